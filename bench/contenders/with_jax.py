@@ -1,0 +1,236 @@
+"""jax: the baseline. Each task in the ways a good jax user would try."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import problems
+from job import Job, Unavailable
+
+PyTree = Any
+
+
+def versions() -> dict[str, str]:
+    """Versions of what does the work."""
+    return {"jax": jax.__version__, "numpy": np.__version__}
+
+
+def arrays(result: PyTree) -> list[np.ndarray]:
+    """The leaves of a result."""
+    return [np.asarray(leaf) for leaf in jax.tree_util.tree_leaves(result)]
+
+
+def wait(result: PyTree) -> None:
+    """Block until every leaf is computed."""
+    jax.block_until_ready(result)
+
+
+def on_device(layers: problems.Layers) -> PyTree:
+    """The layers as jax arrays."""
+    return [(jnp.asarray(weight), jnp.asarray(bias)) for weight, bias in layers]
+
+
+def perceptron(layers: PyTree, inputs: jax.Array) -> jax.Array:
+    """Tanh layers and a linear one; inputs (..., in) to (..., out)."""
+    hidden = inputs
+    for weight, bias in layers[:-1]:
+        hidden = jnp.tanh(hidden @ weight + bias)
+    weight, bias = layers[-1]
+    return hidden @ weight + bias
+
+
+# T1
+
+
+def objective(x: jax.Array) -> jax.Array:
+    return jnp.sum(jnp.sin(x) * x**2)
+
+
+def t1(variant: str) -> Job:
+    gradient = {"jit": jax.jit(jax.grad(objective)), "eager": jax.grad(objective)}[variant]
+    x = jnp.asarray(problems.t1())
+    return Job(lambda: gradient(x), wait, arrays)
+
+
+# T2
+
+
+def regression_loss(layers: PyTree, inputs: jax.Array, targets: jax.Array) -> jax.Array:
+    return jnp.mean(jnp.square(perceptron(layers, inputs) - targets))
+
+
+def t2(variant: str) -> Job:
+    problem = problems.t2()
+    layers = on_device(problem.layers)
+    inputs, targets = jnp.asarray(problem.inputs), jnp.asarray(problem.targets)
+    step = jax.jit(jax.value_and_grad(regression_loss))
+    return Job(lambda: step(layers, inputs, targets), wait, arrays)
+
+
+# T3: four ways to the derivatives u, u_t, u_x and u_xx
+
+
+def by_jvp_of_jvp(layers: PyTree, x: jax.Array, t: jax.Array) -> tuple[jax.Array, ...]:
+    """Forward over forward, the whole batch at once: the fastest of jax's own transforms."""
+    ones = jnp.ones_like(x)
+
+    def in_x(x: jax.Array) -> jax.Array:
+        return perceptron(layers, jnp.concatenate([x, t], axis=1))
+
+    def in_t(t: jax.Array) -> jax.Array:
+        return perceptron(layers, jnp.concatenate([x, t], axis=1))
+
+    def slope(x: jax.Array) -> tuple[jax.Array, jax.Array]:
+        return jax.jvp(in_x, (x,), (ones,))
+
+    (u, u_x), (_, u_xx) = jax.jvp(slope, (x,), (ones,))
+    _, u_t = jax.jvp(in_t, (t,), (ones,))
+    return u, u_t, u_x, u_xx
+
+
+def by_nested_grad(layers: PyTree, x: jax.Array, t: jax.Array) -> tuple[jax.Array, ...]:
+    """Reverse over reverse, the whole batch at once: the program a MindSpore user writes."""
+
+    def total(x: jax.Array, t: jax.Array) -> jax.Array:
+        return jnp.sum(perceptron(layers, jnp.concatenate([x, t], axis=1)))
+
+    def total_slope(x: jax.Array, t: jax.Array) -> jax.Array:
+        return jnp.sum(jax.grad(total)(x, t))
+
+    u = perceptron(layers, jnp.concatenate([x, t], axis=1))
+    u_x, u_t = jax.grad(total, (0, 1))(x, t)
+    return u, u_t, u_x, jax.grad(total_slope)(x, t)
+
+
+def by_vmap_of_grad(layers: PyTree, x: jax.Array, t: jax.Array) -> tuple[jax.Array, ...]:
+    """Reverse over reverse for one point, then vmap: the way of the textbooks."""
+
+    def at(x: jax.Array, t: jax.Array) -> jax.Array:
+        return perceptron(layers, jnp.stack([x, t]))[0]
+
+    def point(x: jax.Array, t: jax.Array) -> tuple[jax.Array, ...]:
+        u_x, u_t = jax.grad(at, (0, 1))(x, t)
+        return at(x, t), u_t, u_x, jax.grad(jax.grad(at))(x, t)
+
+    return jax.vmap(point)(x[:, 0], t[:, 0])
+
+
+def by_taylor(layers: PyTree, x: jax.Array, t: jax.Array) -> tuple[jax.Array, ...]:
+    """The Taylor coefficients pushed by hand, no transform: what a careful author can reach."""
+    u = jnp.concatenate([x, t], axis=1)
+    u_x = jnp.broadcast_to(jnp.asarray([1.0, 0.0], u.dtype), u.shape)
+    u_t = jnp.broadcast_to(jnp.asarray([0.0, 1.0], u.dtype), u.shape)
+    u_xx = jnp.zeros_like(u)
+    for weight, bias in layers[:-1]:
+        u, u_x, u_t, u_xx = u @ weight + bias, u_x @ weight, u_t @ weight, u_xx @ weight
+        u = jnp.tanh(u)
+        slope = 1.0 - u * u
+        u_xx = slope * (u_xx - 2.0 * u * u_x * u_x)
+        u_x, u_t = slope * u_x, slope * u_t
+    weight, bias = layers[-1]
+    return u @ weight + bias, u_t @ weight, u_x @ weight, u_xx @ weight
+
+
+DERIVATIVES = {
+    "jvp of jvp": by_jvp_of_jvp,
+    "nested grad": by_nested_grad,
+    "vmap of grad": by_vmap_of_grad,
+    "Taylor by hand": by_taylor,
+}
+
+
+def burgers_loss(variant: str) -> Callable[[PyTree, jax.Array, jax.Array], jax.Array]:
+    """A new loss function, so that jax's caches of traced functions do not know it."""
+    derivatives = DERIVATIVES[variant]
+
+    def loss(layers: PyTree, x: jax.Array, t: jax.Array) -> jax.Array:
+        u, u_t, u_x, u_xx = derivatives(layers, x, t)
+        return jnp.mean(jnp.square(u_t + u * u_x - problems.VISCOSITY * u_xx))
+
+    return loss
+
+
+def burgers_arguments() -> tuple[PyTree, jax.Array, jax.Array]:
+    problem = problems.t3()
+    return on_device(problem.layers), jnp.asarray(problem.x), jnp.asarray(problem.t)
+
+
+def t3(variant: str) -> Job:
+    arguments = burgers_arguments()
+    step = jax.jit(jax.grad(burgers_loss(variant)))
+    return Job(lambda: step(*arguments), wait, arrays)
+
+
+def t3_build(variant: str) -> Job:
+    arguments = burgers_arguments()
+
+    def build() -> dict[str, float]:
+        begin = time.perf_counter()
+        traced = jax.jit(jax.grad(burgers_loss(variant))).trace(*arguments)
+        middle = time.perf_counter()
+        traced.lower()
+        return {"trace": middle - begin, "lower": time.perf_counter() - middle}
+
+    def facts() -> dict[str, float]:
+        traced = jax.jit(jax.grad(burgers_loss(variant))).trace(*arguments)
+        return {"equations": equations(traced.jaxpr.jaxpr)}
+
+    return Job(build, wait, None, timed_by_itself=True, facts=facts)
+
+
+# Nested derivatives
+
+
+def equations(program: Any) -> int:
+    """The equations of a jaxpr; one that holds another jaxpr (a call) counts as what it holds."""
+    total = 0
+    for equation in program.eqns:
+        inner = [
+            getattr(leaf, "jaxpr", leaf)
+            for leaf in jax.tree_util.tree_leaves(
+                list(equation.params.values()), is_leaf=lambda leaf: hasattr(leaf, "eqns")
+            )
+            if hasattr(leaf, "eqns")
+        ]
+        total += sum(map(equations, inner)) if inner else 1
+    return total
+
+
+def nested(variant: str, order: int) -> Job:
+    point, layers = problems.nested()
+    layers = on_device(layers)
+
+    def network(x: jax.Array) -> jax.Array:
+        return perceptron(layers, x[None])[0]
+
+    derivative: Callable[[jax.Array], jax.Array] = network
+    for _ in range(order):
+        derivative = jax.grad(derivative)
+    x = jnp.asarray(point)
+    compiled = jax.jit(derivative)
+
+    def facts() -> dict[str, float]:
+        return {"equations": equations(jax.make_jaxpr(derivative)(x).jaxpr)}
+
+    return Job(lambda: compiled(x), wait, arrays, facts=facts)
+
+
+TASKS: dict[str, Callable[..., Job]] = {
+    "t1": t1,
+    "t2": t2,
+    "t3": t3,
+    "t3-build": t3_build,
+    "nested": nested,
+}
+
+
+def prepare(task: str, variant: str, **options: int) -> Job:
+    """The job of one task, or Unavailable."""
+    if task not in TASKS:
+        raise Unavailable(f"no {task} with jax")
+    return TASKS[task](variant, **options)

@@ -1,0 +1,74 @@
+"""mindgrad: the programs of a MindSpore user, unchanged, and two figures MindSpore does not have."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+
+import mindgrad
+import numpy as np
+from job import Job
+from mindgrad.tools import profile
+
+mindgrad.install()
+
+import mindspore_programs  # noqa: E402  (its `import mindspore` must mean mindgrad)
+
+
+def versions() -> dict[str, str]:
+    """Versions of what does the work."""
+    found = {"mindgrad": mindgrad.__version__, "numpy": np.__version__}
+    for name in ("jax", "jaxlib"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def build_phases(function: object, *arguments: object) -> dict[str, float]:
+    """Seconds per phase of making the derivative program, before XLA sees it.
+
+    The one place that knows how mindgrad reports this.
+    """
+    return profile.build_time(function, *arguments)
+
+
+def derivative_equations(function: object, *arguments: object) -> int:
+    """Equations of the simplified derivative program.
+
+    The one place that knows how mindgrad reports this.
+    """
+    return profile.equations(function, *arguments)
+
+
+def t3_build(variant: str) -> Job:
+    style = variant.split()[-1]
+    mindgrad.set_context(mode=mindgrad.GRAPH_MODE)
+
+    def build() -> dict[str, float]:
+        return build_phases(*mindspore_programs.burgers(style))
+
+    def facts() -> dict[str, float]:
+        return {"equations": derivative_equations(*mindspore_programs.burgers(style))}
+
+    return Job(build, mindspore_programs.wait, None, timed_by_itself=True, facts=facts)
+
+
+def nested(variant: str, order: int) -> Job:
+    job = mindspore_programs.prepare("nested", variant, order=order)
+    program = mindspore_programs.nested_derivative(order)
+    job.facts = lambda: {"equations": derivative_equations(*program)}
+    return job
+
+
+TASKS = {"t3-build": t3_build, "nested": nested}
+
+
+def prepare(task: str, variant: str, **options: int) -> Job:
+    """The job of one task, or Unavailable."""
+    if task in TASKS:
+        return TASKS[task](variant, **options)
+    return mindspore_programs.prepare(task, variant, **options)
+
+
+__all__ = ["prepare", "versions"]

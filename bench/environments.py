@@ -1,0 +1,77 @@
+"""The peers' environments: each library in one of its own under ``.bench/``, never in the project's.
+
+jax is measured in the project's own environment, because it is the jax that mindgrad compiles with.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+HOME = ROOT / ".bench"
+PEERS = {
+    "torch": ["torch==2.13.0", "numpy"],
+    "mindspore": ["mindspore==2.10.0", "numpy<2"],
+    "autograd": ["autograd==1.9.1"],
+}
+OWN = ("mindgrad", "jax", "numpy", "python")
+
+
+class NoEnvironment(Exception):
+    """An environment could not be made; the message says why."""
+
+
+def own_python() -> Path:
+    """The interpreter of the project's environment: ``.venv``, or one made under ``.bench``."""
+    candidates = [Path(sys.executable), ROOT / ".venv/bin/python", HOME / "mindgrad/bin/python"]
+    for python in candidates:
+        if python.exists() and _imports(python, "jax"):
+            return python
+    return make("mindgrad", ["-e", str(ROOT)])
+
+
+def python_of(library: str, own: Path) -> Path:
+    """The interpreter that has the library; its environment is made at the first use."""
+    if library in OWN:
+        return own
+    python = HOME / library / "bin/python"
+    if python.exists() and _imports(python, library):
+        return python
+    return make(library, PEERS[library])
+
+
+def make(name: str, requirements: list[str]) -> Path:
+    """A new virtual environment with these requirements.
+
+    ``BENCH_PIP_ARGS`` is added to pip's arguments, for those who want a wheel from elsewhere: the
+    default wheel of torch on Linux brings several gigabytes of CUDA that are not used here.
+    """
+    place = HOME / name
+    if place.exists():
+        shutil.rmtree(place)
+    print(f"making .bench/{name} with {' '.join(requirements)}", file=sys.stderr)
+    base = os.environ.get("BENCH_PYTHON", sys.executable)
+    python = place / "bin/python"
+    commands = (
+        [base, "-m", "venv", str(place)],
+        [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        + os.environ.get("BENCH_PIP_ARGS", "").split()
+        + requirements,
+    )
+    for command in commands:
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            shutil.rmtree(place, ignore_errors=True)
+            last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
+            raise NoEnvironment(f"{name}: {' '.join(last)}")
+    return python
+
+
+def _imports(python: Path, module: str) -> bool:
+    """Whether that interpreter finds the module (it is not imported: that takes seconds)."""
+    question = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({module!r}) is None)"
+    return subprocess.run([str(python), "-c", question], capture_output=True).returncode == 0

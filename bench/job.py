@@ -1,0 +1,35 @@
+"""What a contender hands to its worker for one task. Imported in every peer's environment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass
+class Job:
+    """One task of one contender, ready to run.
+
+    Attributes:
+        call: does the work once and returns its result. Where ``timed_by_itself`` is set it
+            returns instead a dict of phase name to seconds, whose sum is the time of the call.
+        finish: waits until a result is there: libraries that answer before they have computed
+            must not be timed on their promise.
+        arrays: the result as NumPy arrays, to be compared with the other contenders' (None where
+            there is nothing to compare).
+        facts: asked for after the first call: what else is worth a place in the table, such as the
+            number of equations.
+    """
+
+    call: Callable[[], Any]
+    finish: Callable[[Any], None]
+    arrays: Callable[[Any], list[np.ndarray]] | None
+    timed_by_itself: bool = False
+    facts: Callable[[], dict[str, float]] = dict
+
+
+class Unavailable(Exception):
+    """The contender cannot do this task; the message says why."""

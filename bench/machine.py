@@ -1,0 +1,60 @@
+"""The machine and the moment: what a figure is worth without them is nothing."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+from datetime import date
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def processor() -> str:
+    """The processor's name."""
+    try:
+        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.M)
+    except OSError:
+        found = None
+    return found.group(1).strip() if found else platform.processor() or platform.machine()
+
+
+def slug() -> str:
+    """``<date>-<processor>`` in letters a file name may have."""
+    words = re.sub(r"\(.*?\)|CPU|Processor|@.*", "", processor())
+    return f"{date.today()}-" + re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
+
+
+def busy() -> tuple[float, float]:
+    """Seconds since the start of the machine that its cores worked, and that others took from it."""
+    try:
+        fields = [int(field) for field in Path("/proc/stat").read_text().split("\n")[0].split()[1:]]
+    except OSError:
+        return 0.0, 0.0
+    ticks = os.sysconf("SC_CLK_TCK")
+    user, nice, system, _, _, interrupt, soft, stolen = fields[:8]
+    return (user + nice + system + interrupt + soft) / ticks, stolen / ticks
+
+
+def description() -> list[tuple[str, str]]:
+    """Name and value of each line."""
+    lines = [("date", str(date.today())), ("processor", processor())]
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    lines.append(("cores", str(cores)))
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        lines.append(("memory", f"{memory / 2**30:.0f} GiB"))
+    except (ValueError, OSError):
+        pass
+    lines.append(("system", f"{platform.system()} {platform.release()} {platform.machine()}"))
+    lines.append(("commit", _commit()))
+    return lines
+
+
+def _commit() -> str:
+    """The commit that was measured, and whether files differ from it."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.stdout.strip() if done.returncode == 0 else "none"

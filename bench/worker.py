@@ -1,0 +1,147 @@
+"""A contender's process: reads requests from standard input, one JSON object a line, and answers.
+
+    {"do": "prepare", "task": "t2", "variant": "jit", "options": {}}   build, first call, result
+    {"do": "calibrate", "seconds": 0.005}          calls that fill one sample of that length
+    {"do": "run", "calls": 20, "samples": 10, "warm": 5}   after 5 calls that are not counted:
+                                                   seconds per call, one number a sample
+    {"do": "quit"}
+
+Every answer has ``ok``; where it is false ``error`` says why. What libraries print goes to standard
+error (a log file), never among the answers.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "contenders")]
+
+import numpy as np  # noqa: E402
+from job import Job, Unavailable  # noqa: E402
+
+WHOLE_RESULT_UP_TO = 64
+PR_SET_PDEATHSIG = 1
+
+
+def fingerprint(arrays: list[np.ndarray]) -> list[list[float]]:
+    """Per array its numbers, or for a large one its sum, its norm and a random projection."""
+    prints = []
+    for array in arrays:
+        flat = np.asarray(array, dtype=np.float64).ravel()
+        if flat.size <= WHOLE_RESULT_UP_TO:
+            prints.append(flat.tolist())
+        else:
+            direction = np.random.default_rng(flat.size).standard_normal(flat.size)
+            prints.append([float(np.linalg.norm(flat)), float(flat @ direction)])
+    return prints
+
+
+def sample(job: Job, calls: int) -> float:
+    """Seconds per call over that many calls, the last result awaited.
+
+    With one call a sample, as for everything slower than the length of a sample, that is every
+    result. Calls of microseconds are awaited together, because the wait of some libraries costs as
+    much as such a call.
+    """
+    call = job.call
+    if job.timed_by_itself:
+        return sum(sum(call().values()) for _ in range(calls)) / calls
+    result = None
+    begin = time.perf_counter()
+    for _ in range(calls):
+        result = call()
+    job.finish(result)
+    return (time.perf_counter() - begin) / calls
+
+
+class Worker:
+    """The state between requests: the job at hand."""
+
+    def __init__(self, library: str) -> None:
+        self.contender = importlib.import_module(f"with_{library}")
+        self.job: Job | None = None
+
+    def prepare(self, request: dict[str, Any]) -> dict[str, Any]:
+        job = self.contender.prepare(request["task"], request["variant"], **request["options"])
+        phases: dict[str, float] = {}
+        begin = time.perf_counter()
+        result = job.call()
+        if job.timed_by_itself:
+            phases = result
+            first = sum(result.values())
+        else:
+            job.finish(result)
+            first = time.perf_counter() - begin
+        self.job = job
+        return {
+            "first": first,
+            "phases": phases,
+            "facts": job.facts(),
+            "result": fingerprint(job.arrays(result)) if job.arrays else None,
+        }
+
+    def calibrate(self, request: dict[str, Any]) -> dict[str, Any]:
+        calls, seconds = 1, sample(self.job, 1)
+        while calls * seconds < request["seconds"] and calls < 1_000_000:
+            calls = max(calls + 1, min(10 * calls, round(1.2 * request["seconds"] / seconds)))
+            seconds = sample(self.job, calls)
+        return {"calls": calls, "seconds": seconds}
+
+    def run(self, request: dict[str, Any]) -> dict[str, Any]:
+        # The process was asleep while the others ran: some calls are for the caches, not counted.
+        if request["warm"]:
+            sample(self.job, request["warm"])
+        return {"seconds": [sample(self.job, request["calls"]) for _ in range(request["samples"])]}
+
+    def describe(self, request: dict[str, Any]) -> dict[str, Any]:
+        return {"versions": self.contender.versions(), "python": sys.version.split()[0]}
+
+
+def answer(action: Callable[[dict[str, Any]], dict[str, Any]], request: dict[str, Any]) -> dict:
+    """The answer of one request; a failure becomes an answer too, so that the others can go on."""
+    try:
+        return {"ok": True, **action(request)}
+    except Unavailable as why:
+        return {"ok": False, "unavailable": True, "error": str(why)}
+    except Exception as failure:  # whatever a library raises is this contender's result
+        sys.excepthook(*sys.exc_info())
+        text = " ".join(str(failure).split()) or type(failure).__name__
+        return {"ok": False, "unavailable": False, "error": f"{type(failure).__name__}: {text}"}
+
+
+def main() -> None:
+    """Serve requests until told to quit, or until the harness is gone."""
+    if sys.platform == "linux":
+        # A stopped process does not notice that its pipe is closed: die with the harness instead.
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    worker: Worker | None = None
+    for line in sys.stdin:
+        request = json.loads(line)
+        if request["do"] == "quit":
+            break
+        if request["do"] == "start":
+            try:
+                worker = Worker(request["library"])
+                reply: dict[str, Any] = {"ok": True}
+            except ImportError as failure:
+                reply = {"ok": False, "unavailable": True, "error": str(failure)}
+        else:
+            reply = answer(getattr(worker, request["do"]), request)
+        answers.write(json.dumps(reply) + "\n")
+    answers.close()
+    os._exit(0)  # some libraries hang or crash in their exit handlers
+
+
+if __name__ == "__main__":
+    main()

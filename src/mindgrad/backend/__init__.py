@@ -1,0 +1,1 @@
+"""Back ends: where graphs run. ``xla`` is the only room that imports jax, and only when it is used."""

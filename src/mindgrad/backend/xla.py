@@ -1,0 +1,112 @@
+"""XLA through jax's public API: a graph becomes one compiled program.
+
+jax is imported when the first program is compiled, never by ``import mindgrad``. Its automatic
+differentiation is not used: a derivative arrives here as an ordinary graph. Programs that hold
+64-bit types run inside a scoped ``jax.enable_x64(True)``; the user's own settings are not changed.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.graph import Constant, Graph, Variable
+from mindgrad.core.primitive import Primitive
+
+__all__ = ["compile_graph", "jax_module", "lower"]
+
+#: constants with more elements than this are passed to the program instead of being built into it
+_INLINE_CONSTANT = 1024
+
+
+@lru_cache(maxsize=1)
+def jax_module() -> Any:
+    """The ``jax`` module, imported now if it was not yet."""
+    return importlib.import_module("jax")
+
+
+def lower(primitive: Primitive, *operands: Any, **parameters: Any) -> Any:
+    """Apply ``primitive`` to jax arrays (or tracers)."""
+    jax = jax_module()
+    if isinstance(primitive.xla, str):
+        return getattr(jax.lax, primitive.xla)(*operands, *parameters.values())
+    return primitive.xla(jax, *operands, **parameters)
+
+
+def _constant(jax: Any, atom: Constant) -> Any:
+    if atom.is_splat:
+        return jax.lax.full(atom.shape, atom.value[()], atom.dtype.numpy)
+    return jax.numpy.asarray(atom.value)
+
+
+def _program(graph: Graph, hoisted: Sequence[Constant]) -> Callable[..., Any]:
+    jax = jax_module()
+
+    def run(arguments: Sequence[Any], extra: Sequence[Any]) -> list[Any]:
+        values: dict[Any, Any] = dict(zip(graph.inputs, arguments, strict=True))
+        values.update(zip(hoisted, extra, strict=True))
+
+        def read(atom: Any) -> Any:
+            found = values.get(atom)
+            if found is None:
+                found = values[atom] = _constant(jax, atom)
+            return found
+
+        for equation in graph.equations:
+            operands = [read(atom) for atom in equation.inputs]
+            result = lower(equation.primitive, *operands, **equation.parameters)
+            if equation.primitive.multiple:
+                values.update(zip(equation.outputs, result, strict=True))
+            else:
+                values[equation.outputs[0]] = result
+        return [read(atom) for atom in graph.outputs]
+
+    return run
+
+
+def needs_x64(graph: Graph) -> bool:
+    """Whether a value of ``graph`` has a 64-bit type (or complex128), which jax must be told."""
+
+    def wide(type: Any) -> bool:
+        return type.dtype.itemsize * (1 if type.dtype.kind != "complex" else 0.5) > 4
+
+    atoms = [*graph.inputs, *graph.outputs]
+    for equation in graph.equations:
+        atoms.extend(equation.inputs)
+        atoms.extend(equation.outputs)
+        for value in equation.parameters.values():
+            if isinstance(value, Graph) and needs_x64(value):
+                return True
+    return any(wide(atom.type) for atom in atoms)
+
+
+def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
+    """Compile ``graph``; a callable from a sequence of arrays to a list of jax arrays.
+
+    The arrays may be NumPy's or jax's, of the types that the graph declares.
+    """
+    jax = jax_module()
+    hoisted = [
+        atom
+        for atom in {x for e in graph.equations for x in e.inputs} | set(graph.outputs)
+        if type(atom) is not Variable and not atom.is_splat and atom.type.size > _INLINE_CONSTANT
+    ]
+    extra = [atom.value for atom in hoisted]
+    jitted = jax.jit(_program(graph, hoisted))
+    if not needs_x64(graph):
+        return lambda arrays: jitted(arrays, extra)
+
+    def run(arrays: Sequence[Any]) -> list[Any]:
+        with jax.enable_x64(True):
+            return jitted(arrays, extra)
+
+    return run
+
+
+def to_numpy(array: Any) -> np.ndarray:
+    """A NumPy array of the same values (a view where the device allows it)."""
+    return np.asarray(array)

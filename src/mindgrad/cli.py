@@ -1,0 +1,377 @@
+"""Runs MindSpore programs on this package: ``python -m mindgrad`` and :func:`install`.
+
+Two parts. A finder in front of ``sys.meta_path`` answers every import of ``mindspore`` and of what
+is below it with the module of the same path in this package: the module itself, not a copy, so
+that ``mindspore.Tensor is mindgrad.Tensor``. A launcher then does for a script, a module or a
+piece of code what ``python`` itself does, so that the program cannot tell the difference.
+A real MindSpore on the disk is never looked at.
+"""
+
+import builtins
+import difflib
+import importlib.machinery
+import importlib.util
+import io
+import linecache
+import opcode
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from types import CodeType, ModuleType, TracebackType
+
+__all__ = ["install", "main"]
+
+_ALIAS = "mindspore"
+_PACKAGE = __name__.partition(".")[0]
+_IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
+
+_USAGE = (
+    "usage: python -m mindgrad [-h | -V] {script.py | folder | - | -m module | -c code} [args ...]"
+)
+_HELP = f"""{_USAGE}
+
+Runs a Python program as `python` does, except that `import mindspore` and every import below it
+mean mindgrad. A MindSpore that is installed is neither needed nor touched.
+
+  script.py      a program; a folder or zip file that holds __main__.py; or - for standard input
+  -m module      a module or package, found as `python -m` finds it
+  -c code        a program given as text
+  args           the program finds them in sys.argv
+  -h, --help     show this text
+  -V, --version  show the version of mindgrad
+
+The programs' own context.set_context(...) chooses between GRAPH_MODE and PYNATIVE_MODE. Where no
+GPU is to be had the program runs on the CPU and a line on standard error says so;
+MINDGRAD_STRICT_DEVICE=1 makes that an error instead.
+
+Inside a program of your own, mindgrad.install() does the same for the imports that follow it.
+"""
+
+
+# --- names: what `import mindspore` means ---
+
+
+class _Loader:
+    """Hands out a module that is already loaded, and leaves its own ``__spec__`` in place.
+
+    Not derived from `importlib.abc.Loader`, whose import alone takes ten milliseconds.
+    """
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module = module
+        self.spec = module.__spec__
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        return self.module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self.spec  # the import system has just put the alias's spec there
+
+
+class _Finder:
+    """Finds ``mindspore.a.b`` as ``mindgrad.a.b``; leaves every other name to the next finder."""
+
+    def find_spec(
+        self, fullname: str, path: object = None, target: object = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname != _ALIAS and not fullname.startswith(f"{_ALIAS}."):
+            return None
+        module = _own_module(_PACKAGE + fullname.removeprefix(_ALIAS))
+        if module is None:
+            # Answering None would let the next finder look for a real MindSpore's module.
+            raise ModuleNotFoundError(_no_module(fullname), name=fullname)
+        for each in (module, *_public_modules()):
+            _explain_missing_names(each)
+        return importlib.machinery.ModuleSpec(fullname, _Loader(module))  # type: ignore[arg-type]
+
+
+def install() -> None:
+    """Make ``import mindspore``, and every import below it, mean this package.
+
+    Holds for the imports that follow, in the whole process; calling it again changes nothing.
+
+    Raises:
+        ImportError: another ``mindspore`` has been imported in this process already: objects of
+            two libraries would meet in one program.
+
+    Example:
+        >>> import mindgrad
+        >>> mindgrad.install()
+        >>> import mindspore
+        >>> mindspore is mindgrad
+        True
+        >>> from mindspore.ops import GradOperation
+        >>> GradOperation is mindgrad.ops.GradOperation
+        True
+    """
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == _ALIAS and not _is_own(module):
+            place = getattr(module, "__file__", None) or "a module without a file"
+            raise ImportError(
+                f"{name!r} is already imported in this process, from {place}, so it cannot come to "
+                f"mean {_PACKAGE}. Call mindgrad.install() before the first import of {_ALIAS}, or "
+                "start the program with `python -m mindgrad`.",
+                name=name,
+            )
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+
+
+def _is_own(module: object) -> bool:
+    # Where an import is forbidden, sys.modules holds None.
+    return isinstance(module, ModuleType) and module.__name__.partition(".")[0] == _PACKAGE
+
+
+def _own_module(name: str) -> ModuleType | None:
+    """The module of this package with that name; None if there is none."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise  # the module is there, and something that it needs is not
+    parent, _, child = name.rpartition(".")
+    value = getattr(sys.modules.get(parent), child, None)  # a module under a second name
+    return value if isinstance(value, ModuleType) and _is_own(value) else None
+
+
+def _public_modules() -> Iterator[ModuleType]:
+    """This package and the modules that are its attributes: `ops`, `nn`, `context` and so on."""
+    package = sys.modules[_PACKAGE]
+    yield package
+    for name, value in list(vars(package).items()):
+        if isinstance(value, ModuleType) and _is_own(value) and not name.startswith("_"):
+            yield value
+
+
+def _spelled(module: ModuleType) -> str:
+    """The name under which a MindSpore program knows the module."""
+    return _ALIAS + module.__name__.removeprefix(_PACKAGE)
+
+
+def _no_module(fullname: str) -> str:
+    parent, _, child = fullname.rpartition(".")
+    names = [
+        name.rpartition(".")[2]
+        for name, module in list(sys.modules.items())
+        if name.rpartition(".")[0] == _PACKAGE + parent.removeprefix(_ALIAS) and _is_own(module)
+    ]
+    return f"No module named {fullname!r}: {_PACKAGE} has no such module{_nearest(child, names)}"
+
+
+def _nearest(name: str, names: Sequence[str]) -> str:
+    public = [each for each in names if not each.startswith("_")]
+    same = [each for each in public if each.lower() == name.lower()]
+    near = dict.fromkeys([*same, *difflib.get_close_matches(name, public, n=3)])
+    return "; nearest: " + ", ".join(map(repr, near)) if near else ""
+
+
+def _explain_missing_names(module: ModuleType) -> None:
+    """Let the module answer for a name that it does not have with what stands nearest."""
+    own: Callable[[str], object] | None = module.__dict__.get("__getattr__")
+    if getattr(own, "explains", False):
+        return
+
+    def explain(name: str) -> object:
+        if own is not None:
+            try:
+                return own(name)
+            except AttributeError:
+                pass
+        if name.startswith("__"):  # asked for by the machinery of Python, which expects an answer
+            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+        elsewhere = [
+            _spelled(each)
+            for each in _public_modules()
+            if each is not module and name in vars(each) and not _is_own(vars(each)[name])
+        ]
+        hint = f"{_PACKAGE} has no such name"
+        if elsewhere:
+            hint += f" there, but has it in {' and '.join(elsewhere)}"
+        hint += _nearest(name, list(vars(module)))
+        caller = sys._getframe(1)
+        if caller.f_code.co_code[caller.f_lasti] != _IMPORT_FROM:
+            raise AttributeError(f"module {_spelled(module)!r} has no attribute {name!r}: {hint}")
+        # `from module import name`, which would turn an AttributeError into a text of its own.
+        loaded = sys.modules.get(f"{module.__name__}.{name}")
+        if loaded is not None:
+            return loaded
+        raise ImportError(
+            f"cannot import name {name!r} from {_spelled(module)!r}: {hint}",
+            name=_spelled(module),
+            path=getattr(module, "__file__", None),
+        )
+
+    explain.explains = True  # type: ignore[attr-defined]
+    module.__dict__["__getattr__"] = explain
+
+
+# --- the launcher: what `python` does ---
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program that the command line `argv` names, in this process, as ``__main__``.
+
+    `argv` has no program name in front (default ``sys.argv[1:]``). The program takes the process
+    over: ``sys.argv``, ``sys.path[0]`` and the module ``__main__`` become its own; its exceptions
+    and ``SystemExit`` pass through. Returns the exit status: 0, or 2 for a wrong command line.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    first = arguments[0] if arguments else ""
+    if first in ("-h", "--help"):
+        print(_HELP, end="")
+        return 0
+    if first in ("-V", "--version"):
+        print(_PACKAGE, sys.modules[_PACKAGE].__version__)
+        return 0
+    option = first[:2] if first[:2] in ("-c", "-m") else ""
+    if option and len(first) > 2:  # -ccode is -c code
+        arguments[:1] = [option, first[2:]]
+    if not first or (option and len(arguments) < 2):
+        return _refuse(f"{first} needs an argument" if option else "which program?")
+    if first.startswith("-") and first != "-" and not option:
+        return _refuse(f"unknown option {first}")
+    install()
+    try:
+        if option == "-c":
+            _run_code(arguments)
+        elif option == "-m":
+            _run_module(arguments)
+        elif first == "-":
+            _run_standard_input(arguments)
+        else:
+            _run_script(arguments)
+    except SystemExit:
+        raise
+    except BaseException:
+        # Raised on, so that the interpreter ends as it always does (KeyboardInterrupt included).
+        sys.excepthook = _without_our_frames(sys.excepthook)
+        raise
+    return 0
+
+
+def _refuse(reason: str) -> int:
+    print(f"{_PACKAGE}: {reason}\n{_USAGE}\nTry: python -m mindgrad --help", file=sys.stderr)
+    return 2
+
+
+def _fail(reason: str, status: int) -> SystemExit:
+    print(f"{_PACKAGE}: {reason}", file=sys.stderr)
+    return SystemExit(status)
+
+
+def _run_script(arguments: list[str]) -> None:
+    path = os.path.abspath(arguments[0])
+    sys.argv[:] = arguments
+    container = importlib.machinery.PathFinder.find_spec("__main__", [path])
+    if container is not None and container.loader is not None:  # a folder or a zip file
+        _set_first_path(path)
+        _run(_code_of(container), **_module_names(container))
+        return
+    _set_first_path(os.path.dirname(os.path.realpath(path)))
+    try:
+        with io.open_code(path) as file:
+            source = file.read()
+    except OSError as error:
+        raise _fail(f"can't open file {path!r}: {error}", 2) from None
+    loader = importlib.machinery.SourceFileLoader("__main__", path)
+    code = compile(source, path, "exec", dont_inherit=True)
+    _run(code, __file__=path, __cached__=None, __loader__=loader)
+
+
+def _run_module(arguments: list[str]) -> None:
+    name = arguments[1]
+    sys.argv[:] = ["-m", *arguments[2:]]
+    _set_first_path(os.getcwd())
+    spec = _find(name)
+    if spec is not None and spec.submodule_search_locations is not None:
+        name = f"{name}.__main__"
+        spec = _find(name)
+        if spec is None:
+            package = name.removesuffix(".__main__")
+            text = f"{package!r} is a package and cannot be directly executed"
+            raise _fail(f"No module named {name}; {text}", 1)
+    if spec is None:
+        raise _fail(f"No module named {name}", 1)
+    code = _code_of(spec)
+    sys.argv[0] = str(spec.origin)
+    _run(code, **_module_names(spec))
+
+
+def _run_code(arguments: list[str]) -> None:
+    source = arguments[1]
+    sys.argv[:] = ["-c", *arguments[2:]]
+    _run_text(source, "<mindgrad -c>")
+
+
+def _run_standard_input(arguments: list[str]) -> None:
+    sys.argv[:] = arguments
+    _run_text(sys.stdin.read(), "<stdin>")
+
+
+def _run_text(source: str, name: str) -> None:
+    _set_first_path("")
+    # Graph mode reads the source of functions, and tracebacks show it: both look here. (The entry
+    # is not called <string>, for that is what generated code, of dataclasses say, calls itself.)
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    _run(compile(source, name, "exec", dont_inherit=True))
+
+
+def _find(name: str) -> importlib.machinery.ModuleSpec | None:
+    try:
+        return importlib.util.find_spec(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise  # a package on the way is there and imports something that is not
+        text = f"Error while finding module specification for {name!r}"
+        raise _fail(f"{text} ({type(error).__name__}: {error})", 1) from None
+
+
+def _code_of(spec: importlib.machinery.ModuleSpec) -> CodeType:
+    code = getattr(spec.loader, "get_code", lambda name: None)(spec.name)
+    if code is None:
+        raise _fail(f"No code object available for {spec.name}", 1)
+    return code
+
+
+def _module_names(spec: importlib.machinery.ModuleSpec) -> dict[str, object]:
+    return {
+        "__file__": spec.origin,
+        "__cached__": spec.cached,
+        "__loader__": spec.loader,
+        "__package__": spec.parent,
+        "__spec__": spec,
+    }
+
+
+def _set_first_path(entry: str) -> None:
+    if not sys.flags.safe_path:  # `python -P` puts nothing there that could be replaced
+        sys.path[0] = entry
+
+
+def _run(code: CodeType, **names: object) -> None:
+    """Run the code as the module ``__main__``, which has the given names beside the usual ones."""
+    module = ModuleType("__main__")
+    vars(module).update(__builtins__=builtins, __annotations__={}, **names)
+    sys.modules["__main__"] = module
+    exec(code, vars(module))
+
+
+def _without_our_frames(hook: Callable[..., object]) -> Callable[..., object]:
+    """An excepthook that shows what `hook` shows, without the frames of the launcher."""
+
+    def show(
+        kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+    ) -> object:
+        inner = traceback
+        while inner is not None and inner.tb_frame.f_code.co_filename != __file__:
+            inner = inner.tb_next
+        # Then the import machinery, where the launcher was looking for the module to run.
+        while inner is not None and (
+            inner.tb_frame.f_code.co_filename == __file__
+            or inner.tb_frame.f_globals.get("__name__", "").partition(".")[0] == "importlib"
+            or inner.tb_frame.f_code.co_filename.startswith("<frozen importlib")
+        ):
+            inner = inner.tb_next
+        return hook(kind, error.with_traceback(inner), inner)
+
+    return show

@@ -1,0 +1,1 @@
+"""The heart: types, the graph, its builder, and tensors. It names no operator."""

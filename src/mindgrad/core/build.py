@@ -1,0 +1,171 @@
+"""The builder: equations are value-numbered, folded and simplified as they are made.
+
+Two applications of one primitive to the same atoms with the same parameters are one variable, so
+that the repeated subexpressions of nested derivatives are never built twice. Each row may bring
+local rewrites (``simplify``) that keep the value.
+
+While a derivative is built, equations that depend on a tangent are *linear* and are kept in a list
+of their own: the others are the nonlinear part, ready to be used as they stand.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mindgrad.core.graph import Constant, Equation, Graph, Variable, live_equations
+from mindgrad.core.types import TensorType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mindgrad.core.primitive import Primitive
+
+__all__ = ["POINTWISE", "Builder", "building", "current"]
+
+#: kinds whose operands share one shape and whose elements do not mix
+POINTWISE = ("elementwise", "pointwise constant", "pointwise multilinear", "pointwise linear")
+
+_FOLD = 64  # equations on constants of at most this many elements are folded
+
+
+class _Local(threading.local):
+    builder: Builder | None = None
+
+
+_local = _Local()
+
+
+def current() -> Builder:
+    """The builder that rules emit into on this thread."""
+    builder = _local.builder
+    if builder is None:
+        raise RuntimeError("no graph is being built: a rule was called outside a transform.")
+    return builder
+
+
+@contextmanager
+def building(builder: Builder) -> Iterator[Builder]:
+    """Make ``builder`` the current one of this thread inside the ``with`` block."""
+    previous = _local.builder
+    _local.builder = builder
+    try:
+        yield builder
+    finally:
+        _local.builder = previous
+
+
+class Builder:
+    """Collects the equations of one graph."""
+
+    __slots__ = ("_constants", "_table", "equations", "inputs", "linear_equations", "source")
+
+    def __init__(self) -> None:
+        self.inputs: list[Variable] = []
+        self.equations: list[Equation] = []
+        self.linear_equations: list[Equation] = []
+        self.source: tuple[str, int] | None = None
+        self._table: dict[Any, Any] = {}
+        self._constants: dict[Any, Constant] = {}
+
+    def input(self, type: TensorType, linear: bool = False) -> Variable:
+        """A new input of the graph; a ``linear`` one is a tangent and no input of the result."""
+        variable = Variable(type, linear)
+        if not linear:
+            self.inputs.append(variable)
+        return variable
+
+    def constant(self, value: np.ndarray, type: TensorType | None = None) -> Constant:
+        """The one constant of this value in this graph."""
+        made = Constant(value, type)
+        return self._constants.setdefault(made.key, made)
+
+    def emit(self, primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any]) -> Any:
+        """Apply ``primitive``; the variable (tuple of variables) that holds the result."""
+        linear = False
+        tainted = False
+        folds = True
+        for position, atom in enumerate(inputs):
+            if type(atom) is Variable:
+                folds = False
+                if atom.linear:
+                    linear = True
+                if atom.tainted:
+                    tainted = True
+            else:
+                kept = self._constants.setdefault(atom.key, atom)
+                if kept is not atom:
+                    inputs = inputs[:position] + (kept,) + inputs[position + 1 :]
+        if primitive.simplify is not None:
+            simpler = primitive.simplify(*inputs, **parameters)
+            if simpler is not None:
+                return simpler
+        if folds and inputs:
+            folded = self._fold(primitive, inputs, parameters)
+            if folded is not None:
+                return folded
+        operands = inputs
+        if primitive.commutative and id(inputs[0]) > id(inputs[1]):
+            operands = (inputs[1], inputs[0])
+        key = (primitive, operands, tuple(parameters.items()))
+        found = self._table.get(key)
+        if found is not None:
+            return found
+        types = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
+        if primitive.taint != "passes":
+            tainted = primitive.taint == "starts"
+        if primitive.multiple:
+            outputs = tuple(Variable(each, linear, tainted) for each in types)
+            result: Any = outputs
+        else:
+            result = Variable(types, linear, tainted)
+            outputs = (result,)
+        equation = Equation(primitive, inputs, parameters, outputs, self.source)
+        (self.linear_equations if linear else self.equations).append(equation)
+        self._table[key] = result
+        return result
+
+    def _fold(self, primitive: Primitive, inputs: tuple[Constant, ...], parameters: dict) -> Any:
+        """Evaluate an equation on constants now, when that is cheap and stays a small constant."""
+        if primitive.multiple or primitive.kind == "control":
+            return None
+        splats = all(atom.is_splat for atom in inputs)
+        if splats and primitive.kind in POINTWISE:
+            result_type = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
+            with np.errstate(all="ignore"):
+                value = np.asarray(primitive.numpy(*[atom.value for atom in inputs], **parameters))
+            if value.ndim == 0:
+                return self.constant(value.astype(result_type.dtype.numpy), result_type)
+            return None
+        if all(atom.type.size <= _FOLD for atom in inputs):
+            result_type = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
+            if result_type.size <= _FOLD:
+                with np.errstate(all="ignore"):
+                    value = primitive.numpy(*[atom.array() for atom in inputs], **parameters)
+                return self.constant(np.asarray(value, result_type.dtype.numpy))
+        return None
+
+    def inline(self, graph: Graph, inputs: Sequence[Any]) -> list[Any]:
+        """Emit the equations of ``graph`` on ``inputs``; the atoms of its outputs."""
+        values: dict[Variable, Any] = dict(zip(graph.inputs, inputs, strict=True))
+        for equation in graph.equations:
+            self.source = equation.source
+            operands = tuple(
+                values[atom] if type(atom) is Variable else atom for atom in equation.inputs
+            )
+            result = self.emit(equation.primitive, operands, equation.parameters)
+            if equation.primitive.multiple:
+                values.update(zip(equation.outputs, result, strict=True))
+            else:
+                values[equation.outputs[0]] = result
+        self.source = None
+        return [values[atom] if type(atom) is Variable else atom for atom in graph.outputs]
+
+    def close(self, outputs: Sequence[Any], inputs: Sequence[Variable] | None = None) -> Graph:
+        """The finished graph of ``outputs``, without equations that they do not need."""
+        kept = live_equations(self.equations, outputs)
+        return Graph(self.inputs if inputs is None else inputs, kept, outputs)

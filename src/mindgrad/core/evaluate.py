@@ -1,0 +1,43 @@
+"""Evaluation of a graph, equation by equation, with NumPy kernels: the reference executor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.graph import Graph, Variable
+
+__all__ = ["evaluate"]
+
+
+def evaluate(graph: Graph, inputs: Sequence[Any]) -> list[np.ndarray]:
+    """The outputs of ``graph`` on NumPy ``inputs``.
+
+    Raises:
+        TypeError: an input's type is not the one that the graph declares.
+    """
+    values: dict[Variable, Any] = {}
+    for variable, array in zip(graph.inputs, inputs, strict=True):
+        array = np.asarray(array)
+        if array.shape != variable.shape or array.dtype != variable.type.dtype.numpy:
+            raise TypeError(
+                f"the graph's input has type {variable.type}, but got an array of type "
+                f"{array.dtype} and shape {array.shape}."
+            )
+        values[variable] = array
+    with np.errstate(all="ignore"):
+        for equation in graph.equations:
+            operands = [
+                values[x] if type(x) is Variable else x.array() for x in equation.inputs
+            ]
+            result = equation.primitive.numpy(*operands, **equation.parameters)
+            if equation.primitive.multiple:
+                values.update(zip(equation.outputs, result, strict=True))
+            else:
+                values[equation.outputs[0]] = result
+    return [
+        np.asarray(values[y]) if type(y) is Variable else np.array(y.array())
+        for y in graph.outputs
+    ]

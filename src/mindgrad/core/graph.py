@@ -1,0 +1,234 @@
+"""The intermediate representation: a first-order, typed, immutable list of equations.
+
+    graph     ::=  inputs; equation*; outputs
+    equation  ::=  variable+ = primitive[parameters](atom*)
+    atom      ::=  variable | constant
+
+Every variable is defined once. Atoms carry Python's arithmetic operators so that a derivative rule
+reads as a formula; an operator emits an equation into the builder of this thread (see ``build``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mindgrad.core.types import TensorType, type_of
+
+if TYPE_CHECKING:
+    from mindgrad.core.primitive import Primitive
+
+__all__ = ["Atom", "Constant", "Equation", "Graph", "Variable"]
+
+_SMALL = 64  # constants up to this many elements are compared by value
+
+
+class Atom:
+    """A value in a graph: a :class:`Variable` or a :class:`Constant`."""
+
+    __slots__ = ()
+    type: TensorType
+    linear: bool
+
+    #: how Python's operators become equations; filled by the room that defines the rows
+    operators: dict[str, Callable[..., Any]] = {}
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the value."""
+        return self.type.shape
+
+    @property
+    def dtype(self) -> Any:
+        """The element type of the value."""
+        return self.type.dtype
+
+    def __add__(self, other: Any) -> Any:
+        return Atom.operators["add"](self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return Atom.operators["add"](other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return Atom.operators["sub"](self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return Atom.operators["sub"](other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return Atom.operators["mul"](self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return Atom.operators["mul"](other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return Atom.operators["div"](self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return Atom.operators["div"](other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        return Atom.operators["pow"](self, other)
+
+    def __neg__(self) -> Any:
+        return Atom.operators["neg"](self)
+
+    def __lt__(self, other: Any) -> Any:
+        return Atom.operators["less"](self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return Atom.operators["less_equal"](self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return Atom.operators["greater"](self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return Atom.operators["greater_equal"](self, other)
+
+
+class Variable(Atom):
+    """A value defined by an equation, or an input of its graph.
+
+    ``linear`` marks a value that depends on a tangent: linear equations stand apart from the
+    others while a graph is built, which is all that *linearize* needs. ``tainted`` marks a
+    derivative that can be infinite (see ``primitives.kinds``).
+    """
+
+    __slots__ = ("linear", "tainted", "type")
+
+    def __init__(self, type: TensorType, linear: bool = False, tainted: bool = False) -> None:
+        self.type = type
+        self.linear = linear
+        self.tainted = tainted
+
+    def __repr__(self) -> str:
+        return f"<variable {self.type}>"
+
+
+class Constant(Atom):
+    """A value known when the graph is built.
+
+    A *splat* (all elements equal) is stored as one element with the full type, so that the zeros
+    and ones of derivatives cost nothing.
+    """
+
+    __slots__ = ("is_splat", "key", "type", "value")
+    linear = False
+    tainted = False
+
+    def __init__(self, value: np.ndarray, type: TensorType | None = None) -> None:
+        self.value = np.asarray(value)
+        self.type = type_of(self.value) if type is None else type
+        self.is_splat = self.value.ndim == 0
+        small = self.value.size <= _SMALL
+        self.key = (self.type, self.value.shape, self.value.tobytes()) if small else id(self)
+
+    def array(self) -> np.ndarray:
+        """The value in its full shape (a read-only view for a splat)."""
+        return np.broadcast_to(self.value, self.type.shape)
+
+    def is_all(self, number: complex) -> bool:
+        """Whether every element is known to equal ``number``."""
+        return self.is_splat and bool(self.value == number)
+
+    def __repr__(self) -> str:
+        return f"<constant {self.type} {self.value if self.is_splat else '…'}>"
+
+
+class Equation:
+    """One application of a primitive: ``outputs = primitive[parameters](inputs)``."""
+
+    __slots__ = ("inputs", "outputs", "parameters", "primitive", "source")
+
+    def __init__(
+        self,
+        primitive: Primitive,
+        inputs: tuple[Any, ...],
+        parameters: dict[str, Any],
+        outputs: tuple[Variable, ...],
+        source: tuple[str, int] | None = None,
+    ) -> None:
+        self.primitive = primitive
+        self.inputs = inputs
+        self.parameters = parameters
+        self.outputs = outputs
+        self.source = source
+
+
+class Graph:
+    """A closed program: ``outputs`` computed from ``inputs`` by ``equations`` in order.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad.functional.trace import trace
+    >>> print(trace(lambda x: x * x + 1.0, ms.Tensor([1.0, 2.0])))
+    graph(a: Float32[2])
+      b: Float32[2] = mul(a, a)
+      c: Float32[2] = add(b, 1.0)
+      return c
+    """
+
+    __slots__ = ("equations", "inputs", "outputs")
+
+    def __init__(
+        self,
+        inputs: Sequence[Variable],
+        equations: Sequence[Equation],
+        outputs: Sequence[Any],
+    ) -> None:
+        self.inputs = tuple(inputs)
+        self.equations = tuple(equations)
+        self.outputs = tuple(outputs)
+
+    def __len__(self) -> int:
+        return len(self.equations)
+
+    def __str__(self) -> str:
+        return "\n".join(_render(self))
+
+    def count(self) -> dict[str, int]:
+        """How often each primitive occurs."""
+        counts: dict[str, int] = {}
+        for equation in self.equations:
+            name = equation.primitive.name
+            counts[name] = counts.get(name, 0) + 1
+        return counts
+
+
+def live_equations(equations: Sequence[Equation], outputs: Iterable[Any]) -> list[Equation]:
+    """The equations that ``outputs`` depend on, in order (dead-code elimination)."""
+    needed = {atom for atom in outputs if type(atom) is Variable}
+    kept: list[Equation] = []
+    for equation in reversed(equations):
+        if not needed.isdisjoint(equation.outputs):
+            kept.append(equation)
+            needed.update(atom for atom in equation.inputs if type(atom) is Variable)
+    kept.reverse()
+    return kept
+
+
+def _letters(index: int) -> str:
+    name = ""
+    index += 1
+    while index:
+        index, digit = divmod(index - 1, 26)
+        name = chr(ord("a") + digit) + name
+    return name
+
+
+def _render(graph: Graph) -> Iterable[str]:
+    names: dict[Atom, str] = {}
+
+    def name(atom: Atom) -> str:
+        if isinstance(atom, Constant):
+            return str(atom.value) if atom.is_splat else f"<{atom.type}>"
+        return names.setdefault(atom, _letters(len(names)))
+
+    yield f"graph({', '.join(f'{name(v)}: {v.type}' for v in graph.inputs)})"
+    for equation in graph.equations:
+        shown = [f"{k}={v}" for k, v in equation.parameters.items() if not isinstance(v, Graph)]
+        operands = ", ".join([name(x) for x in equation.inputs] + shown)
+        targets = ", ".join(f"{name(v)}: {v.type}" for v in equation.outputs)
+        yield f"  {targets} = {equation.primitive.name}({operands})"
+    yield f"  return {', '.join(name(v) for v in graph.outputs)}"

@@ -1,0 +1,111 @@
+"""A primitive is one row: everything the system knows about one operator.
+
+Rows are made by the kinds of ``mindgrad.primitives.kinds``, which derive most fields. Parameters
+are static and passed by keyword; operands are atoms and passed by position.
+
+Conventions of the rules (``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cotangent, ``p`` partial):
+
+- ``type_rule(*types, **parameters)`` gives the output's :class:`TensorType` (a tuple of them when
+  ``multiple`` is set) or raises ``TypeError``/``ValueError`` with a message for the user.
+- ``numpy(*arrays, **parameters)`` is the NumPy kernel, ``xla`` the name of a function of
+  ``jax.lax`` or a callable ``xla(jax, *arrays, **parameters)``.
+- ``jvp(y, xs, ts, **parameters)`` gives the output's tangent, linear in ``ts``; a tangent that is
+  known to be zero is ``None``, on the way in and on the way out.
+- ``transpose(ct, *xs, **parameters)`` exists for operators that are linear in the operands whose
+  ``linear`` is set; it gives one cotangent per operand, ``None`` for those that are not linear.
+- ``taint`` says what the output does to infinite derivatives: ``"starts"`` one, ``"passes"`` that of
+  its operands on, or ``"stops"`` it (see ``primitives.kinds``).
+- ``batch(size, xs, axes, **parameters)`` gives ``(output, axis)`` for operands of which some carry
+  a batch axis (``axes[i]`` an int, or ``None``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core import build
+from mindgrad.core.graph import Atom, Constant, Variable
+
+__all__ = ["REGISTRY", "Primitive"]
+
+#: every row by its name
+REGISTRY: dict[str, Primitive] = {}
+
+
+class Primitive:
+    """One operator. Calling it on atoms emits an equation into the current builder."""
+
+    __slots__ = (
+        "batch",
+        "commutative",
+        "jvp",
+        "kind",
+        "multiple",
+        "name",
+        "numpy",
+        "samples",
+        "simplify",
+        "taint",
+        "transpose",
+        "type_rule",
+        "xla",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        *,
+        type_rule: Callable[..., Any],
+        numpy: Callable[..., Any],
+        xla: str | Callable[..., Any],
+        jvp: Callable[..., Any] | None = None,
+        transpose: Callable[..., Any] | None = None,
+        batch: Callable[..., Any] | None = None,
+        samples: Any = None,
+        multiple: bool = False,
+        commutative: bool = False,
+        simplify: Callable[..., Any] | None = None,
+        taint: str = "stops",
+    ) -> None:
+        if name in REGISTRY:
+            raise ValueError(f"there is already a row named {name!r}; an operator is one row.")
+        self.name = name
+        self.kind = kind
+        self.type_rule = type_rule
+        self.numpy = numpy
+        self.xla = xla
+        self.jvp = jvp
+        self.transpose = transpose
+        self.batch = batch
+        self.samples = samples
+        self.multiple = multiple
+        self.commutative = commutative
+        self.simplify = simplify
+        self.taint = taint
+        REGISTRY[name] = self
+
+    def __repr__(self) -> str:
+        return f"<primitive {self.name}>"
+
+    def __call__(self, *operands: Any, **parameters: Any) -> Any:
+        """Emit this operator on atoms (Python numbers are lifted to the type of the first atom)."""
+        for operand in operands:
+            if type(operand) is not Variable and type(operand) is not Constant:
+                operands = lift(operands)
+                break
+        return build.current().emit(self, operands, parameters)
+
+
+def lift(operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Python numbers among ``operands`` as splat constants of the type of the first atom."""
+    like = next(operand for operand in operands if isinstance(operand, Atom)).type
+    return tuple(
+        operand
+        if isinstance(operand, Atom)
+        else Constant(np.asarray(operand, like.dtype.numpy), like)
+        for operand in operands
+    )

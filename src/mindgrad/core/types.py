@@ -1,0 +1,63 @@
+"""The type of a value in the graph: element type and shape. Equal types are one object."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import DType, as_dtype
+
+__all__ = ["Shape", "TensorType", "tensor_type", "type_of"]
+
+Shape = tuple[int, ...]
+
+
+class TensorType:
+    """Element type and shape of a tensor. Make one with :func:`tensor_type`.
+
+    >>> from mindgrad.core.types import tensor_type
+    >>> tensor_type("float32", (2, 3))
+    Float32[2,3]
+    """
+
+    __slots__ = ("dtype", "rank", "shape", "size")
+
+    def __init__(self, dtype: DType, shape: Shape) -> None:
+        self.dtype = dtype
+        self.shape = shape
+        self.rank = len(shape)
+        self.size = math.prod(shape)
+
+    def __repr__(self) -> str:
+        return f"{self.dtype}[{','.join(map(str, self.shape))}]"
+
+    def with_shape(self, shape: Shape) -> TensorType:
+        """The same element type in another shape."""
+        return tensor_type(self.dtype, shape)
+
+    def with_dtype(self, dtype: DType) -> TensorType:
+        """The same shape with another element type."""
+        return tensor_type(dtype, self.shape)
+
+
+# Interning makes comparison an identity test and a signature a tuple of pointers. The table grows
+# with the number of distinct (dtype, shape) pairs of a process, a few words each.
+_INTERNED: dict[tuple[Any, Shape], TensorType] = {}
+
+
+def tensor_type(dtype: Any, shape: Shape) -> TensorType:
+    """The one :class:`TensorType` of this element type and shape."""
+    resolved = as_dtype(dtype)
+    key = (resolved.numpy, shape)
+    found = _INTERNED.get(key)
+    if found is None:
+        found = _INTERNED.setdefault(key, TensorType(resolved, tuple(int(n) for n in shape)))
+    return found
+
+
+def type_of(array: np.ndarray | np.generic) -> TensorType:
+    """The :class:`TensorType` of a NumPy (or device) array."""
+    found = _INTERNED.get((array.dtype, array.shape))
+    return tensor_type(array.dtype, array.shape) if found is None else found

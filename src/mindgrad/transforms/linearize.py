@@ -1,0 +1,34 @@
+"""Linearize: split the forward derivative into what is linear in the tangents and what is not.
+
+    G(x), and the linear program t ↦ J_G(x) t whose coefficients are values of the first part
+
+The builder keeps equations that depend on a tangent in a list of their own, so the split costs
+nothing beyond forward mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindgrad.core.build import Builder
+from mindgrad.core.graph import Atom, Variable
+from mindgrad.transforms.forward import push_tangents
+
+__all__ = ["linearize"]
+
+
+def linearize(
+    builder: Builder, inputs: Sequence[Any], outputs: Sequence[Any]
+) -> tuple[list[Variable], list[Any]]:
+    """Linearize the equations of ``builder`` (the current one) at ``inputs``.
+
+    Returns:
+        The tangents of ``inputs`` (linear variables) and those of ``outputs`` (``None`` where
+        zero); the linear equations between them stand in ``builder.linear_equations``.
+    """
+    directions = [builder.input(x.type, linear=True) for x in inputs]
+    tangents: dict[Atom, Atom] = dict(zip(inputs, directions, strict=True))
+    builder.linear_equations.clear()
+    push_tangents(list(builder.equations), tangents)
+    return directions, [tangents.get(y) for y in outputs]

@@ -1,0 +1,68 @@
+"""Transposition of linear equations.
+
+    ⟨ct, L t⟩ = ⟨Lᵀ ct, t⟩
+
+Linear equations are walked from the last to the first; each sends the cotangent of its output to
+its linear inputs by its row's transpose, and cotangents that meet are added. Cost: that of the
+linear program, no more. Limits: an equation that is not linear has no transpose and raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindgrad.core.graph import Equation, Variable
+from mindgrad.primitives.kinds import zeros
+
+__all__ = ["pull_cotangents"]
+
+
+def pull_cotangents(
+    equations: Sequence[Equation],
+    outputs: Sequence[Any],
+    cotangents: Sequence[Any],
+    inputs: Sequence[Variable],
+) -> list[Any]:
+    """Run linear ``equations`` backwards, emitting into the current builder.
+
+    Args:
+        equations: linear equations in order.
+        outputs: the linear results, ``None`` or a constant for those that nothing linear reaches.
+        cotangents: the cotangent of each output.
+        inputs: the linear inputs.
+
+    Returns:
+        The cotangent of each input, ``None`` where it is zero.
+    """
+    found: dict[Any, Any] = {}
+
+    def add(variable: Any, cotangent: Any) -> None:
+        before = found.get(variable)
+        found[variable] = cotangent if before is None else before + cotangent
+
+    for output, cotangent in zip(outputs, cotangents, strict=True):
+        if type(output) is Variable and output.linear and cotangent is not None:
+            add(output, cotangent)
+    for equation in reversed(equations):
+        cts = [found.pop(y, None) for y in equation.outputs]
+        if not any(ct is not None for ct in cts):
+            continue
+        primitive = equation.primitive
+        if primitive.transpose is None:
+            raise TypeError(
+                f"the operator '{primitive.name}' was applied to a tangent but is not linear: "
+                f"its row has no transpose, so its forward rule must be written with linear rows."
+            )
+        if primitive.multiple:
+            given: Any = [
+                zeros(y.type) if ct is None else ct
+                for y, ct in zip(equation.outputs, cts, strict=True)
+            ]
+        else:
+            given = cts[0]
+        pulled = primitive.transpose(given, *equation.inputs, **equation.parameters)
+        for x, ct in zip(equation.inputs, pulled, strict=True):
+            if ct is not None and x.linear:
+                add(x, ct)
+    return [found.get(variable) for variable in inputs]

@@ -1,0 +1,154 @@
+"""Holds the arrows between the rooms of src/mindgrad, and what belongs to one room only.
+
+A room may import from rooms further left in ORDER; rooms of one group may import each other, except
+front end and back end. Imports and names are read with `ast`; only the last test runs the package.
+"""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "mindgrad"
+ORDER = [
+    {"_base"}, {"core"}, {"primitives"}, {"transforms"}, {"control"}, {"frontend", "backend"},
+    {"functional"}, {"ops", "nn", "common", "context", "communication"}, {"tools"},
+    {"cli", "__init__", "__main__"},
+]  # fmt: skip
+RANK = {room: rank for rank, group in enumerate(ORDER) for room in group}
+STRANGERS = {("frontend", "backend"), ("backend", "frontend")}
+MOST_LINES = 500  # the aim is 450: above that, a file holds more than one idea
+DERIVATIVES = {
+    "grad", "value_and_grad", "jvp", "vjp", "jacfwd", "jacrev", "jacobian", "hessian", "linearize",
+    "linear_transpose", "custom_jvp", "custom_vjp", "custom_gradient", "checkpoint", "remat", "jet",
+}  # fmt: skip
+
+
+def imported(node: ast.AST, package: list[str]) -> list[str]:
+    """The full dotted names that an import statement, or a call that imports, asks for."""
+    match node:
+        case ast.Import():
+            return [alias.name for alias in node.names]
+        case ast.ImportFrom():
+            above = package[: len(package) - node.level + 1] if node.level else []
+            start = ".".join([*above, *([node.module] if node.module else [])])
+            return [f"{start}.{alias.name}" for alias in node.names]
+        case ast.Call(args=[ast.Constant(value=str(name)), *_]):
+            if re.search(r"\b(import_module|__import__)$", ast.unparse(node.func)):
+                return [name]
+    return []
+
+
+def faults(path: str, text: str) -> list[str]:
+    """What `text`, as the file `path` (relative to src/mindgrad), does against the rules."""
+    parts = path.removesuffix(".py").split("/")
+    room, package, tree = parts[0], ["mindgrad", *parts[:-1]], ast.parse(text)
+    found = [] if room in RANK else [f"{path}: room '{room}' has no place in ORDER"]
+    if len(text.splitlines()) > MOST_LINES:
+        found.append(f"{path}: more than {MOST_LINES} lines; split it by idea")
+    lazy = {
+        inner
+        for outer in ast.walk(tree)
+        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        for inner in ast.walk(outer)
+    }
+    for node in ast.walk(tree):
+        here = f"{path}:{getattr(node, 'lineno', 0)}"
+        for name in imported(node, package):
+            top, _, rest = name.partition(".")
+            target = rest.partition(".")[0]
+            if top == "mindgrad":
+                target = target if target in RANK else "__init__"
+                if RANK[target] > RANK.get(room, 0) or (room, target) in STRANGERS:
+                    found.append(f"{here}: {room} may not import {target}")
+            if top == "jaxlib" or (top == "jax" and re.search(r"\._|\.interpreters\b", name)):
+                found.append(f"{here}: {name} is not public API of jax")
+            if top == "jax" and room != "backend":
+                found.append(f"{here}: jax is imported outside backend")
+            if top == "jax" and DERIVATIVES & set(name.split(".")):
+                found.append(f"{here}: {name} is jax's own differentiation")
+            own = top == "jax" or name.startswith("mindgrad.backend")
+            if node in lazy and not (room == "backend" and own):
+                found.append(f"{here}: import of {name} inside a function")
+        if isinstance(node, ast.Attribute) and re.search(r"\b_?jax\b", ast.unparse(node.value)):
+            if node.attr in DERIVATIVES:
+                found.append(f"{here}: jax.{node.attr} is jax's own differentiation")
+            if node.attr in {"_src", "interpreters"}:
+                found.append(f"{here}: {node.attr} is not public API of jax")
+    return found
+
+
+def test_source_keeps_the_rules():
+    files = sorted(SOURCE.rglob("*.py"))
+    assert files, f"no source below {SOURCE}"
+    found = [
+        fault
+        for file in files
+        for fault in faults(file.relative_to(SOURCE).as_posix(), file.read_text())
+    ]
+    assert not found, "\n".join(["", *found])
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "fault"),
+    [
+        ("core/graph.py", "from mindgrad.ops import add", "core may not import ops"),
+        ("core/graph.py", "from ..ops import add", "core may not import ops"),
+        ("core/graph.py", "from .. import nn", "core may not import nn"),
+        ("core/graph.py", "import mindgrad", "core may not import __init__"),
+        ("frontend/build.py", "from mindgrad.backend import xla", "may not import backend"),
+        ("backend/xla.py", "from ..frontend import source", "may not import frontend"),
+        ("core/graph.py", "import jax.numpy as jnp", "outside backend"),
+        ("core/graph.py", "import_module('jax')", "outside backend"),
+        ("core/graph.py", "importlib.import_module('mindgrad.nn')", "core may not import nn"),
+        ("backend/xla.py", "from jax._src import core", "not public"),
+        ("backend/xla.py", "import jaxlib", "not public"),
+        ("backend/xla.py", "self.jax._src.core", "not public"),
+        ("backend/xla.py", "from jax import vjp", "jax's own differentiation"),
+        ("backend/xla.py", "jax().value_and_grad(f)", "jax's own differentiation"),
+        ("backend/xla.py", "def f():\n    import numpy", "inside a function"),
+        ("nn/cell.py", "def f():\n    from ..ops import add", "inside a function"),
+        ("utils.py", "", "no place"),
+        ("core/graph.py", "\n" * (MOST_LINES + 1), "lines"),
+    ],
+)
+def test_a_fault_is_seen(path, text, fault):
+    assert any(fault in message for message in faults(path, text))
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("backend/xla.py", "def compiler():\n    import jax\n    return jax.jit"),
+        ("ops/math.py", "from ..primitives import elementwise\nfrom ..common import api"),
+        (
+            "transforms/reverse.py",
+            "from .forward import jvp\nfrom mindgrad.core.graph import Graph",
+        ),
+        ("transforms/reverse.py", "forward.jvp(graph)"),
+    ],
+)
+def test_what_is_allowed_is_not_called_a_fault(path, text):
+    assert faults(path, text) == []
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "",
+        "mindgrad.context.set_context(mode=mindgrad.context.PYNATIVE_MODE, device_target='CPU')\n"
+        "mindgrad.ops.grad(lambda x: x * x)(mindgrad.Tensor([3.0]))",
+    ],
+    ids=["import", "eager"],
+)
+def test_jax_is_not_imported_before_it_is_needed(work):
+    program = f"import sys, mindgrad\n{work}\nassert 'jax' not in sys.modules"
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE.parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,40 @@
+"""The public names: each one that is exported exists and says what it is, and none is forgotten."""
+
+import importlib
+import inspect
+import types
+
+import pytest
+
+MODULES = ["mindgrad", "mindgrad.ops", "mindgrad.nn"]
+EXPORTS = [(module, name) for module in MODULES for name in importlib.import_module(module).__all__]
+
+
+def description(thing: object) -> str:
+    """Its own docstring: not that of a base class, but an instance may have that of its class."""
+    if isinstance(thing, type):
+        return inspect.cleandoc(thing.__dict__.get("__doc__") or "")
+    return inspect.getdoc(thing) or ""
+
+
+@pytest.mark.parametrize(("module", "name"), EXPORTS)
+def test_an_exported_name_exists_and_is_described(module, name):
+    thing = getattr(importlib.import_module(module), name)
+    if not isinstance(thing, bool | int | float | str):  # those carry the docstring of their type
+        assert description(thing), f"{module}.{name} has no docstring"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_exports_are_complete_and_without_repetition(module):
+    package = importlib.import_module(module)
+    assert len(set(package.__all__)) == len(package.__all__), "a name is exported twice"
+    ours = {
+        name
+        for name, thing in vars(package).items()
+        if not name.startswith("_")
+        and not isinstance(thing, types.ModuleType)
+        and str(getattr(thing, "__module__", "")).startswith("mindgrad")
+    }
+    assert ours <= set(package.__all__), (
+        f"public but not in __all__: {sorted(ours - set(package.__all__))}"
+    )

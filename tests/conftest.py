@@ -1,0 +1,30 @@
+"""What every test run shares: the order of the tests, and settings that have to be made first.
+
+Smoke tests run first: those marked `smoke`, and everything in tests/smoke. The kill timer of each
+test and "warnings are errors" are in pyproject.toml.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+SMOKE = Path(__file__).parent / "smoke"
+
+# Two workers may share one GPU: neither may reserve most of its memory when jax starts.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
+# The first example of a property may compile a program, so time says nothing about it. In CI the
+# examples are the same in every run; elsewhere each run tries new ones.
+settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", settings.get_profile("here"), derandomize=True, database=None)
+settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the smoke tests first; the sort is stable, so the rest keeps its order."""
+    items.sort(
+        key=lambda item: item.get_closest_marker("smoke") is None and SMOKE not in item.path.parents
+    )
