@@ -75,7 +75,7 @@ class Contender:
         return reply
 
     def _line(self, timeout: float) -> bytes:
-        """One line of the worker's answers, read without the pipe's buffering getting in the way."""
+        """One line of the worker's answers."""
         end = time.monotonic() + timeout
         while b"\n" not in self.unread:
             left = end - time.monotonic()
@@ -98,3 +98,35 @@ class Contender:
         self.process.stdin.close()
         self.process.stdout.close()
         self.cache.cleanup()
+
+
+class Command:
+    """A contender that is a whole command, run anew each time; it answers the same requests."""
+
+    def __init__(self, command: list[str], environment: dict[str, str] | None = None) -> None:
+        self.command = command
+        self.variables = {**os.environ, **(environment or {})}
+
+    def _seconds(self, timeout: float) -> float:
+        begin = time.perf_counter()
+        try:
+            done = subprocess.run(
+                self.command, env=self.variables, capture_output=True, text=True, timeout=timeout
+            )
+        except subprocess.TimeoutExpired:
+            raise Failed(f"did not end within {timeout:.0f} s") from None
+        seconds = time.perf_counter() - begin
+        if done.returncode:
+            raise Failed(" ".join(done.stderr.strip().splitlines()[-1:]) or f"rc {done.returncode}")
+        return seconds
+
+    def ask(self, request: dict[str, Any], timeout: float) -> dict[str, Any]:
+        """As ``Contender.ask``; calibration is moot, because one run is one sample."""
+        if request["do"] == "prepare":
+            return {"first": self._seconds(timeout), "phases": {}, "facts": {}, "result": None}
+        if request["do"] == "calibrate":
+            return {"calls": 1, "seconds": self._seconds(timeout)}
+        return {"seconds": [self._seconds(timeout) for _ in range(request["samples"])]}
+
+    def close(self) -> None:
+        """Nothing is left running."""

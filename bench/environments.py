@@ -1,4 +1,4 @@
-"""The peers' environments: each library in one of its own under ``.bench/``, never in the project's.
+"""The peers' environments: each library in one of its own under ``.bench/``.
 
 jax is measured in the project's own environment, because it is the jax that mindgrad compiles with.
 """
@@ -25,19 +25,10 @@ class NoEnvironment(Exception):
     """An environment could not be made; the message says why."""
 
 
-def own_python() -> Path:
-    """The interpreter of the project's environment: ``.venv``, or one made under ``.bench``."""
-    candidates = [Path(sys.executable), ROOT / ".venv/bin/python", HOME / "mindgrad/bin/python"]
-    for python in candidates:
-        if python.exists() and _imports(python, "jax"):
-            return python
-    return make("mindgrad", ["-e", str(ROOT)])
-
-
-def python_of(library: str, own: Path) -> Path:
+def python_of(library: str) -> Path:
     """The interpreter that has the library; its environment is made at the first use."""
     if library in OWN:
-        return own
+        return Path(sys.executable)
     python = HOME / library / "bin/python"
     if python.exists() and _imports(python, library):
         return python

@@ -28,7 +28,7 @@ def slug() -> str:
 
 
 def busy() -> tuple[float, float]:
-    """Seconds since the start of the machine that its cores worked, and that others took from it."""
+    """Seconds its cores have worked since the machine started, and seconds taken from it."""
     try:
         fields = [int(field) for field in Path("/proc/stat").read_text().split("\n")[0].split()[1:]]
     except OSError:
@@ -38,11 +38,17 @@ def busy() -> tuple[float, float]:
     return (user + nice + system + interrupt + soft) / ticks, stolen / ticks
 
 
+def cores() -> int:
+    """The cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def description() -> list[tuple[str, str]]:
     """Name and value of each line."""
     lines = [("date", str(date.today())), ("processor", processor())]
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    lines.append(("cores", str(cores)))
+    lines.append(("cores", str(cores())))
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         lines.append(("memory", f"{memory / 2**30:.0f} GiB"))

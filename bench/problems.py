@@ -8,8 +8,8 @@ T2  Value and gradient of the mean-square loss of a multilayer perceptron in all
     About 0.37 GFLOP in matrix products; what is measured is the quality of the compiled program.
 
 T3  A physics-informed network for Burgers' equation ``u_t + u u_x - nu u_xx = 0`` with
-    ``nu = 0.01 / pi``: u is a perceptron of 2 inputs (x, t), eight hidden layers of 20 with tanh and
-    one linear output. The loss is the mean square of the left-hand side at 10,000 points, x in
+    ``nu = 0.01 / pi``: u is a perceptron of 2 inputs (x, t), eight hidden layers of 20 with tanh,
+    and one linear output. The loss is the mean square of the left-hand side at 10,000 points, x in
     [-1, 1], t in [0, 1]; the task is its gradient in all the weights. Third derivatives, small
     matrices: what is measured is how much of the work of nested derivatives is shared.
 
@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -38,7 +39,7 @@ Layers = list[tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True)
 class Regression:
-    """Inputs (batch, in), targets (batch, out), and layers of a weight (in, out) and a bias (out,)."""
+    """Inputs (batch, in), targets (batch, out), layers of a weight (in, out) and a bias (out,)."""
 
     inputs: np.ndarray
     targets: np.ndarray
@@ -57,7 +58,7 @@ class Burgers:
 def perceptron(widths: tuple[int, ...], generator: np.random.Generator) -> Layers:
     """Float32 weights and biases of a perceptron with these widths."""
     layers = []
-    for inputs, outputs in zip(widths[:-1], widths[1:], strict=True):
+    for inputs, outputs in pairwise(widths):
         scale = math.sqrt(2.0 / (inputs + outputs))
         weight = generator.standard_normal((inputs, outputs)) * scale
         bias = generator.standard_normal(outputs) * 0.1

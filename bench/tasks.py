@@ -108,6 +108,7 @@ TASKS = (
             "torch:create_graph",
             "mindspore:graph cells",
             "mindspore:graph functions",
+            "mindspore:eager cells",
             "mindspore:eager functions",
         ),
         (

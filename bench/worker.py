@@ -135,7 +135,7 @@ def main() -> None:
                 worker = Worker(request["library"])
                 reply: dict[str, Any] = {"ok": True}
             except ImportError as failure:
-                reply = {"ok": False, "unavailable": True, "error": str(failure)}
+                reply = {"ok": False, "unavailable": False, "error": str(failure)}
         else:
             reply = answer(getattr(worker, request["do"]), request)
         answers.write(json.dumps(reply) + "\n")

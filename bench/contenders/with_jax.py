@@ -17,7 +17,7 @@ PyTree = Any
 
 def versions() -> dict[str, str]:
     """Versions of what does the work."""
-    return {"jax": jax.__version__, "numpy": np.__version__}
+    return {"jax": jax.__version__}
 
 
 def arrays(result: PyTree) -> list[np.ndarray]:

@@ -1,12 +1,13 @@
-"""mindgrad: the programs of a MindSpore user, unchanged, and two figures MindSpore does not have."""
+"""mindgrad: the programs of a MindSpore user unchanged, and two figures MindSpore has not."""
 
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
 
-import mindgrad
 import numpy as np
 from job import Job
+
+import mindgrad
 from mindgrad.tools import profile
 
 mindgrad.install()
@@ -51,7 +52,7 @@ def t3_build(variant: str) -> Job:
     def facts() -> dict[str, float]:
         return {"equations": derivative_equations(*mindspore_programs.burgers(style))}
 
-    return Job(build, mindspore_programs.wait, None, timed_by_itself=True, facts=facts)
+    return Job(build, mindspore_programs.wait_for_all, None, timed_by_itself=True, facts=facts)
 
 
 def nested(variant: str, order: int) -> Job:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import mindspore
-import numpy as np
 from mindspore_programs import prepare
 
 __all__ = ["prepare", "versions"]
@@ -11,4 +10,4 @@ __all__ = ["prepare", "versions"]
 
 def versions() -> dict[str, str]:
     """Versions of what does the work."""
-    return {"mindspore": mindspore.__version__, "numpy": np.__version__}
+    return {"mindspore": mindspore.__version__}

@@ -260,7 +260,7 @@ def _fail(reason: str, status: int) -> SystemExit:
 
 
 def _run_script(arguments: list[str]) -> None:
-    path = os.path.abspath(arguments[0])
+    path = os.path.join(os.getcwd(), arguments[0])
     sys.argv[:] = arguments
     container = importlib.machinery.PathFinder.find_spec("__main__", [path])
     if container is not None and container.loader is not None:  # a folder or a zip file
@@ -298,22 +298,22 @@ def _run_module(arguments: list[str]) -> None:
 
 
 def _run_code(arguments: list[str]) -> None:
-    source = arguments[1]
     sys.argv[:] = ["-c", *arguments[2:]]
-    _run_text(source, "<mindgrad -c>")
+    _run_text(arguments[1], "<mindgrad -c>")
 
 
 def _run_standard_input(arguments: list[str]) -> None:
     sys.argv[:] = arguments
-    _run_text(sys.stdin.read(), "<stdin>")
+    _run_text(sys.stdin.read(), "<stdin>", __file__="<stdin>", __cached__=None)
 
 
-def _run_text(source: str, name: str) -> None:
+def _run_text(source: str, name: str, **names: object) -> None:
     _set_first_path("")
     # Graph mode reads the source of functions, and tracebacks show it: both look here. (The entry
     # is not called <string>, for that is what generated code, of dataclasses say, calls itself.)
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    _run(compile(source, name, "exec", dont_inherit=True))
+    code = compile(source, name, "exec", dont_inherit=True)
+    _run(code, __loader__=importlib.machinery.BuiltinImporter, **names)
 
 
 def _find(name: str) -> importlib.machinery.ModuleSpec | None:

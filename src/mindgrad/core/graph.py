@@ -161,7 +161,7 @@ class Graph:
     """A closed program: ``outputs`` computed from ``inputs`` by ``equations`` in order.
 
     >>> import mindgrad as ms
-    >>> from mindgrad.functional.trace import trace
+    >>> from mindgrad.functional.compiled import trace
     >>> print(trace(lambda x: x * x + 1.0, ms.Tensor([1.0, 2.0])))
     graph(a: Float32[2])
       b: Float32[2] = mul(a, a)

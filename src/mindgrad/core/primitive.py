@@ -46,6 +46,7 @@ class Primitive:
         "multiple",
         "name",
         "numpy",
+        "pointwise",
         "samples",
         "simplify",
         "taint",
@@ -75,6 +76,7 @@ class Primitive:
             raise ValueError(f"there is already a row named {name!r}; an operator is one row.")
         self.name = name
         self.kind = kind
+        self.pointwise = kind in build.POINTWISE
         self.type_rule = type_rule
         self.numpy = numpy
         self.xla = xla

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from mindgrad.core.graph import Atom, Constant
 from mindgrad.core.types import Shape, TensorType
-from mindgrad.primitives.kinds import multilinear
+from mindgrad.primitives.batching import past
+from mindgrad.primitives.kinds import accumulate, full, multilinear
+from mindgrad.primitives.reduction import reduce_sum
 from mindgrad.primitives.samples import case, reals
-from mindgrad.primitives.structural import transpose
+from mindgrad.primitives.structural import broadcast_in_dim, transpose
 
 __all__ = ["dot"]
 
@@ -23,6 +27,8 @@ def _free(rank: int, contract: Shape, batch: Shape) -> Shape:
 def _dot_type(a: TensorType, b: TensorType, contract: Axes, batch: Axes) -> TensorType:
     if a.dtype is not b.dtype:
         raise TypeError(f"For 'dot', the operands must have one element type, but got {a} and {b}.")
+    if a.dtype.kind == "bool":
+        raise TypeError("For 'dot', the operands must be numbers, but got Bool: convert them first.")
     for kind, (left, right) in (("contracted", contract), ("batch", batch)):
         sizes = tuple(a.shape[i] for i in left), tuple(b.shape[i] for i in right)
         if sizes[0] != sizes[1]:
@@ -40,18 +46,18 @@ def _dot_type(a: TensorType, b: TensorType, contract: Axes, batch: Axes) -> Tens
 
 def _dot_numpy(a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
     # the common matrix products as one call on views
-    if not batch[0] and a.ndim == 2 == b.ndim and len(contract[0]) == 1:
-        left = a if contract[0][0] == 1 else a.T
+    if not batch[0] and len(contract[0]) == 1 and 0 < a.ndim <= 2 and 0 < b.ndim <= 2:
+        left = a if contract[0][0] == a.ndim - 1 else a.T
         right = b if contract[1][0] == 0 else b.T
         return _matmul(left, right)
     free_a, free_b = _free(a.ndim, contract[0], batch[0]), _free(b.ndim, contract[1], batch[1])
     sizes = [a.shape[i] for i in batch[0]]
     rows, columns = [a.shape[i] for i in free_a], [b.shape[i] for i in free_b]
-    inner = int(np.prod([a.shape[i] for i in contract[0]], dtype=np.int64))
+    inner = math.prod(a.shape[i] for i in contract[0])
     left = np.transpose(a, (*batch[0], *free_a, *contract[0]))
     right = np.transpose(b, (*batch[1], *contract[1], *free_b))
-    left = left.reshape(*sizes, int(np.prod(rows, dtype=np.int64)), inner)
-    right = right.reshape(*sizes, inner, int(np.prod(columns, dtype=np.int64)))
+    left = left.reshape(*sizes, math.prod(rows), inner)
+    right = right.reshape(*sizes, inner, math.prod(columns))
     return _matmul(left, right).reshape(*sizes, *rows, *columns)
 
 
@@ -66,30 +72,122 @@ def _dot_xla(jax: Any, a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
     return jax.lax.dot_general(a, b, (contract, batch), precision="highest")
 
 
-def _cotangent_left(ct: Any, a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
-    """ct has axes (batch, free a, free b): contract it with ``b`` over free b, restore a's order."""
-    rank_a, rank_b = len(a.shape), len(b.shape)
-    free_a, free_b = _free(rank_a, contract[0], batch[0]), _free(rank_b, contract[1], batch[1])
+def _multiply(a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
+    """``dot``, absorbing (zero times infinity is zero) for an outer product of infinite derivatives.
+
+    It is what the derivative of ``sqrt(dot(x, x))`` at ``x = 0`` is made of.
+    """
+    if contract[0] or not (a.tainted or b.tainted):
+        return dot(a, b, contract=contract, batch=batch)
+    shape = _dot_type(a.type, b.type, contract, batch).shape
+    rank_a, count = len(a.shape), len(batch[0])
+    free_a, free_b = _free(rank_a, (), batch[0]), _free(len(b.shape), (), batch[1])
+    a = transpose(a, permutation=(*batch[0], *free_a))
+    b = transpose(b, permutation=(*batch[1], *free_b))
+    return Atom.operators["absorb"](
+        broadcast_in_dim(a, shape=shape, dims=tuple(range(rank_a))),
+        broadcast_in_dim(
+            b, shape=shape, dims=(*range(count), *range(rank_a, rank_a + len(free_b)))
+        ),
+    )
+
+
+def _dot_jvp(y: Any, xs: Any, ts: Any, contract: Axes, batch: Axes) -> Any:
+    (a, b), (da, db) = xs, ts
+    return accumulate(
+        [
+            None if da is None else _multiply(da, b, contract, batch),
+            None if db is None else _multiply(a, db, contract, batch),
+        ]
+    )
+
+
+def _cotangent(
+    ct: Any, other: Any, over: Axes, batch: Axes, current: Shape, other_first: bool
+) -> Any:
+    """Contract ``ct`` with the other operand over its free axes; put the axes in order.
+
+    ``over`` and ``batch`` hold the axes of ``ct`` and of ``other``; ``current`` names the wanted axis
+    of each axis of the product ``(batch, rest of ct, rest of other)``. Of the two orders of a product
+    the one that needs no transposition is taken, and else the one asked for.
+    """
     count = len(batch[0])
-    ct_free_b = tuple(range(count + len(free_a), count + len(free_a) + len(free_b)))
-    made = dot(ct, b, contract=(ct_free_b, free_b), batch=(tuple(range(count)), batch[1]))
-    # axes now: batch, free a, b's contracted axes in ascending order
+    rest = len(ct.shape) - count - len(over[0])
+    swapped = (*current[:count], *current[count + rest :], *current[count : count + rest])
+    ascending = tuple(range(len(current)))
+    if swapped == ascending or (other_first and current != ascending):
+        made = _multiply(other, ct, over[::-1], batch[::-1])
+        current = swapped
+    else:
+        made = _multiply(ct, other, over, batch)
+    return transpose(made, permutation=tuple(current.index(axis) for axis in ascending))
+
+
+def _ct_axes(a: Any, b: Any, contract: Axes, batch: Axes) -> tuple[Shape, Shape, Shape, Shape, Shape]:
+    """The free axes of both operands, and the axes (batch, free a, free b) of the result."""
+    free_a = _free(len(a.shape), contract[0], batch[0])
+    free_b = _free(len(b.shape), contract[1], batch[1])
+    first, second = len(batch[0]), len(batch[0]) + len(free_a)
+    return (
+        free_a,
+        free_b,
+        tuple(range(first)),
+        tuple(range(first, second)),
+        tuple(range(second, second + len(free_b))),
+    )
+
+
+def _cotangent_left(ct: Any, a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
+    free_a, free_b, ct_batch, _, ct_free_b = _ct_axes(a, b, contract, batch)
+    # the contracted axes come out in the ascending order of b's
     order = sorted(range(len(contract[1])), key=lambda k: contract[1][k])
     current = (*batch[0], *free_a, *(contract[0][k] for k in order))
-    return transpose(made, permutation=tuple(current.index(axis) for axis in range(rank_a)))
+    return _cotangent(ct, b, (ct_free_b, free_b), (ct_batch, batch[1]), current, False)
 
 
 def _cotangent_right(ct: Any, a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
-    """The same for ``b``: contract ``a`` with ct over free a (this order needs no transposition)."""
-    rank_a, rank_b = len(a.shape), len(b.shape)
-    free_a, free_b = _free(rank_a, contract[0], batch[0]), _free(rank_b, contract[1], batch[1])
-    count = len(batch[0])
-    ct_free_a = tuple(range(count, count + len(free_a)))
-    made = dot(a, ct, contract=(free_a, ct_free_a), batch=(batch[0], tuple(range(count))))
-    # axes now: batch, a's contracted axes in ascending order, free b
+    free_a, free_b, ct_batch, ct_free_a, _ = _ct_axes(a, b, contract, batch)
     order = sorted(range(len(contract[0])), key=lambda k: contract[0][k])
-    current = (*batch[1], *(contract[1][k] for k in order), *free_b)
-    return transpose(made, permutation=tuple(current.index(axis) for axis in range(rank_b)))
+    current = (*batch[1], *free_b, *(contract[1][k] for k in order))
+    return _cotangent(ct, a, (ct_free_a, free_a), (ct_batch, batch[0]), current, True)
+
+
+def _dot_simplify(a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
+    """A product with equal elements (the ones that seed a gradient) is a sum, which is cheaper."""
+    for this, other, mine, theirs in ((a, b, 0, 1), (b, a, 1, 0)):
+        splat = type(this) is Constant and this.is_splat and not isinstance(other, Constant)
+        # a sum of half precision is less exact than a product summed in single precision
+        if not splat or this.dtype.itemsize < 4 and this.dtype.is_inexact:
+            continue
+        result = _dot_type(a.type, b.type, contract, batch)
+        free = _free(len(other.shape), contract[theirs], batch[theirs])
+        kept = tuple(i for i in range(len(other.shape)) if i not in contract[theirs])
+        total = reduce_sum(other, axes=tuple(sorted(contract[theirs])))
+        total = transpose(
+            total, permutation=tuple(kept.index(i) for i in (*batch[theirs], *free))
+        )
+        count, skipped = len(batch[0]), len(this.shape) - len(contract[mine]) - len(batch[mine])
+        start = count if mine else count + skipped
+        dims = (*range(count), *range(start, start + len(free)))
+        return broadcast_in_dim(total * full(total.type, this.value), shape=result.shape, dims=dims)
+    return None
+
+
+def _dot_batch(size: int, xs: Any, at: Any, contract: Axes, batch: Axes) -> tuple[Any, int]:
+    """A batch axis of both is a batch axis of the product, that of one a free axis."""
+    axes = [
+        (mine, others) if at[k] is None else (past(mine, at[k]), past(others, at[k]))
+        for k, (mine, others) in enumerate(zip(contract, batch, strict=True))
+    ]
+    contract, batch = (axes[0][0], axes[1][0]), (axes[0][1], axes[1][1])
+    if None not in at:
+        batch = ((at[0], *batch[0]), (at[1], *batch[1]))
+        return dot(*xs, contract=contract, batch=batch), 0
+    k = 0 if at[1] is None else 1
+    place = len(batch[0]) + _free(len(xs[k].shape), contract[k], batch[k]).index(at[k])
+    if k == 1:
+        place += len(_free(len(xs[0].shape), contract[0], batch[0]))
+    return dot(*xs, contract=contract, batch=batch), place
 
 
 #: ``dot(a, b, contract, batch)``: sums over the contracted axes; axes of the result are the batch
@@ -99,12 +197,21 @@ dot = multilinear(
     type_rule=_dot_type,
     numpy=_dot_numpy,
     xla=_dot_xla,
+    jvp=_dot_jvp,
     transpose=[_cotangent_left, _cotangent_right],
+    batch=_dot_batch,
+    simplify=_dot_simplify,
     samples=[
         case(reals()[2, 3], reals()[3, 4], contract=((1,), (0,)), batch=((), ())),
         case(reals()[3, 2], reals()[4, 3], contract=((0,), (1,)), batch=((), ())),
+        case(reals()[2, 3], reals()[4, 3], contract=((1,), (1,)), batch=((), ())),
         case(reals()[2, 3, 4], reals()[2, 4, 5], contract=((2,), (1,)), batch=((0,), (0,))),
+        case(reals()[3, 2, 4], reals()[4, 5, 2], contract=((2,), (0,)), batch=((1,), (2,))),
         case(reals()[2, 3, 4], reals()[4, 3, 5], contract=((1, 2), (1, 0)), batch=((), ())),
         case(reals()[3], reals()[3], contract=((0,), (0,)), batch=((), ())),
+        case(reals()[2, 3], reals()[3], contract=((1,), (0,)), batch=((), ())),
+        case(reals()[3], reals()[2], contract=((), ()), batch=((), ())),
+        case(reals()[0, 3], reals()[3, 2], contract=((1,), (0,)), batch=((), ())),
+        case(reals()[2, 0], reals()[0, 3], contract=((1,), (0,)), batch=((), ())),
     ],
 )

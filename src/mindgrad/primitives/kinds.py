@@ -37,6 +37,7 @@ __all__ = [
     "pointwise_constant",
     "pointwise_linear",
     "product",
+    "same_type",
     "zeros",
 ]
 
@@ -87,7 +88,8 @@ def product(partial: Any, tangent: Any, singular: bool = False) -> Any:
     return partial * tangent
 
 
-def _same_type(name: str, accepts: str) -> Callable[..., TensorType]:
+def same_type(name: str, accepts: str) -> Callable[..., TensorType]:
+    """A type rule: all operands, and the result, have one type of the kinds that ``accepts`` names."""
     kinds = _ACCEPTS[accepts]
 
     def type_rule(*types: TensorType, **_: Any) -> TensorType:
@@ -116,7 +118,7 @@ def elementwise(
     partials: Callable[..., Sequence[Any]],
     samples: Any,
     accepts: str = "inexact",
-    singular: bool = False,
+    singular: bool | Callable[..., bool] = False,
     type_rule: Callable[..., Any] | None = None,
     **row: Any,
 ) -> Primitive:
@@ -128,16 +130,19 @@ def elementwise(
         xla: the name of the ``jax.lax`` function, or ``xla(jax, *arrays)``.
         partials: ``partials(y, *xs, **parameters)`` gives one partial derivative per operand, built
             from rows; ``None`` for an operand without derivative.
-        samples: one domain per operand (see ``primitives.samples``), or one for all.
+        samples: one domain per operand (see ``primitives.samples``), or one for all; a list of
+            cases for a row with parameters.
         accepts: the element types that the row takes.
-        singular: whether a partial can be infinite or NaN inside the domain.
+        singular: whether a partial can be infinite or NaN inside the domain; for a row of which
+            only some parameters are, ``singular(**parameters)``.
     """
 
     def jvp(y: Any, xs: Sequence[Any], ts: Sequence[Any], **parameters: Any) -> Any:
         slopes = partials(y, *xs, **parameters)
+        absorbs = singular(**parameters) if callable(singular) else singular
         return accumulate(
             [
-                None if slope is None else product(slope, t, singular)
+                None if slope is None else product(slope, t, absorbs)
                 for slope, t in zip(slopes, ts, strict=True)
             ]
         )
@@ -145,13 +150,17 @@ def elementwise(
     return Primitive(
         name,
         "elementwise",
-        type_rule=type_rule or _same_type(name, accepts),
+        type_rule=type_rule or same_type(name, accepts),
         numpy=numpy,
         xla=xla,
         jvp=jvp,
-        samples=(samples, _operand_count(partials), accepts),
+        samples=_pointwise_samples(samples, _operand_count(partials), accepts),
         **row,
     )
+
+
+def _pointwise_samples(samples: Any, operands: int, accepts: str) -> Any:
+    return samples if isinstance(samples, list) else (samples, operands, accepts)
 
 
 def _operand_count(partials: Callable[..., Any]) -> int:
@@ -175,7 +184,7 @@ def pointwise_constant(
 
     ``result`` is the element type of the output where it differs from the operands' (comparisons).
     """
-    same = _same_type(name, accepts)
+    same = same_type(name, accepts)
 
     def rule(*types: TensorType, **parameters: Any) -> TensorType:
         found = same(*types, **parameters)
@@ -187,7 +196,7 @@ def pointwise_constant(
         type_rule=type_rule or rule,
         numpy=numpy,
         xla=xla,
-        samples=(samples, operands, accepts),
+        samples=_pointwise_samples(samples, operands, accepts),
         **row,
     )
 
@@ -235,8 +244,9 @@ def pointwise_linear(
     name: str, *, accepts: str = "number", samples: Any, operands: int = 1, **row: Any
 ) -> Primitive:
     """A linear operator that is pointwise too: its operands share one shape."""
-    row.setdefault("type_rule", _same_type(name, accepts))
-    return linear(name, kind="pointwise linear", samples=(samples, operands, accepts), **row)
+    row.setdefault("type_rule", same_type(name, accepts))
+    given = _pointwise_samples(samples, operands, accepts)
+    return linear(name, kind="pointwise linear", samples=given, **row)
 
 
 def multilinear(
@@ -272,7 +282,7 @@ def multilinear(
 
     kind = "pointwise multilinear" if pointwise else "multilinear"
     if pointwise:
-        row.setdefault("type_rule", _same_type(name, accepts))
+        row.setdefault("type_rule", same_type(name, accepts))
         samples = (samples, len(transpose), accepts)
     row.setdefault("taint", "passes")
     row.setdefault("jvp", jvp)

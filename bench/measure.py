@@ -1,0 +1,190 @@
+"""Rounds: every contender in turn, in another order each time, compared within the round.
+
+What disturbs a shared machine comes and goes within seconds and minutes. It then slows all
+contenders of a round alike, and their ratio within the round stays; the median over the rounds
+drops the rounds in which it hit only one of them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any, Protocol
+
+from contender import Failed
+from tasks import Goal, Task
+
+SLOW = 0.3
+ROUNDS_OF_SLOW = 3
+WARM = 0.03
+MOST_SAMPLES = 40
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to measure: rounds, seconds per contender in a round, seconds of a sample."""
+
+    rounds: int
+    seconds: float
+    sample: float = 0.004
+
+
+class Askable(Protocol):
+    """A contender's process or command."""
+
+    def ask(self, request: dict[str, Any], timeout: float) -> dict[str, Any]: ...
+
+    def close(self) -> None: ...
+
+
+@dataclass
+class Row:
+    """What was measured of one contender.
+
+    Attributes:
+        name: "library:variant".
+        first: seconds of the first call, compilation included.
+        times: round to the median of that round's samples, in seconds per call.
+        facts: what the contender reported besides.
+        result: the fingerprint of its result.
+        state: "measured", "not available", "failed" or "wrong result".
+        error: why there is nothing here, or why it is not to be believed.
+    """
+
+    name: str
+    first: float = 0.0
+    times: dict[int, float] = field(default_factory=dict)
+    facts: dict[str, float] = field(default_factory=dict)
+    result: list[list[float]] | None = None
+    state: str = "measured"
+    error: str = ""
+
+    def ratios(self, other: Row) -> list[float]:
+        """This contender's time over the other's, round by round."""
+        return [self.times[i] / other.times[i] for i in sorted(self.times) if i in other.times]
+
+    def differences(self, other: Row) -> list[float]:
+        """Seconds more than the other, round by round."""
+        return [self.times[i] - other.times[i] for i in sorted(self.times) if i in other.times]
+
+
+def measure(
+    task: Task,
+    names: list[str],
+    start: Callable[[str], Askable],
+    effort: Effort,
+    tell: Callable[[str], None],
+) -> list[Row]:
+    """The rows of one task: prepare and calibrate each contender, then the rounds."""
+    rows = {name: Row(name) for name in names}
+    running: dict[str, Askable] = {}
+    plans: dict[str, dict[str, Any]] = {}
+    try:
+        for name in names:
+            tell(f"{task.name}: preparing {name}")
+            _attempt(rows[name], lambda name=name: _prepare(rows[name], start, running, effort, plans))
+        for i in range(effort.rounds):
+            tell(f"{task.name}: round {i + 1} of {effort.rounds}")
+            order = [name for name in names if name in plans and not rows[name].error]
+            random.Random(i).shuffle(order)
+            for name in order:
+                if i < plans[name]["rounds"]:
+                    _attempt(rows[name], lambda name=name, i=i: _round(i, rows[name], running, plans))
+    finally:
+        for contender in running.values():
+            contender.close()
+    _compare(rows, task)
+    return list(rows.values())
+
+
+def _attempt(row: Row, action: Callable[[], None]) -> None:
+    """Do it; a failure is this contender's result, and the others go on."""
+    try:
+        action()
+    except Failed as failure:
+        row.error = str(failure)
+        row.state = "not available" if failure.unavailable else "failed"
+
+
+def _prepare(
+    row: Row,
+    start: Callable[[str], Askable],
+    running: dict[str, Askable],
+    effort: Effort,
+    plans: dict[str, dict[str, Any]],
+) -> None:
+    contender = running[row.name] = start(row.name)
+    request = {"do": "prepare", "variant": row.name.split(":", 1)[1], "options": {}}
+    reply = contender.ask(request, 300)
+    row.first, row.facts, row.result = reply["first"], reply["facts"], reply["result"]
+    pace = contender.ask({"do": "calibrate", "seconds": effort.sample}, 120)
+    each = pace["calls"] * pace["seconds"]
+    plans[row.name] = {
+        "do": "run",
+        "calls": pace["calls"],
+        "samples": max(1, min(MOST_SAMPLES, round(effort.seconds / each))),
+        "warm": 0 if each > SLOW else max(1, round(WARM / pace["seconds"])),
+        "rounds": min(effort.rounds, ROUNDS_OF_SLOW) if each > SLOW else effort.rounds,
+    }
+
+
+def _round(i: int, row: Row, running: dict[str, Askable], plans: dict[str, dict[str, Any]]) -> None:
+    row.times[i] = median(running[row.name].ask(plans[row.name], 300)["seconds"])
+
+
+def _compare(rows: dict[str, Row], task: Task) -> None:
+    """Mark every contender whose result is not the baseline's: its time means nothing."""
+    expected = rows[task.baseline].result if task.baseline in rows else None
+    if expected is None:
+        return
+    for row in rows.values():
+        if row.result is not None and not row.error:
+            distance = difference(row.result, expected)
+            if not distance <= task.tolerance:
+                row.state = "wrong result"
+                row.error = f"{distance:.1e} from that of {task.baseline}"
+
+
+def difference(result: list[list[float]], expected: list[list[float]]) -> float:
+    """The largest relative difference of two fingerprints, array by array; inf for other shapes."""
+    if [len(part) for part in result] != [len(part) for part in expected]:
+        return float("inf")
+    worst = 0.0
+    for part, reference in zip(result, expected, strict=True):
+        scale = max(map(abs, reference), default=0.0) or 1.0
+        for number, wanted in zip(part, reference, strict=True):
+            distance = abs(number - wanted) / scale
+            worst = distance if distance != distance else max(worst, distance)
+            if worst != worst:
+                return float("inf")
+    return worst
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A goal, what was measured for it (None where it could not be), and whether it is met."""
+
+    goal: Goal
+    value: float | None
+
+    @property
+    def met(self) -> bool:
+        return self.value is not None and self.value <= self.goal.at_most
+
+
+def judge(goal: Goal, rows: list[Row]) -> Verdict:
+    """A goal against several contenders is judged on the one that makes it hardest."""
+    found = {row.name: row for row in rows if row.times and not row.error}
+    mine = found.get(goal.contender)
+    if mine is None:
+        return Verdict(goal, None)
+    if not goal.against:
+        return Verdict(goal, median(mine.times.values()))
+    values = []
+    for name in goal.against:
+        if name in found:
+            pairs = mine.differences(found[name]) if goal.difference else mine.ratios(found[name])
+            values += [median(pairs)] if pairs else []
+    return Verdict(goal, max(values) if values else None)

@@ -1,0 +1,221 @@
+"""The benchmark's command line; see ``README.md`` beside this file."""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import signal
+import sys
+import time
+from pathlib import Path
+
+import environments
+import machine
+import measure
+import nested
+import report
+from contender import Command, Contender, Failed
+from tasks import TASKS, Task
+
+ROOT = Path(__file__).resolve().parent.parent
+PEERS = ("jax", "torch", "mindspore", "numpy", "autograd")
+KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(2**32), "MALLOC_TRIM_THRESHOLD_": str(2**32)}
+NO_JAX = (
+    "import sys, numpy, mindgrad as ms\n"
+    "from mindgrad import Tensor, ops\n"
+    "ms.set_context(mode=ms.PYNATIVE_MODE)\n"
+    "x = Tensor(numpy.arange(3, dtype=numpy.float32))\n"
+    "gradient = ops.GradOperation()(lambda x: ops.sin(x) * x)(x).asnumpy()\n"
+    "expected = numpy.cos(x.asnumpy()) * x.asnumpy() + numpy.sin(x.asnumpy())\n"
+    "assert numpy.allclose(gradient, expected), gradient\n"
+    "assert 'jax' not in sys.modules, 'jax was imported'\n"
+)
+
+
+def arguments() -> argparse.Namespace:
+    """The parsed command line."""
+    names = [task.name for task in TASKS]
+    parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
+    parser.add_argument("task", nargs="*", help=f"of {', '.join(names)}; all where none is named")
+    parser.add_argument(
+        "--peers",
+        default="jax,torch,mindspore,numpy",
+        help=f"comma-separated, of {', '.join(PEERS)}; a task's baseline always takes part",
+    )
+    parser.add_argument("--quick", action="store_true", help="few short rounds: a look, no figure")
+    parser.add_argument(
+        "--control",
+        action="store_true",
+        help="the baseline takes part twice: how far from 1 its own ratio is, is the noise",
+    )
+    parser.add_argument(
+        "--keep-memory",
+        action="store_true",
+        help="glibc keeps freed memory in every contender: what is left without page faults",
+    )
+    parser.add_argument("--save", action="store_true", help="write bench/results/<date>-<cpu>.md")
+    options = parser.parse_args()
+    unknown = sorted(set(options.task) - set(names))
+    if unknown:
+        parser.error(f"no task {', '.join(unknown)}; the tasks are {', '.join(names)}")
+    options.peers = [peer for peer in options.peers.split(",") if peer]
+    strange = sorted(set(options.peers) - set(PEERS))
+    if strange:
+        parser.error(f"no peer {', '.join(strange)}; the peers are {', '.join(PEERS)}")
+    return options
+
+
+class Bench:
+    """One run: what it starts, and what it has to say at the end."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.terminal = sys.stdout.isatty()
+        self.pages: list[str] = []
+        self.versions: dict[str, str] = {}
+        self.failed = False
+
+    def tell(self, text: str) -> None:
+        """What happens now, where somebody watches."""
+        if sys.stderr.isatty():
+            print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+    def takes_part(self, task: Task, name: str) -> bool:
+        library = name.split(":")[0]
+        return library in ("mindgrad", "python", *self.options.peers) or name == task.baseline
+
+    def start(self, task: Task, name: str) -> Contender | Command | _OfTask:
+        """A process for one contender of one task."""
+        library = name.split(":")[0]
+        try:
+            python = environments.python_of(library)
+        except environments.NoEnvironment as failure:
+            raise Failed(f"no environment: {failure}", unavailable=True) from None
+        variables = {"PYTHONPATH": str(ROOT / "src")} if library == "mindgrad" else {}
+        if self.options.keep_memory:
+            variables |= KEEP_MEMORY
+        if task.name == "import":
+            what = "pass" if library == "python" else f"import {library}"
+            return Command([str(python), "-c", what], variables)
+        log = environments.HOME / "logs" / f"{library}.log"
+        contender = Contender(library, python, log, variables)
+        try:
+            self.versions.update(contender.ask({"do": "describe"}, 60)["versions"])
+        except Failed:
+            contender.close()
+            raise
+        return _OfTask(contender, task)
+
+    def run(self, task: Task) -> None:
+        """Measure one task and print its table."""
+        quick = self.options.quick
+        names = [name for name in task.contenders if self.takes_part(task, name)]
+        if task.orders:
+            found = nested.climb(
+                task, names, lambda name: self.start(task, name), 1 if quick else 3, self.tell
+            )
+            verdicts = nested.judge(task, found)
+            table = report.ladders(task, found, verdicts)
+            notes = [f"{ladder.name}: {report.shorten(ladder.error)}" for ladder in found if ladder.error]
+            notes += [
+                f"{verdict.goal.contender}, growth of equations at every order " + report.sentence(verdict)
+                for verdict in verdicts
+            ]
+            self.failed |= any(ladder.error for ladder in found if ladder.name.startswith("mindgrad:"))
+        else:
+            effort = measure.Effort(3, 0.05) if quick else measure.Effort(15, 0.2)
+            if self.options.control:
+                names.append(f"{task.baseline}{CONTROL}")
+            rows = measure.measure(task, names, lambda name: self.start(task, name), effort, self.tell)
+            verdicts = [measure.judge(goal, rows) for goal in task.goals]
+            table = report.contenders(task, rows, verdicts)
+            notes = [self.without_jax()] if task.name == "import" else []
+            self.failed |= any(
+                row.error for row in rows if row.name.startswith("mindgrad:") or row.name == task.baseline
+            )
+        self.tell("")
+        title = f"{task.name}: {task.title}"
+        report.show(title, table, self.terminal)
+        for note in notes:
+            print(f"\n{note}")
+        self.pages.append("\n\n".join([f"## {title}", report.markdown(table), *notes]))
+
+    def without_jax(self) -> str:
+        """Whether an import and an eager gradient leave jax alone."""
+        try:
+            Command([sys.executable, "-c", NO_JAX], {"PYTHONPATH": str(ROOT / "src")}).ask(
+                {"do": "prepare"}, 60
+            )
+        except Failed as failure:
+            self.failed = True
+            return f"`import mindgrad` and an eager gradient: FAILED, {failure}"
+        return "`import mindgrad` and an eager gradient do not import jax: checked"
+
+
+CONTROL = " (again)"
+
+
+class _OfTask:
+    """A contender's process with the task filled in."""
+
+    def __init__(self, contender: Contender, task: Task) -> None:
+        self.contender, self.task = contender, task
+
+    def ask(self, request: dict, timeout: float) -> dict:
+        if "variant" in request:
+            variant = request["variant"].removesuffix(CONTROL)
+            request = {"task": self.task.name, **request, "variant": variant}
+        return self.contender.ask(request, timeout)
+
+    def close(self) -> None:
+        self.contender.close()
+
+
+def main() -> int:
+    """Run; 1 where mindgrad or the baseline could not do a task or had another result."""
+    options = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    bench = Bench(options)
+    begin, (worked, stolen) = time.monotonic(), machine.busy()
+    for task in TASKS:
+        if not options.task or task.name in options.task:
+            bench.run(task)
+    elapsed = time.monotonic() - begin
+    lines = machine.description()
+    lines.append(("versions", ", ".join(f"{k} {v}" for k, v in sorted(bench.versions.items()))))
+    lines.append(("effort", "quick: not for comparison" if options.quick else "full"))
+    lines.append(("memory kept by glibc", "yes" if options.keep_memory else "no (as users run)"))
+    lines.append(("others", others(elapsed, worked, stolen)))
+    text = "\n".join(f"- {name}: {value}" for name, value in lines)
+    print(f"\n{text}")
+    if options.save:
+        path = ROOT / "bench" / "results" / f"{machine.slug()}.md"
+        path.parent.mkdir(exist_ok=True)
+        heading = f"# Benchmark, {lines[0][1]}, {lines[1][1]}"
+        path.write_text("\n\n".join([heading, text, READING, *bench.pages]) + "\n")
+        print(f"\nwritten to {path.relative_to(ROOT)}")
+    return int(bench.failed)
+
+
+READING = (
+    "Times are medians over the rounds of each round's median; ratios are medians of the ratios\n"
+    "within a round; min – max is over the rounds. `bench/README.md` says how they are taken."
+)
+
+
+def others(elapsed: float, worked: float, stolen: float) -> str:
+    """What else ran on the machine during the measurement, as a share of it."""
+    now_worked, now_stolen = machine.busy()
+    ours = sum(
+        usage.ru_utime + usage.ru_stime
+        for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
+    cores = machine.cores()
+    foreign = max(0.0, now_worked - worked - ours) / (elapsed * cores)
+    taken = max(0.0, now_stolen - stolen) / (elapsed * cores)
+    quiet = "quiet" if foreign + taken < 0.03 else "NOT quiet: trust ratios, not times"
+    return f"other processes used {foreign:.0%} of the cores, other machines took {taken:.0%}: {quiet}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Tensors, Parameters and element types under MindSpore's names."""

@@ -1,0 +1,338 @@
+"""Scopes: where an operator that is applied to tensors goes.
+
+    no scope       the kernel runs at once
+    Recorder       the kernel runs at once and the application is recorded   (eager, under a gradient)
+    GraphScope     an equation is emitted, nothing runs                      (compiled)
+
+Every gradient call opens a scope of its own, one level above those that are open. An application
+belongs to the highest level among its operands; an operand of a lower level is *captured*: it becomes
+an input of the inner program. Inner programs are therefore closed, which is what rules out the
+confusion of perturbations, and no derivative needs to know how deep it is nested.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.build import Builder
+from mindgrad.core.graph import Constant, Graph, Variable
+from mindgrad.core.primitive import Primitive
+from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.core.types import TensorType
+
+__all__ = [
+    "GraphScope",
+    "Recorder",
+    "Scope",
+    "apply",
+    "innermost",
+    "inline",
+    "open_scopes",
+    "opened",
+    "run_arrays",
+    "run_kernel",
+    "set_kernel_runner",
+]
+
+PACKAGE = str(Path(__file__).resolve().parent.parent)
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        self.scopes: list[Scope] = []
+
+
+_local = _Local()
+
+
+def open_scopes() -> list[Scope]:
+    """The scopes open on this thread, outermost first."""
+    return _local.scopes
+
+
+def innermost() -> Scope | None:
+    """The innermost open scope of this thread."""
+    scopes = _local.scopes
+    return scopes[-1] if scopes else None
+
+
+class opened:  # noqa: N801 - used as a statement: ``with opened(scope):``
+    """Open ``scope`` on this thread for the ``with`` block; its tensors are ordinary afterwards."""
+
+    __slots__ = ("scope",)
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+
+    def __enter__(self) -> Any:
+        scopes = _local.scopes
+        scopes.append(self.scope)
+        self.scope.level = len(scopes)
+        return self.scope
+
+    def __exit__(self, *_: Any) -> None:
+        _local.scopes.pop()
+        self.scope.level = 0
+
+
+def _numpy_kernel(primitive: Primitive, arrays: Sequence[Any], parameters: dict[str, Any]) -> Any:
+    with np.errstate(all="ignore"):
+        return primitive.numpy(*arrays, **parameters)
+
+
+_run_kernel: Callable[..., Any] = _numpy_kernel
+
+
+def set_kernel_runner(runner: Callable[..., Any] | None) -> None:
+    """Let ``runner(primitive, arrays, parameters)`` run eager kernels; ``None``: NumPy."""
+    global _run_kernel
+    _run_kernel = _numpy_kernel if runner is None else runner
+
+
+def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict[str, Any]) -> Any:
+    """Run one kernel on the values of ``tensors`` now; an array, or a tuple of them."""
+    if primitive.pointwise:
+        arrays = [t._array for t in tensors]
+        for position, array in enumerate(arrays):
+            if array is None or not isinstance(array, (np.ndarray, np.generic)):
+                arrays[position] = tensors[position].numpy()
+    else:
+        arrays = [t.numpy() for t in tensors]
+    return _run_kernel(primitive, arrays, parameters)
+
+
+def run_arrays(steps: Sequence[tuple], slots: list[Any]) -> None:
+    """Run ``(primitive, operand slots, result slots, parameters)`` in order on arrays in ``slots``.
+
+    A step whose primitive is ``None`` spreads one element over the shape in ``parameters``.
+    """
+    plain = _run_kernel is _numpy_kernel
+    with np.errstate(all="ignore"):
+        for primitive, operands, results, parameters in steps:
+            arrays = [slots[position] for position in operands]
+            if primitive is None:
+                slots[results[0]] = np.broadcast_to(arrays[0], parameters)
+                continue
+            if plain:
+                found = primitive.numpy(*arrays, **parameters)
+            else:
+                found = _run_kernel(primitive, arrays, parameters)
+            if primitive.multiple:
+                for position, array in zip(results, found, strict=True):
+                    slots[position] = array
+            else:
+                slots[results[0]] = found
+
+
+class Scope:
+    """What eager and compiled scopes share: a level, and the Parameters bound in them.
+
+    Attributes:
+        level: 1 for the outermost scope, 0 once it is closed.
+        bindings: what a Parameter's name stands for inside the scope, by ``id`` of the Parameter.
+        written: Parameters assigned inside the scope.
+    """
+
+    __slots__ = ("bindings", "level", "written")
+
+    def __init__(self) -> None:
+        self.level = 0
+        self.bindings: dict[int, Tensor] = {}
+        self.written: dict[int, Any] = {}
+
+    def input(self, tensor: Tensor) -> Tensor:
+        """A tensor of this scope that stands for ``tensor``."""
+        raise RuntimeError("a scope is a Recorder or a GraphScope")
+
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
+        """Apply ``primitive`` inside this scope."""
+        raise RuntimeError("a scope is a Recorder or a GraphScope")
+
+
+class Recorder(Scope):
+    """Runs each operator at once and records it.
+
+    Values are numbered; ``entries[k]`` is ``(primitive, operand numbers, parameter items)`` and
+    ``results[k]`` the numbers of its results. ``leaves`` are the numbers of the values that came
+    from outside, with their tensors.
+    """
+
+    __slots__ = ("_numbers", "entries", "leaves", "results", "values")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.values: list[Any] = []
+        self.entries: list[tuple[Primitive, tuple[int, ...], tuple]] = []
+        self.results: list[range] = []
+        self.leaves: list[tuple[int, Tensor]] = []
+        self._numbers: dict[int, int] = {}
+
+    def input(self, tensor: Tensor) -> Tensor:
+        number = self._leaf(tensor)
+        return make_tensor(tensor._array, tensor._type, self, number)
+
+    def _leaf(self, tensor: Tensor) -> int:
+        array = tensor._array
+        if not isinstance(array, (np.ndarray, np.generic)) and _run_kernel is _numpy_kernel:
+            tensor.numpy()
+            array = tensor._array
+        number = len(self.values)
+        self.values.append(array)
+        self.leaves.append((number, tensor))
+        return number
+
+    def number(self, tensor: Tensor) -> int:
+        """The number of ``tensor`` in this recording; one from outside is captured."""
+        if tensor._scope is self:
+            return tensor._atom
+        number = self._numbers.get(id(tensor))
+        if number is None or self.values[number] is not tensor._array:
+            number = self._numbers[id(tensor)] = self._leaf(tensor)
+        return number
+
+    def record(
+        self,
+        primitive: Primitive,
+        tensors: Sequence[Tensor],
+        parameters: dict[str, Any],
+        known: Any = None,
+    ) -> Any:
+        numbers = tuple(
+            [t._atom if t._scope is self else self.number(t) for t in tensors]
+        )
+        value = run_kernel(primitive, tensors, parameters) if known is None else known
+        first = len(self.values)
+        self.entries.append((primitive, numbers, tuple(parameters.items())))
+        if primitive.multiple:
+            self.results.append(range(first, first + len(value)))
+            self.values.extend(value)
+            return tuple(
+                make_tensor(v, None, self, first + k) for k, v in enumerate(value)
+            )
+        self.results.append(range(first, first + 1))
+        self.values.append(value)
+        return make_tensor(value, None, self, first)
+
+
+class GraphScope(Scope):
+    """Emits equations into a builder; its tensors have no value.
+
+    Attributes:
+        captures: inputs that stand for tensors from outside, in the order of ``builder.inputs``.
+        parameters: Parameters that became inputs (of the outermost scope only).
+        dependencies: objects whose Python attributes the program was traced with.
+    """
+
+    __slots__ = ("_captured", "builder", "captures", "dependencies", "parameters")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.builder = Builder()
+        self.captures: list[tuple[Variable, Tensor]] = []
+        self.parameters: list[Tensor] = []
+        self.dependencies: dict[int, tuple[Any, int]] = {}
+        self._captured: dict[int, Any] = {}
+
+    def input(self, tensor: Tensor) -> Tensor:
+        variable = self.builder.input(tensor.type)
+        self.captures.append((variable, tensor))
+        return make_tensor(None, tensor.type, self, variable)
+
+    def symbol(self, type: TensorType) -> Tensor:
+        """A new input that stands for no tensor yet."""
+        return make_tensor(None, type, self, self.builder.input(type))
+
+    def tensor(self, atom: Any) -> Tensor:
+        """The tensor of an atom of this scope's builder."""
+        return make_tensor(None, atom.type, self, atom)
+
+    def atom(self, tensor: Tensor) -> Any:
+        """The atom of ``tensor`` here; one of a lower level is captured, a value is a constant."""
+        if tensor._scope is self:
+            return tensor._atom
+        found = self._captured.get(id(tensor))
+        if found is not None and found[1] is tensor._array:
+            return found[0]
+        if tensor.is_traced:
+            atom: Any = self.builder.input(tensor.type)
+            self.captures.append((atom, tensor))
+        elif tensor._array is None:
+            raise RuntimeError(
+                "a tensor of a program that has finished compiling is used outside of it: it was "
+                "kept in an attribute, list or global while the function was compiled. Return it "
+                "from the function instead."
+            )
+        else:
+            array = tensor._array
+            splat = getattr(array, "ndim", 0) == 0 and tensor.type.rank > 0
+            atom = self.builder.constant(np.asarray(array), tensor.type if splat else None)
+        self._captured[id(tensor)] = (atom, tensor._array, tensor)
+        return atom
+
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
+        atoms = tuple([t._atom if t._scope is self else self.atom(t) for t in tensors])
+        builder = self.builder
+        builder.source = user_location()
+        result = builder.emit(primitive, atoms, parameters)
+        if primitive.multiple:
+            return tuple(self.tensor(atom) for atom in result)
+        return make_tensor(None, result.type, self, result)
+
+
+def user_location() -> tuple[str, int] | None:
+    """File and line of the innermost frame that is not part of this package."""
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        filename = frame.f_code.co_filename
+        if not filename.startswith(PACKAGE):
+            return (filename, frame.f_lineno)
+        frame = frame.f_back
+    return None
+
+
+def apply(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:
+    """Apply ``primitive`` to tensors that already agree in type: run, record or emit it."""
+    scope = None
+    level = 0
+    for tensor in tensors:
+        of = tensor._scope
+        if of is not None and of.level > level:
+            scope = of
+            level = of.level
+    if scope is not None:
+        return scope.record(primitive, tensors, parameters)
+    if not tensors:
+        inner = innermost()
+        if isinstance(inner, GraphScope):
+            return inner.record(primitive, (), parameters)
+    value = run_kernel(primitive, tensors, parameters)
+    if primitive.multiple:
+        return tuple(make_tensor(v) for v in value)
+    return make_tensor(value)
+
+
+def inline(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Apply every equation of ``graph`` to ``tensors``: run, record or emit them."""
+    values: dict[Any, Tensor] = dict(zip(graph.inputs, tensors, strict=True))
+
+    def read(atom: Any) -> Tensor:
+        found = values.get(atom)
+        if found is None:
+            constant: Constant = atom
+            found = values[atom] = make_tensor(constant.value, constant.type)
+        return found
+
+    for equation in graph.equations:
+        operands = [read(atom) for atom in equation.inputs]
+        result = apply(equation.primitive, *operands, **equation.parameters)
+        if equation.primitive.multiple:
+            values.update(zip(equation.outputs, result, strict=True))
+        else:
+            values[equation.outputs[0]] = result
+    return [read(atom) for atom in graph.outputs]

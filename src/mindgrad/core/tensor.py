@@ -1,0 +1,321 @@
+"""The tensor that users hold: an array, or a value of a program that is being traced.
+
+Operators and methods are attached by ``mindgrad.ops`` from one table; this file names none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.text import tensor_repr, tensor_str
+from mindgrad.core.dtype import DType, as_dtype, float32, int64
+from mindgrad.core.types import TensorType, type_of
+
+__all__ = ["Tensor", "make_tensor", "scalar_tensor"]
+
+
+class Tensor:
+    """An n-dimensional array of one element type, differentiable.
+
+    Args:
+        input_data: a number, (nested) list or tuple of numbers, NumPy array, or Tensor. The data is
+            copied.
+        dtype: the element type. By default that of an array or Tensor; for Python data Float32 for
+            floats, Int64 for integers, Bool for truth values, Complex64 for complex numbers.
+        shape: with ``init``: the shape of the tensor to initialise.
+        init: an initialiser, or a number to fill ``shape`` with.
+
+    Raises:
+        TypeError: the data is no array of numbers (None, text, ragged lists).
+        ValueError: ``shape`` is given but does not fit the data.
+
+    >>> import numpy as np
+    >>> from mindgrad import Tensor
+    >>> Tensor([1.0, 2.0])
+    Tensor(shape=[2], dtype=Float32, value= [ 1.00000000e+00,  2.00000000e+00])
+    >>> print(Tensor(np.eye(2)))
+    [[1. 0.]
+     [0. 1.]]
+    """
+
+    __slots__ = ("__weakref__", "_array", "_atom", "_scope", "_type")
+
+    # NumPy must hand its operators over to us: np.float64(2) * tensor stays differentiable
+    __array_ufunc__ = None
+    __array_priority__ = 1000
+
+    #: whether the tensor is a Parameter, whose value a program may read and write
+    is_parameter = False
+
+    def __init__(
+        self, input_data: Any = None, dtype: Any = None, shape: Any = None, init: Any = None
+    ) -> None:
+        self._scope: Any = None
+        self._atom: Any = None
+        if init is not None:
+            array = _initialised(init, shape, dtype)
+        elif isinstance(input_data, Tensor):
+            if input_data.is_traced:
+                converted = input_data if dtype is None else input_data.astype(dtype)  # type: ignore[attr-defined]
+                self._array, self._type = converted._array, converted._type
+                self._scope, self._atom = converted._scope, converted._atom
+                return
+            array = input_data.numpy()
+            array = array.astype(array.dtype if dtype is None else as_dtype(dtype).numpy)
+        else:
+            array = _array_of(input_data, None if dtype is None else as_dtype(dtype))
+        if init is None and shape is not None and tuple(np.atleast_1d(shape)) != array.shape:
+            raise ValueError(
+                f"For 'Tensor', the shape {shape} does not fit data of shape {array.shape}; "
+                f"leave 'shape' out, or give 'init' instead of data."
+            )
+        self._array: Any = array
+        self._type: TensorType | None = type_of(array)
+
+    # -- what it is ------------------------------------------------------------------------------
+
+    @property
+    def type(self) -> TensorType:
+        """Element type and shape as one object."""
+        found = self._type
+        if found is None:
+            found = self._type = type_of(self._array)
+        return found
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of the axes."""
+        return self.type.shape
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return self.type.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.type.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return self.type.size
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.type.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.size * self.itemsize
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether the value belongs to a program that is being traced or recorded now."""
+        scope = self._scope
+        return scope is not None and scope.level > 0
+
+    # -- its value -------------------------------------------------------------------------------
+
+    def numpy(self) -> np.ndarray:
+        """The value as a NumPy array, possibly read-only and shared with the tensor.
+
+        Raises:
+            RuntimeError: the program is being compiled, so that there is no value yet.
+        """
+        array = self._array
+        if array is None:
+            raise RuntimeError(
+                "a tensor has no value while its program is being compiled: it was read with "
+                "asnumpy(), float(), int(), bool(), item(), print or a NumPy function inside a "
+                "function compiled in GRAPH_MODE. Use an operator of mindgrad.ops on the tensor "
+                "instead, or run in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE)."
+            )
+        if type(array) is not np.ndarray:
+            array = self._array = np.asarray(array)
+        shape = self.type.shape
+        return array if array.shape == shape else np.broadcast_to(array, shape)
+
+    def asnumpy(self) -> np.ndarray:
+        """The value as a NumPy array of its own.
+
+        >>> from mindgrad import Tensor
+        >>> Tensor([1, 2]).asnumpy()
+        array([1, 2])
+        """
+        array = self.numpy()
+        return array if array.flags.writeable else np.array(array)
+
+    def item(self, *index: int) -> Any:
+        """The only element as a Python number, or the one at ``index``.
+
+        Raises:
+            ValueError: the tensor has several elements and no index is given.
+        """
+        if not index and self.size != 1:
+            raise ValueError(
+                f"For 'item', the tensor must have one element, but its shape is {self.shape}; "
+                f"give the index of the element."
+            )
+        return self.numpy().item(*index)
+
+    def tolist(self) -> Any:
+        """The value as (nested) Python lists."""
+        return self.numpy().tolist()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if self.is_traced:
+            raise TypeError(
+                "a NumPy function was applied to a tensor that is being differentiated or "
+                "compiled; its derivative would be lost without a word. Use the function of "
+                "mindgrad.ops or mindgrad.numpy instead, or stop_gradient(x).asnumpy() if no "
+                "derivative is wanted."
+            )
+        array = self.numpy()
+        if dtype is not None:
+            array = array.astype(dtype)
+        return np.array(array) if copy else array
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __bool__(self) -> bool:
+        if self._array is None:
+            raise TypeError(
+                "the truth value of a tensor is needed while its program is being compiled "
+                "(if, while, and, or, not, assert on a tensor). Use ops.select/ops.where, or run "
+                "in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE)."
+            )
+        if self.size != 1:
+            raise ValueError(
+                f"The truth value of a tensor with {self.size} elements is ambiguous. "
+                f"Use all() or any()."
+            )
+        return bool(self.numpy().reshape(()))
+
+    def __index__(self) -> int:
+        if self.dtype.kind not in ("int", "uint"):
+            raise TypeError(f"a tensor of type {self.dtype} cannot be used as an index.")
+        return int(self.item())
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a 0-D tensor")
+        return self.shape[0]
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __copy__(self) -> Tensor:
+        return make_tensor(self._array, self._type, self._scope, self._atom)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        copied = self.__copy__() if self.is_traced else Tensor(self)
+        memo[id(self)] = copied
+        return copied
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Tensor, (self.asnumpy(),))
+
+    # -- how it looks ----------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        return self._symbolic_text() or tensor_str(self.numpy())
+
+    def __repr__(self) -> str:
+        return self._symbolic_text() or tensor_repr(self.numpy(), self.dtype.name)
+
+    def __format__(self, specification: str) -> str:
+        if specification and self.size == 1 and self._array is not None:
+            return format(self.item(), specification)
+        return str(self)
+
+    def _symbolic_text(self) -> str:
+        if self._array is not None:
+            return ""
+        return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value=<being compiled>)"
+
+
+def make_tensor(array: Any, type: TensorType | None = None, scope: Any = None, atom: Any = None) -> Tensor:
+    """A Tensor around ``array`` without copying or checking."""
+    tensor = Tensor.__new__(Tensor)
+    tensor._array = array
+    tensor._type = type
+    tensor._scope = scope
+    tensor._atom = atom
+    return tensor
+
+
+def _array_of(data: Any, dtype: DType | None) -> np.ndarray:
+    if isinstance(data, (np.ndarray, np.generic)):
+        try:
+            wanted = as_dtype(data.dtype) if dtype is None else dtype
+        except TypeError:
+            raise TypeError(
+                f"For 'Tensor', the input_data is a NumPy array of type {data.dtype}, "
+                f"which no Tensor can hold; use numbers or truth values."
+            ) from None
+        return np.array(data, wanted.numpy)
+    if isinstance(data, (list, tuple)):
+        data = _with_values(data)
+    elif not isinstance(data, (bool, int, float, complex)):
+        raise TypeError(
+            f"For 'Tensor', the input_data must be a Tensor, NumPy array, number, list or tuple "
+            f"of numbers, but got {data!r} of type {type(data).__name__}."
+        )
+    try:
+        array = np.array(data)
+    except ValueError:
+        array = np.array(None)
+    if array.dtype.kind not in "biufc" and array.dtype != np.dtype("V2"):
+        raise TypeError(f"For Tensor, the input_data is {data} that contain unsupported element.")
+    if dtype is None:
+        if array.dtype == np.float64:
+            dtype = float32
+        elif array.dtype == np.complex128:
+            dtype = as_dtype("complex64")
+        elif array.dtype.kind == "i":
+            dtype = int64
+        else:
+            dtype = as_dtype(array.dtype)
+    return array.astype(dtype.numpy)
+
+
+def _with_values(data: Any) -> Any:
+    """Nested Python data with every Tensor in it replaced by its array."""
+    if isinstance(data, (list, tuple)):
+        return [_with_values(each) for each in data]
+    return data.numpy() if isinstance(data, Tensor) else data
+
+
+def _initialised(init: Any, shape: Any, dtype: Any) -> np.ndarray:
+    if shape is None:
+        raise ValueError("For 'Tensor', 'init' needs the 'shape' of the tensor to initialise.")
+    sizes = (int(shape),) if isinstance(shape, int) else tuple(int(n) for n in shape)
+    wanted = float32 if dtype is None else as_dtype(dtype)
+    array = np.zeros(sizes, wanted.numpy)
+    if isinstance(init, (int, float)):
+        array[...] = init
+    elif callable(init):
+        init(array)
+    else:
+        raise TypeError(f"For 'Tensor', 'init' must be a number or an initialiser, but got {init!r}.")
+    return array
+
+
+def scalar_tensor(number: Any, like: TensorType) -> Tensor:
+    """``number`` as a tensor of type ``like`` that stores one element (pointwise rows only)."""
+    return make_tensor(np.asarray(number, like.dtype.numpy), like)
+
+

@@ -1,0 +1,1 @@
+"""Python to graph: how a program is traced, and the state that it reads and writes."""

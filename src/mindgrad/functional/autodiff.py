@@ -1,0 +1,76 @@
+"""Derivatives of Python functions of tensors: the engine beneath every gradient API.
+
+    pull(f, x, ct) = (f(x), J_f(x)ᵀ ct)        push(f, x, t) = (f(x), J_f(x) t)
+
+Both run the function once in a scope of its own (``record``) and transform what was recorded. They
+nest in any mixture, eager or compiled, to any order.
+
+Complex numbers: the gradient of a real loss is ∂/∂Re + i ∂/∂Im, the direction of steepest ascent
+(as in MindSpore and PyTorch); so cotangents are conjugated on the way in and on the way out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad.core.graph import Atom
+from mindgrad.core.primitive import REGISTRY
+from mindgrad.core.tensor import Tensor
+from mindgrad.functional.record import Recorded, record, transformed
+from mindgrad.primitives.kinds import ones
+from mindgrad.transforms.forward import push_tangents, tangent_or_zero
+from mindgrad.transforms.reverse import pull_back
+
+__all__ = ["pull", "push", "recorded_call"]
+
+
+def _conjugate(atom: Any) -> Any:
+    return REGISTRY["conj"](atom) if atom.type.dtype.kind == "complex" else atom
+
+
+def _reverse(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
+    given = [ones(y.type) if ct is None else _conjugate(ct) for y, ct in zip(ys, cts, strict=True)]
+    return [_conjugate(ct) for ct in pull_back(builder, xs, ys, given)]
+
+
+def _forward(builder: Any, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
+    tangents: dict[Atom, Atom] = {x: t for x, t in zip(xs, ts, strict=True) if t is not None}
+    push_tangents(list(builder.equations), tangents)
+    return [tangent_or_zero(y, tangents) for y in ys]
+
+
+def recorded_call(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    positions: Sequence[int],
+    parameters: Sequence[Any] = (),
+) -> Recorded:
+    """Run ``function(*args, **kwargs)`` with the tensors at ``positions`` and ``parameters`` traced."""
+
+    def call(*traced: Tensor) -> Any:
+        given = list(args)
+        for position, tensor in zip(positions, traced, strict=True):
+            given[position] = tensor
+        return function(*given, **kwargs)
+
+    return record(call, [args[position] for position in positions], parameters)
+
+
+def pull(
+    recorded: Recorded, cotangents: Sequence[Tensor | None], outputs: Sequence[Tensor] | None = None
+) -> tuple[list[Tensor], list[Tensor]]:
+    """The outputs of ``recorded`` and the cotangents of its inputs.
+
+    Args:
+        recorded: the run of the function.
+        cotangents: one per output, of its type; ``None`` stands for ones.
+        outputs: the outputs that carry a cotangent; by default all.
+    """
+    return transformed(recorded, _reverse, cotangents, outputs)
+
+
+def push(recorded: Recorded, tangents: Sequence[Tensor | None]) -> tuple[list[Tensor], list[Tensor]]:
+    """The outputs of ``recorded`` and their tangents; a tangent ``None`` is zero."""
+    return transformed(recorded, _forward, tangents)

@@ -1,0 +1,136 @@
+"""Compiled functions: one XLA program per signature of the arguments.
+
+A signature is the structure of the arguments, the types of their tensors and the values of their
+Python constants. The program is traced once, with tensors as inputs; Parameters that it reads become
+further inputs, those that it writes outputs.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.backend.xla import compile_graph
+from mindgrad.core.build import building
+from mindgrad.core.graph import Graph
+from mindgrad.core.scope import GraphScope, open_scopes, opened
+from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.frontend import state
+
+__all__ = ["Compiled", "trace"]
+
+
+class _Program:
+    """One compiled program with what is needed to call it."""
+
+    __slots__ = ("dependencies", "graph", "leaves", "parameters", "run", "structure", "written")
+
+    def __init__(self, function: Callable[..., Any], leaves: list[Any], structure: Any) -> None:
+        scope = GraphScope()
+        with opened(scope):
+            symbols = [scope.symbol(x.type) if isinstance(x, Tensor) else x for x in leaves]
+            args, kwargs = unflatten(structure, symbols)
+            results, self.structure = flatten(function(*args, **kwargs))
+            results = [state.read(x) if isinstance(x, Tensor) else x for x in results]
+            self.written = list(scope.written.values())
+            tensors = [x for x in results if isinstance(x, Tensor)]
+            tensors += [scope.bindings[id(p)] for p in self.written]
+            with building(scope.builder):
+                self.graph = scope.builder.close([scope.atom(t) for t in tensors])
+        self.leaves = [None if isinstance(x, Tensor) else (x,) for x in results]
+        self.parameters = scope.parameters
+        self.dependencies = list(scope.dependencies.values())
+        self.run = compile_graph(self.graph)
+
+    def is_current(self) -> bool:
+        for owner, version in self.dependencies:
+            if owner.version != version:
+                return False
+        return True
+
+    def call(self, tensors: list[Tensor]) -> Any:
+        arrays = [t._array for t in tensors]
+        for parameter in self.parameters:
+            arrays.append(parameter._array)
+        found = self.run(arrays)
+        leaves = self.leaves
+        if len(leaves) == 1 == len(found) and leaves[0] is None:
+            return unflatten(self.structure, [make_tensor(found[0])])
+        produced = iter(found)
+        result = unflatten(
+            self.structure,
+            [make_tensor(next(produced)) if leaf is None else leaf[0] for leaf in leaves],
+        )
+        for parameter, array in zip(self.written, produced, strict=True):
+            parameter.store(make_tensor(array))
+        return result
+
+
+class Compiled:
+    """Calls ``function`` as a compiled program, or as it is inside one and under a derivative."""
+
+    __slots__ = ("_lock", "_programs", "function")
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self._programs: dict[Any, _Program] = {}
+        self._lock = threading.RLock()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if open_scopes():
+            return self.function(*args, **kwargs)
+        # plain tensors, the usual case, need no walk through structures
+        key: Any = tuple([x.type if type(x) is Tensor else None for x in args])
+        if kwargs or None in key:
+            leaves, structure = flatten((args, kwargs))
+            key = (structure, tuple([_signature(x) for x in leaves]))
+            tensors = [x for x in leaves if isinstance(x, Tensor)]
+        else:
+            tensors = list(args)
+        program = self._programs.get(key)
+        if program is None or not program.is_current():
+            with self._lock:
+                program = self._programs.get(key)
+                if program is None or not program.is_current():
+                    leaves, structure = flatten((args, kwargs))
+                    program = self._programs[key] = _Program(self.function, leaves, structure)
+        return program.call(tensors)
+
+
+def _signature(leaf: Any) -> Any:
+    """What of an argument selects the program: a tensor's type, a constant's value."""
+    if isinstance(leaf, Tensor):
+        return leaf.type
+    if isinstance(leaf, np.ndarray):
+        raise TypeError(
+            "a compiled function was called with a NumPy array; wrap it in a Tensor: Tensor(array)."
+        )
+    try:
+        hash(leaf)
+    except TypeError:
+        raise TypeError(
+            f"a compiled function was called with an argument of type {type(leaf).__name__}; use "
+            f"tensors, numbers, strings, None, and tuples, lists or dicts of them."
+        ) from None
+    return (type(leaf), leaf)
+
+
+def trace(function: Callable[..., Any], *args: Any) -> Graph:
+    """The graph of ``function`` at the types of ``args``, before any simplification by XLA.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad.functional.compiled import trace
+    >>> len(trace(lambda x: x * x + 1.0, ms.Tensor([1.0, 2.0])))
+    2
+    """
+    leaves, structure = flatten(args)
+    scope = GraphScope()
+    with opened(scope):
+        symbols = [scope.symbol(x.type) if isinstance(x, Tensor) else x for x in leaves]
+        results, _ = flatten(function(*unflatten(structure, symbols)))
+        tensors: Sequence[Tensor] = [state.read(x) for x in results if isinstance(x, Tensor)]
+        return scope.builder.close([scope.atom(t) for t in tensors])

@@ -1,0 +1,341 @@
+"""A Python function under a derivative: run in a scope of its own, transformed, and applied.
+
+    differentiate(f, x, transform) = (f(x), transform(f)(x))
+
+In eager mode the operators of ``f`` run and are recorded. The derivative program of a recording is
+derived once and kept under the recording's structure: the next call with the same structure replays
+it on the values that the recording left, operator by operator. While compiling, the closed inner
+program is transformed and its equations are emitted into the enclosing one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.core.build import Builder, building
+from mindgrad.core.graph import Constant, Graph, Variable
+from mindgrad.core.scope import (
+    GraphScope,
+    Recorder,
+    apply,
+    innermost,
+    inline,
+    opened,
+    run_arrays,
+)
+from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.frontend import state
+
+__all__ = ["Recorded", "record", "transformed"]
+
+_PLANS: dict[Any, Plan] = {}
+_PLANS_KEPT = 2048
+
+
+class Recorded:
+    """A function's run inside a scope of its own.
+
+    Attributes:
+        scope: the scope, closed by now.
+        inputs: the tensors of the scope that stood for the differentiated inputs.
+        leaves: the leaves of the result, tensors of the scope among them.
+        structure: the structure of the result.
+    """
+
+    __slots__ = ("inputs", "leaves", "scope", "structure")
+
+    def __init__(self, scope: Any, inputs: list[Tensor], leaves: list[Any], structure: Any) -> None:
+        self.scope = scope
+        self.inputs = inputs
+        self.leaves = leaves
+        self.structure = structure
+
+    @property
+    def outputs(self) -> list[Tensor]:
+        """The leaves that are tensors."""
+        return [leaf for leaf in self.leaves if isinstance(leaf, Tensor)]
+
+    def result(self, tensors: Sequence[Tensor]) -> Any:
+        """The function's result with ``tensors`` in place of its tensors."""
+        replaced = iter(tensors)
+        return unflatten(
+            self.structure,
+            [next(replaced) if isinstance(leaf, Tensor) else leaf for leaf in self.leaves],
+        )
+
+
+def record(
+    function: Callable[..., Any], inputs: Sequence[Tensor], parameters: Sequence[Any] = ()
+) -> Recorded:
+    """Run ``function(*inputs)`` in a new scope in which ``inputs`` and ``parameters`` are traced."""
+    symbolic = isinstance(innermost(), GraphScope)
+    values = [state.read(p) for p in parameters]
+    scope = GraphScope() if symbolic else Recorder()
+    with opened(scope):
+        traced = [scope.input(t) for t in inputs]
+        bound = [scope.input(value) for value in values]
+        scope.bindings.update((id(p), t) for p, t in zip(parameters, bound, strict=True))
+        leaves, structure = flatten(function(*traced))
+        leaves = [state.read(x) if isinstance(x, Tensor) else x for x in leaves]
+    return Recorded(scope, [*traced, *bound], leaves, structure)
+
+
+def transformed(
+    recorded: Recorded,
+    transform: Callable[..., list[Any]],
+    extras: Sequence[Tensor | None] = (),
+    outputs: Sequence[Tensor] | None = None,
+) -> tuple[list[Tensor], list[Tensor]]:
+    """The function's outputs and what ``transform`` makes of the recording, one level further out.
+
+    Args:
+        recorded: the run to transform.
+        transform: ``transform(builder, xs, ys, extras)`` emits into ``builder`` and gives atoms; it
+            must depend on nothing else, since its program is kept and used again.
+        extras: cotangents or tangents; ``None`` is passed on as ``None``.
+        outputs: the outputs to transform, by default all.
+
+    Returns:
+        All output tensors, and the results of ``transform``.
+    """
+    chosen = recorded.outputs if outputs is None else list(outputs)
+    scope = recorded.scope
+    written = list(scope.written.values())
+    kept = [*recorded.outputs, *(scope.bindings[id(p)] for p in written)]
+    finish = _finish_graph if isinstance(scope, GraphScope) else _finish_recorder
+    lifted, results = finish(recorded, transform, list(extras), chosen, kept)
+    count = len(recorded.outputs)
+    for parameter, value in zip(written, lifted[count:], strict=True):
+        state.write(parameter, value)
+    return lifted[:count], results
+
+
+# -- while compiling -----------------------------------------------------------------------------
+
+
+def _finish_graph(
+    recorded: Recorded, transform: Any, extras: list, chosen: list, kept: list
+) -> tuple[list[Tensor], list[Tensor]]:
+    scope: GraphScope = recorded.scope
+    builder = scope.builder
+    with building(builder):
+        xs = [t._atom for t in recorded.inputs]
+        ys = [scope.atom(t) for t in chosen]
+        given = [None if e is None else scope.atom(e) for e in extras]
+        produced = transform(builder, xs, ys, given)
+        primal = [scope.atom(t) for t in kept]
+        graph = builder.close([*primal, *produced])
+    lifted = inline_here(graph, [tensor for _, tensor in scope.captures])
+    return lifted[: len(kept)], lifted[len(kept) :]
+
+
+def inline_here(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Apply ``graph`` to ``tensors`` in the innermost scope."""
+    scope = innermost()
+    if not isinstance(scope, GraphScope):
+        return inline(graph, tensors)
+    atoms = [scope.atom(t) for t in tensors]
+    with building(scope.builder):
+        return [scope.tensor(atom) for atom in scope.builder.inline(graph, atoms)]
+
+
+# -- eager ---------------------------------------------------------------------------------------
+
+
+class Plan:
+    """The derivative of a recording, ready to run on the recording's values.
+
+    ``loads`` are pairs (slot, number of a recorded value), ``given`` pairs (slot, index of an
+    extra), ``constants`` pairs (slot, array), ``steps`` tuples (primitive, operand slots, result
+    slots, parameters); ``results`` are slots, each with the type it must have.
+    """
+
+    __slots__ = ("constants", "given", "loads", "results", "size", "spread", "steps")
+
+    def __init__(self, recorder: Recorder, transform: Any, xs: Any, ys: Any, extras: Any) -> None:
+        builder = Builder()
+        with building(builder):
+            atoms = _rebuild(builder, recorder)
+            given = [None if e is None else builder.input(e.type) for e in extras]
+            outputs = [Constant(np.zeros((), t.type.dtype.numpy), t.type) if n is None else atoms[n] for n, t in ys]
+            produced = transform(builder, [atoms[n] for n in xs], outputs, given)
+        known: dict[Any, int] = {}
+        for number, atom in enumerate(atoms):
+            if atom is not None:
+                known.setdefault(atom, number)
+        self._compile(recorder, builder, known, given, produced)
+
+    def _compile(self, recorder: Recorder, builder: Builder, known: dict, given: list, produced: list) -> None:
+        needed = {atom for atom in produced if type(atom) is Variable}
+        steps = []
+        for equation in reversed(builder.equations):
+            if any(y in needed and y not in known for y in equation.outputs):
+                steps.append(equation)
+                needed.update(x for x in equation.inputs if type(x) is Variable)
+        steps.reverse()
+        slots: dict[Any, int] = {}
+        self.loads, self.given, self.constants, self.steps = [], [], [], []
+        self.spread: list[tuple[int, tuple[int, ...]]] = []
+        splat: set[int] = set()
+        extra_of = {atom: k for k, atom in enumerate(given) if atom is not None}
+
+        def slot(atom: Any) -> int:
+            found = slots.get(atom)
+            if found is not None:
+                return found
+            found = slots[atom] = len(slots)
+            if type(atom) is not Variable:
+                self.constants.append((found, atom.value))
+                if atom.is_splat and atom.type.rank:
+                    splat.add(found)
+            elif atom in known:
+                number = known[atom]
+                self.loads.append((found, number))
+                if np.ndim(recorder.values[number]) == 0 and atom.type.rank:
+                    splat.add(found)
+            elif atom in extra_of:
+                self.given.append((found, extra_of[atom]))
+            return found
+
+        def spread(position: int, atom: Any) -> int:
+            """A slot with the full array of a splat."""
+            if position not in splat:
+                return position
+            key = ("spread", position)
+            found = slots.get(key)
+            if found is None:
+                found = slots[key] = len(slots)
+                self.steps.append((None, (position,), (found,), atom.type.shape))
+            return found
+
+        for equation in steps:
+            operands = tuple(slot(x) for x in equation.inputs)
+            if not equation.primitive.pointwise:
+                operands = tuple(
+                    spread(p, x) for p, x in zip(operands, equation.inputs, strict=True)
+                )
+            elif operands and all(p in splat for p in operands):
+                operands = (spread(operands[0], equation.inputs[0]), *operands[1:])
+            results = tuple(slot(y) for y in equation.outputs)
+            self.steps.append((equation.primitive, operands, results, equation.parameters))
+        self.results = [spread(slot(atom), atom) for atom in produced]
+        self.size = len(slots)
+
+    def run(self, values: Sequence[Any], extras: Sequence[Any]) -> list[Tensor]:
+        """Run on plain arrays."""
+        slots: list[Any] = [None] * self.size
+        for position, number in self.loads:
+            slots[position] = values[number]
+        for position, index in self.given:
+            slots[position] = extras[index].numpy()
+        for position, array in self.constants:
+            slots[position] = array
+        run_arrays(self.steps, slots)
+        return [make_tensor(slots[position]) for position in self.results]
+
+    def apply(self, tensor_of: Callable[[int], Tensor], extras: Sequence[Any]) -> list[Tensor]:
+        """Run on tensors of an enclosing scope, which records what is done."""
+        slots: list[Any] = [None] * self.size
+        for position, number in self.loads:
+            slots[position] = tensor_of(number)
+        for position, index in self.given:
+            slots[position] = extras[index]
+        for position, array in self.constants:
+            slots[position] = make_tensor(array)
+        for primitive, operands, results, parameters in self.steps:
+            if primitive is None:
+                source = slots[operands[0]]
+                slots[results[0]] = make_tensor(np.broadcast_to(source.numpy(), parameters))
+                continue
+            found = apply(primitive, *[slots[p] for p in operands], **parameters)
+            if primitive.multiple:
+                for position, each in zip(results, found, strict=True):
+                    slots[position] = each
+            else:
+                slots[results[0]] = found
+        return [slots[position] for position in self.results]
+
+
+def _rebuild(builder: Builder, recorder: Recorder) -> list[Any]:
+    """Emit a recording into ``builder``; the atom of every recorded value."""
+    atoms: list[Any] = [None] * len(recorder.values)
+    for number, tensor in recorder.leaves:
+        atoms[number] = builder.input(tensor.type)
+    for (primitive, operands, parameters), numbers in zip(
+        recorder.entries, recorder.results, strict=True
+    ):
+        made = builder.emit(primitive, tuple([atoms[n] for n in operands]), dict(parameters))
+        for number, atom in zip(numbers, made if primitive.multiple else (made,), strict=True):
+            atoms[number] = atom
+    return atoms
+
+
+def _finish_recorder(
+    recorded: Recorded, transform: Any, extras: list, chosen: list, kept: list
+) -> tuple[list[Tensor], list[Tensor]]:
+    recorder: Recorder = recorded.scope
+    xs = tuple(t._atom for t in recorded.inputs)
+    ys = tuple((t._atom, None) if t._scope is recorder else (None, t) for t in chosen)
+    key = (
+        transform,
+        tuple(recorder.entries),
+        tuple([(n, t.type, np.ndim(recorder.values[n])) for n, t in recorder.leaves]),
+        xs,
+        tuple([n if t is None else t.type for n, t in ys]),
+        tuple([None if e is None else e.type for e in extras]),
+    )
+    plan = _PLANS.get(key)
+    if plan is None:
+        plan = Plan(recorder, transform, xs, ys, extras)
+        if len(_PLANS) >= _PLANS_KEPT:
+            _PLANS.pop(next(iter(_PLANS)))
+        _PLANS[key] = plan
+    enclosed = any(t.is_traced for _, t in recorder.leaves) or any(
+        e is not None and e.is_traced for e in extras
+    )
+    if not enclosed:
+        lifted = [
+            make_tensor(t._array, t._type) if t._scope is recorder else t for t in kept
+        ]
+        return lifted, plan.run(recorder.values, extras)
+    tensor_of = _lifter(recorder)
+    lifted = [tensor_of(t._atom) if t._scope is recorder else t for t in kept]
+    return lifted, plan.apply(tensor_of, extras)
+
+
+def _lifter(recorder: Recorder) -> Callable[[int], Tensor]:
+    """How a recorded value is seen one level further out: known there, and recorded there."""
+    tensors: dict[int, Tensor] = dict(recorder.leaves)
+    made_by = {n: k for k, numbers in enumerate(recorder.results) for n in numbers}
+
+    def lift(number: int) -> Tensor:
+        wanted, entries = [number], set()
+        while wanted:
+            n = wanted.pop()
+            if n not in tensors and made_by[n] not in entries:
+                entries.add(made_by[n])
+                wanted.extend(recorder.entries[made_by[n]][1])
+        for entry in sorted(entries):
+            _lift_entry(recorder, entry, tensors)
+        return tensors[number]
+
+    return lift
+
+
+def _lift_entry(recorder: Recorder, entry: int, tensors: dict[int, Tensor]) -> None:
+    primitive, operand_numbers, parameters = recorder.entries[entry]
+    numbers = recorder.results[entry]
+    operands = [tensors[n] for n in operand_numbers]
+    values = [recorder.values[n] for n in numbers]
+    traced = [t._scope for t in operands if t.is_traced]
+    if traced:
+        outer = max(traced, key=lambda scope: scope.level)
+        known = tuple(values) if primitive.multiple else values[0]
+        made = outer.record(primitive, operands, dict(parameters), known)
+        tensors.update(zip(numbers, made if primitive.multiple else (made,), strict=True))
+    else:
+        tensors.update(zip(numbers, map(make_tensor, values), strict=True))

@@ -1,0 +1,5 @@
+"""Cells and layers."""
+
+from mindgrad.nn.cell import Cell
+
+__all__ = ["Cell"]

@@ -1,0 +1,187 @@
+"""What happens to arguments before a row is reached: Parameters are read, numbers become tensors,
+element types are promoted and shapes broadcast. It happens here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import DType, promote, promote_scalar
+from mindgrad.core.primitive import Primitive
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor, make_tensor, scalar_tensor
+from mindgrad.core.types import tensor_type
+from mindgrad.frontend import state
+from mindgrad.primitives.structural import broadcast_in_dim, convert
+
+__all__ = [
+    "binary",
+    "broadcast_shapes",
+    "broadcast_to",
+    "cast",
+    "full_tensor",
+    "inexact",
+    "normalize_axes",
+    "normalize_axis",
+    "operand",
+    "promoted",
+    "unary",
+]
+
+
+def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
+    """``x`` as a tensor of this program: a Parameter is read, a number becomes a tensor.
+
+    Raises:
+        TypeError: ``x`` is nothing that a tensor can be made of.
+    """
+    if isinstance(x, Tensor):
+        return state.read(x) if x.is_parameter else x
+    if isinstance(x, (bool, int, float, complex, np.ndarray, np.generic, list, tuple)):
+        if like is not None and not isinstance(x, (np.ndarray, list, tuple)):
+            number = x.item() if isinstance(x, np.generic) else x
+            return Tensor(number, promote_scalar(like.dtype, number))
+        if isinstance(x, (list, tuple)) and any(isinstance(each, Tensor) for each in x):
+            raise TypeError(
+                f"For '{operator}', the input is a {type(x).__name__} that holds tensors; "
+                f"join them first: ops.stack(...)."
+            )
+        return Tensor(x)
+    raise TypeError(
+        f"For '{operator}', the input must be a Tensor or a number, but got {x!r} of type "
+        f"{type(x).__name__}."
+    )
+
+
+def cast(x: Tensor, dtype: DType) -> Tensor:
+    """``x`` with element type ``dtype``."""
+    return x if x.type.dtype is dtype else apply(convert, x, dtype=dtype)
+
+
+def inexact(x: Tensor) -> Tensor:
+    """``x`` as a floating-point or complex tensor: integers and truth values become Float32."""
+    return x if x.type.dtype.is_inexact else cast(x, promote_scalar(x.type.dtype, 1.0))
+
+
+def broadcast_shapes(operator: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The common shape, by NumPy's rules.
+
+    Raises:
+        ValueError: the shapes do not broadcast.
+    """
+    rank = max(map(len, shapes))
+    sizes = [1] * rank
+    for shape in shapes:
+        for position, size in enumerate(shape, rank - len(shape)):
+            if size != sizes[position] and size != 1:
+                if sizes[position] != 1:
+                    listed = " and ".join(map(str, shapes))
+                    raise ValueError(
+                        f"For '{operator}', the shapes {listed} do not broadcast: from the right, "
+                        f"each pair of sizes must be equal or one of them 1, but axis "
+                        f"{position - rank} has {sizes[position]} and {size}."
+                    )
+                sizes[position] = size
+    return tuple(sizes)
+
+
+def broadcast_to(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """``x`` repeated to ``shape``, which must be one that it broadcasts to."""
+    own = x.type.shape
+    if own == shape:
+        return x
+    offset = len(shape) - len(own)
+    return apply(broadcast_in_dim, x, shape=shape, dims=tuple(range(offset, offset + len(own))))
+
+
+def promoted(operator: str, *xs: Any, broadcast: bool = True) -> list[Tensor]:
+    """``xs`` as tensors of one element type and, unless ``broadcast`` is off, one shape."""
+    anchor = next((x for x in xs if isinstance(x, Tensor)), None)
+    tensors = [operand(x, operator, anchor) for x in xs]
+    dtype = tensors[0].type.dtype
+    for tensor in tensors[1:]:
+        dtype = promote(dtype, tensor.type.dtype)
+    tensors = [cast(t, dtype) for t in tensors]
+    if broadcast:
+        shape = broadcast_shapes(operator, *[t.type.shape for t in tensors])
+        tensors = [broadcast_to(t, shape) for t in tensors]
+    return tensors
+
+
+def binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool = False) -> Tensor:
+    """Apply a pointwise row to two operands with MindSpore's promotion and broadcasting."""
+    a_tensor, b_tensor = isinstance(a, Tensor), isinstance(b, Tensor)
+    if a_tensor and b_tensor:
+        if a.is_parameter:
+            a = state.read(a)
+        if b.is_parameter:
+            b = state.read(b)
+        if a.type is b.type and not (float_only and not a.type.dtype.is_inexact):
+            return apply(primitive, a, b)
+    elif a_tensor or b_tensor:
+        tensor, number = (a, b) if a_tensor else (b, a)
+        if isinstance(number, np.generic):
+            number = number.item()
+        if isinstance(number, (bool, int, float, complex)):
+            tensor = state.read(tensor) if tensor.is_parameter else tensor
+            dtype = promote_scalar(tensor.type.dtype, number)
+            if float_only and not dtype.is_inexact:
+                dtype = promote_scalar(dtype, 1.0)
+            tensor = cast(tensor, dtype)
+            other = _constant(number, tensor, operator)
+            return apply(primitive, tensor, other) if a_tensor else apply(primitive, other, tensor)
+    a, b = promoted(operator, a, b)
+    if float_only:
+        a, b = inexact(a), inexact(b)
+    return apply(primitive, a, b)
+
+
+def _constant(number: Any, like: Tensor, operator: str) -> Tensor:
+    try:
+        return scalar_tensor(number, like.type)
+    except OverflowError:
+        raise OverflowError(
+            f"For '{operator}', the number {number} does not fit the element type {like.dtype} "
+            f"of the tensor; convert the tensor first, or write a float."
+        ) from None
+
+
+def unary(primitive: Primitive, operator: str, x: Any, float_only: bool = False, **parameters: Any) -> Tensor:
+    """Apply a row to one operand; ``float_only``: integers become Float32 first."""
+    tensor = operand(x, operator)
+    return apply(primitive, inexact(tensor) if float_only else tensor, **parameters)
+
+
+def normalize_axis(axis: Any, rank: int, operator: str) -> int:
+    """``axis`` counted from the front.
+
+    Raises:
+        TypeError: it is no int.
+        ValueError: it is outside ``[-rank, rank)``.
+    """
+    if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)):
+        raise TypeError(f"For '{operator}', the 'axis' must be an int, but got {type(axis).__name__}.")
+    if not -rank <= axis < max(rank, 1):
+        raise ValueError(
+            f"For '{operator}', the 'axis' must be in range [{-rank}, {rank}), but got {axis}."
+        )
+    return int(axis) % max(rank, 1)
+
+
+def normalize_axes(axis: Any, rank: int, operator: str) -> tuple[int, ...]:
+    """An axis, several, or none (all of them), as axes counted from the front in order."""
+    if axis is None or (isinstance(axis, (tuple, list)) and not axis):
+        return tuple(range(rank))
+    listed: Sequence[Any] = axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = tuple(sorted(normalize_axis(each, rank, operator) for each in listed))
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"For '{operator}', the axes {axis} name one axis twice.")
+    return axes
+
+
+def full_tensor(number: Any, dtype: DType, shape: tuple[int, ...]) -> Tensor:
+    """A tensor whose elements all equal ``number``."""
+    return make_tensor(np.full(shape, number, dtype.numpy), tensor_type(dtype, shape))

@@ -1,0 +1,37 @@
+"""Half precision is accumulated in float32: a sum of many float16 or bfloat16 numbers loses its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+__all__ = ["in_single", "in_single_xla", "is_half"]
+
+
+def is_half(dtype: Any) -> bool:
+    """Whether a NumPy dtype is float16 or bfloat16."""
+    return dtype.itemsize == 2 and dtype.kind in "fV"  # ml_dtypes' bfloat16 is of kind V
+
+
+def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """The NumPy ``kernel(x, …)``, in float32 where ``x`` has half precision; keeps the type of x."""
+
+    def run(x: Any, **parameters: Any) -> Any:
+        if is_half(x.dtype):
+            return np.asarray(kernel(x.astype(np.float32), **parameters)).astype(x.dtype)
+        return np.asarray(kernel(x, **parameters))
+
+    return run
+
+
+def in_single_xla(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for ``kernel(jax, x, …)``."""
+
+    def run(jax: Any, x: Any, **parameters: Any) -> Any:
+        if is_half(x.dtype):
+            return kernel(jax, x.astype(np.float32), **parameters).astype(x.dtype)
+        return kernel(jax, x, **parameters)
+
+    return run

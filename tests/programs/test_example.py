@@ -1,0 +1,53 @@
+"""examples/guide.py, the tour that scripts/demo shows, runs and says the same in both modes."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import mindgrad
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "guide.py"
+
+
+@pytest.fixture(scope="module")
+def tours():
+    environment = {**os.environ, "PYTHONPATH": str(Path(mindgrad.__file__).parents[1])}
+    found = {}
+    for option in ([], ["--eager"]):
+        done = subprocess.run(
+            [sys.executable, str(EXAMPLE), *option],
+            env=environment, capture_output=True, text=True, timeout=100,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, "")
+        found["eager" if option else "compiled"] = done.stdout
+    return found
+
+
+def test_the_modes_say_the_same(tours, compare):
+    (first, *eager), (second, *compiled) = (tours[mode].splitlines() for mode in ("eager", "compiled"))
+    assert first.endswith("eager")
+    assert second.endswith("compiled")
+    compare("\n".join(eager), "\n".join(compiled))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "bills = [[8.75 7.5 ]",
+        "d sum / d amounts = [[6.25   3.75   0.9375]",
+        "d sum / d prices = [[3.75 3.75]",
+        "d sum / d tax = [21.]",
+        "d bills[0][1] / d amounts = [[2.5    2.5    0.3125]",
+        "d paid / d bill = [0.75]",
+        "acceleration = [-0.         -0.47942555 -0.84147096]",
+        "d2V / dr dh = 2r = [4.]",
+        "climb = [-1.  -0.5]",
+        "6x v = [6. 6.]",
+        "order 4 = [0. 0.]",
+    ],
+)
+def test_what_is_said_is_right(tours, line):
+    assert line in tours["eager"]

@@ -1,0 +1,78 @@
+"""Does anything work at all? A few seconds; every other test is of no interest while these fail."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mindgrad as ms
+from mindgrad import Tensor, context, nn, ops
+
+pytestmark = pytest.mark.smoke
+
+
+class Net(nn.Cell):
+    """w * sin(x) + x * y"""
+
+    def __init__(self):
+        super().__init__()
+        self.w = ms.Parameter(Tensor([2.0], ms.float32), name="w")
+
+    def construct(self, x, y):
+        return self.w * ops.sin(x) + x * y
+
+
+@pytest.fixture(params=["GRAPH_MODE", "PYNATIVE_MODE"])
+def _mode(request):
+    before = context.get_context("mode")
+    context.set_context(mode=getattr(context, request.param))
+    yield
+    context.set_context(mode=before)
+
+
+X = np.array([0.5, -1.0, 2.0], np.float32)
+Y = np.array([1.0, 3.0, -0.5], np.float32)
+
+
+@pytest.mark.usefixtures("_mode")
+def test_a_net_and_its_gradients():
+    net = Net()
+    x, y = Tensor(X), Tensor(Y)
+    np.testing.assert_allclose(net(x, y).asnumpy(), 2 * np.sin(X) + X * Y, rtol=1e-5)
+    everything = ops.GradOperation(get_all=True, get_by_list=True)
+    (dx, dy), (dw,) = everything(net, ms.ParameterTuple(net.trainable_params()))(x, y)
+    np.testing.assert_allclose(dx.asnumpy(), 2 * np.cos(X) + Y, rtol=1e-5)
+    np.testing.assert_allclose(dy.asnumpy(), X, rtol=1e-5)
+    np.testing.assert_allclose(dw.asnumpy(), [np.sin(X).sum()], rtol=1e-5)
+
+
+@pytest.mark.usefixtures("_mode")
+def test_derivatives_of_derivatives():
+    x, v = Tensor(X), Tensor(Y)
+    second = ops.grad(ops.grad(ops.sin))
+    np.testing.assert_allclose(second(x).asnumpy(), -np.sin(X), rtol=1e-5)
+    slope, curvature = ops.jvp(ops.grad(ops.sin), x, v)  # forward over reverse
+    np.testing.assert_allclose(slope.asnumpy(), np.cos(X), rtol=1e-5)
+    np.testing.assert_allclose(curvature.asnumpy(), -np.sin(X) * Y, rtol=1e-5)
+    _, curvature = ops.vjp(ops.grad(ops.sin), x, v)  # reverse over reverse
+    np.testing.assert_allclose(curvature.asnumpy(), -np.sin(X) * Y, rtol=1e-5)
+
+
+def test_a_mindspore_program_is_launched():
+    program = (
+        "import mindspore as ms\n"
+        "from mindspore.ops import GradOperation\n"
+        "ms.context.set_context(mode=ms.context.PYNATIVE_MODE)\n"
+        "print(GradOperation(get_all=True)(lambda x: x * x)(ms.Tensor([3.0])))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "mindgrad", "-c", program],
+        env={"PYTHONPATH": str(Path(ms.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    said = "(Tensor(shape=[1], dtype=Float32, value= [ 6.00000000e+00]),)\n"
+    assert (done.stdout, done.stderr, done.returncode) == (said, "", 0)
