@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Callable
 from statistics import median
 
 from measure import Row, Verdict
@@ -39,36 +41,30 @@ def count(value: float | None) -> str:
     return "" if value is None else f"{value:.0f}"
 
 
-def span(values: list[float], show: object) -> str:
+def span(values: list[float], show: Callable[[float], str]) -> str:
     """Smallest to largest."""
     return f"{show(min(values))} – {show(max(values))}" if values else ""
 
 
-def contenders(task: Task, rows: list[Row], verdicts: list[Verdict]) -> Cells:
+def contenders(task: Task, rows: list[Row]) -> Cells:
     """One row a contender."""
     baseline = next((row for row in rows if row.name == task.baseline), None)
     with_equations = any(row.facts.get("equations") for row in rows)
-    header = ["contender", "median", "min – max", f"ratio to {task.baseline}", "min – max"]
-    header += ["first call", *(["equations"] if with_equations else []), "goal"]
-    table = [header]
+    table = [["contender", "median", "min – max", "ratio", "min – max", "first call"]]
+    table[0] += ["equations"] if with_equations else []
     for row in rows:
         if row.error:
-            said = f"{row.state}: {shorten(row.error)}"
-            table.append([row.name, said] + [""] * (len(header) - 2))
+            table.append([row.name, row.state] + [""] * (len(table[0]) - 2))
             continue
         times = list(row.times.values())
         ratios = row.ratios(baseline) if baseline and not baseline.error else []
         cells = [row.name, seconds(median(times)), span(times, seconds)]
-        cells += [digits(median(ratios)) if ratios else "", span(ratios, digits)]
-        cells.append(seconds(row.first))
-        if with_equations:
-            cells.append(count(row.facts.get("equations")))
-        own = [verdict for verdict in verdicts if verdict.goal.contender == row.name]
-        table.append([*cells, "; ".join(map(sentence, own))])
+        cells += [digits(median(ratios)) if ratios else "", span(ratios, digits), seconds(row.first)]
+        table.append([*cells, count(row.facts.get("equations"))] if with_equations else cells)
     return table
 
 
-def ladders(task: Task, found: list[Ladder], verdicts: list[Verdict]) -> Cells:
+def ladders(task: Task, found: list[Ladder]) -> Cells:
     """One row an order, three columns a contender."""
     table = [["order"]]
     for ladder in found:
@@ -92,52 +88,49 @@ def _times(growth: float | None) -> str:
 def sentence(verdict: Verdict) -> str:
     """The goal and whether it is met."""
     goal = verdict.goal
-    ratio = bool(goal.against) and not goal.difference
-    show = digits if ratio or (not goal.against and goal.at_most > 1) else seconds
-    wanted = f"≤ {show(goal.at_most)}"
-    if goal.difference:
-        wanted = f"≤ {goal.against[0]} + {show(goal.at_most)}"
-    if verdict.value is None:
-        return f"{wanted}: not measured"
-    return f"{wanted}: {'met' if verdict.met else 'MISSED'} ({show(verdict.value)})"
+    if goal.growth:
+        what, show = f"growth of the equations of {goal.contender} from any order to the next", digits
+    elif not goal.against:
+        what, show = f"{goal.contender}", seconds
+    elif goal.difference:
+        what, show = f"{goal.contender} minus {' or '.join(goal.against)}", seconds
+    else:
+        what, show = f"{goal.contender} / {' or '.join(goal.against)}", digits
+    found = "not measured"
+    if verdict.value is not None:
+        found = f"{show(verdict.value)}, {'met' if verdict.met else 'MISSED'}"
+    return f"goal: {what} at most {show(goal.at_most)}: {found}"
 
 
-def shorten(text: str, length: int = 110) -> str:
+def shorten(text: str, length: int = 160) -> str:
     """One line of a message."""
-    text = " ".join(text.split()).replace("|", "/")
+    text = " ".join(text.split())
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def markdown(table: Cells) -> str:
     """Aligned, so that it can be read as it stands."""
-    spanning = [line for line in table if not any(line[2:]) and len(line) > 2]
-    widths = [
-        max((len(line[i]) for line in table if i == 0 or line not in spanning), default=3)
-        for i in range(len(table[0]))
-    ]
+    widths = [max(3, *(len(line[i]) for line in table)) for i in range(len(table[0]))]
+    rules = ["-" * width if i == 0 else "-" * (width - 1) + ":" for i, width in enumerate(widths)]
     lines = []
-    for number, line in enumerate(table):
-        cells = [
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ]
+    for line in [table[0], rules, *table[1:]]:
+        cells = [line[0].ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)]
         lines.append("| " + " | ".join(cells) + " |")
-        if number == 0:
-            rules = ["-" * width if i == 0 else "-" * (width - 1) + ":" for i, width in enumerate(widths)]
-            lines.append("| " + " | ".join(rules) + " |")
     return "\n".join(lines)
 
 
-def show(title: str, table: Cells, terminal: bool) -> None:
-    """Print a table."""
-    if not terminal or Console is None:
-        print(f"\n## {title}\n\n{markdown(table)}", flush=True)
-        return
-    pretty = Table(title=title, title_justify="left")
-    for i, name in enumerate(table[0]):
-        pretty.add_column(name, justify="left" if i == 0 else "right")
-    for line in table[1:]:
-        style = "bold" if line[0].startswith("mindgrad") else None
-        style = "red" if "MISSED" in line[-1] else style
-        pretty.add_row(*line, style=style)
-    Console().print(pretty)
+def show(title: str, table: Cells, notes: list[str]) -> None:
+    """Print a table and what is to be said about it."""
+    plain = markdown(table)
+    if Console is None or not sys.stdout.isatty() or Console().width < plain.index("\n"):
+        print(f"\n## {title}\n\n{plain}\n")
+    else:
+        pretty = Table(title=title, title_justify="left")
+        for i, name in enumerate(table[0]):
+            pretty.add_column(name, justify="left" if i == 0 else "right", no_wrap=True)
+        for line in table[1:]:
+            pretty.add_row(*line, style="bold" if line[0].startswith("mindgrad") else None)
+        Console().print(pretty)
+    for note in notes:
+        print(f"- {note}", flush=True)

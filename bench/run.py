@@ -19,7 +19,13 @@ from tasks import TASKS, Task
 
 ROOT = Path(__file__).resolve().parent.parent
 PEERS = ("jax", "torch", "mindspore", "numpy", "autograd")
-KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(2**32), "MALLOC_TRIM_THRESHOLD_": str(2**32)}
+# All from one heap, none by mmap, nothing given back, and the heap grown in large steps.
+KEEP_MEMORY = {
+    "MALLOC_ARENA_MAX": "1",
+    "MALLOC_MMAP_MAX_": "0",
+    "MALLOC_TRIM_THRESHOLD_": str(2**34),
+    "MALLOC_TOP_PAD_": str(2**28),
+}
 NO_JAX = (
     "import sys, numpy, mindgrad as ms\n"
     "from mindgrad import Tensor, ops\n"
@@ -70,7 +76,6 @@ class Bench:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
-        self.terminal = sys.stdout.isatty()
         self.pages: list[str] = []
         self.versions: dict[str, str] = {}
         self.failed = False
@@ -108,37 +113,36 @@ class Bench:
 
     def run(self, task: Task) -> None:
         """Measure one task and print its table."""
-        quick = self.options.quick
         names = [name for name in task.contenders if self.takes_part(task, name)]
-        if task.orders:
-            found = nested.climb(
-                task, names, lambda name: self.start(task, name), 1 if quick else 3, self.tell
-            )
-            verdicts = nested.judge(task, found)
-            table = report.ladders(task, found, verdicts)
-            notes = [f"{ladder.name}: {report.shorten(ladder.error)}" for ladder in found if ladder.error]
-            notes += [
-                f"{verdict.goal.contender}, growth of equations at every order " + report.sentence(verdict)
-                for verdict in verdicts
-            ]
-            self.failed |= any(ladder.error for ladder in found if ladder.name.startswith("mindgrad:"))
-        else:
-            effort = measure.Effort(3, 0.05) if quick else measure.Effort(15, 0.2)
-            if self.options.control:
-                names.append(f"{task.baseline}{CONTROL}")
-            rows = measure.measure(task, names, lambda name: self.start(task, name), effort, self.tell)
-            verdicts = [measure.judge(goal, rows) for goal in task.goals]
-            table = report.contenders(task, rows, verdicts)
-            notes = [self.without_jax()] if task.name == "import" else []
-            self.failed |= any(
-                row.error for row in rows if row.name.startswith("mindgrad:") or row.name == task.baseline
-            )
+        table, notes = (self.climb if task.orders else self.compare)(task, names)
         self.tell("")
         title = f"{task.name}: {task.title}"
-        report.show(title, table, self.terminal)
-        for note in notes:
-            print(f"\n{note}")
-        self.pages.append("\n\n".join([f"## {title}", report.markdown(table), *notes]))
+        report.show(title, table, notes)
+        listed = "\n".join(f"- {note}" for note in notes)
+        self.pages.append("\n\n".join([f"## {title}", report.markdown(table), listed]))
+
+    def compare(self, task: Task, names: list[str]) -> tuple[report.Cells, list[str]]:
+        """Contenders timed in rounds: the table and the notes."""
+        effort = measure.Effort(3, 0.05) if self.options.quick else measure.Effort(15, 0.2)
+        if self.options.control:
+            names = [*names, task.baseline + CONTROL]
+        rows = measure.measure(task, names, lambda name: self.start(task, name), effort, self.tell)
+        notes = [f"ratio: to {task.baseline}"]
+        notes += [f"{row.name}: {report.shorten(row.error)}" for row in rows if row.error]
+        notes += [report.sentence(measure.judge(goal, rows)) for goal in task.goals]
+        if task.name == "import":
+            notes.append(self.without_jax())
+        self.failed |= any(row.error for row in rows if must_work(task, row.name))
+        return report.contenders(task, rows), notes
+
+    def climb(self, task: Task, names: list[str]) -> tuple[report.Cells, list[str]]:
+        """Derivatives order by order: the table and the notes."""
+        rounds = 1 if self.options.quick else 3
+        found = nested.climb(task, names, lambda name: self.start(task, name), rounds, self.tell)
+        notes = [f"{one.name}: {report.shorten(one.error)}" for one in found if one.error]
+        notes += [report.sentence(verdict) for verdict in nested.judge(task, found)]
+        self.failed |= any(one.error for one in found if must_work(task, one.name))
+        return report.ladders(task, found), notes
 
     def without_jax(self) -> str:
         """Whether an import and an eager gradient leave jax alone."""
@@ -153,6 +157,11 @@ class Bench:
 
 
 CONTROL = " (again)"
+
+
+def must_work(task: Task, name: str) -> bool:
+    """Whose failure is a failure of the run."""
+    return name.startswith("mindgrad:") or name == task.baseline
 
 
 class _OfTask:

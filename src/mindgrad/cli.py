@@ -25,9 +25,7 @@ _ALIAS = "mindspore"
 _PACKAGE = __name__.partition(".")[0]
 _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
 
-_USAGE = (
-    "usage: python -m mindgrad [-h | -V] {script.py | folder | - | -m module | -c code} [args ...]"
-)
+_USAGE = "usage: python -m mindgrad [-h | -V] {script.py | folder | - | -m module | -c code} [args ...]"
 _HELP = f"""{_USAGE}
 
 Runs a Python program as `python` does, except that `import mindspore` and every import below it
@@ -357,21 +355,32 @@ def _run(code: CodeType, **names: object) -> None:
 
 
 def _without_our_frames(hook: Callable[..., object]) -> Callable[..., object]:
-    """An excepthook that shows what `hook` shows, without the frames of the launcher."""
+    """An excepthook that shows what `hook` shows, without the frames of this file."""
 
-    def show(
-        kind: type[BaseException], error: BaseException, traceback: TracebackType | None
-    ) -> object:
-        inner = traceback
-        while inner is not None and inner.tb_frame.f_code.co_filename != __file__:
-            inner = inner.tb_next
-        # Then the import machinery, where the launcher was looking for the module to run.
-        while inner is not None and (
-            inner.tb_frame.f_code.co_filename == __file__
-            or inner.tb_frame.f_globals.get("__name__", "").partition(".")[0] == "importlib"
-            or inner.tb_frame.f_code.co_filename.startswith("<frozen importlib")
-        ):
-            inner = inner.tb_next
-        return hook(kind, error.with_traceback(inner), inner)
+    def show(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> object:
+        first = traceback
+        while first is not None and not _is_ours(first):  # how `python -m mindgrad` got here
+            first = first.tb_next
+        # Then the import machinery as well, where the launcher was looking for the module to run.
+        while first is not None and (_is_ours(first) or _is_import(first)):
+            first = first.tb_next
+        # A name that is missing is said here, but asked for by the program.
+        frames = [] if first is None else [first]
+        while frames and frames[-1].tb_next is not None:
+            frames.append(frames[-1].tb_next)
+        if frames and _is_ours(frames[-1]):
+            while _is_ours(frames[-1]) or _is_import(frames[-1]):
+                frames.pop()
+            frames[-1].tb_next = None
+        return hook(kind, error.with_traceback(first), first)
 
     return show
+
+
+def _is_ours(entry: TracebackType) -> bool:
+    return entry.tb_frame.f_code.co_filename == __file__
+
+
+def _is_import(entry: TracebackType) -> bool:
+    name = str(entry.tb_frame.f_globals.get("__name__"))
+    return name.partition(".")[0] in ("importlib", "_frozen_importlib", "_frozen_importlib_external")

@@ -1,5 +1,8 @@
 """The context: how and where programs run.
 
+- GRAPH_MODE compiles whole functions, Cells and gradients to one program each.
+- PYNATIVE_MODE, the default, runs operator by operator.
+
 >>> from mindgrad import context
 >>> context.set_context(mode=context.PYNATIVE_MODE)
 >>> context.get_context("mode") == context.PYNATIVE_MODE
@@ -8,19 +11,87 @@ True
 
 from __future__ import annotations
 
+import difflib
 from typing import Any
 
+from mindgrad.backend.device import select_device
 from mindgrad.core import settings
 from mindgrad.core.settings import GRAPH_MODE, PYNATIVE_MODE
 
 __all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "get_context", "set_context"]
 
+#: options of MindSpore that steer its own machinery; they are kept, and change nothing here
+_ACCEPTED = frozenset(
+    """
+    ascend_config auto_tune_mode compile_cache_path debug_level deterministic enable_auto_mixed_precision
+    enable_compile_cache enable_dump enable_graph_kernel enable_mem_reuse enable_profiling
+    enable_reduce_precision enable_sparse env_config_path exec_order gpu_config grad_for_scalar
+    graph_kernel_flags graph_memory_max_size host_scheduling_max_threshold inter_op_parallel_num
+    jit_config jit_level jit_syntax_level load_compile_cache max_call_depth max_device_memory
+    memory_optimize_level mempool_block_size op_timeout precompile_only print_file_path
+    profiling_options pynative_synchronize reserve_class_name_in_scope runtime_num_threads
+    save_compile_cache save_dump_path save_graphs save_graphs_path support_binary
+    variable_memory_max_size aoe_tune_mode aoe_config conv_allow_tf32 matmul_allow_tf32 max_recompute
+    """.split()
+)
+_OWN = ("mode", "device_target", "device_id", "check_bprop")
 
-def set_context(**options: Any) -> None:
-    """Set options of the context."""
-    settings.update(options)
+
+def set_context(
+    mode: int | None = None,
+    device_target: str | None = None,
+    device_id: int | None = None,
+    **options: Any,
+) -> None:
+    """Set options of the context, for the whole process.
+
+    Args:
+        mode: ``GRAPH_MODE`` (0) or ``PYNATIVE_MODE`` (1).
+        device_target: ``"CPU"``, ``"GPU"`` or ``"Ascend"``. Where the device is not there the program
+            runs on the CPU and says so once on standard error; with the environment variable
+            ``MINDGRAD_STRICT_DEVICE=1`` it is an error.
+        device_id: which GPU.
+        **options: MindSpore's other options. They steer its own machinery; they are accepted so that
+            programs run unmodified, and ``get_context`` gives them back.
+
+    Raises:
+        ValueError: an option has a value that is not allowed, or is none of MindSpore's.
+        TypeError: ``device_id`` is no int.
+        RuntimeError: the device is not there and ``MINDGRAD_STRICT_DEVICE=1`` is set.
+    """
+    if mode is not None and (isinstance(mode, bool) or mode not in (GRAPH_MODE, PYNATIVE_MODE)):
+        raise ValueError(
+            f"For 'set_context', the 'mode' must be GRAPH_MODE (0) or PYNATIVE_MODE (1), but got {mode!r}."
+        )
+    if device_id is not None and (isinstance(device_id, bool) or not isinstance(device_id, int)):
+        raise TypeError(
+            f"For 'set_context', the 'device_id' must be an int, but got {type(device_id).__name__}."
+        )
+    for name in options:
+        if name not in _ACCEPTED and name not in _OWN:
+            near = difflib.get_close_matches(name, [*_ACCEPTED, *_OWN], 1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise ValueError(f"For 'set_context', there is no option {name!r}.{hint}")
+    if device_target is not None or device_id is not None:
+        target = settings.get("device_target") if device_target is None else device_target
+        number = settings.get("device_id") if device_id is None else device_id
+        select_device(target, number)
+        settings.store("device_target", target)
+        settings.store("device_id", number)
+    if mode is not None:
+        settings.store("mode", mode)
+    for name, value in options.items():
+        settings.store(name, value)
 
 
-def get_context(name: str) -> Any:
-    """The value of one option of the context."""
-    return settings.get(name)
+def get_context(attr_key: str) -> Any:
+    """The value of one option of the context, ``None`` if it was never set.
+
+    Raises:
+        ValueError: there is no such option.
+    """
+    if attr_key not in _ACCEPTED and attr_key not in _OWN:
+        raise ValueError(f"For 'get_context', there is no option {attr_key!r}.")
+    return settings.get(attr_key)
+
+

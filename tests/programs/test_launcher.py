@@ -218,6 +218,20 @@ def test_a_name_that_is_missing_is_answered_with_the_nearest(standing_in, statem
     assert "mindgrad has no such" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "line", ["from mindspore.ops import qqqq", "import mindspore.qqqq", "import mindspore as ms; ms.qqqq"]
+)
+def test_the_traceback_of_a_missing_name_ends_where_it_is_asked_for(tmp_path, launch, line):
+    script = tmp_path / "script.py"
+    script.write_text(f"def f():\n    {line}\n\nf()\n")
+    done = launch(script)
+    assert done.returncode == 1
+    place, said = done.stderr.splitlines()[-2:]
+    assert line.endswith(place.strip(" ^")) or "^" in place
+    assert "mindgrad has no such" in said
+    assert done.stderr.count('File "') == done.stderr.count(f'File "{script}"') == 2
+
+
 def test_install_comes_too_late_after_another_mindspore(tmp_path):
     (tmp_path / "mindspore").mkdir()
     (tmp_path / "mindspore/__init__.py").write_text("")

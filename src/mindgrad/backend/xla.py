@@ -17,7 +17,10 @@ import numpy as np
 from mindgrad.core.graph import Constant, Graph, Variable
 from mindgrad.core.primitive import Primitive
 
-__all__ = ["compile_graph", "jax_module", "lower"]
+__all__ = ["compile_graph", "compile_kernel", "jax_module", "lower", "needs_x64", "use_device"]
+
+#: the jax device that programs run on; ``None``: the CPU
+_device: Any = None
 
 #: constants with more elements than this are passed to the program instead of being built into it
 _INLINE_CONSTANT = 1024
@@ -90,23 +93,54 @@ def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
     The arrays may be NumPy's or jax's, of the types that the graph declares.
     """
     jax = jax_module()
+    atoms = dict.fromkeys(x for e in graph.equations for x in e.inputs) | dict.fromkeys(graph.outputs)
     hoisted = [
         atom
-        for atom in {x for e in graph.equations for x in e.inputs} | set(graph.outputs)
+        for atom in atoms
         if type(atom) is not Variable and not atom.is_splat and atom.type.size > _INLINE_CONSTANT
     ]
     extra = [atom.value for atom in hoisted]
     jitted = jax.jit(_program(graph, hoisted))
-    if not needs_x64(graph):
-        return lambda arrays: jitted(arrays, extra)
+    if hoisted:
+        return _scoped(lambda arrays: jitted(arrays, extra), needs_x64(graph))
+    return _scoped(lambda arrays: jitted(arrays, ()), needs_x64(graph))
 
-    def run(arrays: Sequence[Any]) -> list[Any]:
+
+def compile_kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...]) -> Callable[..., Any]:
+    """One operator as a compiled function of arrays, for eager work on a device."""
+    return _kernel(primitive, parameters, _device)
+
+
+@lru_cache(maxsize=4096)
+def _kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...], device: Any) -> Callable[..., Any]:
+    keywords = dict(parameters)
+    return _scoped(jax_module().jit(lambda *arrays: lower(primitive, *arrays, **keywords)), True)
+
+
+def use_device(device: Any) -> None:
+    """Run what is compiled from now on on ``device`` (a jax device); ``None``: the CPU."""
+    global _device
+    _device = device
+
+
+def _scoped(function: Callable[..., Any], x64: bool) -> Callable[..., Any]:
+    """``function`` run on the selected device, with 64-bit types where it needs them."""
+    jax = jax_module()
+    device = _device
+    if device is None and jax.default_backend() != "cpu":
+        device = jax.devices("cpu")[0]
+    if device is not None:
+
+        def run_there(*arguments: Any) -> Any:
+            with jax.default_device(device), jax.enable_x64(x64 or jax.config.jax_enable_x64):
+                return function(*arguments)
+
+        return run_there
+    if not x64:
+        return function
+
+    def run_wide(*arguments: Any) -> Any:
         with jax.enable_x64(True):
-            return jitted(arrays, extra)
+            return function(*arguments)
 
-    return run
-
-
-def to_numpy(array: Any) -> np.ndarray:
-    """A NumPy array of the same values (a view where the device allows it)."""
-    return np.asarray(array)
+    return run_wide

@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from typing import Any
 
 from mindgrad._base.text import parameter_repr
-from mindgrad.core.tensor import Tensor
+from mindgrad.core.dtype import as_dtype
+from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.frontend import state
 
-__all__ = ["Parameter", "ParameterTuple"]
+__all__ = ["DEFAULT_NAME", "Parameter", "ParameterTuple"]
+
+#: the name of a Parameter that was given none; the Cell that gets it names it after the attribute
+DEFAULT_NAME = "Parameter"
 
 
 class Parameter(Tensor):
     """A tensor with a name that a Cell owns and an optimiser changes.
 
+    Args:
+        default_input: the initial value: a Tensor, NumPy array, number or list.
+        name: its name; a Cell that it is assigned to names a nameless one after the attribute.
+        requires_grad: whether ``trainable_params`` lists it.
+        layerwise_parallel: accepted for compatibility; one process owns every Parameter.
+        parallel_optimizer: accepted for compatibility.
+
+    Raises:
+        TypeError: ``name`` is no string, or ``requires_grad`` no bool.
+        ValueError: ``name`` is empty.
+
     >>> from mindgrad import Parameter, Tensor
-    >>> Parameter(Tensor([1.0, 2.0]), name="w")
+    >>> w = Parameter(Tensor([1.0, 2.0]), name="w")
+    >>> w
     Parameter (name=w, shape=(2,), dtype=Float32, requires_grad=True)
+    >>> print(w * 2)
+    [2. 4.]
     """
 
     is_parameter = True
@@ -30,14 +49,53 @@ class Parameter(Tensor):
         layerwise_parallel: bool = False,
         parallel_optimizer: bool = True,
     ) -> None:
+        if isinstance(default_input, Parameter):
+            default_input = default_input.value()
         super().__init__(default_input)
-        self.name = "Parameter" if name is None else name
+        if self.is_traced:
+            raise TypeError(
+                "a Parameter was made from a tensor that is being differentiated or compiled; make "
+                "Parameters in '__init__' of a Cell, from values."
+            )
+        self.name = name
         self.requires_grad = requires_grad
         self.layerwise_parallel = layerwise_parallel
         self.parallel_optimizer = parallel_optimizer
 
+    @property
+    def name(self) -> str:
+        """The name; inside Cells it starts with the path of attributes: ``layer.weight``."""
+        return self._name
+
+    @name.setter
+    def name(self, name: str | None) -> None:
+        if name is None:
+            name = DEFAULT_NAME
+        if not isinstance(name, str):
+            raise TypeError(
+                f"For 'Parameter', the 'name' must be a string or None, but got {type(name).__name__}."
+            )
+        if not name:
+            raise ValueError("For 'Parameter', the 'name' must not be empty; leave it out or give one.")
+        self._name = name
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether ``trainable_params`` lists the Parameter."""
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise TypeError(
+                f"For 'Parameter', 'requires_grad' must be a bool, but got {type(value).__name__}."
+            )
+        self._requires_grad = value
+
+    # -- value -----------------------------------------------------------------------------------
+
     def store(self, value: Tensor) -> None:
-        """Replace the stored value now."""
+        """Replace the stored value now, whatever program is being traced (for executors)."""
         self._array = value._array
         self._type = value._type
 
@@ -47,12 +105,83 @@ class Parameter(Tensor):
 
     def value(self) -> Tensor:
         """The current value as a plain tensor."""
-        return state.read(self)
+        current = state.read(self)
+        return make_tensor(self._array, self._type) if current is self else current
+
+    @property
+    def data(self) -> Parameter:
+        """The Parameter itself, as in MindSpore."""
+        return self
 
     def set_data(self, data: Any, slice_shape: bool = False) -> Parameter:
-        """Replace the value; gives the Parameter itself."""
-        state.write(self, data if isinstance(data, Tensor) else Tensor(data))
+        """Replace the value; later programs, compiled ones included, read the new one.
+
+        Args:
+            data: the new value; it is converted to the Parameter's element type.
+            slice_shape: whether the shape may change.
+
+        Returns:
+            The Parameter itself.
+
+        Raises:
+            ValueError: the shape differs and ``slice_shape`` is not set.
+            TypeError: the element type holds more than the Parameter's (float64 into float32).
+        """
+        new = data.value() if isinstance(data, Parameter) else data if isinstance(data, Tensor) else Tensor(data)
+        if new.shape != self.shape and not slice_shape:
+            raise ValueError(
+                f"For 'set_data' of Parameter '{self.name}', the new value must have the shape "
+                f"{self.shape}, but got {new.shape}."
+            )
+        if new.dtype is not self.dtype:
+            if new.dtype.rank > self.dtype.rank or (
+                new.dtype.kind == self.dtype.kind and new.dtype.itemsize > self.dtype.itemsize
+            ):
+                raise TypeError(
+                    f"For 'set_data' of Parameter '{self.name}', a value of type {new.dtype} does not "
+                    f"fit the Parameter's type {self.dtype}; convert it first: value.astype(...)."
+                )
+            new = new.astype(self.dtype)  # type: ignore[attr-defined]
+        state.write(self, new)
         return self
+
+    def assign_value(self, value: Any) -> Parameter:
+        """Replace the value: ``set_data`` under its other name."""
+        return self.set_data(value)
+
+    def set_dtype(self, dtype: Any) -> Parameter:
+        """Convert the stored value to another element type."""
+        self.store(Tensor(self.value(), as_dtype(dtype)))
+        return self
+
+    def init_data(self, *_: Any, **__: Any) -> Parameter:
+        """The Parameter itself: values are initialised when a Parameter is made."""
+        return self
+
+    def clone(self, init: Any = "same") -> Parameter:
+        """A new Parameter of the same attributes; ``init`` is ``"same"``, a number or a Tensor."""
+        if isinstance(init, str):
+            if init not in ("same", "zeros", "ones"):
+                raise ValueError(f"For 'clone', 'init' must be same, zeros or ones, but got {init!r}.")
+            value = Tensor(self.value())
+            if init != "same":
+                value = Tensor(shape=self.shape, dtype=self.dtype, init=0 if init == "zeros" else 1)
+        elif isinstance(init, Tensor):
+            value = init
+        else:
+            value = Tensor(shape=self.shape, dtype=self.dtype, init=init)
+        return Parameter(value, self.name, self.requires_grad, self.layerwise_parallel)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
+        copied = self.clone()
+        memo[id(self)] = copied
+        return copied
+
+    def __copy__(self) -> Parameter:
+        return copy.deepcopy(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Parameter, (self.asnumpy(), self.name, self.requires_grad, self.layerwise_parallel))
 
     def __repr__(self) -> str:
         return parameter_repr(self.name, self.shape, self.dtype.name, self.requires_grad)
@@ -61,11 +190,45 @@ class Parameter(Tensor):
 
 
 class ParameterTuple(tuple):
-    """A tuple of Parameters."""
+    """A tuple of Parameters, each with a name of its own.
 
-    def __new__(cls, parameters: Iterable[Parameter]) -> ParameterTuple:
-        found = tuple(parameters)
+    Raises:
+        TypeError: an element is no Parameter.
+        ValueError: two different Parameters have one name.
+
+    >>> from mindgrad import Parameter, ParameterTuple
+    >>> len(ParameterTuple([Parameter(1.0, name="a"), Parameter(2.0, name="b")]))
+    2
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, iterable: Iterable[Parameter]) -> ParameterTuple:
+        if isinstance(iterable, Parameter):
+            raise TypeError("ParameterTuple takes an iterable of Parameters; write ParameterTuple([p]).")
+        found = tuple(iterable)
+        named: dict[str, Parameter] = {}
         for each in found:
             if not isinstance(each, Parameter):
-                raise TypeError(f"A ParameterTuple holds Parameters, but got {type(each).__name__}.")
+                raise TypeError(
+                    f"For 'ParameterTuple', the elements must be Parameters, but got "
+                    f"{type(each).__name__}."
+                )
+            if named.setdefault(each.name, each) is not each:
+                raise ValueError(
+                    f"For 'ParameterTuple', the name of {each!r} is taken: its name '{each.name}' "
+                    f"already exists. Give every Parameter a name of its own."
+                )
         return super().__new__(cls, found)
+
+    def clone(self, prefix: str, init: Any = "same") -> ParameterTuple:
+        """Clones of all Parameters, named ``prefix.name``."""
+        clones = []
+        for parameter in self:
+            made = parameter.clone(init)
+            made.name = f"{prefix}.{parameter.name}"
+            clones.append(made)
+        return ParameterTuple(clones)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (ParameterTuple, (tuple(self),))

@@ -97,13 +97,15 @@ def set_kernel_runner(runner: Callable[..., Any] | None) -> None:
 
 def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict[str, Any]) -> Any:
     """Run one kernel on the values of ``tensors`` now; an array, or a tuple of them."""
-    if primitive.pointwise:
-        arrays = [t._array for t in tensors]
-        for position, array in enumerate(arrays):
-            if array is None or not isinstance(array, (np.ndarray, np.generic)):
-                arrays[position] = tensors[position].numpy()
-    else:
-        arrays = [t.numpy() for t in tensors]
+    plain = _run_kernel is _numpy_kernel
+    arrays: list[Any] = []
+    for tensor in tensors:
+        array = tensor._array
+        if array is None or (plain and not isinstance(array, (np.ndarray, np.generic))):
+            array = tensor.numpy()
+        if not primitive.pointwise and array.shape != tensor.type.shape:
+            array = np.broadcast_to(array, tensor.type.shape)
+        arrays.append(array)
     return _run_kernel(primitive, arrays, parameters)
 
 
@@ -259,7 +261,7 @@ class GraphScope(Scope):
         found = self._captured.get(id(tensor))
         if found is not None and found[1] is tensor._array:
             return found[0]
-        if tensor.is_traced:
+        if tensor.is_traced or tensor.is_parameter:
             atom: Any = self.builder.input(tensor.type)
             self.captures.append((atom, tensor))
         elif tensor._array is None:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "get", "is_graph_mode", "update"]
+__all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "get", "is_graph_mode", "store"]
 
 GRAPH_MODE = 0
 PYNATIVE_MODE = 1
 
-_options: dict[str, Any] = {"mode": PYNATIVE_MODE, "device_target": "CPU", "device_id": 0}
+_options: dict[str, Any] = {
+    "mode": PYNATIVE_MODE,
+    "device_target": "CPU",
+    "device_id": 0,
+    "check_bprop": False,
+}
 
 
 def is_graph_mode() -> bool:
@@ -18,12 +23,10 @@ def is_graph_mode() -> bool:
 
 
 def get(name: str) -> Any:
-    """The value of option ``name``."""
-    return _options[name]
+    """The value of option ``name``; ``None`` if it was never set."""
+    return _options.get(name)
 
 
-def update(options: dict[str, Any]) -> None:
-    """Set several options."""
-    if options.get("mode", GRAPH_MODE) not in (GRAPH_MODE, PYNATIVE_MODE):
-        raise ValueError(f"The 'mode' must be GRAPH_MODE (0) or PYNATIVE_MODE (1), but got {options['mode']}.")
-    _options.update(options)
+def store(name: str, value: Any) -> None:
+    """Set option ``name``."""
+    _options[name] = value

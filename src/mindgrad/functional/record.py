@@ -150,7 +150,7 @@ class Plan:
     """The derivative of a recording, ready to run on the recording's values.
 
     ``loads`` are pairs (slot, number of a recorded value), ``given`` pairs (slot, index of an
-    extra), ``constants`` pairs (slot, array), ``steps`` tuples (primitive, operand slots, result
+    extra), ``constants`` triples (slot, array, type), ``steps`` tuples (primitive, operand slots, result
     slots, parameters); ``results`` are slots, each with the type it must have.
     """
 
@@ -189,7 +189,7 @@ class Plan:
                 return found
             found = slots[atom] = len(slots)
             if type(atom) is not Variable:
-                self.constants.append((found, atom.value))
+                self.constants.append((found, atom.value, atom.type))
                 if atom.is_splat and atom.type.rank:
                     splat.add(found)
             elif atom in known:
@@ -232,7 +232,7 @@ class Plan:
             slots[position] = values[number]
         for position, index in self.given:
             slots[position] = extras[index].numpy()
-        for position, array in self.constants:
+        for position, array, _ in self.constants:
             slots[position] = array
         run_arrays(self.steps, slots)
         return [make_tensor(slots[position]) for position in self.results]
@@ -244,8 +244,8 @@ class Plan:
             slots[position] = tensor_of(number)
         for position, index in self.given:
             slots[position] = extras[index]
-        for position, array in self.constants:
-            slots[position] = make_tensor(array)
+        for position, array, type in self.constants:
+            slots[position] = make_tensor(array, type)
         for primitive, operands, results, parameters in self.steps:
             if primitive is None:
                 source = slots[operands[0]]

@@ -18,6 +18,7 @@ from mindgrad.frontend import state
 from mindgrad.primitives.structural import broadcast_in_dim, convert
 
 __all__ = [
+    "accepted",
     "binary",
     "broadcast_shapes",
     "broadcast_to",
@@ -27,9 +28,14 @@ __all__ = [
     "normalize_axes",
     "normalize_axis",
     "operand",
+    "pointwise",
     "promoted",
+    "truth",
     "unary",
 ]
+
+# (row, element type) pairs that the row's type rule has let pass; a few hundred at most
+_ACCEPTED: set[tuple[Primitive, DType]] = set()
 
 
 def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
@@ -54,6 +60,23 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
         f"For '{operator}', the input must be a Tensor or a number, but got {x!r} of type "
         f"{type(x).__name__}."
     )
+
+
+def accepted(primitive: Primitive, operator: str, *tensors: Tensor, **parameters: Any) -> None:
+    """Check the element types before anything runs, in eager mode as in a compiled program.
+
+    Raises:
+        TypeError: the row does not take them.
+    """
+    key = (primitive, tensors[0].type.dtype)
+    if key not in _ACCEPTED:
+        try:
+            primitive.type_rule(*[tensor.type for tensor in tensors], **parameters)
+        except TypeError as error:
+            raise TypeError(
+                str(error).replace(f"'{primitive.name}'", f"'{operator}'", 1)
+            ) from None
+        _ACCEPTED.add(key)
 
 
 def cast(x: Tensor, dtype: DType) -> Tensor:
@@ -120,6 +143,8 @@ def binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool
         if b.is_parameter:
             b = state.read(b)
         if a.type is b.type and not (float_only and not a.type.dtype.is_inexact):
+            if (primitive, a.type.dtype) not in _ACCEPTED:
+                accepted(primitive, operator, a, b)
             return apply(primitive, a, b)
     elif a_tensor or b_tensor:
         tensor, number = (a, b) if a_tensor else (b, a)
@@ -132,11 +157,44 @@ def binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool
                 dtype = promote_scalar(dtype, 1.0)
             tensor = cast(tensor, dtype)
             other = _constant(number, tensor, operator)
+            if (primitive, dtype) not in _ACCEPTED:
+                accepted(primitive, operator, tensor, other)
             return apply(primitive, tensor, other) if a_tensor else apply(primitive, other, tensor)
     a, b = promoted(operator, a, b)
     if float_only:
         a, b = inexact(a), inexact(b)
+    accepted(primitive, operator, a, b)
     return apply(primitive, a, b)
+
+
+def pointwise(primitive: Primitive, operator: str, *xs: Any, float_only: bool = False) -> Tensor:
+    """Apply a pointwise row to any number of operands with promotion and broadcasting.
+
+    A number is stored as one element, whatever the shape of the tensors.
+    """
+    tensors = [x for x in xs if not _is_number(x)]
+    if not tensors:
+        xs = tuple(promoted(operator, *xs))
+        tensors = list(xs)
+    given = iter(promoted(operator, *tensors))
+    like = next(iter(given))
+    given = iter(promoted(operator, *tensors))
+    dtype = like.type.dtype
+    for x in xs:
+        if _is_number(x):
+            dtype = promote_scalar(dtype, x.item() if isinstance(x, np.generic) else x)
+    if float_only and not dtype.is_inexact:
+        dtype = promote_scalar(dtype, 1.0)
+    like = cast(like, dtype)
+    operands = [
+        _constant(x, like, operator) if _is_number(x) else cast(next(given), dtype) for x in xs
+    ]
+    accepted(primitive, operator, *operands)
+    return apply(primitive, *operands)
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, (bool, int, float, complex, np.generic))
 
 
 def _constant(number: Any, like: Tensor, operator: str) -> Tensor:
@@ -152,7 +210,11 @@ def _constant(number: Any, like: Tensor, operator: str) -> Tensor:
 def unary(primitive: Primitive, operator: str, x: Any, float_only: bool = False, **parameters: Any) -> Tensor:
     """Apply a row to one operand; ``float_only``: integers become Float32 first."""
     tensor = operand(x, operator)
-    return apply(primitive, inexact(tensor) if float_only else tensor, **parameters)
+    if float_only:
+        tensor = inexact(tensor)
+    if (primitive, tensor.type.dtype) not in _ACCEPTED:
+        accepted(primitive, operator, tensor, **parameters)
+    return apply(primitive, tensor, **parameters)
 
 
 def normalize_axis(axis: Any, rank: int, operator: str) -> int:

@@ -2,10 +2,21 @@
 
 from mindgrad.primitives import (
     arithmetic,
+    complexes,
     contraction,
+    cumulative,
     elementwise,
+    indexing,
+    logic,
+    piecewise,
     reduction,
+    slicing,
+    sorting,
+    special,
     structural,
 )
 
-__all__ = ["arithmetic", "contraction", "elementwise", "reduction", "structural"]
+__all__ = [
+    "arithmetic", "complexes", "contraction", "cumulative", "elementwise", "indexing", "logic",
+    "piecewise", "reduction", "slicing", "sorting", "special", "structural",
+]  # fmt: skip

@@ -14,11 +14,11 @@ from mindgrad.core.graph import Atom, Constant
 from mindgrad.core.primitive import Primitive, lift
 from mindgrad.core.types import TensorType
 from mindgrad.primitives.kinds import (
-    elementwise,
     linear,
     multilinear,
     pointwise_constant,
     pointwise_linear,
+    same_type,
     zeros,
 )
 from mindgrad.primitives.samples import booleans, case, reals
@@ -27,7 +27,6 @@ __all__ = [
     "absorb", "add", "div", "equal", "greater", "greater_equal", "less", "less_equal", "mul", "neg",
     "not_equal", "select", "sub",
 ]  # fmt: skip
-
 
 
 def _is(atom: Any, number: complex) -> bool:
@@ -57,10 +56,15 @@ def _add_jvp(y: Any, xs: Any, ts: Any) -> Any:
     return a + b
 
 
+def _with_bools(name: str, of_bools: str) -> Any:
+    """XLA has no sum and product of truth values; NumPy's are "or" and "and"."""
+    return lambda jax, a, b: getattr(jax.lax, of_bools if a.dtype == bool else name)(a, b)
+
+
 add = pointwise_linear(
     "add",
     numpy=np.add,
-    xla="add",
+    xla=_with_bools("add", "bitwise_or"),
     jvp=_add_jvp,
     transpose=lambda ct, a, b: [ct if a.linear else None, ct if b.linear else None],
     operands=2,
@@ -109,7 +113,7 @@ def _mul_transpose(ct: Any, other: Any) -> Any:
 mul = multilinear(
     "mul",
     numpy=np.multiply,
-    xla="mul",
+    xla=_with_bools("mul", "bitwise_and"),
     pointwise=True,
     accepts="any",
     transpose=[
@@ -198,7 +202,7 @@ def _div_jvp(y: Any, xs: Any, ts: Any) -> Any:
 div = Primitive(
     "div",
     "pointwise multilinear",
-    type_rule=mul.type_rule,
+    type_rule=same_type("div", "number"),
     numpy=_divide,
     xla="div",
     jvp=_div_jvp,
@@ -223,10 +227,10 @@ def _comparison(name: str, numpy: Any, xla: str, accepts: str = "any") -> Primit
 
 equal = _comparison("equal", np.equal, "eq")
 not_equal = _comparison("not_equal", np.not_equal, "ne")
-less = _comparison("less", np.less, "lt")
-less_equal = _comparison("less_equal", np.less_equal, "le")
-greater = _comparison("greater", np.greater, "gt")
-greater_equal = _comparison("greater_equal", np.greater_equal, "ge")
+less = _comparison("less", np.less, "lt", "ordered")
+less_equal = _comparison("less_equal", np.less_equal, "le", "ordered")
+greater = _comparison("greater", np.greater, "gt", "ordered")
+greater_equal = _comparison("greater_equal", np.greater_equal, "ge", "ordered")
 
 
 def _select_type(condition: TensorType, a: TensorType, b: TensorType) -> TensorType:

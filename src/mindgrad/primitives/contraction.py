@@ -56,9 +56,9 @@ def _dot_numpy(a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
     inner = math.prod(a.shape[i] for i in contract[0])
     left = np.transpose(a, (*batch[0], *free_a, *contract[0]))
     right = np.transpose(b, (*batch[1], *contract[1], *free_b))
-    left = left.reshape(*sizes, math.prod(rows), inner)
-    right = right.reshape(*sizes, inner, math.prod(columns))
-    return _matmul(left, right).reshape(*sizes, *rows, *columns)
+    left = left.reshape((*sizes, math.prod(rows), inner))
+    right = right.reshape((*sizes, inner, math.prod(columns)))
+    return _matmul(left, right).reshape((*sizes, *rows, *columns))
 
 
 def _matmul(a: Any, b: Any) -> Any:

@@ -30,8 +30,7 @@ def _type_rule(name: str, kinds: tuple[str, ...]) -> Callable[..., TensorType]:
     def rule(x: TensorType, axis: int, reverse: bool) -> TensorType:
         if x.dtype.kind not in kinds:
             raise TypeError(
-                f"For '{name}', the input must be a tensor of {' or '.join(kinds)} type, "
-                f"but got {x.dtype}."
+                f"For '{name}', the input must be a tensor of {' or '.join(kinds)} type, but got {x.dtype}."
             )
         if not 0 <= axis < x.rank:
             raise ValueError(
@@ -59,14 +58,10 @@ cumsum = linear(
     "cumsum",
     type_rule=_type_rule("cumsum", _NUMBER),
     numpy=_along(np.cumsum),
-    xla=in_single_xla(
-        lambda jax, x, axis, reverse: jax.lax.cumsum(x, axis=axis, reverse=reverse)
-    ),
+    xla=in_single_xla(lambda jax, x, axis, reverse: jax.lax.cumsum(x, axis=axis, reverse=reverse)),
     transpose=lambda ct, x, axis, reverse: cumsum(ct, axis=axis, reverse=not reverse),
     batch=batched_along("cumsum", "axis", keeps=True),
-    simplify=lambda x, axis, reverse: (
-        x if isinstance(x, Constant) and x.is_all(0) else None
-    ),
+    simplify=lambda x, axis, reverse: x if isinstance(x, Constant) and x.is_all(0) else None,
     samples=[
         case(reals()[2, 5, 2], axis=1, reverse=False, accepts="number"),
         case(reals()[4], axis=0, reverse=True, accepts="number"),
@@ -120,9 +115,7 @@ cumprod = general(
     "cumprod",
     type_rule=_type_rule("cumprod", _NUMBER),
     numpy=_along(np.cumprod),
-    xla=in_single_xla(
-        lambda jax, x, axis, reverse: jax.lax.cumprod(x, axis=axis, reverse=reverse)
-    ),
+    xla=in_single_xla(lambda jax, x, axis, reverse: jax.lax.cumprod(x, axis=axis, reverse=reverse)),
     jvp=_cumprod_jvp,
     batch=batched_along("cumprod", "axis", keeps=True),
     samples=[

@@ -1,7 +1,7 @@
 """Plans of contractions: an einsum, or a matrix product with broadcasting, as a list of rows.
 
 A plan depends on shapes only. It is made of ``dot``, ``mul``, ``reduce_sum``, ``transpose``,
-``reshape``, ``broadcast_in_dim`` and ``strided_slice`` and has no derivative of its own. Operands are
+``reshape``, ``broadcast_in_dim`` and ``slice`` and has no derivative of its own. Operands are
 joined in pairs, in the cheapest order (by the number of multiplications) among all orders of up to
 five operands, greedily above.
 """
@@ -19,7 +19,7 @@ from mindgrad.core.types import Shape
 from mindgrad.primitives.arithmetic import mul
 from mindgrad.primitives.contraction import dot
 from mindgrad.primitives.reduction import reduce_sum
-from mindgrad.primitives.structural import broadcast_in_dim, reshape, strided_slice, transpose
+from mindgrad.primitives.structural import broadcast_in_dim, reshape, slice, transpose
 
 __all__ = ["Plan", "Step", "contraction_plan", "einsum_plan", "matmul_plan"]
 
@@ -86,8 +86,15 @@ class _Planner:
         self.steps: list[Step] = []
 
     def step(
-        self, primitive: Primitive, terms: Sequence[_Term], labels: Labels, shape: Shape, **parameters: Any
+        self,
+        primitive: Primitive,
+        terms: Sequence[_Term],
+        labels: Labels,
+        shape: Shape,
+        /,
+        **parameters: Any,
     ) -> _Term:
+        """Add a step; ``labels`` and ``shape`` are those of its result."""
         self.steps.append(Step(primitive, tuple(term.number for term in terms), parameters))
         return _Term(self.count + len(self.steps) - 1, labels, shape)
 
@@ -108,12 +115,12 @@ class _Planner:
                     reshape, [term], (*rest, label), (*shape, size * size), shape=(*shape, size * size)
                 )
                 term = self.step(
-                    strided_slice,
+                    slice,
                     [term],
                     (*rest, label),
                     (*shape, size),
-                    starts=(0,) * (len(shape) + 1),
-                    limits=term.shape,
+                    start=(0,) * (len(shape) + 1),
+                    limit=term.shape,
                     strides=(*(1 for _ in shape), size + 1),
                 )
         return term
@@ -161,7 +168,8 @@ class _Planner:
         skip = {*batch, *contracted}
         free_a = [label for label in a.labels if label not in skip]
         free_b = [label for label in b.labels if label not in skip]
-        if [*batch, *free_b, *free_a] == list(keep):
+        straight, swapped = [*batch, *free_a, *free_b], [*batch, *free_b, *free_a]
+        if swapped == list(keep) != straight:
             a, b, free_a, free_b = b, a, free_b, free_a
         sizes = dict(zip((*a.labels, *b.labels), (*a.shape, *b.shape), strict=True))
         labels = (*batch, *free_a, *free_b)
@@ -231,13 +239,11 @@ def contraction_plan(
     """
     sizes: dict[Hashable, int] = {}
     for position, (labels, shape) in enumerate(zip(inputs, shapes, strict=True)):
-        own: dict[Hashable, int] = {}
-        for label, size in zip(labels, shape, strict=True):
-            if own.setdefault(label, size) != size or sizes.get(label, 1) not in (1, size, size**0):
-                pass
+        own = dict(zip(labels, shape, strict=True))
         for label, size in zip(labels, shape, strict=True):
             known = sizes.get(label, 1)
-            if own[label] != size or (known != 1 and size not in (1, known)):
+            broadcasts = own[label] == size and 1 in (size, known)
+            if not broadcasts and not own[label] == size == known:
                 other = own[label] if own[label] != size else known
                 raise ValueError(
                     f"For '{name}', the axes labelled {label!r} must have one size, but operand "

@@ -15,7 +15,7 @@ import numpy as np
 from mindgrad.core.graph import Constant
 from mindgrad.core.types import TensorType
 from mindgrad.primitives.arithmetic import absorb, equal, less_equal, select
-from mindgrad.primitives.kinds import elementwise, full, ones, same_type, zeros
+from mindgrad.primitives.kinds import elementwise, ones, same_type, zeros
 from mindgrad.primitives.logic import logical_and
 from mindgrad.primitives.samples import case, reals
 
@@ -80,15 +80,9 @@ xlogy = elementwise(
 
 # --- trigonometric functions and their inverses (DLMF 4.20, 4.24) -----------------------------------
 
-sin = elementwise(
-    "sin", numpy=np.sin, xla="sin", partials=lambda y, x: [cos(x)], samples=reals(-3, 3)
-)
-cos = elementwise(
-    "cos", numpy=np.cos, xla="cos", partials=lambda y, x: [-sin(x)], samples=reals(-3, 3)
-)
-tan = elementwise(
-    "tan", numpy=np.tan, xla="tan", partials=lambda y, x: [1 + y * y], samples=reals(-1.2, 1.2)
-)
+sin = elementwise("sin", numpy=np.sin, xla="sin", partials=lambda y, x: [cos(x)], samples=reals(-3, 3))
+cos = elementwise("cos", numpy=np.cos, xla="cos", partials=lambda y, x: [-sin(x)], samples=reals(-3, 3))
+tan = elementwise("tan", numpy=np.tan, xla="tan", partials=lambda y, x: [1 + y * y], samples=reals(-1.2, 1.2))
 
 # (1 − x)(1 + x) and not 1 − x², which cancels next to ±1
 asin = elementwise(
@@ -138,15 +132,9 @@ hypot = elementwise(
 
 # --- hyperbolic functions and their inverses (DLMF 4.34, 4.38) --------------------------------------
 
-sinh = elementwise(
-    "sinh", numpy=np.sinh, xla="sinh", partials=lambda y, x: [cosh(x)], samples=reals(-2, 2)
-)
-cosh = elementwise(
-    "cosh", numpy=np.cosh, xla="cosh", partials=lambda y, x: [sinh(x)], samples=reals(-2, 2)
-)
-tanh = elementwise(
-    "tanh", numpy=np.tanh, xla="tanh", partials=lambda y, x: [1 - y * y], samples=reals(-3, 3)
-)
+sinh = elementwise("sinh", numpy=np.sinh, xla="sinh", partials=lambda y, x: [cosh(x)], samples=reals(-2, 2))
+cosh = elementwise("cosh", numpy=np.cosh, xla="cosh", partials=lambda y, x: [sinh(x)], samples=reals(-2, 2))
+tanh = elementwise("tanh", numpy=np.tanh, xla="tanh", partials=lambda y, x: [1 - y * y], samples=reals(-3, 3))
 
 
 def _asinh_partials(y: Any, x: Any) -> list[Any]:

@@ -50,6 +50,7 @@ _ACCEPTS: dict[str, tuple[str, ...]] = {
     "integer": ("int", "uint"),
     "bits": ("bool", "int", "uint"),
     "bool": ("bool",),
+    "ordered": ("bool", "int", "uint", "float"),
     "any": ("bool", "int", "uint", "float", "complex"),
 }
 

@@ -12,7 +12,7 @@ import numpy as np
 from mindgrad.core.dtype import bool_
 from mindgrad.core.primitive import Primitive
 from mindgrad.primitives.kinds import pointwise_constant
-from mindgrad.primitives.samples import booleans, integers, reals
+from mindgrad.primitives.samples import booleans, reals
 
 __all__ = [
     "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "isfinite", "isinf", "isnan",

@@ -6,6 +6,7 @@ the second derivative, in ``docs/conventions.md``.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ from mindgrad.primitives.kinds import (
     zeros,
 )
 from mindgrad.primitives.logic import logical_and, logical_or
-from mindgrad.primitives.samples import fixed, reals
+from mindgrad.primitives.samples import reals
 from mindgrad.primitives.structural import convert
 
 __all__ = [
@@ -51,10 +52,6 @@ def _where(condition: Any, like: Any) -> Any:
 
 def _step(name: str, numpy: Any, xla: Any, accepts: str = "float") -> Primitive:
     return pointwise_constant(name, numpy=numpy, xla=xla, accepts=accepts, samples=reals())
-
-
-def _sign_xla(jax: Any, x: Any) -> Any:
-    return jax.lax.sign(x)
 
 
 sign = _step("sign", np.sign, "sign", accepts="real")
@@ -111,15 +108,13 @@ def _shares(first: Any, second: Any, ahead: Primitive) -> list[Any]:
     return [wins + 0.5 * tie, loses + 0.5 * tie]
 
 
-_apart = (fixed([[-1.5, 0.2], [0.7, 2.0], [-0.1, 1.1]]), fixed([[0.5, 0.1], [-0.7, 3.0], [-1.0, 1.3]]))
-
 maximum = elementwise(
     "maximum",
     numpy=np.maximum,
     xla="max",
     partials=lambda y, a, b: _shares(a, b, greater),
     accepts="real",
-    samples=_apart,
+    samples=reals(),
 )
 minimum = elementwise(
     "minimum",
@@ -127,7 +122,7 @@ minimum = elementwise(
     xla="min",
     partials=lambda y, a, b: _shares(a, b, less),
     accepts="real",
-    samples=_apart,
+    samples=reals(),
 )
 
 
@@ -167,9 +162,7 @@ def _relu6_numpy(x: Any) -> Any:
 relu6 = elementwise(
     "relu6",
     numpy=_relu6_numpy,
-    xla=lambda jax, x: jax.lax.min(
-        jax.lax.max(x, jax.numpy.zeros_like(x)), jax.numpy.full_like(x, 6)
-    ),
+    xla=lambda jax, x: jax.lax.min(jax.lax.max(x, jax.numpy.zeros_like(x)), jax.numpy.full_like(x, 6)),
     partials=lambda y, x: [_where(logical_and(x > 0, x <= 6), x)],
     accepts="real",
     samples=reals(-3, 9),
@@ -179,24 +172,30 @@ relu6 = elementwise(
 # --- division with remainder ------------------------------------------------------------------------
 
 
-def _whole_division(numpy: Any) -> Any:
-    """The kernel on integers as XLA has it: a quotient by 0 is −1 and the remainder the dividend."""
+def _divided(of_floats: Any, of_integers: Any) -> tuple[Any, Any]:
+    """Both kernels. Integers divided by 0 have quotient −1 and remainder a, as XLA's own division."""
 
-    def kernel(a: Any, b: Any) -> Any:
-        if a.dtype.kind not in "iu":
-            return numpy(a, b)
+    def kernel(array: Any, a: Any, b: Any) -> Any:
+        if not array.issubdtype(a.dtype, array.integer):
+            return of_floats(array, a, b)
         by_zero = b == 0
-        result = numpy(a, np.where(by_zero, np.ones_like(b), b))
-        return np.where(by_zero, _at_zero(numpy, a), result)
+        return of_integers(array, a, array.where(by_zero, array.ones_like(b), b), by_zero)
 
-    return kernel
+    return partial(kernel, np), lambda jax, a, b: kernel(jax.numpy, a, b)
 
 
-def _at_zero(numpy: Any, a: Any) -> Any:
-    if numpy is not np.floor_divide:
-        return a
-    lowered = a != 0 if a.dtype.kind == "i" else np.zeros_like(a, bool)
-    return np.where(lowered, np.full_like(a, -1) + np.full_like(a, -1), np.full_like(a, -1))
+def _quotient(name: str) -> tuple[Any, Any]:
+    return _divided(
+        lambda array, a, b: getattr(array, name)(a, b),
+        lambda array, a, b, by_zero: array.where(by_zero, ~array.zeros_like(a), getattr(array, name)(a, b)),
+    )
+
+
+def _remainder(name: str) -> tuple[Any, Any]:
+    return _divided(
+        lambda array, a, b: getattr(array, name)(a, b),
+        lambda array, a, b, by_zero: array.where(by_zero, a, getattr(array, name)(a, b)),
+    )
 
 
 _dividends = (reals(-9, 9), reals(1.1, 2.3))
@@ -204,8 +203,8 @@ _dividends = (reals(-9, 9), reals(1.1, 2.3))
 #: the quotient rounded towards −∞ (Python's ``//``)
 floor_div = pointwise_constant(
     "floor_div",
-    numpy=_whole_division(np.floor_divide),
-    xla=lambda jax, a, b: jax.numpy.floor_divide(a, b),
+    numpy=_quotient("floor_divide")[0],
+    xla=_quotient("floor_divide")[1],
     operands=2,
     accepts="real",
     samples=_dividends,
@@ -214,8 +213,8 @@ floor_div = pointwise_constant(
 #: ``a − b · floor_div(a, b)``, with the sign of b (Python's ``%``)
 mod = elementwise(
     "mod",
-    numpy=_whole_division(np.mod),
-    xla=lambda jax, a, b: jax.numpy.remainder(a, b),
+    numpy=_remainder("remainder")[0],
+    xla=_remainder("remainder")[1],
     partials=lambda y, a, b: [1, neg(floor_div(a, b))],
     accepts="real",
     samples=_dividends,
@@ -232,8 +231,8 @@ def _fmod_partials(y: Any, a: Any, b: Any) -> list[Any]:
 #: the remainder of division rounded towards zero, with the sign of a (C's ``fmod``)
 fmod = elementwise(
     "fmod",
-    numpy=_whole_division(np.fmod),
-    xla="rem",
+    numpy=_remainder("fmod")[0],
+    xla=_remainder("fmod")[1],
     partials=_fmod_partials,
     accepts="real",
     samples=_dividends,

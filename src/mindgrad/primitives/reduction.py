@@ -48,14 +48,11 @@ _NUMBER = ("int", "uint", "float", "complex")
 _REAL = ("int", "uint", "float")
 
 
-def _type_rule(
-    name: str, kinds: tuple[str, ...], nonempty: bool = False
-) -> Callable[..., TensorType]:
+def _type_rule(name: str, kinds: tuple[str, ...], nonempty: bool = False) -> Callable[..., TensorType]:
     def rule(x: TensorType, axes: Shape) -> TensorType:
         if x.dtype.kind not in kinds:
             raise TypeError(
-                f"For '{name}', the input must be a tensor of {' or '.join(kinds)} type, "
-                f"but got {x.dtype}."
+                f"For '{name}', the input must be a tensor of {' or '.join(kinds)} type, but got {x.dtype}."
             )
         if any(not 0 <= axis < x.rank for axis in axes) or len(set(axes)) != len(axes):
             raise ValueError(
@@ -99,7 +96,7 @@ def _sum_simplify(x: Any, axes: Shape) -> Any:
     if isinstance(x, Constant) and x.is_splat and x.type.dtype.is_inexact:
         count = int(np.prod([x.shape[axis] for axis in axes], dtype=np.int64))
         with np.errstate(all="ignore"):
-            return full(reduce_sum.type_rule(x.type, axes=axes), x.value * count)
+            return full(reduce_sum.type_rule(x.type, axes=axes), (x.value * count)[()])
     return _over_one(lambda: reduce_sum)(x, axes)
 
 
@@ -107,7 +104,7 @@ def _sum_simplify(x: Any, axes: Shape) -> Any:
 reduce_sum = linear(
     "reduce_sum",
     type_rule=_type_rule("reduce_sum", _NUMBER),
-    numpy=in_single(lambda x, axes: np.sum(x, axis=axes, dtype=x.dtype)),
+    numpy=in_single(lambda x, axes: np.add.reduce(x, axis=axes, dtype=x.dtype)),
     xla=in_single_xla(lambda jax, x, axes: jax.numpy.sum(x, axis=axes, dtype=x.dtype)),
     transpose=lambda ct, x, axes: _spread(ct, x, axes),
     batch=batched_along("reduce_sum", "axes", keeps=False),
@@ -162,7 +159,7 @@ def _prod_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
 reduce_prod = general(
     "reduce_prod",
     type_rule=_type_rule("reduce_prod", _NUMBER),
-    numpy=in_single(lambda x, axes: np.prod(x, axis=axes, dtype=x.dtype)),
+    numpy=in_single(lambda x, axes: np.multiply.reduce(x, axis=axes, dtype=x.dtype)),
     xla=in_single_xla(lambda jax, x, axes: jax.numpy.prod(x, axis=axes, dtype=x.dtype)),
     jvp=_prod_jvp,
     batch=batched_along("reduce_prod", "axes", keeps=False),
@@ -186,11 +183,11 @@ def _extreme_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
     return reduce_sum(product(share, ts[0]), axes=axes)
 
 
-def _extreme(name: str, which: str) -> Primitive:
+def _extreme(name: str, which: str, pairwise: np.ufunc) -> Primitive:
     return general(
         name,
         type_rule=_type_rule(name, _REAL, nonempty=True),
-        numpy=in_single(lambda x, axes: getattr(np, which)(x, axis=axes)),
+        numpy=in_single(lambda x, axes: pairwise.reduce(x, axis=axes)),
         xla=lambda jax, x, axes: getattr(jax.numpy, which)(x, axis=axes),
         jvp=_extreme_jvp,
         batch=batched_along(name, "axes", keeps=False),
@@ -204,9 +201,9 @@ def _extreme(name: str, which: str) -> Primitive:
 
 
 #: ``reduce_max(x, axes)``: the largest element over ``axes``; ties share the derivative equally
-reduce_max = _extreme("reduce_max", "max")
+reduce_max = _extreme("reduce_max", "max", np.maximum)
 #: ``reduce_min(x, axes)``: the smallest element over ``axes``; ties share the derivative equally
-reduce_min = _extreme("reduce_min", "min")
+reduce_min = _extreme("reduce_min", "min", np.minimum)
 
 
 def _index_type(name: str) -> Callable[..., TensorType]:
@@ -340,10 +337,8 @@ def _norm_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
 norm = general(
     "norm",
     type_rule=_type_rule("norm", ("float",)),
-    numpy=in_single(lambda x, axes: np.sqrt(np.sum(np.square(x), axis=axes))),
-    xla=in_single_xla(
-        lambda jax, x, axes: jax.numpy.sqrt(jax.numpy.sum(jax.numpy.square(x), axis=axes))
-    ),
+    numpy=in_single(lambda x, axes: np.sqrt(np.add.reduce(np.square(x), axis=axes))),
+    xla=in_single_xla(lambda jax, x, axes: jax.numpy.sqrt(jax.numpy.sum(jax.numpy.square(x), axis=axes))),
     jvp=_norm_jvp,
     batch=batched_along("norm", "axes", keeps=False),
     samples=[

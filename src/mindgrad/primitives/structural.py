@@ -6,6 +6,7 @@ All are linear; each has its transpose here, mostly another row of this file.
 from __future__ import annotations
 
 import builtins
+import math
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,8 @@ __all__ = [
     "stop_gradient", "transpose",
 ]  # fmt: skip
 
-_SMALL = 64  # an iota of at most this many elements is a constant, which folds into what uses it
+#: what few elements are: an iota of few is a constant, which folds into what uses it
+_SMALL = 64
 
 
 def _splat(x: Any, type: TensorType) -> Constant | None:
@@ -112,7 +114,7 @@ def _reshape_type(x: TensorType, shape: Shape) -> TensorType:
 reshape = linear(
     "reshape",
     type_rule=_reshape_type,
-    numpy=np.reshape,
+    numpy=lambda x, shape: x.reshape(shape),
     xla="reshape",
     transpose=lambda ct, x, shape: reshape(ct, shape=x.shape),
     batch=lambda size, xs, at, shape: (
@@ -146,7 +148,7 @@ def _transpose_type(x: TensorType, permutation: Shape) -> TensorType:
 transpose = linear(
     "transpose",
     type_rule=_transpose_type,
-    numpy=lambda x, permutation: np.transpose(x, permutation),
+    numpy=lambda x, permutation: x.transpose(permutation),
     xla="transpose",
     transpose=lambda ct, x, permutation: transpose(
         ct, permutation=tuple(int(i) for i in np.argsort(permutation))
@@ -167,8 +169,7 @@ transpose = linear(
 def _broadcast_type(x: TensorType, shape: Shape, dims: Shape) -> TensorType:
     fits = len(dims) == x.rank and list(dims) == sorted(set(dims))
     if not fits or any(
-        not 0 <= d < len(shape) or n not in (1, shape[d])
-        for n, d in zip(x.shape, dims, strict=True)
+        not 0 <= d < len(shape) or n not in (1, shape[d]) for n, d in zip(x.shape, dims, strict=True)
     ):
         raise ValueError(
             f"For 'broadcast_in_dim', an input of shape {x.shape} cannot be broadcast to the shape "
@@ -183,6 +184,10 @@ def _broadcast_numpy(x: Any, shape: Shape, dims: Shape) -> np.ndarray:
         for axis, size in zip(dims, x.shape, strict=True):
             expanded[axis] = size
         x = np.reshape(x, expanded)
+    if math.prod(shape) <= _SMALL:  # a copy of few elements takes less time than a view of one
+        y = np.empty(shape, x.dtype)
+        y[...] = x
+        return y
     return np.broadcast_to(x, shape)
 
 
@@ -208,9 +213,7 @@ broadcast_in_dim = linear(
     xla=lambda jax, x, shape, dims: jax.lax.broadcast_in_dim(x, shape, dims),
     transpose=_broadcast_transpose,
     batch=lambda size, xs, at, shape, dims: (
-        broadcast_in_dim(
-            moved(xs[0], at[0], 0), shape=(size, *shape), dims=(0, *(d + 1 for d in dims))
-        ),
+        broadcast_in_dim(moved(xs[0], at[0], 0), shape=(size, *shape), dims=(0, *(d + 1 for d in dims))),
         0,
     ),
     simplify=_broadcast_simplify,
@@ -330,9 +333,7 @@ def _slice_simplify(x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
 slice = linear(
     "slice",
     type_rule=_slice_type,
-    numpy=lambda x, start, limit, strides: x[
-        tuple(map(builtins.slice, start, limit, strides))
-    ],
+    numpy=lambda x, start, limit, strides: x[tuple(map(builtins.slice, start, limit, strides))],
     xla=lambda jax, x, start, limit, strides: jax.lax.slice(x, start, limit, strides),
     transpose=_slice_transpose,
     batch=lambda size, xs, at, start, limit, strides: (

@@ -1,0 +1,97 @@
+"""Which device programs run on: the CPU, or a GPU that jax sees.
+
+A program that asks for a device that is not there runs on the CPU and says so once, so that
+programs written for another machine run on this one; ``MINDGRAD_STRICT_DEVICE=1`` makes it an error.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.backend.xla import compile_kernel, jax_module, use_device
+from mindgrad.core.primitive import Primitive
+from mindgrad.core.scope import set_kernel_runner
+
+__all__ = ["STRICT_VARIABLE", "TARGETS", "select_device"]
+
+TARGETS = ("CPU", "GPU", "Ascend", "Davinci")
+STRICT_VARIABLE = "MINDGRAD_STRICT_DEVICE"
+
+_announced: set[str] = set()
+
+
+def select_device(target: str, device_id: int = 0) -> str:
+    """Run programs on ``target`` from now on; the name of the device that will be used.
+
+    Args:
+        target: ``"CPU"``, ``"GPU"`` or ``"Ascend"``.
+        device_id: which GPU.
+
+    Raises:
+        ValueError: ``target`` is none of them, or there is no GPU with this ``device_id``.
+        RuntimeError: the device is not there and ``MINDGRAD_STRICT_DEVICE=1`` is set.
+    """
+    if target not in TARGETS:
+        raise ValueError(
+            f"For 'set_context', the 'device_target' must be one of {', '.join(TARGETS)}, "
+            f"but got {target!r}."
+        )
+    devices = _gpus() if target == "GPU" else []
+    if target == "CPU":
+        use_device(None)
+        set_kernel_runner(None)
+        return "CPU"
+    if devices:
+        if not 0 <= device_id < len(devices):
+            raise ValueError(
+                f"For 'set_context', the 'device_id' must be in range [0, {len(devices)}), "
+                f"but got {device_id}."
+            )
+        use_device(devices[device_id])
+        set_kernel_runner(run_on_device)
+        return "GPU"
+    _report_missing(target)
+    use_device(None)
+    set_kernel_runner(None)
+    return "CPU"
+
+
+def _gpus() -> list[Any]:
+    try:
+        return list(jax_module().devices("gpu"))
+    except RuntimeError:
+        return []
+
+
+def _report_missing(target: str) -> None:
+    reason = (
+        "jax sees no GPU (install the extra 'gpu' on a machine with one)"
+        if target == "GPU"
+        else "only CPU and GPU are supported"
+    )
+    if os.environ.get(STRICT_VARIABLE, "") not in ("", "0"):
+        raise RuntimeError(
+            f"device_target={target!r} was asked for, but {reason}, and {STRICT_VARIABLE} is set."
+        )
+    if target not in _announced:
+        _announced.add(target)
+        print(
+            f"mindgrad: device_target={target!r} is not available ({reason}); running on the CPU. "
+            f"Set {STRICT_VARIABLE}=1 to make this an error.",
+            file=sys.stderr,
+        )
+
+
+def run_on_device(primitive: Primitive, arrays: Sequence[Any], parameters: dict[str, Any]) -> Any:
+    """Run one operator on the selected device, compiled once per signature; device arrays."""
+    kernel = compile_kernel(primitive, tuple(parameters.items()))
+    rank = max((np.ndim(a) for a in arrays), default=0)
+    if primitive.pointwise and rank:
+        shape = next(a.shape for a in arrays if np.ndim(a) == rank)
+        arrays = [np.broadcast_to(a, shape) if np.ndim(a) == 0 else a for a in arrays]
+    return kernel(*arrays)

@@ -1,0 +1,1 @@
+"""Higher-order rows: operators that hold programs, each with all its rules."""

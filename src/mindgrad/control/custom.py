@@ -1,0 +1,109 @@
+"""Custom derivatives: a program whose reverse mode its author gives.
+
+    custom(y, x) = y          reverse: x̄ = pullback(x, y, ȳ)
+
+The value ``y`` is computed by ordinary equations; the row passes it on and hides how it depends on
+``x``. Reverse mode inlines the author's pullback, so derivatives of the derivative differentiate the
+pullback. Forward mode applies the transpose of ``ȳ ↦ pullback(x, y, ȳ)``, linearised at ``ȳ = 1``
+where the pullback is not linear in ``ȳ`` (gradient clipping).
+
+Operands are ``(*ys, *xs, *extras)``: extras are values that the pullback uses and does not
+differentiate. Parameters: ``pullback`` is a graph from ``(*xs, *ys, *cts, *extras)`` to one cotangent
+per ``x``; ``outputs`` and ``inputs`` count ``ys`` and ``xs``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from mindgrad.core.build import Builder, building, current
+from mindgrad.core.graph import Graph
+from mindgrad.core.primitive import Primitive
+from mindgrad.core.types import TensorType
+from mindgrad.primitives.kinds import ones, zeros
+from mindgrad.transforms.reverse import pull_back
+
+__all__ = ["custom", "custom_tangent"]
+
+
+def _split(operands: Sequence[Any], outputs: int, inputs: int) -> tuple[Any, Any, Any]:
+    ys, rest = operands[:outputs], operands[outputs:]
+    return ys, rest[:inputs], rest[inputs:]
+
+
+@lru_cache(maxsize=256)
+def _transposed(pullback: Graph, outputs: int, inputs: int) -> Graph:
+    """The graph ``(*xs, *ys, *at, *extras, *ts) ↦`` tangents of ``ys``."""
+    builder = Builder()
+    with building(builder):
+        given = [builder.input(v.type) for v in pullback.inputs]
+        tangents = [builder.input(v.type) for v in pullback.inputs[:inputs]]
+        cotangents = given[inputs + outputs : inputs + 2 * outputs]
+        results = builder.inline(pullback, given)
+        return builder.close(pull_back(builder, cotangents, results, tangents))
+
+
+def _jvp(
+    y: Any, operands: Sequence[Any], ts: Sequence[Any], pullback: Graph, outputs: int, inputs: int
+) -> Sequence[Any]:
+    _, xs, extras = _split(operands, outputs, inputs)
+    _, x_tangents, _ = _split(ts, outputs, inputs)
+    if all(t is None for t in x_tangents):
+        return [None] * outputs
+    directions = [zeros(x.type) if t is None else t for x, t in zip(xs, x_tangents, strict=True)]
+    if any(t.linear for t in directions):
+        return custom_tangent(
+            *xs, *y, *extras, *directions, pullback=pullback, outputs=outputs, inputs=inputs
+        )
+    at = [ones(each.type) for each in y]
+    transposed = _transposed(pullback, outputs, inputs)
+    return current().inline(transposed, [*xs, *y, *at, *extras, *directions])
+
+
+custom = Primitive(
+    "custom",
+    "control",
+    type_rule=lambda *types, pullback, outputs, inputs: types[:outputs],
+    numpy=lambda *operands, pullback, outputs, inputs: operands[:outputs],
+    xla=lambda jax, *operands, pullback, outputs, inputs: operands[:outputs],
+    jvp=_jvp,
+    multiple=True,
+)
+
+
+def _tangent_type(*types: TensorType, pullback: Graph, outputs: int, inputs: int) -> Any:
+    return types[inputs : inputs + outputs]
+
+
+def _tangent_transpose(
+    cts: Sequence[Any], *operands: Any, pullback: Graph, outputs: int, inputs: int
+) -> list[Any]:
+    count = len(operands) - inputs
+    xs, ys, extras = (
+        operands[:inputs],
+        operands[inputs : inputs + outputs],
+        operands[inputs + outputs : count],
+    )
+    pulled = current().inline(pullback, [*xs, *ys, *cts, *extras])
+    return [None] * count + list(pulled)
+
+
+def _never(*_: Any, **__: Any) -> Any:
+    raise RuntimeError("'custom_tangent' exists only while a derivative is built.")
+
+
+#: the linear map ``t ↦ J t`` of a custom row, known only by its transpose; always transposed away
+custom_tangent = Primitive(
+    "custom_tangent",
+    "control",
+    type_rule=_tangent_type,
+    numpy=_never,
+    xla=_never,
+    jvp=_never,
+    transpose=_tangent_transpose,
+    multiple=True,
+    taint="passes",
+)
+

@@ -1,0 +1,139 @@
+"""Python functions with a derivative of their own: what ``Cell.bprop`` becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.control.custom import custom
+from mindgrad.core.graph import Graph
+from mindgrad.core.scope import GraphScope, apply, opened
+from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.core.types import TensorType
+from mindgrad.frontend import state
+from mindgrad.primitives.kinds import zeros
+from mindgrad.primitives.structural import convert, stop_gradient
+
+__all__ = ["CustomDerivative"]
+
+
+class CustomDerivative:
+    """Calls a function whose reverse mode is ``bprop(*inputs, out, dout)``.
+
+    Args:
+        function: the function; its own operators are not differentiated.
+        bprop: gives a tuple with one gradient per input of ``function``.
+        name: what errors call it.
+
+    The pullback is traced once per signature and kept.
+    """
+
+    def __init__(self, function: Callable[..., Any], bprop: Callable[..., Any], name: str) -> None:
+        self.function = function
+        self.bprop = bprop
+        self.name = name
+        self._pullbacks: dict[Any, tuple[Graph, list[Tensor]]] = {}
+
+    def __call__(self, *args: Any) -> Any:
+        leaves, structure = flatten(args)
+        leaves = [state.read(x) if isinstance(x, Tensor) else x for x in leaves]
+        held = [apply(stop_gradient, x) if isinstance(x, Tensor) else x for x in leaves]
+        results, result_structure = flatten(self.function(*unflatten(structure, held)))
+        xs = [x for x in leaves if isinstance(x, Tensor)]
+        ys = [state.read(y) for y in results if isinstance(y, Tensor)]
+        if not xs or not ys or not any(x.is_traced for x in xs):
+            return unflatten(result_structure, results)
+        pullback, extras = self._pullback(leaves, structure, results, result_structure, xs, ys)
+        made = apply(
+            custom, *ys, *xs, *extras, pullback=pullback, outputs=len(ys), inputs=len(xs)
+        )
+        passed = iter(made)
+        return unflatten(
+            result_structure, [next(passed) if isinstance(y, Tensor) else y for y in results]
+        )
+
+    def _pullback(
+        self,
+        leaves: list[Any],
+        structure: Any,
+        results: list[Any],
+        result_structure: Any,
+        xs: Sequence[Tensor],
+        ys: Sequence[Tensor],
+    ) -> tuple[Graph, list[Tensor]]:
+        constants = tuple([x.type if isinstance(x, Tensor) else x for x in (*leaves, *results)])
+        key = (structure, result_structure, constants)
+        found = self._pullbacks.get(key)
+        if found is None:
+            scope = GraphScope()
+            with opened(scope):
+                x_symbols = [scope.symbol(x.type) for x in xs]
+                y_symbols = [scope.symbol(y.type) for y in ys]
+                ct_symbols = [scope.symbol(y.type) for y in ys]
+                inputs = unflatten(structure, _replaced(leaves, x_symbols))
+                out = unflatten(result_structure, _replaced(results, y_symbols))
+                dout = unflatten(result_structure, _replaced(results, ct_symbols))
+                gradients = self._gradients(inputs, self.bprop(*inputs, out, dout))
+                atoms = [scope.atom(g) for g in gradients]
+                graph = scope.builder.close(atoms)
+            extras = [tensor for _, tensor in scope.captures]
+            found = (graph, extras)
+            if all(tensor.is_parameter for tensor in extras):
+                self._pullbacks[key] = found
+        graph, extras = found
+        return graph, [state.read(tensor) for tensor in extras]
+
+    def _gradients(self, inputs: Sequence[Any], returned: Any) -> list[Tensor]:
+        """One gradient per tensor among ``inputs``, checked against it."""
+        if not isinstance(returned, tuple):
+            raise TypeError(
+                f"For bprop function, output should be a tuple, but got "
+                f"{type(returned).__name__}: 'bprop' of {self.name} must return a tuple with one "
+                f"gradient per input."
+            )
+        if len(returned) < len(inputs):
+            raise IndexError(
+                f"For user defined method 'bprop' of {self.name}, one gradient per input is "
+                f"needed: {len(inputs)} inputs, but {len(returned)} gradients were returned."
+            )
+        checked: list[Tensor] = []
+        for index, (given, gradient) in enumerate(zip(inputs, returned, strict=False)):
+            given_leaves = [x for x in flatten(given)[0] if isinstance(x, Tensor)]
+            if not given_leaves:
+                continue
+            found = flatten(gradient)[0]
+            if len(found) != len(given_leaves):
+                raise ValueError(
+                    f"For user defined method 'bprop' of {self.name}, the {index}th return value "
+                    f"must have the structure of the {index}th argument."
+                )
+            pairs = zip(given_leaves, found, strict=True)
+            checked.extend(self._checked(index, x, g) for x, g in pairs)
+        return checked
+
+    def _checked(self, index: int, x: Tensor, gradient: Any) -> Tensor:
+        if gradient is None:
+            return _zeros(x.type)
+        if not isinstance(gradient, Tensor):
+            gradient = Tensor(gradient, x.dtype)
+        gradient = state.read(gradient)
+        if gradient.shape != x.shape:
+            raise ValueError(
+                f"For user defined method 'bprop' of {self.name}, the {index}th return "
+                f"value(gradient of the {index}th argument) should have the same shape as the "
+                f"{index}th argument, which is:{list(x.shape)}, but got: {list(gradient.shape)}."
+            )
+        return gradient if gradient.dtype is x.dtype else apply(convert, gradient, dtype=x.dtype)
+
+
+def _replaced(leaves: Sequence[Any], symbols: Sequence[Tensor]) -> list[Any]:
+    following = iter(symbols)
+    return [next(following) if isinstance(x, Tensor) else x for x in leaves]
+
+
+def _zeros(type: TensorType) -> Tensor:
+    constant = zeros(type)
+    return make_tensor(constant.array(), type)
+
+

@@ -1,0 +1,92 @@
+"""``jit``, called ``ms_function`` in r1.x: compile one function whatever the mode."""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from mindgrad.frontend import state
+from mindgrad.functional.compiled import Compiled
+
+__all__ = ["JitFunction", "jit", "ms_function"]
+
+
+class JitFunction:
+    """A function that runs as a compiled program, one per signature of its arguments.
+
+    Inside another compiled function, or under a derivative in PYNATIVE_MODE, it is part of that
+    program. On a class it binds like a method. ``compiles`` tells gradient functions that the
+    whole gradient is to be compiled.
+    """
+
+    compiles = True
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self._compiled = Compiled(function)
+        self._bound: weakref.WeakKeyDictionary[Any, JitFunction] = weakref.WeakKeyDictionary()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._compiled(*args, **kwargs)
+
+    def __get__(self, owner: Any, kind: type | None = None) -> JitFunction:
+        if owner is None:
+            return self
+        bound = self._bound.get(owner)
+        if bound is None:
+            bound = self._bound[owner] = JitFunction(_bound(self._compiled.function, weakref.ref(owner)))
+        return bound
+
+
+def _bound(function: Callable[..., Any], owner: weakref.ref) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def method(*args: Any, **kwargs: Any) -> Any:
+        instance = owner()
+        if hasattr(instance, "version"):
+            state.depends_on(instance)
+        return function(instance, *args, **kwargs)
+
+    return method
+
+
+def jit(
+    fn: Callable[..., Any] | None = None,
+    input_signature: Any = None,
+    hash_args: Any = None,
+    jit_config: Any = None,
+    compile_once: bool = False,
+    **options: Any,
+) -> Any:
+    """Compile ``fn``: a function, method or Cell. Works as a decorator with and without arguments.
+
+    Args:
+        fn: what to compile.
+        input_signature: accepted for compatibility; a program is compiled for what it is called with.
+        hash_args: accepted for compatibility.
+        jit_config: accepted for compatibility.
+        compile_once: accepted for compatibility.
+        **options: MindSpore's further options (``mode``, ``jit_level``, …), accepted likewise.
+
+    Raises:
+        TypeError: ``fn`` cannot be called.
+
+    >>> import mindgrad as ms
+    >>> @ms.jit
+    ... def f(x):
+    ...     return x * x
+    >>> print(f(ms.Tensor([3.0])))
+    [9.]
+    """
+
+    def decorate(function: Callable[..., Any]) -> JitFunction:
+        if not callable(function):
+            raise TypeError(f"For 'jit', 'fn' must be a function or Cell, but got {function!r}.")
+        return function if isinstance(function, JitFunction) else JitFunction(function)
+
+    return decorate if fn is None else decorate(fn)
+
+
+#: the name of :func:`jit` in MindSpore r1.x
+ms_function = jit

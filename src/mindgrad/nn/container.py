@@ -1,0 +1,146 @@
+"""Containers of Cells: SequentialCell and CellList."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from mindgrad.nn.cell import Cell
+
+__all__ = ["CellList", "SequentialCell"]
+
+
+class _Indexed(Cell):
+    """A Cell whose inner Cells stand in an order and are reached by index."""
+
+    def _place(self, cells: Iterable[tuple[str, Any]]) -> None:
+        for name, cell in cells:
+            _check_cell(cell, type(self).__name__)
+            self.insert_child_to_cell(name, cell)
+
+    def _replace(self, cells: list[Cell]) -> None:
+        for name in list(self._cells):
+            delattr(self, name)
+        for index, cell in enumerate(cells):
+            self._cells[str(index)] = cell
+            object.__setattr__(self, str(index), cell)
+        object.__setattr__(self, "version", self.version + 1)
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    def __iter__(self) -> Iterator[Cell]:
+        return iter(self._cells.values())
+
+    def __getitem__(self, index: int | slice) -> Any:
+        cells = list(self._cells.values())
+        if isinstance(index, slice):
+            return type(self)(*_as_arguments(self, cells[index]))
+        return cells[_checked_index(index, len(cells), type(self).__name__)]
+
+    def __setitem__(self, index: int, cell: Cell) -> None:
+        _check_cell(cell, type(self).__name__)
+        name = list(self._cells)[_checked_index(index, len(self._cells), type(self).__name__)]
+        setattr(self, name, cell)
+
+    def __delitem__(self, index: int | slice) -> None:
+        cells = list(self._cells.values())
+        if not isinstance(index, slice):
+            index = _checked_index(index, len(cells), type(self).__name__)
+        del cells[index]
+        self._replace(cells)
+
+    def append(self, cell: Cell) -> Any:
+        """Add a Cell at the end; gives the container itself."""
+        self._place([(str(len(self)), cell)])
+        return self
+
+
+class SequentialCell(_Indexed):
+    """Applies Cells one after the other.
+
+    Args:
+        *args: the Cells, or one list or OrderedDict of them.
+
+    Raises:
+        TypeError: an element is no Cell.
+
+    >>> import mindgrad as ms
+    >>> class Twice(ms.nn.Cell):
+    ...     def construct(self, x):
+    ...         return 2 * x
+    >>> print(ms.nn.SequentialCell(Twice(), Twice())(ms.Tensor([1.0])))
+    [4.]
+    """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__()
+        if len(args) == 1 and isinstance(args[0], OrderedDict):
+            self._place(args[0].items())
+            return
+        cells = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
+        self._place((str(index), cell) for index, cell in enumerate(cells))
+
+    def construct(self, x: Any) -> Any:
+        """Apply the Cells in order to ``x``."""
+        for cell in self._cells.values():
+            x = cell(x)
+        return x
+
+
+class CellList(_Indexed):
+    """A list of Cells whose Parameters belong to the Cell that holds the list.
+
+    Raises:
+        TypeError: an element is no Cell.
+
+    >>> import mindgrad as ms
+    >>> len(ms.nn.CellList([ms.nn.Cell(), ms.nn.Cell()]))
+    2
+    """
+
+    def __init__(self, *args: Any, auto_prefix: bool = True) -> None:
+        super().__init__(auto_prefix)
+        cells = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple, CellList)) else args
+        self.extend(cells)
+
+    def extend(self, cells: Iterable[Cell]) -> CellList:
+        """Add several Cells at the end; gives the list itself."""
+        for cell in list(cells):
+            self.append(cell)
+        return self
+
+    def insert(self, index: int, cell: Cell) -> None:
+        """Put ``cell`` before ``index``."""
+        _check_cell(cell, "CellList")
+        cells = list(self._cells.values())
+        if not -len(cells) <= index <= len(cells):
+            raise IndexError(f"For 'CellList', the index {index} is outside a list of {len(cells)} Cells.")
+        cells.insert(index, cell)
+        self._replace(cells)
+
+    def construct(self, *inputs: Any) -> Any:
+        """A list computes nothing; call its Cells.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError("A CellList is no function: call the Cells in it, one by one.")
+
+
+def _as_arguments(container: _Indexed, cells: list[Cell]) -> tuple[Any, ...]:
+    return (cells,) if isinstance(container, CellList) else tuple(cells)
+
+
+def _check_cell(cell: Any, owner: str) -> None:
+    if not isinstance(cell, Cell):
+        raise TypeError(f"For '{owner}', the elements must be Cells, but got {type(cell).__name__}.")
+
+
+def _checked_index(index: Any, length: int, owner: str) -> int:
+    if not isinstance(index, int) or isinstance(index, bool):
+        raise TypeError(f"For '{owner}', an index must be an int or a slice, but got {index!r}.")
+    if not -length <= index < length:
+        raise IndexError(f"For '{owner}', the index {index} is outside a container of {length} Cells.")
+    return index % length

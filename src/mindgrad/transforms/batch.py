@@ -1,0 +1,105 @@
+"""Batching: one program for many inputs.
+
+    batch(G)(x)[b] = G(x[b]) for each b of the batched inputs, the others shared
+
+Each equation that depends on a batched value is replaced by what its row's ``batch`` rule gives;
+pointwise rows need none, their operands only have to stand alike. Equations that do not depend on one
+stay as they are and are computed once. Cost: that of G times the size of the batch, less what is
+shared; no loop over it. Limits: a row that is neither pointwise nor has a batch rule raises; an
+integer position outside of a batched value behaves as in ``primitives.indexing``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from mindgrad.core.build import POINTWISE, Builder, building
+from mindgrad.core.graph import Equation, Graph, Variable
+from mindgrad.core.types import tensor_type
+from mindgrad.primitives.batching import aligned, at_front, inserted
+
+__all__ = ["batch", "push_batch"]
+
+
+def batch(graph: Graph, axes: Sequence[int | None], size: int) -> Graph:
+    """The graph that runs ``graph`` on each element of a batch.
+
+    Args:
+        graph: the program of one element.
+        axes: for each input the position of its batch axis, or ``None`` if it is shared.
+        size: the number of elements of the batch.
+
+    Returns:
+        A graph whose inputs have a batch axis more where ``axes`` says so, and whose outputs all have
+        one in front (an output that depends on no batched input is repeated).
+
+    Raises:
+        ValueError: ``axes`` does not fit the inputs.
+        TypeError: a row that depends on a batched value has no batch rule.
+    """
+    if len(axes) != len(graph.inputs):
+        raise ValueError(f"the graph has {len(graph.inputs)} inputs, but {len(axes)} batch axes were given.")
+    builder = Builder()
+    with building(builder):
+        inputs = []
+        for variable, axis in zip(graph.inputs, axes, strict=True):
+            shape = variable.shape
+            if axis is not None:
+                if not 0 <= axis <= len(shape):
+                    raise ValueError(
+                        f"the batch axis of an input of type {variable.type} must be between 0 "
+                        f"and {len(shape)}, but got {axis}."
+                    )
+                shape = inserted(shape, axis, size)
+            inputs.append(builder.input(tensor_type(variable.dtype, shape)))
+        outputs, places = push_batch(graph, inputs, axes, size)
+        fronted = [at_front(size, y, place) for y, place in zip(outputs, places, strict=True)]
+        return builder.close(fronted)
+
+
+def push_batch(
+    graph: Graph, inputs: Sequence[Any], axes: Sequence[int | None], size: int
+) -> tuple[list[Any], list[int | None]]:
+    """Emit ``graph`` on ``inputs``, of which some have a batch axis, into the current builder.
+
+    Returns:
+        The atoms of the outputs, and where the batch axis of each stands (``None``: it has none).
+    """
+    values: dict[Any, tuple[Any, int | None]] = {
+        variable: (atom, axis) for variable, atom, axis in zip(graph.inputs, inputs, axes, strict=True)
+    }
+
+    def read(atom: Any) -> tuple[Any, int | None]:
+        return values[atom] if type(atom) is Variable else (atom, None)
+
+    for equation in graph.equations:
+        operands = [read(atom) for atom in equation.inputs]
+        found = _batched(equation, [x for x, _ in operands], [axis for _, axis in operands], size)
+        values.update(zip(equation.outputs, found, strict=True))
+    outputs = [read(atom) for atom in graph.outputs]
+    return [y for y, _ in outputs], [axis for _, axis in outputs]
+
+
+def _batched(
+    equation: Equation, xs: list[Any], at: list[int | None], size: int
+) -> Iterable[tuple[Any, int | None]]:
+    """Each output of ``equation`` with the position of its batch axis."""
+    primitive, parameters = equation.primitive, equation.parameters
+    if all(axis is None for axis in at):
+        y = primitive(*xs, **parameters)
+        return [(each, None) for each in y] if primitive.multiple else [(y, None)]
+    if primitive.batch is not None:
+        y, places = primitive.batch(size, xs, at, **parameters)
+        if not primitive.multiple:
+            return [(y, places)]
+        if places is None or isinstance(places, int):
+            places = [places] * len(y)
+        return list(zip(y, places, strict=True))
+    if primitive.kind in POINTWISE and not primitive.multiple:
+        operands, axis = aligned(size, xs, at)
+        return [(primitive(*operands, **parameters), axis)]
+    raise TypeError(
+        f"the operator '{primitive.name}' cannot be batched: it is not pointwise and its row has no "
+        f"'batch' rule. Give it one, or loop over the batch."
+    )
