@@ -17,7 +17,7 @@ import numpy as np
 from mindgrad.core.graph import Constant, Graph, Variable
 from mindgrad.core.primitive import Primitive
 
-__all__ = ["compile_graph", "compile_kernel", "jax_module", "lower", "needs_x64", "use_device"]
+__all__ = ["compile_graph", "compile_kernel", "jax_module", "lower", "needs_x64", "to_device", "use_device"]
 
 #: the jax device that programs run on; ``None``: the CPU
 _device: Any = None
@@ -123,12 +123,18 @@ def use_device(device: Any) -> None:
     _device = device
 
 
+def _target() -> Any:
+    """The device to name to jax; ``None`` where its own default is the right one."""
+    jax = jax_module()
+    if _device is None and jax.default_backend() != "cpu":
+        return jax.devices("cpu")[0]
+    return _device
+
+
 def _scoped(function: Callable[..., Any], x64: bool) -> Callable[..., Any]:
     """``function`` run on the selected device, with 64-bit types where it needs them."""
     jax = jax_module()
-    device = _device
-    if device is None and jax.default_backend() != "cpu":
-        device = jax.devices("cpu")[0]
+    device = _target()
     if device is not None:
 
         def run_there(*arguments: Any) -> Any:
@@ -144,3 +150,10 @@ def _scoped(function: Callable[..., Any], x64: bool) -> Callable[..., Any]:
             return function(*arguments)
 
     return run_wide
+
+
+def to_device(array: np.ndarray) -> Any:
+    """``array`` on the selected device, in its own element type whatever jax's settings."""
+    jax = jax_module()
+    with jax.enable_x64(True):
+        return jax.device_put(array, _target())

@@ -173,7 +173,7 @@ class Recorder(Scope):
         self.entries: list[tuple[Primitive, tuple[int, ...], tuple]] = []
         self.results: list[range] = []
         self.leaves: list[tuple[int, Tensor]] = []
-        self._numbers: dict[int, int] = {}
+        self._numbers: dict[int, tuple[int, Any]] = {}
 
     def input(self, tensor: Tensor) -> Tensor:
         number = self._leaf(tensor)
@@ -182,8 +182,7 @@ class Recorder(Scope):
     def _leaf(self, tensor: Tensor) -> int:
         array = tensor._array
         if not isinstance(array, (np.ndarray, np.generic)) and _run_kernel is _numpy_kernel:
-            tensor.numpy()
-            array = tensor._array
+            array = tensor.numpy()
         number = len(self.values)
         self.values.append(array)
         self.leaves.append((number, tensor))
@@ -193,10 +192,10 @@ class Recorder(Scope):
         """The number of ``tensor`` in this recording; one from outside is captured."""
         if tensor._scope is self:
             return tensor._atom
-        number = self._numbers.get(id(tensor))
-        if number is None or self.values[number] is not tensor._array:
-            number = self._numbers[id(tensor)] = self._leaf(tensor)
-        return number
+        found = self._numbers.get(id(tensor))
+        if found is None or found[1] is not tensor._array:
+            found = self._numbers[id(tensor)] = (self._leaf(tensor), tensor._array)
+        return found[0]
 
     def record(
         self,

@@ -137,7 +137,8 @@ class Tensor:
                 "instead, or run in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE)."
             )
         if type(array) is not np.ndarray:
-            array = self._array = np.asarray(array)
+            # not kept: a device array stays one, and jax keeps its own view of it
+            array = np.asarray(array)
         shape = self.type.shape
         return array if array.shape == shape else np.broadcast_to(array, shape)
 
@@ -148,8 +149,7 @@ class Tensor:
         >>> Tensor([1, 2]).asnumpy()
         array([1, 2])
         """
-        array = self.numpy()
-        return array if array.flags.writeable else np.array(array)
+        return np.array(self.numpy())
 
     def item(self, *index: int) -> Any:
         """The only element as a Python number, or the one at ``index``.

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.backend.xla import compile_graph
+from mindgrad.backend.xla import compile_graph, to_device
 from mindgrad.core.build import building
 from mindgrad.core.graph import Graph
 from mindgrad.core.scope import GraphScope, open_scopes, opened
@@ -53,9 +53,18 @@ class _Program:
         return True
 
     def call(self, tensors: list[Tensor]) -> Any:
-        arrays = [t._array for t in tensors]
+        # a tensor stays on the device once a program has used it, so that the next call moves nothing
+        arrays = []
+        for tensor in tensors:
+            array = tensor._array
+            if isinstance(array, (np.ndarray, np.generic)):
+                array = tensor._array = to_device(tensor.numpy())
+            arrays.append(array)
         for parameter in self.parameters:
-            arrays.append(parameter._array)
+            array = parameter._array
+            if isinstance(array, (np.ndarray, np.generic)):
+                array = parameter._array = to_device(array)
+            arrays.append(array)
         found = self.run(arrays)
         leaves = self.leaves
         if len(leaves) == 1 == len(found) and leaves[0] is None:

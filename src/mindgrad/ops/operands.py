@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import DType, promote, promote_scalar
+from mindgrad.core.dtype import DType, bool_, promote, promote_scalar
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor, make_tensor, scalar_tensor
@@ -33,6 +33,8 @@ __all__ = [
     "truth",
     "unary",
 ]
+
+_NUMBER = (bool, int, float, complex, np.generic)
 
 # (row, element type) pairs that the row's type rule has let pass; a few hundred at most
 _ACCEPTED: set[tuple[Primitive, DType]] = set()
@@ -87,6 +89,11 @@ def cast(x: Tensor, dtype: DType) -> Tensor:
 def inexact(x: Tensor) -> Tensor:
     """``x`` as a floating-point or complex tensor: integers and truth values become Float32."""
     return x if x.type.dtype.is_inexact else cast(x, promote_scalar(x.type.dtype, 1.0))
+
+
+def truth(x: Any, operator: str) -> Tensor:
+    """``x`` as Bool: whether each element is not zero."""
+    return cast(operand(x, operator), bool_)
 
 
 def broadcast_shapes(operator: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
@@ -170,35 +177,36 @@ def binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool
 def pointwise(primitive: Primitive, operator: str, *xs: Any, float_only: bool = False) -> Tensor:
     """Apply a pointwise row to any number of operands with promotion and broadcasting.
 
-    A number is stored as one element, whatever the shape of the tensors.
+    A number next to tensors is stored as one element, whatever their shape.
     """
-    tensors = [x for x in xs if not _is_number(x)]
-    if not tensors:
-        xs = tuple(promoted(operator, *xs))
-        tensors = list(xs)
-    given = iter(promoted(operator, *tensors))
-    like = next(iter(given))
-    given = iter(promoted(operator, *tensors))
-    dtype = like.type.dtype
-    for x in xs:
-        if _is_number(x):
+    numbers = [isinstance(x, _NUMBER) for x in xs]
+    if all(numbers):
+        numbers = [False] * len(xs)
+    tensors = promoted(operator, *[x for x, number in zip(xs, numbers, strict=True) if not number])
+    dtype = tensors[0].type.dtype
+    for x, number in zip(xs, numbers, strict=True):
+        if number:
             dtype = promote_scalar(dtype, x.item() if isinstance(x, np.generic) else x)
     if float_only and not dtype.is_inexact:
         dtype = promote_scalar(dtype, 1.0)
-    like = cast(like, dtype)
+    tensors = [cast(tensor, dtype) for tensor in tensors]
+    given = iter(tensors)
     operands = [
-        _constant(x, like, operator) if _is_number(x) else cast(next(given), dtype) for x in xs
+        _constant(x, tensors[0], operator) if number else next(given)
+        for x, number in zip(xs, numbers, strict=True)
     ]
     accepted(primitive, operator, *operands)
     return apply(primitive, *operands)
 
 
-def _is_number(x: Any) -> bool:
-    return isinstance(x, (bool, int, float, complex, np.generic))
+_LARGEST_HALF = 65504.0
 
 
 def _constant(number: Any, like: Tensor, operator: str) -> Tensor:
     try:
+        if type(number) is float and abs(number) > _LARGEST_HALF:
+            with np.errstate(over="ignore"):  # infinite where the type cannot hold it
+                return scalar_tensor(number, like.type)
         return scalar_tensor(number, like.type)
     except OverflowError:
         raise OverflowError(

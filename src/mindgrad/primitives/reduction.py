@@ -94,9 +94,14 @@ def _over_one(row: Callable[[], Primitive]) -> Callable[..., Any]:
 
 def _sum_simplify(x: Any, axes: Shape) -> Any:
     if isinstance(x, Constant) and x.is_splat and x.type.dtype.is_inexact:
+        result = reduce_sum.type_rule(x.type, axes=axes)
         count = int(np.prod([x.shape[axis] for axis in axes], dtype=np.int64))
+        if count == 0:
+            return zeros(result)
         with np.errstate(all="ignore"):
-            return full(reduce_sum.type_rule(x.type, axes=axes), (x.value * count)[()])
+            # half precision may not hold the count
+            total = x.value.astype(np.result_type(x.value, np.float64)) * count
+            return Constant(total.astype(result.dtype.numpy), result)
     return _over_one(lambda: reduce_sum)(x, axes)
 
 

@@ -1,0 +1,116 @@
+"""``mutable``: containers and numbers that count as data, so that they have gradients.
+
+A tuple, list or dict that is given to a gradient function is a constant, and so is a Python number:
+only Tensors are differentiated. What ``mutable`` marks is differentiated as Tensors are, and its
+gradient has its structure.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from mindgrad.core.tensor import Tensor
+
+__all__ = ["MutableFloat", "MutableInt", "is_container", "is_mutable", "mutable", "plain_kind"]
+
+
+class MutableTuple(tuple):
+    """A tuple whose tensors are differentiated."""
+
+    __slots__ = ()
+
+
+class MutableList(list):
+    """A list whose tensors are differentiated."""
+
+    __slots__ = ()
+
+
+class MutableDict(dict):
+    """A dict whose tensors are differentiated."""
+
+    __slots__ = ()
+
+
+class MutableFloat(float):
+    """A float that is differentiated, as a 0-D tensor of Float32."""
+
+    __slots__ = ()
+
+
+class MutableInt(int):
+    """An int that is differentiated, as a 0-D tensor of Int64."""
+
+    __slots__ = ()
+
+
+#: mutable container types with the ordinary ones that they mark; named tuples are added when used
+_CONTAINERS: dict[type, type] = {MutableTuple: tuple, MutableList: list, MutableDict: dict}
+
+
+@lru_cache(maxsize=256)
+def _named(kind: type) -> type:
+    """The mutable subclass of a named tuple's class."""
+    made = type(kind.__name__, (kind,), {"__slots__": (), "__module__": kind.__module__})
+    _CONTAINERS[made] = kind
+    return made
+
+
+def mutable(input_data: Any) -> Any:
+    """Mark a container of tensors or numbers, or a number, as data that has a gradient.
+
+    Args:
+        input_data: an int, a float, or a tuple, list or dict of these and of Tensors, nested to any
+            depth. A Tensor is data anyway and a bool has no derivative: both are given back.
+
+    Returns:
+        A copy of ``input_data`` that behaves like it. The gradient with respect to a container has its
+        structure; that with respect to a number is a number of its kind.
+
+    Raises:
+        TypeError: ``input_data``, or something in it, is nothing of these.
+
+    >>> import mindgrad as ms
+    >>> pair = ms.mutable((ms.Tensor([1.0]), ms.Tensor([2.0])))
+    >>> ms.grad(lambda p: p[0] * p[1])(pair)
+    (Tensor(shape=[1], dtype=Float32, value= [ 2.00000000e+00]), \
+Tensor(shape=[1], dtype=Float32, value= [ 1.00000000e+00]))
+    >>> ms.grad(lambda a, x: a * a * x)(ms.mutable(3.0), ms.Tensor(2.0))
+    12.0
+    """
+    if isinstance(input_data, (Tensor, bool)):
+        return input_data
+    if isinstance(input_data, tuple):
+        if is_container(input_data):
+            return input_data
+        items = [mutable(each) for each in input_data]
+        return _named(type(input_data))(*items) if hasattr(input_data, "_fields") else MutableTuple(items)
+    if isinstance(input_data, list):
+        return MutableList([mutable(each) for each in input_data])
+    if isinstance(input_data, dict):
+        return MutableDict({key: mutable(value) for key, value in input_data.items()})
+    if isinstance(input_data, int):
+        return MutableInt(input_data)
+    if isinstance(input_data, float):
+        return MutableFloat(input_data)
+    raise TypeError(
+        f"For 'mutable', the 'input_data' should be one of (bool, int, float, Tensor, tuple, list, "
+        f"dict) or their nested structures, but got {input_data!r} of type "
+        f"{type(input_data).__name__}."
+    )
+
+
+def is_container(value: Any) -> bool:
+    """Whether ``value`` is a container that ``mutable`` made."""
+    return type(value) in _CONTAINERS
+
+
+def is_mutable(value: Any) -> bool:
+    """Whether ``mutable`` made ``value``."""
+    return type(value) in _CONTAINERS or type(value) in (MutableFloat, MutableInt)
+
+
+def plain_kind(kind: type) -> type:
+    """The ordinary container type of a mutable one; others are themselves."""
+    return _CONTAINERS.get(kind, kind)

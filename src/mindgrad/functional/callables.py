@@ -1,0 +1,167 @@
+"""Functions as arguments: how many arguments one takes, and what was already made from it.
+
+What is made from a function (its gradient functions, with their compiled programs) is remembered on
+the function itself, so that it lives exactly as long and ``grad(net)(x)`` in a loop compiles once.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import weakref
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from mindgrad.functional.compiled import Compiled
+
+__all__ = ["Arity", "arity", "describe", "differentiates", "remembered"]
+
+_ATTRIBUTE = "_derivatives"
+
+
+class _Memory:
+    """What is known about one function; kept in its ``__dict__``.
+
+    Dictionaries of functions are copied around (``functools.wraps``, copies of Cells): the memory
+    knows its owner, and in another one's dictionary it counts as absent.
+    """
+
+    __slots__ = ("extra", "made", "owner", "source")
+
+    def __init__(self, owner: Any = None) -> None:
+        self.owner = None if owner is None else weakref.ref(owner)
+        self.made: dict[Hashable, Any] = {}
+        #: for a gradient function: what it differentiates, and how many arguments it takes beyond
+        self.source: Any = None
+        self.extra = 0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_Memory, ())
+
+
+def _memory(owner: Any, make: bool) -> _Memory | None:
+    """The memory of ``owner``, or ``None``: not there, or an object that can hold none."""
+    attributes = getattr(owner, "__dict__", None)
+    if type(attributes) is not dict:
+        return None
+    found = attributes.get(_ATTRIBUTE)
+    if found is not None and found.owner is not None and found.owner() is owner:
+        return found
+    if not make:
+        return None
+    try:
+        made = attributes[_ATTRIBUTE] = _Memory(owner)
+    except TypeError:  # no weak references to it
+        return None
+    return made
+
+
+def remembered(fn: Any, key: Hashable, make: Callable[[], Any]) -> Any:
+    """What ``make()`` gives, made once for ``fn`` and ``key``; a bound method counts by its owner.
+
+    The key must hold identities (``id``) only of what the made thing keeps alive.
+    """
+    owner = fn
+    if type(fn) is _METHOD:
+        owner, key = fn.__self__, (fn.__func__, key)
+    memory = _memory(owner, make=True)
+    if memory is None:
+        return make()
+    found = memory.made.get(key)
+    if found is None:
+        found = memory.made[key] = make()
+    return found
+
+
+_METHOD = type(_Memory().__reduce__)
+
+
+def differentiates(made: Any, fn: Any, extra: int = 0) -> Any:
+    """Note that ``made`` takes the arguments of ``fn`` and ``extra`` more; gives ``made``."""
+    memory = _memory(made, make=True)
+    if memory is not None:
+        memory.source, memory.extra = fn, extra
+    return made
+
+
+class Arity:
+    """How many positional arguments a function takes.
+
+    Attributes:
+        least, most: the numbers of them (``most`` may be infinite).
+        names: the names under which they can be given by keyword.
+        defaults: the values of those that may be left out, by name.
+        is_known: whether the signature says anything: not for ``*args`` alone, nor for many builtins.
+    """
+
+    __slots__ = ("defaults", "is_known", "least", "most", "names")
+
+    def __init__(
+        self, least: float, most: float, names: tuple[str, ...], defaults: dict[str, Any], is_known: bool = True
+    ) -> None:
+        self.least = least
+        self.most = most
+        self.names = names
+        self.defaults = defaults
+        self.is_known = is_known
+
+    def accepts(self, count: int) -> bool:
+        """Whether ``count`` positional arguments can be given."""
+        return self.least <= count <= self.most
+
+
+_UNKNOWN = Arity(0, math.inf, (), {}, is_known=False)
+
+
+def arity(fn: Any, follow: bool = False) -> Arity:
+    """The arity of ``fn``: a function, a Cell (that of ``construct``), a gradient function, ….
+
+    Args:
+        fn: what is called.
+        follow: whether to believe a decorator made with ``functools.wraps`` that takes ``*args``, as
+            ``inspect.signature`` does.
+    """
+    extra = 0
+    while (memory := _memory(fn, make=False)) is not None and memory.source is not None:
+        extra += memory.extra
+        fn = memory.source
+    if isinstance(fn, Compiled):
+        fn = fn.function
+    construct = getattr(fn, "construct", None)
+    # a function compiled by ``jit`` takes what the function takes
+    found = _signature(construct if callable(construct) else fn, follow or getattr(fn, "compiles", False))
+    if found is None:
+        return _UNKNOWN
+    names, defaults, variadic = [], {}, False
+    for parameter in found.parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            variadic = True
+        elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            names.append(parameter.name)
+            if parameter.default is not parameter.empty:
+                defaults[parameter.name] = parameter.default
+    if variadic and not names:
+        return _UNKNOWN
+    least = len(names) - len(defaults) + extra
+    return Arity(least, math.inf if variadic else len(names) + extra, tuple(names), defaults)
+
+
+def _signature(fn: Any, follow: bool) -> inspect.Signature | None:
+    try:
+        return inspect.signature(fn, follow_wrapped=follow)
+    except (TypeError, ValueError):  # a builtin
+        return None
+
+
+def describe(fn: Any) -> str:
+    """What to call ``fn`` in an error: its name, and where it is defined."""
+    construct = getattr(fn, "construct", None)
+    if callable(construct):
+        return f"'{type(fn).__name__}'" + _place(construct)
+    name = getattr(fn, "__qualname__", None) or getattr(fn, "__name__", None) or type(fn).__name__
+    return f"'{name}'" + _place(fn)
+
+
+def _place(fn: Any) -> str:
+    code = getattr(inspect.unwrap(fn), "__code__", None) or getattr(getattr(fn, "__func__", None), "__code__", None)
+    return "" if code is None else f" ({code.co_filename}:{code.co_firstlineno})"

@@ -1,0 +1,136 @@
+"""One batched program is the stack of the single ones; the parts that share nothing stay single."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from mindgrad.backend.xla import compile_graph
+from mindgrad.core.build import POINTWISE, Builder, building
+from mindgrad.core.evaluate import evaluate
+from mindgrad.core.primitive import REGISTRY
+from mindgrad.core.types import type_of
+from mindgrad.primitives.arithmetic import select
+from mindgrad.primitives.contraction import dot
+from mindgrad.primitives.elementwise import sin
+from mindgrad.primitives.indexing import gather
+from mindgrad.primitives.reduction import reduce_max, reduce_sum
+from mindgrad.primitives.slicing import dynamic_slice, dynamic_update_slice
+from mindgrad.transforms.batch import batch
+from mindgrad.transforms.forward import forward
+from mindgrad.transforms.reverse import reverse
+
+generator = np.random.default_rng(1)
+SIZE = 3
+
+
+def graph_of(function, *arrays):
+    builder = Builder()
+    with building(builder):
+        inputs = [builder.input(type_of(np.asarray(a))) for a in arrays]
+        outputs = function(*inputs)
+        return builder.close(outputs if isinstance(outputs, list) else [outputs])
+
+
+def check(graph, elements, axes, compiled=True):
+    """``elements[b]`` are the inputs of the single program b; those with axis None are its first."""
+    stacked = [
+        np.asarray(parts[0]) if axis is None else np.stack(parts, axis)
+        for parts, axis in zip(zip(*elements, strict=True), axes, strict=True)
+    ]
+    single = [
+        [first if axis is None else part for part, first, axis in zip(e, elements[0], axes, strict=True)]
+        for e in elements
+    ]  # fmt: skip
+    batched = batch(graph, axes, SIZE)
+    found = evaluate(batched, stacked)
+    expected = [np.stack(parts) for parts in zip(*(evaluate(graph, e) for e in single), strict=True)]
+    for a, b in zip(found, expected, strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+    if compiled:
+        for a, b in zip(compile_graph(batched)(stacked), expected, strict=True):
+            np.testing.assert_allclose(np.asarray(a), b, rtol=1e-12, atol=1e-12)
+    return batched
+
+
+def network(x, w, i):
+    hidden = sin(dot(x, w, contract=((1,), (0,)), batch=((), ())))
+    best = reduce_max(hidden, axes=(1,))
+    return [gather(best, i, axes=(0,)), reduce_sum(hidden * hidden, axes=(0, 1))]
+
+
+def network_inputs():
+    return [generator.normal(size=(4, 2)), generator.normal(size=(2, 3)), generator.integers(0, 4, (5, 1))]
+
+
+@pytest.mark.parametrize("axes", [(0, None, None), (None, 2, None), (1, 0, 1), (2, 1, None)])
+def test_batched_is_stacked(axes):
+    check(graph_of(network, *network_inputs()), [network_inputs() for _ in range(SIZE)], axes)
+
+
+@pytest.mark.parametrize("axes", [(0, None, None), (1, 2, 0)])
+def test_derivatives_are_batched_like_any_program(axes):
+    graph = graph_of(network, *network_inputs())
+    pulled = reverse(graph, [0, 1])
+    elements = [[*network_inputs(), generator.normal(size=5), generator.normal()] for _ in range(SIZE)]
+    check(pulled, elements, (*axes, 0, 0), compiled=False)
+    pushed = forward(pulled, [0])
+    elements = [[*e, generator.normal(size=(4, 2))] for e in elements]
+    check(pushed, elements, (*axes, 0, None, 0), compiled=False)
+
+
+def test_what_depends_on_no_batched_input_is_computed_once():
+    graph = graph_of(lambda x, y: [sin(x) * y, sin(x)], np.ones(4), np.ones(4))
+    batched = batch(graph, (None, 0), SIZE)
+    (equation,) = [e for e in batched.equations if e.primitive is sin]
+    assert equation.outputs[0].shape == (4,)
+    assert [y.shape for y in batched.outputs] == [(SIZE, 4), (SIZE, 4)]
+
+
+def test_a_constant_operand_and_a_constant_output():
+    graph = graph_of(lambda x: [select(x > 0.0, x, x * 0.5), x * 0.0 + 1.0], np.ones(2))
+    check(graph, [[generator.normal(size=2)] for _ in range(SIZE)], (1,))
+
+
+@pytest.mark.parametrize(
+    "axes", [a for a in itertools.product((None, 0), repeat=4) if any(i is not None for i in a)]
+)
+def test_each_batch_element_has_its_own_start(axes):
+    def run(x, u, i, j):
+        return [dynamic_slice(x, i, j, sizes=(2, 3)), dynamic_update_slice(x, u, i, j)]
+
+    elements = [
+        [
+            generator.normal(size=(3, 5)),
+            generator.normal(size=(2, 3)),
+            generator.integers(-2, 6),
+            generator.integers(-2, 6).astype(np.int16),
+        ]
+        for _ in range(SIZE)
+    ]
+    check(graph_of(run, *elements[0]), elements, axes, compiled=axes == (0, 0, 0, 0))
+
+
+def test_a_wrong_batch_is_refused():
+    graph = graph_of(sin, np.ones((2, 2)))
+    with pytest.raises(ValueError, match="1 inputs, but 2 batch axes"):
+        batch(graph, (0, 0), SIZE)
+    with pytest.raises(ValueError, match="between 0 and 2, but got 3"):
+        batch(graph, (3,), SIZE)
+
+
+def test_a_row_that_cannot_be_batched_says_so(monkeypatch):
+    graph = graph_of(lambda x: reduce_sum(x, axes=(0,)), np.ones(2))
+    monkeypatch.setattr(reduce_sum, "batch", None)
+    with pytest.raises(TypeError, match="'reduce_sum' cannot be batched"):
+        batch(graph, (0,), SIZE)
+
+
+def test_every_row_can_be_batched():
+    without = {
+        name
+        for name, row in REGISTRY.items()
+        if row.batch is None and row.kind not in POINTWISE and row.kind != "control"
+    }
+    assert without == {"iota"}, "iota has no operands; any other row needs a batch rule"
