@@ -23,7 +23,6 @@ from tests.laws.harness import (
     Call,
     calls,
     derivatives,
-    difference,
     finite_difference,
     graph_of,
     kernel,
@@ -112,6 +111,21 @@ def second_order_agrees(call: Call, dtype: DType) -> None:
     directional = only_outputs(it.forward, count)
     pushed = evaluate(forward(directional, active), [*call.arrays, *it.tangents, *it.others])[count:]
     require(f"{call!r}: forward over forward", [pairing(it.cotangents, pushed)], [curvature], within)
+
+
+def third_order_is_finite_difference(call: Call, dtype: DType) -> None:
+    """Forward over forward over reverse is the difference quotient of forward over reverse."""
+    it = derivatives(call, dtype)
+    active, count = call.active, len(call.active)
+    gradient = only_outputs(it.reverse, len(it.graph.outputs))
+    second = only_outputs(forward(gradient, active), count)
+    rest = [*it.cotangents, *it.tangents]
+    third = evaluate(forward(second, active), [*call.arrays, *rest, *it.others])[count:]
+    quotient = finite_difference(
+        lambda arrays: evaluate(second, [*arrays, *rest]), call.arrays, active, it.others
+    )
+    coarse = tolerance(dtypes_of(call)) >= 1e-8
+    require(f"{call!r}: third derivative", third, quotient, 1e-3 if coarse else 1e-7)
 
 
 # --- law 4: both executors --------------------------------------------------------------------------
@@ -268,9 +282,3 @@ def _stacked(call: Call, graph: Graph, every: list, axes: list[int | None]) -> N
     for a, b in zip(found, wanted, strict=True):
         assert a.dtype == b.dtype, f"{call!r}: batched along {axes} is {a.dtype}, stacked {b.dtype}"
 
-
-__all__ = [
-    "Program", "add_call", "agrees_with_jax", "batched_is_stacked", "difference", "executors_agree",
-    "forward_is_finite_difference", "jax_derivatives", "reverse_is_transposed_forward",
-    "second_order_agrees", "type_rule_is_true",
-]  # fmt: skip

@@ -63,14 +63,19 @@ def is_inexact(array: Any) -> bool:
     return as_dtype(array.dtype).is_inexact
 
 
+def drawn(name: str, dtype: DType, seed: int = 0) -> list[Call]:
+    """The sample calls of a row in which real numbers have type ``dtype``, also if it refuses it."""
+    row = REGISTRY[name]
+    with np.errstate(all="ignore"):  # NaN and infinite samples become integers too
+        return [
+            Call(row, [np.asarray(array) for array in arrays], parameters, index)
+            for index, (arrays, parameters) in enumerate(draw(row, dtype, seed))
+        ]
+
+
 def calls(name: str, dtype: DType, seed: int = 0) -> list[Call]:
-    """The sample calls of a row in which real numbers have type ``dtype``, as far as it accepts it."""
-    row, found = REGISTRY[name], []
-    for index, (arrays, parameters) in enumerate(draw(row, dtype, seed)):
-        call = Call(row, [np.asarray(array) for array in arrays], parameters, index)
-        if refusal(call) is None:
-            found.append(call)
-    return found
+    """The sample calls that the row accepts."""
+    return [call for call in drawn(name, dtype, seed) if refusal(call) is None]
 
 
 def refusal(call: Call) -> str | None:
@@ -103,9 +108,8 @@ def kernel(call: Call) -> list[np.ndarray]:
 
 def directions(call: Call, dtype: DType, seed: int) -> list[np.ndarray]:
     """A tangent for each active operand: a difference of samples, so that it keeps their structure."""
-    row = call.row
-    (one,) = [a for i, (a, _) in enumerate(draw(row, dtype, seed)) if i == call.index]
-    (two,) = [a for i, (a, _) in enumerate(draw(row, dtype, seed + 1)) if i == call.index]
+    one = drawn(call.row.name, dtype, seed)[call.index].arrays
+    two = drawn(call.row.name, dtype, seed + 1)[call.index].arrays
     found = []
     for i in call.active:
         with np.errstate(all="ignore"):

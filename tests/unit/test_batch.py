@@ -93,9 +93,7 @@ def test_a_constant_operand_and_a_constant_output():
     check(graph, [[generator.normal(size=2)] for _ in range(SIZE)], (1,))
 
 
-@pytest.mark.parametrize(
-    "axes", [a for a in itertools.product((None, 0), repeat=4) if any(i is not None for i in a)]
-)
+@pytest.mark.parametrize("axes", list(itertools.product((None, 2), (None, 1), (None, 0), (None, 0)))[1:])
 def test_each_batch_element_has_its_own_start(axes):
     def run(x, u, i, j):
         return [dynamic_slice(x, i, j, sizes=(2, 3)), dynamic_update_slice(x, u, i, j)]
@@ -109,7 +107,7 @@ def test_each_batch_element_has_its_own_start(axes):
         ]
         for _ in range(SIZE)
     ]
-    check(graph_of(run, *elements[0]), elements, axes, compiled=axes == (0, 0, 0, 0))
+    check(graph_of(run, *elements[0]), elements, axes, compiled=None not in axes)
 
 
 def test_a_wrong_batch_is_refused():

@@ -125,6 +125,8 @@ class Builder:
             result = Variable(types, linear, tainted)
             outputs = (result,)
         equation = Equation(primitive, inputs, parameters, outputs, self.source)
+        for output in outputs:
+            output.made_by = equation
         (self.linear_equations if linear else self.equations).append(equation)
         self._table[key] = result
         return result

@@ -93,15 +93,17 @@ class Variable(Atom):
 
     ``linear`` marks a value that depends on a tangent: linear equations stand apart from the
     others while a graph is built, which is all that *linearize* needs. ``tainted`` marks a
-    derivative that can be infinite (see ``primitives.kinds``).
+    derivative that can be infinite (see ``primitives.kinds``). ``made_by`` is the equation that
+    defines it, ``None`` for an input.
     """
 
-    __slots__ = ("linear", "tainted", "type")
+    __slots__ = ("linear", "made_by", "tainted", "type")
 
     def __init__(self, type: TensorType, linear: bool = False, tainted: bool = False) -> None:
         self.type = type
         self.linear = linear
         self.tainted = tainted
+        self.made_by: Equation | None = None
 
     def __repr__(self) -> str:
         return f"<variable {self.type}>"

@@ -132,6 +132,19 @@ def run_arrays(steps: Sequence[tuple], slots: list[Any]) -> None:
                 slots[results[0]] = found
 
 
+def as_it_is(tensor: Tensor) -> Tensor:
+    """The tensor as it is now: item assignment rebinds tensors, what was captured must not follow."""
+    return make_tensor(tensor._array, tensor._type, tensor._scope, tensor._atom)
+
+
+def _identity(tensor: Tensor) -> Any:
+    """What makes two tensors the same value: one place in one scope, or one array."""
+    if tensor.is_traced:
+        place = tensor._atom
+        return (id(tensor._scope), place if isinstance(place, int) else id(place))
+    return (id(tensor._array), tensor.type)
+
+
 class Scope:
     """What eager and compiled scopes share: a level, and the Parameters bound in them.
 
@@ -173,7 +186,7 @@ class Recorder(Scope):
         self.entries: list[tuple[Primitive, tuple[int, ...], tuple]] = []
         self.results: list[range] = []
         self.leaves: list[tuple[int, Tensor]] = []
-        self._numbers: dict[int, tuple[int, Any]] = {}
+        self._numbers: dict[Any, int] = {}
 
     def input(self, tensor: Tensor) -> Tensor:
         number = self._leaf(tensor)
@@ -185,17 +198,18 @@ class Recorder(Scope):
             array = tensor.numpy()
         number = len(self.values)
         self.values.append(array)
-        self.leaves.append((number, tensor))
+        self.leaves.append((number, as_it_is(tensor)))
         return number
 
     def number(self, tensor: Tensor) -> int:
         """The number of ``tensor`` in this recording; one from outside is captured."""
         if tensor._scope is self:
             return tensor._atom
-        found = self._numbers.get(id(tensor))
-        if found is None or found[1] is not tensor._array:
-            found = self._numbers[id(tensor)] = (self._leaf(tensor), tensor._array)
-        return found[0]
+        key = _identity(tensor)
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = self._leaf(tensor)
+        return number
 
     def record(
         self,
@@ -257,12 +271,13 @@ class GraphScope(Scope):
         """The atom of ``tensor`` here; one of a lower level is captured, a value is a constant."""
         if tensor._scope is self:
             return tensor._atom
-        found = self._captured.get(id(tensor))
-        if found is not None and found[1] is tensor._array:
+        key = _identity(tensor)
+        found = self._captured.get(key)
+        if found is not None:
             return found[0]
         if tensor.is_traced or tensor.is_parameter:
             atom: Any = self.builder.input(tensor.type)
-            self.captures.append((atom, tensor))
+            self.captures.append((atom, tensor if tensor.is_parameter else as_it_is(tensor)))
         elif tensor._array is None:
             raise RuntimeError(
                 "a tensor of a program that has finished compiling is used outside of it: it was "
@@ -273,7 +288,8 @@ class GraphScope(Scope):
             array = tensor._array
             splat = getattr(array, "ndim", 0) == 0 and tensor.type.rank > 0
             atom = self.builder.constant(np.asarray(array), tensor.type if splat else None)
-        self._captured[id(tensor)] = (atom, tensor._array, tensor)
+        # what the key names is kept alive with it
+        self._captured[key] = (atom, tensor._array, tensor._atom)
         return atom
 
     def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:

@@ -22,19 +22,21 @@ from mindgrad.primitives.kinds import ones
 from mindgrad.transforms.forward import push_tangents, tangent_or_zero
 from mindgrad.transforms.reverse import pull_back
 
-__all__ = ["pull", "push", "recorded_call"]
+__all__ = ["forward_rule", "pull", "push", "recorded_call", "reverse_rule"]
 
 
 def _conjugate(atom: Any) -> Any:
     return REGISTRY["conj"](atom) if atom.type.dtype.kind == "complex" else atom
 
 
-def _reverse(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
+def reverse_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
+    """The transform ``ct ↦ J(x)ᵀ ct``, as ``record.transformed`` takes it; ``None`` stands for ones."""
     given = [ones(y.type) if ct is None else _conjugate(ct) for y, ct in zip(ys, cts, strict=True)]
     return [_conjugate(ct) for ct in pull_back(builder, xs, ys, given)]
 
 
-def _forward(builder: Any, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
+def forward_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
+    """The transform ``t ↦ J(x) t``, as ``record.transformed`` takes it; ``None`` stands for zeros."""
     tangents: dict[Atom, Atom] = {x: t for x, t in zip(xs, ts, strict=True) if t is not None}
     push_tangents(list(builder.equations), tangents)
     return [tangent_or_zero(y, tangents) for y in ys]
@@ -68,9 +70,9 @@ def pull(
         cotangents: one per output, of its type; ``None`` stands for ones.
         outputs: the outputs that carry a cotangent; by default all.
     """
-    return transformed(recorded, _reverse, cotangents, outputs)
+    return transformed(recorded, reverse_rule, cotangents, outputs)
 
 
 def push(recorded: Recorded, tangents: Sequence[Tensor | None]) -> tuple[list[Tensor], list[Tensor]]:
     """The outputs of ``recorded`` and their tangents; a tangent ``None`` is zero."""
-    return transformed(recorded, _forward, tangents)
+    return transformed(recorded, forward_rule, tangents)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import inspect
 import math
+import types
 import weakref
 from collections.abc import Callable, Hashable
 from typing import Any
 
 from mindgrad.functional.compiled import Compiled
 
-__all__ = ["Arity", "arity", "describe", "differentiates", "remembered"]
+__all__ = ["Arity", "arity", "describe", "differentiates", "is_compiled", "remembered"]
 
 _ATTRIBUTE = "_derivatives"
 
@@ -62,7 +63,7 @@ def remembered(fn: Any, key: Hashable, make: Callable[[], Any]) -> Any:
     The key must hold identities (``id``) only of what the made thing keeps alive.
     """
     owner = fn
-    if type(fn) is _METHOD:
+    if type(fn) is types.MethodType:
         owner, key = fn.__self__, (fn.__func__, key)
     memory = _memory(owner, make=True)
     if memory is None:
@@ -73,9 +74,6 @@ def remembered(fn: Any, key: Hashable, make: Callable[[], Any]) -> Any:
     return found
 
 
-_METHOD = type(_Memory().__reduce__)
-
-
 def differentiates(made: Any, fn: Any, extra: int = 0) -> Any:
     """Note that ``made`` takes the arguments of ``fn`` and ``extra`` more; gives ``made``."""
     memory = _memory(made, make=True)
@@ -84,20 +82,27 @@ def differentiates(made: Any, fn: Any, extra: int = 0) -> Any:
     return made
 
 
+def is_compiled(fn: Any) -> bool:
+    """Whether ``fn`` compiles itself in both modes: made by ``jit``, or a gradient function of such."""
+    while (memory := _memory(fn, make=False)) is not None and memory.source is not None:
+        fn = memory.source
+    return getattr(type(fn), "compiles", False)
+
+
 class Arity:
     """How many positional arguments a function takes.
 
     Attributes:
         least, most: the numbers of them (``most`` may be infinite).
-        names: the names under which they can be given by keyword.
-        defaults: the values of those that may be left out, by name.
+        names: the names under which they can be given by keyword; empty for those that cannot.
+        defaults: the values of those that may be left out, by position.
         is_known: whether the signature says anything: not for ``*args`` alone, nor for many builtins.
     """
 
     __slots__ = ("defaults", "is_known", "least", "most", "names")
 
     def __init__(
-        self, least: float, most: float, names: tuple[str, ...], defaults: dict[str, Any], is_known: bool = True
+        self, least: float, most: float, names: tuple[str, ...], defaults: dict[int, Any], is_known: bool = True
     ) -> None:
         self.least = least
         self.most = most
@@ -129,17 +134,19 @@ def arity(fn: Any, follow: bool = False) -> Arity:
         fn = fn.function
     construct = getattr(fn, "construct", None)
     # a function compiled by ``jit`` takes what the function takes
-    found = _signature(construct if callable(construct) else fn, follow or getattr(fn, "compiles", False))
+    found = _signature(construct if callable(construct) else fn, follow or is_compiled(fn))
     if found is None:
         return _UNKNOWN
-    names, defaults, variadic = [], {}, False
+    names: list[str] = []
+    defaults: dict[int, Any] = {}
+    variadic = False
     for parameter in found.parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:
             variadic = True
         elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
-            names.append(parameter.name)
             if parameter.default is not parameter.empty:
-                defaults[parameter.name] = parameter.default
+                defaults[len(names)] = parameter.default
+            names.append("" if parameter.kind is parameter.POSITIONAL_ONLY else parameter.name)
     if variadic and not names:
         return _UNKNOWN
     least = len(names) - len(defaults) + extra

@@ -1,70 +1,392 @@
-"""``GradOperation`` and ``grad``: gradient functions with MindSpore's arguments and structures."""
+"""``GradOperation``, ``grad`` and ``value_and_grad``: gradient functions with MindSpore's arguments.
+
+In GRAPH_MODE a call of a gradient function is one compiled program, in PYNATIVE_MODE it runs
+operator by operator; both give the same structures and errors. Gradient functions are remembered on
+the function that they differentiate: to ask for one again costs a look-up and compiles nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad._base.tree import flatten
-from mindgrad.core import settings
+from mindgrad.core.settings import is_graph_mode
 from mindgrad.core.tensor import Tensor
-from mindgrad.functional.autodiff import pull, recorded_call
+from mindgrad.functional.arguments import (
+    Weights,
+    bind_keywords,
+    check_callable,
+    check_count,
+    check_flag,
+    check_inputs,
+    check_positions,
+)
+from mindgrad.functional.callables import arity, differentiates, is_compiled, remembered
 from mindgrad.functional.compiled import Compiled
+from mindgrad.functional.derive import derive, holds_numbers, numbers_as_tensors, tensors_as_numbers
 
-__all__ = ["GradOperation", "grad", "value_and_gradient"]
+__all__ = ["GradOperation", "get_grad", "grad", "gradient_function", "value_and_grad"]
+
+#: stands for "all inputs" where positions are expected
+ALL = "all"
 
 
-def value_and_gradient(
-    function: Callable[..., Any],
-    args: Sequence[Any],
-    kwargs: dict[str, Any],
-    positions: Sequence[int],
-    weights: Sequence[Any],
-    sens: Any = None,
-) -> tuple[Any, list[Tensor], list[Tensor]]:
-    """``(result, gradients of the inputs at positions, gradients of weights)``."""
-    recorded = recorded_call(function, args, kwargs, positions, weights)
-    count = len(recorded.outputs)
-    cotangents: list[Tensor | None] = [None] * count if sens is None else flatten(sens)[0]
-    outputs, gradients = pull(recorded, cotangents)
-    return recorded.result(outputs), gradients[: len(positions)], gradients[len(positions) :]
+def gradient_function(
+    owner: str,
+    fn: Callable[..., Any],
+    assemble: Callable[[Any, Sequence[int], list[Any], list[Tensor]], Any],
+    *,
+    positions: Any,
+    parameters: Sequence[Any] = (),
+    sens_param: bool = False,
+    has_aux: bool = False,
+    strict: bool = True,
+) -> Callable[..., Any]:
+    """A gradient function of ``fn``.
+
+    Args:
+        owner: the API that errors name.
+        fn: what is differentiated.
+        assemble: makes the result from ``(result of fn, positions, gradients per position,
+            gradients per parameter)``; positions are those that hold something to differentiate.
+        positions: the positions of the inputs, or ``ALL``.
+        parameters: the Parameters, each once.
+        sens_param: whether one more argument scales the outputs.
+        has_aux: whether only the first of several outputs is differentiated.
+        strict: whether a position beyond the arguments is an error.
+    """
+    known = None
+
+    def pieces(*args: Any, **kwargs: Any) -> Any:
+        nonlocal known
+        if known is None:
+            known = arity(fn)
+        sens: tuple[Any, ...] | None = None
+        if sens_param:
+            if "sens" in kwargs:
+                sens = (kwargs.pop("sens"),)
+            elif args:
+                sens, args = args[-1:], args[:-1]
+        if kwargs:
+            args, kwargs = bind_keywords(known, args, kwargs)
+        if not kwargs or len(args) > known.most:
+            check_count(fn, known, len(args), sens_param)
+        if sens_param and sens is None:
+            raise TypeError(
+                f"For '{owner}', the 'sens' is missing: with sens_param=True it is the last argument."
+            )
+        check_inputs(owner, args)
+        chosen = range(len(args)) if positions is ALL else positions
+        if chosen and max(chosen) >= len(args):
+            if strict:
+                raise IndexError(
+                    f"For '{owner}', the grad_position {max(chosen)} is out of range: the function "
+                    f"was called with {len(args)} inputs, which are counted from 0."
+                )
+            chosen = ()
+        value, inputs, found, by_parameter = derive(
+            owner, fn, args, kwargs, chosen, parameters, sens, has_aux
+        )
+        kept = tuple([slot[0] for slot in inputs.slots])
+        return value, kept, inputs.gradients(found), by_parameter
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return assemble(*pieces(*args, **kwargs))
+
+    compiles = is_compiled(fn)
+    compiled = Compiled(run)
+    compiled_pieces = Compiled(pieces)
+
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        for x in args:
+            if type(x) is not Tensor and holds_numbers(args):
+                return with_numbers(args, kwargs)
+        if compiles or is_graph_mode():
+            return compiled(*args, **kwargs)
+        return run(*args, **kwargs)
+
+    def with_numbers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        given = numbers_as_tensors(args)
+        call = compiled_pieces if compiles or is_graph_mode() else pieces
+        value, kept, found, by_parameter = call(*given, **kwargs)
+        found = [tensors_as_numbers(g, args[p]) if p < len(args) else g for p, g in zip(kept, found, strict=True)]
+        return assemble(value, kept, found, by_parameter)
+
+    gradient.__name__ = gradient.__qualname__ = f"{owner}_of_{getattr(fn, '__name__', type(fn).__name__)}"
+    return differentiates(gradient, fn, int(sens_param))
 
 
 class GradOperation:
-    """Makes the gradient function of a function or Cell."""
+    """Makes gradient functions: ``GradOperation(...)(fn, weights)(*inputs[, sens])``.
+
+    The gradient is that of the sum of all outputs, or with ``sens_param`` of the outputs multiplied
+    by ``sens`` and summed. Only Tensors (and what ``mutable`` made) are differentiated; other inputs
+    are constants and are left out of the result. What an output does not depend on has gradient zero.
+
+    ======== ============ =========================================================================
+    get_all  get_by_list  result
+    ======== ============ =========================================================================
+    False    False        the gradient of the first input; ``()`` if that is a constant
+    True     False        a tuple over the inputs
+    False    True         a tuple over the weights; bare for a single Parameter
+    True     True         ``((over the inputs), (over the weights))``
+    ======== ============ =========================================================================
+
+    Args:
+        get_all: whether to differentiate with respect to all inputs.
+        get_by_list: whether to differentiate with respect to ``weights``.
+        sens_param: whether the gradient function takes one more argument, the last, or by keyword
+            ``sens``: a Tensor like the output, or a tuple of them for a tuple of outputs.
+
+    Raises:
+        TypeError: a flag is no bool.
+
+    The gradient function has the shapes and dtypes of the inputs; an integer input has an integer
+    gradient, with a warning. It raises ``TypeError`` for a wrong number of arguments, a NumPy array
+    among them, an output that is no tensor or number, and a ``sens`` of another dtype or structure
+    than the output; ``ValueError`` for a ``sens`` of another shape or length.
+
+    >>> import mindgrad as ms
+    >>> x, y = ms.Tensor([2.0]), ms.Tensor([5.0])
+    >>> f = lambda x, y: x * x * y
+    >>> ms.ops.GradOperation()(f)(x, y)
+    Tensor(shape=[1], dtype=Float32, value= [ 2.00000000e+01])
+    >>> print(*ms.ops.GradOperation(get_all=True)(f)(x, y))
+    [20.] [4.]
+    >>> print(ms.ops.GradOperation(sens_param=True)(f)(x, y, ms.Tensor([0.5])))
+    [10.]
+    """
 
     def __init__(self, get_all: bool = False, get_by_list: bool = False, sens_param: bool = False) -> None:
+        check_flag("GradOperation", "get_all", get_all)
+        check_flag("GradOperation", "get_by_list", get_by_list)
+        check_flag("GradOperation", "sens_param", sens_param)
         self.get_all = get_all
         self.get_by_list = get_by_list
         self.sens_param = sens_param
 
+    def __repr__(self) -> str:
+        return f"GradOperation(get_all={self.get_all}, get_by_list={self.get_by_list}, sens_param={self.sens_param})"
+
     def __call__(self, fn: Callable[..., Any], weights: Any = None) -> Callable[..., Any]:
-        def gradient(*args: Any, **kwargs: Any) -> Any:
-            sens = None
-            if self.sens_param:
-                *args, sens = args
-            positions = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
-            if not self.get_all:
-                positions = positions[: 0 if self.get_by_list else 1]
-            _, inputs, by_list = value_and_gradient(fn, args, kwargs, positions, weights or (), sens)
-            if self.get_by_list:
-                return (tuple(inputs), tuple(by_list)) if self.get_all else tuple(by_list)
-            return tuple(inputs) if self.get_all else inputs[0] if inputs else ()
+        """The gradient function of ``fn``.
 
-        compiled = Compiled(gradient)
-        return lambda *a, **k: compiled(*a, **k) if settings.is_graph_mode() else gradient(*a, **k)
+        Args:
+            fn: a Cell or a function.
+            weights: with ``get_by_list``, a ParameterTuple (or list, or one Parameter); a Parameter
+                that ``fn`` does not use has gradient zero, one with ``requires_grad=False`` its real
+                gradient. Ignored otherwise.
+
+        Raises:
+            RuntimeError: ``fn`` cannot be called; ``weights`` is needed but missing.
+            TypeError: ``weights`` is nothing of these.
+        """
+        check_callable("GradOperation", fn, RuntimeError)
+        listed = None
+        if self.get_by_list:
+            if weights is None:
+                raise RuntimeError(
+                    "For 'GradOperation', when 'get_by_list' is set to True, the argument 'weights' "
+                    "should be ParameterTuple type, but got None: "
+                    "op(net, ParameterTuple(net.trainable_params()))."
+                )
+            listed = Weights("GradOperation", weights)
+        key = ("GradOperation", self.get_all, self.sens_param, None if listed is None else listed.key)
+        return remembered(fn, key, lambda: _by_operation(fn, self.get_all, listed, self.sens_param))
 
 
-def grad(fn: Callable[..., Any], grad_position: Any = 0, sens_param: bool = False) -> Callable[..., Any]:
-    """The gradient function of ``fn`` with respect to the inputs at ``grad_position``."""
+def _by_operation(
+    fn: Callable[..., Any], get_all: bool, weights: Weights | None, sens_param: bool
+) -> Callable[..., Any]:
+    def assemble(_: Any, __: Any, by_input: list[Any], by_parameter: list[Tensor]) -> Any:
+        if weights is None:
+            return tuple(by_input) if get_all else by_input[0] if by_input else ()
+        by_list = weights.arranged(by_parameter)
+        return (tuple(by_input), by_list) if get_all else by_list
 
-    def gradient(*args: Any, **kwargs: Any) -> Any:
-        sens = None
-        if sens_param:
-            *args, sens = args
-        positions = grad_position if isinstance(grad_position, tuple) else (grad_position,)
-        _, inputs, _ = value_and_gradient(fn, args, kwargs, positions, (), sens)
-        return tuple(inputs) if len(positions) > 1 else inputs[0]
+    return gradient_function(
+        "GradOperation",
+        fn,
+        assemble,
+        positions=ALL if get_all else (0,) if weights is None else (),
+        parameters=() if weights is None else weights.unique,
+        sens_param=sens_param,
+        strict=False,
+    )
 
-    compiled = Compiled(gradient)
-    return lambda *a, **k: compiled(*a, **k) if settings.is_graph_mode() else gradient(*a, **k)
+
+def grad(
+    fn: Callable[..., Any],
+    grad_position: int | tuple[int, ...] | None = 0,
+    weights: Any = None,
+    has_aux: bool = False,
+    return_ids: bool = False,
+    sens_param: bool = False,
+) -> Callable[..., Any]:
+    """The gradient function of ``fn``: of the sum of its outputs, or of its first with ``has_aux``.
+
+    r1.6 writes ``grad(fn, grad_position, sens_param)``: a bool in the third place is ``sens_param``.
+
+    Args:
+        fn: a Cell or a function of Tensors; other arguments are constants and are left out.
+        grad_position: the input to differentiate with respect to, or a tuple of several; ``None``
+            for none (then ``weights`` are needed).
+        weights: a ParameterTuple, tuple or list of Parameters, or one Parameter.
+        has_aux: whether only the first of several outputs is differentiated, and the others are
+            given back.
+        return_ids: whether each gradient is given as ``(position, gradient)`` or
+            ``(name, gradient)``; see :func:`get_grad`.
+        sens_param: whether the gradient function takes one more argument, like the output, that
+            scales it (a tuple for a tuple).
+
+    Returns:
+        A function of the arguments of ``fn``. It gives one gradient for an int or a tuple of one
+        position, a tuple for several, the same for ``weights`` (one Parameter: one gradient), and
+        ``(by position, by weights)`` for both; with ``has_aux``, ``(gradients, tuple of the other
+        outputs)``.
+
+    Raises:
+        TypeError: an argument has another type than those above.
+        ValueError: a position is negative or stands twice; nothing is asked for.
+        RuntimeError: ``grad_position`` is empty.
+
+    The gradient function raises ``IndexError`` if a position is beyond its inputs, and what that of
+    :class:`GradOperation` raises.
+
+    >>> import mindgrad as ms
+    >>> f = lambda x, y: x * x * y
+    >>> print(ms.grad(f)(ms.Tensor([2.0]), ms.Tensor([5.0])))
+    [20.]
+    >>> print(*ms.grad(f, (0, 1))(ms.Tensor([2.0]), ms.Tensor([5.0])))
+    [20.] [4.]
+    """
+    if isinstance(weights, bool):
+        weights, sens_param = None, weights
+    return _by_position("grad", fn, grad_position, weights, has_aux, return_ids, sens_param)
+
+
+def value_and_grad(
+    fn: Callable[..., Any],
+    grad_position: int | tuple[int, ...] | None = 0,
+    weights: Any = None,
+    has_aux: bool = False,
+    return_ids: bool = False,
+    sens_param: bool = False,
+) -> Callable[..., Any]:
+    """Like :func:`grad`, with the result of ``fn``: a function that gives ``(result, gradients)``.
+
+    The arguments and errors are those of :func:`grad`. With ``has_aux`` the result holds all outputs,
+    of which the first is differentiated.
+
+    >>> import mindgrad as ms
+    >>> value, slope = ms.value_and_grad(lambda x: x * x)(ms.Tensor([3.0]))
+    >>> print(value, slope)
+    [9.] [6.]
+    """
+    return _by_position("value_and_grad", fn, grad_position, weights, has_aux, return_ids, sens_param)
+
+
+def _by_position(
+    owner: str,
+    fn: Callable[..., Any],
+    grad_position: Any,
+    weights: Any,
+    has_aux: bool,
+    return_ids: bool,
+    sens_param: bool,
+) -> Callable[..., Any]:
+    check_callable(owner, fn)
+    check_flag(owner, "has_aux", has_aux)
+    check_flag(owner, "return_ids", return_ids)
+    check_flag(owner, "sens_param", sens_param)
+    if grad_position is not None:
+        check_positions(owner, grad_position)
+    elif weights is None:
+        raise ValueError(
+            f"For '{owner}', `grad_position` and `weight` can not be None at the same time."
+        )
+    listed = None if weights is None else Weights(owner, weights)
+    key = (owner, grad_position, None if listed is None else listed.key, has_aux, return_ids, sens_param)
+    return remembered(
+        fn,
+        key,
+        lambda: _positional(owner, fn, grad_position, listed, has_aux, return_ids, sens_param),
+    )
+
+
+def _positional(
+    owner: str,
+    fn: Callable[..., Any],
+    grad_position: Any,
+    weights: Weights | None,
+    has_aux: bool,
+    return_ids: bool,
+    sens_param: bool,
+) -> Callable[..., Any]:
+    positions = grad_position if isinstance(grad_position, tuple) else (grad_position,)
+    bare = len(positions) == 1
+    with_value = owner == "value_and_grad"
+
+    def assemble(value: Any, kept: Sequence[int], by_input: list[Any], by_parameter: list[Tensor]) -> Any:
+        gradients: Any = ()
+        if grad_position is not None:
+            found = list(zip(kept, by_input, strict=True)) if return_ids else by_input
+            gradients = (found[0] if found else ()) if bare else tuple(found)
+        if weights is not None:
+            by_weight = (weights.with_names if return_ids else weights.arranged)(by_parameter)
+            gradients = by_weight if grad_position is None else (gradients, by_weight)
+        if with_value:
+            return value, gradients
+        return (gradients, tuple(value[1:])) if has_aux else gradients
+
+    return gradient_function(
+        owner,
+        fn,
+        assemble,
+        positions=() if grad_position is None else positions,
+        parameters=() if weights is None else weights.unique,
+        sens_param=sens_param,
+        has_aux=has_aux,
+    )
+
+
+def get_grad(gradients: Any, identifier: Any) -> Any:
+    """One gradient from what a gradient function with ``return_ids=True`` gave.
+
+    Args:
+        gradients: the result of the gradient function.
+        identifier: the position of an input, or a Parameter.
+
+    Raises:
+        TypeError: ``identifier`` is no int and no Parameter.
+        RuntimeError: no gradient has this identifier.
+
+    >>> import mindgrad as ms
+    >>> found = ms.grad(lambda x, y: x * y, (0, 1), return_ids=True)(ms.Tensor([2.0]), ms.Tensor([5.0]))
+    >>> print(ms.get_grad(found, 1))
+    [2.]
+    """
+    if getattr(identifier, "is_parameter", False):
+        wanted: Any = identifier.name
+    elif isinstance(identifier, int) and not isinstance(identifier, bool):
+        wanted = identifier
+    else:
+        raise TypeError(
+            f"For `get_grad`, the `x` should be an integer or a Parameter, but got {identifier}"
+        )
+    found = _search(gradients, wanted)
+    if found is None:
+        raise RuntimeError(f"Can not find the gradient for position or Parameter {wanted}")
+    return found[1]
+
+
+def _search(tree: Any, wanted: int | str) -> tuple[Any, Any] | None:
+    if not isinstance(tree, tuple):
+        return None
+    if len(tree) == 2 and isinstance(tree[0], (int, str)):
+        return tree if type(tree[0]) is type(wanted) and tree[0] == wanted else None
+    for each in tree:
+        found = _search(each, wanted)
+        if found is not None:
+            return found
+    return None

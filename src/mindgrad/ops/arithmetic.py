@@ -1,62 +1,370 @@
-"""``add``, ``mul``, … and comparisons as functions of tensors and numbers."""
+"""The arithmetic of tensors and numbers: + − · ÷, remainders, powers.
+
+Shapes broadcast as NumPy's do; element types are promoted by MindSpore's table (``core.dtype``): a
+Python number never widens a tensor of its own category. Quotients of integers are Float32.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from mindgrad.core.dtype import complex128, float64, promote_scalar
+from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops.operands import binary, unary
+from mindgrad.ops.define import binary_function, unary_function
+from mindgrad.ops.operands import (
+    binary,
+    cast,
+    choose,
+    inexact,
+    operand,
+    promoted,
+    unary,
+)
 from mindgrad.primitives import arithmetic as rows
+from mindgrad.primitives import elementwise, piecewise
+from mindgrad.primitives.structural import stop_gradient
 
-__all__ = ["add", "div", "mul", "neg", "sub"]
+__all__ = [
+    "accumulate_n", "add", "addcdiv", "addcmul", "addn", "div", "div_no_nan", "divide", "float_power",
+    "floor_div", "floor_divide", "floor_mod", "fmod", "lerp", "mod", "mul", "mul_no_nan", "multiply",
+    "neg", "negative", "positive", "pow", "remainder", "sub", "subtract", "true_divide",
+    "truncate_div", "truncate_mod",
+]  # fmt: skip
+
+add = binary_function(
+    __name__, "add", rows.add, "x + y; its derivatives are 1 and 1.", "Tensor([1.0, 2.0]), 1", "[2. 3.]"
+)
+sub = binary_function(
+    __name__, "sub", rows.sub, "x − y; its derivatives are 1 and −1.", "1, Tensor([1.0, 2.0])", "[ 0. -1.]"
+)
+mul = binary_function(
+    __name__, "mul", rows.mul, "x · y; its derivatives are y and x.",
+    "Tensor([1.0, 2.0]), Tensor([[3.0], [4.0]])", "[[3. 6.]\n [4. 8.]]",
+)  # fmt: skip
+true_divide = binary_function(
+    __name__, "true_divide", rows.div, "x / y; its derivatives are 1 / y and −x / y².",
+    "Tensor([1, 2]), 4", "[0.25 0.5 ]", float_only=True,
+)  # fmt: skip
+floor_div = binary_function(
+    __name__, "floor_div", piecewise.floor_div,
+    "x / y rounded down, as Python's ``//``; its derivatives are 0.",
+    "Tensor([7, -7]), 2", "[ 3 -4]",
+)  # fmt: skip
+floor_mod = binary_function(
+    __name__, "floor_mod", piecewise.mod,
+    "x − y · floor(x / y), as Python's ``%``: with the sign of ``y``; derivatives 1 and −floor(x / y).",
+    "Tensor([7, -7]), 3", "[1 2]",
+)  # fmt: skip
+fmod = binary_function(
+    __name__, "fmod", piecewise.fmod,
+    "x − y · trunc(x / y), as C's ``fmod``: with the sign of ``x``; derivatives 1 and −trunc(x / y).",
+    "Tensor([7, -7]), 3", "[ 1 -1]",
+)  # fmt: skip
+neg = unary_function(
+    __name__, "neg", rows.neg, "−x; its derivative is −1.", "Tensor([1.0, -2.0])", "[-1.  2.]"
+)
 
 
-def add(x: Any, y: Any) -> Tensor:
-    """``x + y``, elementwise with broadcasting.
+def positive(x: Any) -> Tensor:
+    """+x: ``x`` as it is.
+
+    Args:
+        x: a tensor of any shape, or a number.
+
+    Returns:
+        Tensor of the shape and element type of ``x``.
+
+    Raises:
+        TypeError: ``x`` is neither a tensor nor a number.
 
     >>> from mindgrad import Tensor, ops
-    >>> print(ops.add(Tensor([1.0, 2.0]), 1))
-    [2. 3.]
+    >>> print(ops.positive(Tensor([1.0, -2.0])))
+    [ 1. -2.]
     """
-    return binary(rows.add, "Add", x, y)
+    return operand(x, "Positive")
 
 
-def sub(x: Any, y: Any) -> Tensor:
-    """``x − y``, elementwise with broadcasting.
+def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+    """input / other, rounded if asked; the derivatives are 1 / y and −x / y², those of rounding 0.
+
+    Args:
+        input, other: tensors or numbers whose shapes broadcast.
+        rounding_mode: ``None``: the quotient, Float32 for integers; ``"floor"``: rounded down;
+            ``"trunc"``: rounded towards 0.
+
+    Returns:
+        Tensor of the broadcast shape and of the promoted element type.
+
+    Raises:
+        TypeError: an operand is neither a tensor nor a number.
+        ValueError: the shapes do not broadcast, or ``rounding_mode`` is another word.
 
     >>> from mindgrad import Tensor, ops
-    >>> print(ops.sub(1, Tensor([1.0, 2.0])))
-    [ 0. -1.]
+    >>> print(ops.div(Tensor([1, 2]), 4), ops.div(Tensor([7, -7]), 2, rounding_mode="trunc"))
+    [0.25 0.5 ] [ 3 -3]
     """
-    return binary(rows.sub, "Sub", x, y)
+    if rounding_mode is None:
+        return true_divide(input, other)
+    if rounding_mode == "floor":
+        return floor_div(input, other)
+    if rounding_mode == "trunc":
+        return truncate_div(input, other)
+    raise ValueError(
+        f"For 'Div', the 'rounding_mode' must be None, 'floor' or 'trunc', but got {rounding_mode!r}."
+    )
 
 
-def mul(x: Any, y: Any) -> Tensor:
-    """``x · y``, elementwise with broadcasting.
+def truncate_div(x: Any, y: Any) -> Tensor:
+    """x / y rounded towards 0; its derivatives are 0.
+
+    Args:
+        x, y: tensors or numbers whose shapes broadcast: integers or floating-point numbers.
+
+    Returns:
+        Tensor of the broadcast shape and of the promoted element type.
+
+    Raises:
+        TypeError: an operand is neither a tensor nor a number, or complex.
+        ValueError: the shapes do not broadcast.
 
     >>> from mindgrad import Tensor, ops
-    >>> print(ops.mul(Tensor([1.0, 2.0]), Tensor([[3.0], [4.0]])))
-    [[3. 6.]
-     [4. 8.]]
+    >>> print(ops.truncate_div(Tensor([7, -7]), 2))
+    [ 3 -3]
     """
-    return binary(rows.mul, "Mul", x, y)
+    quotient = binary(rows.div, "TruncateDiv", x, y)
+    if quotient.dtype.is_inexact:
+        return unary(piecewise.trunc, "TruncateDiv", quotient)
+    return apply(stop_gradient, quotient)  # integers are divided towards 0 already
 
 
-def div(x: Any, y: Any) -> Tensor:
-    """``x / y``, elementwise with broadcasting; integers are divided as Float32.
+def float_power(input: Any, exponent: Any) -> Tensor:
+    """input to the power of exponent, computed in Float64 (complex numbers in Complex128).
+
+    Args:
+        input, exponent: tensors or numbers whose shapes broadcast.
+
+    Returns:
+        Tensor of the broadcast shape, Float64 or Complex128.
+
+    Raises:
+        TypeError: an operand is neither a tensor nor a number.
+        ValueError: the shapes do not broadcast.
 
     >>> from mindgrad import Tensor, ops
-    >>> print(ops.div(Tensor([1, 2]), 4))
-    [0.25 0.5 ]
+    >>> print(ops.float_power(Tensor([1, 2, 3]), 2))
+    [1. 4. 9.]
     """
-    return binary(rows.div, "Div", x, y, float_only=True)
+    x, n = promoted("FloatPower", input, exponent, broadcast=False)
+    wide = complex128 if x.dtype.kind == "complex" else float64
+    if isinstance(exponent, Tensor):
+        return pow(cast(x, wide), cast(n, wide))
+    return pow(cast(x, wide), exponent)
 
 
-def neg(x: Any) -> Tensor:
-    """``−x``.
+_MULTIPLIED = 16  # float exponents that are whole numbers up to this one become multiplications
+
+
+def pow(input: Any, exponent: Any) -> Tensor:
+    """input to the power of exponent; its derivatives are n xⁿ⁻¹ and xⁿ log x.
+
+    A Python number that is a whole number is a static exponent: the power is made by multiplication,
+    for negative bases too. ``x ** 0`` is 1 with derivative 0 everywhere, also at 0.
+
+    Args:
+        input, exponent: tensors or numbers whose shapes broadcast.
+
+    Returns:
+        Tensor of the broadcast shape and of the promoted element type.
+
+    Raises:
+        TypeError: an operand is neither a tensor nor a number.
+        ValueError: the shapes do not broadcast, or an integer tensor has a negative exponent.
 
     >>> from mindgrad import Tensor, ops
-    >>> print(ops.neg(Tensor([1.0, -2.0])))
-    [-1.  2.]
+    >>> print(ops.pow(Tensor([-2.0, 3.0]), 3), ops.pow(2, Tensor([3.0])))
+    [-8. 27.] [8.]
     """
-    return unary(rows.neg, "Neg", x)
+    n = exponent.item() if isinstance(exponent, np.generic) else exponent
+    if isinstance(input, Tensor) and isinstance(n, (int, float)) and not isinstance(n, bool):
+        x = operand(input, "Pow")
+        if isinstance(n, int):
+            return _integer_power(x, n)
+        if x.dtype.is_inexact and n == n // 1 and -_MULTIPLIED <= n <= _MULTIPLIED:
+            return _integer_power(x, int(n))
+    return binary(elementwise.pow, "Pow", input, exponent)
+
+
+def _integer_power(x: Tensor, n: int) -> Tensor:
+    x = cast(x, promote_scalar(x.dtype, n))
+    if n < 0 and not x.dtype.is_inexact:
+        raise ValueError(
+            f"For 'Pow', a tensor of type {x.dtype} has no power {n} of its type; convert it first: "
+            f"x.astype(mindspore.float32)."
+        )
+    return unary(elementwise.integer_power, "Pow", x, n=n)
+
+
+# --- several operations in one -----------------------------------------------------------------------
+
+
+def div_no_nan(x: Any, y: Any) -> Tensor:
+    """x / y, and 0 where ``y`` is 0; the derivatives are 0 there too.
+
+    Args:
+        x, y: tensors or numbers whose shapes broadcast; integers are taken as Float32.
+
+    Returns:
+        Tensor of the broadcast shape and of the promoted element type.
+
+    Raises:
+        TypeError: an operand is neither a tensor nor a number.
+        ValueError: the shapes do not broadcast.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.div_no_nan(Tensor([1.0, 2.0]), Tensor([0.0, 4.0])))
+    [0.  0.5]
+    """
+    x, y = (inexact(each) for each in promoted("DivNoNan", x, y))
+    nothing = binary(rows.equal, "DivNoNan", y, 0)
+    return choose(nothing, 0, apply(rows.div, x, choose(nothing, 1, y)))
+
+
+def mul_no_nan(x: Any, y: Any) -> Tensor:
+    """x · y, and 0 where ``y`` is 0, even if ``x`` is infinite or NaN.
+
+    Args:
+        x, y: tensors or numbers whose shapes broadcast.
+
+    Returns:
+        Tensor of the broadcast shape and of the promoted element type.
+
+    Raises:
+        TypeError: an operand is neither a tensor nor a number.
+        ValueError: the shapes do not broadcast.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.mul_no_nan(Tensor([float("inf"), 2.0]), Tensor([0.0, 4.0])))
+    [0. 8.]
+    """
+    x, y = promoted("MulNoNan", x, y)
+    nothing = binary(rows.equal, "MulNoNan", y, 0)
+    return binary(rows.mul, "MulNoNan", choose(nothing, 0, x), y)
+
+
+def addn(x: Any) -> Tensor:
+    """The sum of several tensors of one shape and element type.
+
+    Args:
+        x: a tuple or list of tensors.
+
+    Returns:
+        Tensor of their shape and element type.
+
+    Raises:
+        TypeError: ``x`` is no tuple or list of tensors of one element type.
+        ValueError: it is empty, or the shapes differ.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.addn([Tensor([1.0, 2.0]), Tensor([3.0, 4.0]), Tensor([5.0, 6.0])]))
+    [ 9. 12.]
+    """
+    if not isinstance(x, (tuple, list)):
+        raise TypeError(
+            f"For 'AddN', the input must be a tuple or list of tensors, but got {type(x).__name__}."
+        )
+    if not x:
+        raise ValueError("For 'AddN', the input must hold at least one tensor.")
+    tensors = [operand(each, "AddN") for each in x]
+    for tensor in tensors:
+        if tensor.dtype is not tensors[0].dtype:
+            raise TypeError(
+                f"For 'AddN', the tensors must have one element type, but got "
+                f"{', '.join(str(each.dtype) for each in tensors)}."
+            )
+        if tensor.shape != tensors[0].shape:
+            raise ValueError(
+                f"For 'AddN', the tensors must have one shape, but got "
+                f"{', '.join(str(each.shape) for each in tensors)}."
+            )
+    total = tensors[0]
+    for tensor in tensors[1:]:
+        total = apply(rows.add, total, tensor)
+    return total
+
+
+def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
+    """input + value · tensor1 · tensor2.
+
+    Args:
+        input, tensor1, tensor2, value: tensors or numbers whose shapes broadcast.
+
+    Returns:
+        Tensor of the broadcast shape and of the promoted element type.
+
+    Raises:
+        TypeError: an operand is neither a tensor nor a number.
+        ValueError: the shapes do not broadcast.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.addcmul(Tensor([1.0]), Tensor([2.0]), Tensor([3.0]), 0.5))
+    [4.]
+    """
+    made = binary(rows.mul, "Addcmul", tensor1, tensor2)
+    return binary(rows.add, "Addcmul", input, binary(rows.mul, "Addcmul", made, value))
+
+
+def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
+    """input + value · tensor1 / tensor2.
+
+    Args:
+        input, tensor1, tensor2, value: tensors or numbers whose shapes broadcast.
+
+    Returns:
+        Tensor of the broadcast shape and of the promoted element type.
+
+    Raises:
+        TypeError: an operand is neither a tensor nor a number.
+        ValueError: the shapes do not broadcast.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.addcdiv(Tensor([1.0]), Tensor([2.0]), Tensor([4.0]), 0.5))
+    [1.25]
+    """
+    made = binary(rows.div, "Addcdiv", tensor1, tensor2, float_only=True)
+    return binary(rows.add, "Addcdiv", input, binary(rows.mul, "Addcdiv", made, value))
+
+
+def lerp(input: Any, end: Any, weight: Any) -> Tensor:
+    """input + weight · (end − input): from ``input`` at weight 0 to ``end`` at weight 1.
+
+    Args:
+        input, end, weight: tensors or numbers whose shapes broadcast.
+
+    Returns:
+        Tensor of the broadcast shape and of the promoted element type.
+
+    Raises:
+        TypeError: an operand is neither a tensor nor a number.
+        ValueError: the shapes do not broadcast.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.lerp(Tensor([1.0, 2.0]), Tensor([3.0, 6.0]), 0.5))
+    [2. 4.]
+    """
+    way = binary(rows.sub, "Lerp", end, input)
+    return binary(rows.add, "Lerp", input, binary(rows.mul, "Lerp", weight, way))
+
+
+# the same functions under second names
+accumulate_n = addn
+divide = div
+floor_divide = floor_div
+mod = fmod
+multiply = mul
+negative = neg
+remainder = floor_mod
+subtract = sub
+truncate_mod = fmod

@@ -53,7 +53,8 @@ def unary_function(
         name: its name.
         row: the row that it applies.
         what: what it computes, with formula and derivative, as sentences.
-        example: its argument in the example.
+        example: its argument in the example; a number is shown to four places, because the last
+            digits differ between machines.
         prints: what the example prints.
         float_only: integers and truth values become Float32 first.
         integers_stay: integers and truth values are the result already (``floor``).
@@ -86,7 +87,7 @@ def unary_function(
         TypeError: ``x`` is neither a tensor nor a number, or of another element type.
 
     >>> from mindgrad import Tensor, ops
-    >>> print(ops.{name}({example}))
+    >>> {_shown(name, example)}
     {_indented(prints)}
     """,
     )
@@ -126,7 +127,7 @@ def binary_function(
         ValueError: the shapes do not broadcast.
 
     >>> from mindgrad import Tensor, ops
-    >>> print(ops.{name}({example}))
+    >>> {_shown(name, example)}
     {_indented(prints)}
     """,
     )
@@ -156,6 +157,13 @@ def _named(function: Callable[..., Any], module: str, name: str, doc: str) -> Ca
     function.__module__ = module
     function.__doc__ = doc
     return function
+
+
+def _shown(name: str, example: str) -> str:
+    if "Tensor" in example:
+        return f"print(ops.{name}({example}))"
+    given = ", ".join(f"Tensor({number})" for number in example.split(", "))
+    return f'print(f"{{ops.{name}({given}):.4f}}")'
 
 
 def _indented(text: str) -> str:

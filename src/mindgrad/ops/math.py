@@ -1,61 +1,317 @@
-"""Elementwise mathematical functions of tensors."""
+"""Elementary functions of the elements of one tensor, and of pairs, under MindSpore's names.
+
+Every function has derivatives of every order. Where a derivative is not finite or not unique,
+``docs/conventions.md`` says what is taken. Formulas: NIST Digital Library of Mathematical Functions.
+"""
 
 from __future__ import annotations
 
+import math as _math
 from typing import Any
 
+from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops.operands import unary
-from mindgrad.primitives import elementwise as rows
+from mindgrad.ops import arithmetic
+from mindgrad.ops.define import binary_function, unary_function
+from mindgrad.ops.operands import binary, choose, inexact, operand, promoted
+from mindgrad.primitives import arithmetic as basic
+from mindgrad.primitives import elementwise, logic, special
 
-__all__ = ["cos", "exp", "log", "sin", "tanh"]
+__all__ = [
+    "acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "asin",
+    "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "deg2rad", "exp", "exp2", "expm1", "hypot",
+    "inv", "log", "log10", "log1p", "log2", "logaddexp", "logaddexp2", "rad2deg", "reciprocal", "rsqrt",
+    "sin", "sinc", "sinh", "sqrt", "square", "squared_difference", "tan", "tanh", "xdivy", "xlogy",
+]  # fmt: skip
 
 
-def sin(x: Any) -> Tensor:
-    """The sine of ``x`` (radians).
+# --- trigonometric and hyperbolic functions and their inverses ---------------------------------------
+
+sin = unary_function(
+    __name__, "sin", elementwise.sin, "The sine of ``x`` in radians; its derivative is cos x.",
+    "1.5", "0.9975", float_only=True,
+)  # fmt: skip
+cos = unary_function(
+    __name__, "cos", elementwise.cos, "The cosine of ``x`` in radians; its derivative is −sin x.",
+    "1.5", "0.0707", float_only=True,
+)  # fmt: skip
+tan = unary_function(
+    __name__, "tan", elementwise.tan, "The tangent of ``x`` in radians; its derivative is 1 + tan² x.",
+    "1.0", "1.5574", float_only=True,
+)  # fmt: skip
+asin = unary_function(
+    __name__, "asin", elementwise.asin,
+    "The angle in [−π/2, π/2] whose sine is ``x``, NaN outside [−1, 1]; derivative 1 / √(1 − x²).",
+    "1.0", "1.5708", float_only=True,
+)  # fmt: skip
+acos = unary_function(
+    __name__, "acos", elementwise.acos,
+    "The angle in [0, π] whose cosine is ``x``, NaN outside [−1, 1]; derivative −1 / √(1 − x²).",
+    "0.0", "1.5708", float_only=True,
+)  # fmt: skip
+atan = unary_function(
+    __name__, "atan", elementwise.atan,
+    "The angle in [−π/2, π/2] whose tangent is ``x``; derivative 1 / (1 + x²).",
+    "1.0", "0.7854", float_only=True,
+)  # fmt: skip
+sinh = unary_function(
+    __name__, "sinh", elementwise.sinh, "The hyperbolic sine of ``x``; its derivative is cosh x.",
+    "1.0", "1.1752", float_only=True,
+)  # fmt: skip
+cosh = unary_function(
+    __name__, "cosh", elementwise.cosh, "The hyperbolic cosine of ``x``; its derivative is sinh x.",
+    "1.0", "1.5431", float_only=True,
+)  # fmt: skip
+tanh = unary_function(
+    __name__, "tanh", elementwise.tanh, "The hyperbolic tangent of ``x``; derivative 1 − tanh² x.",
+    "1.0", "0.7616", float_only=True,
+)  # fmt: skip
+asinh = unary_function(
+    __name__, "asinh", elementwise.asinh, "The inverse of ``sinh``; its derivative is 1 / √(1 + x²).",
+    "1.0", "0.8814", float_only=True,
+)  # fmt: skip
+acosh = unary_function(
+    __name__, "acosh", elementwise.acosh,
+    "The inverse of ``cosh`` that is not negative, NaN below 1; derivative 1 / √(x² − 1).",
+    "2.0", "1.3170", float_only=True,
+)  # fmt: skip
+atanh = unary_function(
+    __name__, "atanh", elementwise.atanh,
+    "The inverse of ``tanh``, ±inf at ±1 and NaN outside; its derivative is 1 / (1 − x²).",
+    "0.5", "0.5493", float_only=True,
+)  # fmt: skip
+atan2 = binary_function(
+    __name__, "atan2", elementwise.atan2,
+    "The angle of the point (``y``, ``x``) in (−π, π]: atan(x / y) in the right quadrant.\n\n"
+    "    As in MindSpore the ordinate comes first. Derivatives y / r² and −x / r² with r² = x² + y²,\n"
+    "    both 0 at the origin.",
+    "1.0, -1.0", "2.3562", float_only=True,
+)  # fmt: skip
+hypot = binary_function(
+    __name__, "hypot", elementwise.hypot,
+    "√(x² + y²) without overflow; derivatives x / r and y / r, both 0 at the origin.",
+    "3.0, 4.0", "5.0000", float_only=True,
+)  # fmt: skip
+
+
+# --- exponentials, logarithms, roots -----------------------------------------------------------------
+
+exp = unary_function(
+    __name__, "exp", elementwise.exp, "e to the power of ``x``; it is its own derivative.",
+    "1.0", "2.7183", float_only=True,
+)  # fmt: skip
+exp2 = unary_function(
+    __name__, "exp2", elementwise.exp2, "2 to the power of ``x``; its derivative is 2ˣ log 2.",
+    "3.0", "8.0000", float_only=True,
+)  # fmt: skip
+expm1 = unary_function(
+    __name__, "expm1", elementwise.expm1, "eˣ − 1, exact for small ``x``; its derivative is eˣ.",
+    "1.0", "1.7183", float_only=True,
+)  # fmt: skip
+log = unary_function(
+    __name__, "log", elementwise.log,
+    "The natural logarithm of ``x``, −inf at 0 and NaN below; its derivative is 1 / x.",
+    "2.0", "0.6931", float_only=True,
+)  # fmt: skip
+log2 = unary_function(
+    __name__, "log2", elementwise.log2, "The logarithm to base 2; its derivative is 1 / (x log 2).",
+    "8.0", "3.0000", float_only=True,
+)  # fmt: skip
+log10 = unary_function(
+    __name__, "log10", elementwise.log10, "The logarithm to base 10; its derivative is 1 / (x log 10).",
+    "100.0", "2.0000", float_only=True,
+)  # fmt: skip
+log1p = unary_function(
+    __name__, "log1p", elementwise.log1p, "log(1 + x), exact for small ``x``; derivative 1 / (1 + x).",
+    "1.0", "0.6931", float_only=True,
+)  # fmt: skip
+sqrt = unary_function(
+    __name__, "sqrt", elementwise.sqrt,
+    "The square root of ``x``, NaN below 0; its derivative is 1 / (2 √x), infinite at 0.",
+    "2.0", "1.4142", float_only=True,
+)  # fmt: skip
+rsqrt = unary_function(
+    __name__, "rsqrt", elementwise.rsqrt, "1 / √x; its derivative is −1 / (2 x √x).",
+    "4.0", "0.5000", float_only=True,
+)  # fmt: skip
+cbrt = unary_function(
+    __name__, "cbrt", elementwise.cbrt, "The real cube root of ``x``; its derivative is 1 / (3 ∛x²).",
+    "-27.0", "-3.0000", float_only=True,
+)  # fmt: skip
+reciprocal = unary_function(
+    __name__, "reciprocal", elementwise.reciprocal, "1 / x; its derivative is −1 / x².",
+    "Tensor([2.0, 4.0])", "[0.5  0.25]", float_only=True,
+)  # fmt: skip
+logaddexp = binary_function(
+    __name__, "logaddexp", special.logaddexp,
+    "log(eˣ + eʸ) without overflow; derivatives eˣ / (eˣ + eʸ) and eʸ / (eˣ + eʸ).",
+    "1000.0, 1000.0", "1000.6932", float_only=True,
+)  # fmt: skip
+xlogy = binary_function(
+    __name__, "xlogy", elementwise.xlogy,
+    "x · log y, and 0 where ``x`` is 0; its derivatives are log y and x / y.",
+    "2.0, 3.0", "2.1972", float_only=True,
+)  # fmt: skip
+
+
+def logaddexp2(x: Any, y: Any) -> Tensor:
+    """log₂(2ˣ + 2ʸ) without overflow.
+
+    Args:
+        x, y: tensors or numbers whose shapes broadcast; integers are taken as Float32.
+
+    Raises:
+        TypeError: an operand is neither a tensor nor a number.
+        ValueError: the shapes do not broadcast.
 
     >>> from mindgrad import Tensor, ops
-    >>> print(ops.sin(Tensor([0.0])))
-    [0.]
+    >>> print(f"{ops.logaddexp2(Tensor(3.0), Tensor(3.0)):.4f}")
+    4.0000
     """
-    return unary(rows.sin, "Sin", x, float_only=True)
+    scale = _math.log(2)
+    x, y = promoted("Logaddexp2", x, y)
+    return arithmetic.div(logaddexp(arithmetic.mul(x, scale), arithmetic.mul(y, scale)), scale)
 
 
-def cos(x: Any) -> Tensor:
-    """The cosine of ``x`` (radians).
+def xdivy(x: Any, y: Any) -> Tensor:
+    """x / y, and 0 where ``x`` is 0 and ``y`` is 0 or NaN; the derivatives are 0 there too.
+
+    Args:
+        x, y: tensors or numbers whose shapes broadcast; integers are taken as Float32.
+
+    Returns:
+        Tensor of the broadcast shape and of the promoted element type.
+
+    Raises:
+        TypeError: an operand is neither a tensor nor a number, or complex.
+        ValueError: the shapes do not broadcast.
 
     >>> from mindgrad import Tensor, ops
-    >>> print(ops.cos(Tensor([0.0])))
-    [1.]
+    >>> print(ops.xdivy(Tensor([0.0, 2.0]), Tensor([0.0, 4.0])))
+    [0.  0.5]
     """
-    return unary(rows.cos, "Cos", x, float_only=True)
+    x, y = (inexact(each) for each in promoted("Xdivy", x, y))
+    some = apply(logic.logical_or, binary(basic.less, "Xdivy", y, 0), binary(basic.greater, "Xdivy", y, 0))
+    some = apply(logic.logical_or, some, binary(basic.not_equal, "Xdivy", x, 0))
+    return choose(some, arithmetic.div(x, choose(some, y, 1)), 0)
 
 
-def tanh(x: Any) -> Tensor:
-    """The hyperbolic tangent of ``x``.
+def squared_difference(x: Any, y: Any) -> Tensor:
+    """(x − y)².
+
+    Args:
+        x, y: tensors or numbers whose shapes broadcast.
+
+    Returns:
+        Tensor of the broadcast shape and of the promoted element type.
+
+    Raises:
+        TypeError: an operand is neither a tensor nor a number, or holds truth values.
+        ValueError: the shapes do not broadcast.
 
     >>> from mindgrad import Tensor, ops
-    >>> print(ops.tanh(Tensor([0.0])))
-    [0.]
+    >>> print(ops.squared_difference(Tensor([1.0, 5.0]), 2.0))
+    [1. 9.]
     """
-    return unary(rows.tanh, "Tanh", x, float_only=True)
+    return square(binary(basic.sub, "SquaredDifference", x, y))
 
 
-def exp(x: Any) -> Tensor:
-    """The exponential of ``x``.
+def square(x: Any) -> Tensor:
+    """x · x; its derivative is 2 x.
+
+    Args:
+        x: a tensor of any shape or a number, of any element type.
+
+    Returns:
+        Tensor of the shape and element type of ``x``.
+
+    Raises:
+        TypeError: ``x`` is neither a tensor nor a number.
 
     >>> from mindgrad import Tensor, ops
-    >>> print(ops.exp(Tensor([0.0])))
-    [1.]
+    >>> print(ops.square(Tensor([1.0, -3.0])))
+    [1. 9.]
     """
-    return unary(rows.exp, "Exp", x, float_only=True)
+    x = operand(x, "Square")
+    return apply(basic.mul, x, x)
 
 
-def log(x: Any) -> Tensor:
-    """The natural logarithm of ``x``.
+_SINC_SERIES = [(-1) ** k / _math.factorial(2 * k + 1) for k in range(8)]  # sin u / u in powers of u²
+
+
+def sinc(x: Any) -> Tensor:
+    """sin(π x) / (π x), and 1 at 0.
+
+    Next to 0 the power series is taken, so that value and derivatives are exact there too.
+
+    Args:
+        x: a tensor of any shape or a number; integers are taken as Float32.
+
+    Returns:
+        Tensor of the shape of ``x``.
+
+    Raises:
+        TypeError: ``x`` is neither a tensor nor a number, or complex.
 
     >>> from mindgrad import Tensor, ops
-    >>> print(ops.log(Tensor([1.0])))
-    [0.]
+    >>> print(f"{ops.sinc(Tensor(0.5)):.4f}")
+    0.6366
     """
-    return unary(rows.log, "Log", x, float_only=True)
+    u = arithmetic.mul(inexact(operand(x, "Sinc")), _math.pi)
+    squared = square(u)
+    near = binary(basic.less, "Sinc", squared, 0.25)
+    u = choose(near, 1, u)
+    small = choose(near, squared, 0)
+    series: Any = _SINC_SERIES[-1]
+    for coefficient in reversed(_SINC_SERIES[:-1]):
+        series = arithmetic.add(coefficient, arithmetic.mul(series, small))
+    return choose(near, series, arithmetic.div(sin(u), u))
+
+
+def deg2rad(x: Any) -> Tensor:
+    """Degrees as radians: x π / 180.
+
+    Args:
+        x: a tensor of any shape or a number; integers are taken as Float32.
+
+    Returns:
+        Tensor of the shape of ``x``.
+
+    Raises:
+        TypeError: ``x`` is neither a tensor nor a number.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.deg2rad(Tensor(180.0)):.4f}")
+    3.1416
+    """
+    return arithmetic.mul(inexact(operand(x, "Deg2rad")), _math.pi / 180)
+
+
+def rad2deg(x: Any) -> Tensor:
+    """Radians as degrees: x · 180 / π.
+
+    Args:
+        x: a tensor of any shape or a number; integers are taken as Float32.
+
+    Returns:
+        Tensor of the shape of ``x``.
+
+    Raises:
+        TypeError: ``x`` is neither a tensor nor a number.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.rad2deg(Tensor(0.5)):.4f}")
+    28.6479
+    """
+    return arithmetic.mul(inexact(operand(x, "Rad2deg")), 180 / _math.pi)
+
+
+# the same functions under second names
+arccos = acos
+arccosh = acosh
+arcsin = asin
+arcsinh = asinh
+arctan = atan
+arctan2 = atan2
+arctanh = atanh
+inv = reciprocal

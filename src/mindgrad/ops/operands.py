@@ -15,6 +15,7 @@ from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor, make_tensor, scalar_tensor
 from mindgrad.core.types import tensor_type
 from mindgrad.frontend import state
+from mindgrad.primitives.arithmetic import select
 from mindgrad.primitives.structural import broadcast_in_dim, convert
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "broadcast_shapes",
     "broadcast_to",
     "cast",
+    "choose",
     "full_tensor",
     "inexact",
     "normalize_axes",
@@ -197,6 +199,14 @@ def pointwise(primitive: Primitive, operator: str, *xs: Any, float_only: bool = 
     ]
     accepted(primitive, operator, *operands)
     return apply(primitive, *operands)
+
+
+def choose(condition: Tensor, a: Any, b: Any) -> Tensor:
+    """``a`` where ``condition`` holds, else ``b``: tensors of one type, or one of them a number."""
+    like = (a if isinstance(a, Tensor) else b).type
+    first = a if isinstance(a, Tensor) else scalar_tensor(a, like)
+    second = b if isinstance(b, Tensor) else scalar_tensor(b, like)
+    return apply(select, condition, first, second)
 
 
 _LARGEST_HALF = 65504.0

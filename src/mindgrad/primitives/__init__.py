@@ -4,19 +4,25 @@ from mindgrad.primitives import (
     arithmetic,
     complexes,
     contraction,
+    convolution,
     cumulative,
+    determinant,
+    einsum,
     elementwise,
     indexing,
+    linalg,
     logic,
     piecewise,
     reduction,
     slicing,
     sorting,
     special,
+    spectral,
     structural,
 )
 
 __all__ = [
-    "arithmetic", "complexes", "contraction", "cumulative", "elementwise", "indexing", "logic",
-    "piecewise", "reduction", "slicing", "sorting", "special", "structural",
+    "arithmetic", "complexes", "contraction", "convolution", "cumulative", "determinant",
+    "einsum", "elementwise", "indexing", "linalg", "logic", "piecewise", "reduction", "slicing",
+    "sorting", "special", "spectral", "structural",
 ]  # fmt: skip

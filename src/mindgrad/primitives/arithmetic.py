@@ -33,13 +33,81 @@ def _is(atom: Any, number: complex) -> bool:
     return type(atom) is Constant and atom.is_all(number)
 
 
+# Rewrites. Like terms are collected, up to a factor that is a small whole number or its binary
+# fraction: a − (−b) = a + b, x + x = 2 x, 2 x + x = 3 x. Nested derivatives are full of them. Values
+# change by rounding at most. (Moving factors outwards through products and matrix products was tried
+# too: it gave more equations, 554 instead of 451 for the sixth derivative of a small tanh network.)
+
+_LARGEST_FACTOR = 1024
+
+
+def scaled(atom: Any) -> tuple[float, Any]:
+    """``atom`` as ``(factor, rest)``; the factor is 1 where none stands outside."""
+    made_by = getattr(atom, "made_by", None)
+    if made_by is None:
+        return 1, atom
+    if made_by.primitive is neg:
+        factor, rest = scaled(made_by.inputs[0])
+        return -factor, rest
+    if made_by.primitive is mul:
+        for this, other in (made_by.inputs, made_by.inputs[::-1]):
+            factor = _factor(this)
+            if factor is not None:
+                return factor, other
+    return 1, atom
+
+
+def _factor(atom: Any) -> float | None:
+    """The number that ``atom`` is, if like terms are collected over it."""
+    if type(atom) is not Constant or not atom.is_splat or not atom.type.dtype.is_float:
+        return None
+    number = float(atom.value)
+    whole = number * 64
+    return number if whole.is_integer() and 0 < abs(number) <= _LARGEST_FACTOR else None
+
+
+def times(factor: float, atom: Any) -> Any:
+    """``factor · atom``."""
+    return -atom if factor == -1 else factor * atom
+
+
+def _collect(c: float, x: Any, d: float, y: Any) -> Any:
+    """``c x + d y``, where that can be written better."""
+    if x is y and c + d != 0:
+        return times(c + d, x)
+    if c == -1 and d == -1:
+        return -(x + y)
+    if d == -1:
+        return times(c, x) - y
+    if c == -1:
+        return times(d, y) - x
+    return None
+
+
 def _simplify_add(a: Any, b: Any) -> Any:
     # x + 0 = x (for x = −0 the sum is +0: the sign of a zero is not kept)
     if _is(a, 0):
         return b
     if _is(b, 0):
         return a
-    return None
+    if not a.type.dtype.is_inexact:
+        return None
+    return _collect(*scaled(a), *scaled(b))
+
+
+def _simplify_sub(a: Any, b: Any) -> Any:
+    if _is(b, 0):
+        return a
+    if not a.type.dtype.is_inexact:
+        return None
+    (c, x), (d, y) = scaled(a), scaled(b)
+    if (c, d) == (1, 1):
+        return None
+    if x is y and c != d:
+        return times(c - d, x)
+    if d == -1:
+        return a + y
+    return -(x + b) if c == -1 else None
 
 
 def _sub_jvp(y: Any, xs: Any, ts: Any) -> Any:
@@ -54,6 +122,11 @@ def _add_jvp(y: Any, xs: Any, ts: Any) -> Any:
     if a is None or b is None:
         return b if a is None else a
     return a + b
+
+
+def _simplify_neg(x: Any) -> Any:
+    factor, rest = scaled(x)
+    return None if factor == 1 else times(-factor, rest)
 
 
 def _with_bools(name: str, of_bools: str) -> Any:
@@ -79,6 +152,7 @@ neg = pointwise_linear(
     numpy=np.negative,
     xla="neg",
     transpose=lambda ct, x: -ct,
+    simplify=_simplify_neg,
     samples=reals(),
 )
 
@@ -89,7 +163,7 @@ sub = pointwise_linear(
     jvp=_sub_jvp,
     transpose=lambda ct, a, b: [ct if a.linear else None, -ct if b.linear else None],
     operands=2,
-    simplify=lambda a, b: a if _is(b, 0) else None,
+    simplify=_simplify_sub,
     samples=reals(),
 )
 
@@ -103,6 +177,13 @@ def _simplify_mul(a: Any, b: Any) -> Any:
         return -b
     if _is(b, -1):
         return -a
+    if not a.type.dtype.is_inexact:
+        return None
+    for this, other in ((a, b), (b, a)):
+        factor = _factor(this)
+        if factor is not None:
+            inner, rest = scaled(other)
+            return None if inner == 1 else times(factor * inner, rest)
     return None
 
 
@@ -209,7 +290,7 @@ div = Primitive(
     transpose=_div_transpose,
     simplify=lambda a, b: a if _is(b, 1) else None,
     taint="passes",
-    samples=((reals(), reals(0.5, 2.0)), 2, "inexact"),
+    samples=((reals(), reals(0.5, 2.0)), 2, "number"),
 )
 
 

@@ -11,6 +11,7 @@ from mindgrad.core.graph import Atom, Constant
 from mindgrad.core.types import Shape, TensorType
 from mindgrad.primitives.batching import past
 from mindgrad.primitives.kinds import accumulate, full, multilinear
+from mindgrad.primitives.precision import is_half
 from mindgrad.primitives.reduction import reduce_sum
 from mindgrad.primitives.samples import case, reals
 from mindgrad.primitives.structural import broadcast_in_dim, transpose
@@ -62,7 +63,7 @@ def _dot_numpy(a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
 
 
 def _matmul(a: Any, b: Any) -> Any:
-    if a.dtype.itemsize == 2 and a.dtype.kind not in "iu":
+    if is_half(a.dtype):
         # half precision is summed in single precision, as XLA does
         return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
     return np.matmul(a, b)

@@ -17,6 +17,7 @@ import numpy as np
 from mindgrad.core.types import Shape, TensorType
 from mindgrad.primitives.batching import moved
 from mindgrad.primitives.kinds import multilinear, zeros
+from mindgrad.primitives.precision import is_half
 from mindgrad.primitives.samples import case, reals
 from mindgrad.primitives.structural import pad, reshape, reverse, transpose
 
@@ -96,7 +97,7 @@ def _conv_numpy(
     groups: int,
 ) -> Any:
     kind = x.dtype
-    if kind.itemsize == 2 and kind.kind not in "iu":
+    if is_half(kind):
         # half precision is summed in single precision, as XLA does
         x, w = x.astype(np.float32), w.astype(np.float32)
     (count, channels), outputs = x.shape[:2], w.shape[0]

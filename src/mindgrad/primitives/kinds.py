@@ -41,7 +41,7 @@ __all__ = [
     "zeros",
 ]
 
-_ACCEPTS: dict[str, tuple[str, ...]] = {
+ACCEPTS: dict[str, tuple[str, ...]] = {
     "float": ("float",),
     "inexact": ("float", "complex"),
     "real": ("int", "uint", "float"),
@@ -91,7 +91,7 @@ def product(partial: Any, tangent: Any, singular: bool = False) -> Any:
 
 def same_type(name: str, accepts: str) -> Callable[..., TensorType]:
     """A type rule: all operands, and the result, have one type of the kinds that ``accepts`` names."""
-    kinds = _ACCEPTS[accepts]
+    kinds = ACCEPTS[accepts]
 
     def type_rule(*types: TensorType, **_: Any) -> TensorType:
         first = types[0]

@@ -22,12 +22,13 @@ from mindgrad.primitives.reduction import reduce_sum
 from mindgrad.primitives.structural import broadcast_in_dim, convert, iota, transpose
 
 __all__ = [
-    "adjoint", "batched_in_front", "check_matrix", "check_square", "columns", "diagonal",
-    "hermitian", "identity", "lower", "masked", "matmul", "on_failure_nan", "positive_definite",
-    "rows", "sum_of_products", "swapped", "upper", "well_conditioned",
+    "adjoint", "batched_in_front", "check_matrix", "check_square", "columns", "diagonal", "dominant",
+    "hermitian", "identity", "lower", "masked", "matmul", "on_failure_nan", "on_the_diagonal",
+    "positive_definite", "real_part_type", "rows", "separated", "sum_of_products", "swapped", "upper", "well_conditioned",
 ]  # fmt: skip
 
 _SUPPORTED = (float32, float64, complex64, complex128)
+_REAL_PART = {complex64: float32, complex128: float64}
 
 
 # --- type rules ------------------------------------------------------------------------------------
@@ -57,6 +58,11 @@ def check_square(name: str, x: TensorType) -> None:
         raise ValueError(
             f"For '{name}', the matrix must be square, of shape (…, n, n), but got {x.shape}."
         )
+
+
+def real_part_type(x: TensorType) -> TensorType:
+    """The type of the real parts of ``x``."""
+    return x.with_dtype(_REAL_PART.get(x.dtype, x.dtype))
 
 
 # --- kernels ---------------------------------------------------------------------------------------
@@ -142,14 +148,19 @@ def upper(x: Any, strict: bool = False) -> Any:
     return masked(x, greater(j, i) if strict else greater_equal(j, i))
 
 
+def on_the_diagonal(x: Any) -> Any:
+    """The elements on the diagonal, zeros elsewhere."""
+    return masked(x, equal(*_indices(x.shape)))
+
+
 def diagonal(x: Any) -> Any:
     """The diagonal of a square matrix as a vector."""
-    return reduce_sum(masked(x, equal(*_indices(x.shape))), axes=(len(x.shape) - 1,))
+    return reduce_sum(on_the_diagonal(x), axes=(len(x.shape) - 1,))
 
 
 def identity(type: TensorType) -> Any:
     """The identity matrix of ``type``."""
-    return masked(ones(type), equal(*_indices(type.shape)))
+    return on_the_diagonal(ones(type))
 
 
 def _spread(v: Any, like: Any, axis: int) -> Any:
@@ -195,14 +206,38 @@ def batched_in_front(name: str) -> Callable[..., tuple[Any, Any]]:
 # --- samples ---------------------------------------------------------------------------------------
 
 
+def _prepared(function: Callable[[Any], Any]) -> Callable[..., list[Any]]:
+    """``prepare`` of a sample: ``function`` in double precision on the first operand."""
+
+    def prepare(x: Any, *rest: Any) -> list[Any]:
+        exact = np.complex128 if x.dtype.kind == "c" else np.float64
+        return [function(x.astype(exact)).astype(x.dtype), *rest]
+
+    return prepare
+
+
+@_prepared
 def positive_definite(x: Any) -> Any:
     """A positive definite matrix made of ``x``."""
-    y = x @ np.conj(np.swapaxes(x, -1, -2))
-    return y + np.eye(x.shape[-1], dtype=x.dtype)
+    return x @ np.conj(np.swapaxes(x, -1, -2)) + np.eye(x.shape[-1])
 
 
+@_prepared
 def well_conditioned(x: Any) -> Any:
     """A matrix of the shape of ``x`` with singular values well apart from each other and from zero."""
     u, s, vh = np.linalg.svd(x, full_matrices=False)
-    values = np.arange(1, s.shape[-1] + 1, dtype=s.dtype)[::-1] / 2
-    return (u * values) @ vh
+    return (u * np.arange(s.shape[-1], 0, -1)) @ vh
+
+
+@_prepared
+def separated(x: Any) -> Any:
+    """A symmetric (Hermitian) matrix with eigenvalues well apart from each other, of both signs."""
+    q = np.linalg.qr(x)[0]
+    values = np.arange(x.shape[-1]) - 0.7
+    return (q * values) @ np.conj(np.swapaxes(q, -1, -2))
+
+
+@_prepared
+def dominant(x: Any) -> Any:
+    """A matrix whose diagonal is larger than the rest."""
+    return x + 4 * np.eye(x.shape[-1])

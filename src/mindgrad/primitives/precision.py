@@ -18,10 +18,11 @@ def is_half(dtype: Any) -> bool:
 def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """The NumPy ``kernel(x, …)``, in float32 where ``x`` has half precision; keeps the type of x."""
 
-    def run(x: Any, **parameters: Any) -> Any:
+    def run(x: Any, *others: Any, **parameters: Any) -> Any:
         if is_half(x.dtype):
-            return np.asarray(kernel(x.astype(np.float32), **parameters)).astype(x.dtype)
-        return np.asarray(kernel(x, **parameters))
+            wide = [array.astype(np.float32) for array in (x, *others)]
+            return np.asarray(kernel(*wide, **parameters)).astype(x.dtype)
+        return np.asarray(kernel(x, *others, **parameters))
 
     return run
 

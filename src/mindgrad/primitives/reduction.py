@@ -19,9 +19,9 @@ from mindgrad.core.primitive import REGISTRY, Primitive
 from mindgrad.core.types import Shape, TensorType
 from mindgrad.primitives.arithmetic import equal, select
 from mindgrad.primitives.batching import batched_along
+from mindgrad.primitives.elementwise import exp, safe_reciprocal
 from mindgrad.primitives.kinds import (
     constant,
-    elementwise,
     full,
     general,
     linear,
@@ -41,7 +41,7 @@ from mindgrad.primitives.structural import (
 
 __all__ = [
     "argmax", "argmin", "logsumexp", "norm", "reduce_all", "reduce_any", "reduce_max", "reduce_min",
-    "reduce_prod", "reduce_sum", "reciprocal_or_zero",
+    "reduce_prod", "reduce_sum",
 ]  # fmt: skip
 
 _NUMBER = ("int", "uint", "float", "complex")
@@ -82,7 +82,7 @@ def _over_one(row: Callable[[], Primitive]) -> Callable[..., Any]:
     """Reducing axes of size 1 is a reshape."""
 
     def simplify(x: Any, axes: Shape) -> Any:
-        if all(x.shape[axis] == 1 for axis in axes):
+        if all(0 <= axis < len(x.shape) and x.shape[axis] == 1 for axis in axes):
             return reshape(x, shape=row().type_rule(x.type, axes=axes).shape)
         return None
 
@@ -182,10 +182,16 @@ reduce_prod = general(
 
 
 def _extreme_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
+    """ẏ = Σ share · ẋ, where the elements that equal y share 1; all shares are NaN where y is."""
     x = xs[0]
-    hits = convert(equal(x, _spread(y, x, axes)), dtype=x.dtype)
-    share = hits / _spread(reduce_sum(hits, axes=axes), x, axes)
-    return reduce_sum(product(share, ts[0]), axes=axes)
+    hits = equal(x, _spread(y, x, axes))
+    share = 1 / reduce_sum(convert(hits, dtype=x.dtype), axes=axes)
+    nothing = zeros(y.type)
+    if y.dtype.is_float:
+        # said, and not left to 0 / 0, which XLA turns into 0
+        nothing = select(equal(y, y), nothing, y)
+    weight = select(hits, _spread(share, x, axes), _spread(nothing, x, axes))
+    return reduce_sum(product(weight, ts[0]), axes=axes)
 
 
 def _extreme(name: str, which: str, pairwise: np.ufunc) -> Primitive:
@@ -284,7 +290,7 @@ def _logsumexp_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
     distance = select(at_top, nothing, x - select(at_bottom, nothing, above))
     hits = convert(equal(x, full(x.type, np.inf)), dtype=x.dtype)
     share = hits / _spread(reduce_sum(hits, axes=axes), x, axes)
-    weight = select(at_top, share, REGISTRY["exp"](distance))
+    weight = select(at_top, share, exp(distance))
     return reduce_sum(product(weight, ts[0]), axes=axes)
 
 
@@ -309,31 +315,10 @@ logsumexp = general(
 # --- the 2-norm ------------------------------------------------------------------------------------
 
 
-def _reciprocal_numpy(x: Any) -> Any:
-    nothing = np.equal(x, 0)
-    return np.where(nothing, x, np.divide(1, np.where(nothing, 1, x), dtype=x.dtype)).astype(x.dtype)
-
-
-def _reciprocal_xla(jax: Any, x: Any) -> Any:
-    nothing = x == 0
-    return jax.numpy.where(nothing, x, 1 / jax.numpy.where(nothing, jax.numpy.ones_like(x), x))
-
-
-#: ``reciprocal_or_zero(x)``: 1 / x, and 0 where x is 0: the pseudoinverse of a number. Its
-#: derivative −y² is 0 there too, so directions x · (1 / |x|) need no case of their own at x = 0
-reciprocal_or_zero = elementwise(
-    "reciprocal_or_zero",
-    numpy=_reciprocal_numpy,
-    xla=_reciprocal_xla,
-    partials=lambda y, x: [-(y * y)],
-    samples=reals(0.5, 2.0),
-)
-
-
 def _norm_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
     """ẏ = Σ (x / y) ẋ, where 0 / 0 is 0: the subgradient of least norm."""
     x = xs[0]
-    direction = x * _spread(reciprocal_or_zero(y), x, axes)
+    direction = x * _spread(safe_reciprocal(y), x, axes)
     return reduce_sum(product(direction, ts[0]), axes=axes)
 
 

@@ -16,6 +16,7 @@ from mindgrad.primitives.arithmetic import equal, neg, select
 from mindgrad.primitives.elementwise import exp
 from mindgrad.primitives.kinds import elementwise, full, same_type, zeros
 from mindgrad.primitives.logic import isinf, logical_and
+from mindgrad.primitives.precision import in_single
 from mindgrad.primitives.samples import case, reals
 from mindgrad.primitives.special_kernels import (
     digamma_kernel,
@@ -23,7 +24,6 @@ from mindgrad.primitives.special_kernels import (
     erfc_kernel,
     erfinv_kernel,
     in_double,
-    in_single,
     lgamma_kernel,
     polygamma_kernel,
 )
@@ -137,10 +137,10 @@ polygamma = elementwise(
     accepts="float",
     singular=True,
     samples=[
-        case(reals(0.4, 4)[3, 2], n=1),
-        case(reals(0.4, 4)[()], n=2),
-        case(reals(0.4, 4)[2], n=0),
-        case(reals(0.6, 4)[3], n=4),
+        case(reals(0.4, 4)[3, 2], n=1, accepts="float"),
+        case(reals(0.4, 4)[()], n=2, accepts="float"),
+        case(reals(0.4, 4)[2], n=0, accepts="float"),
+        case(reals(0.6, 4)[3], n=4, accepts="float"),
     ],
 )
 

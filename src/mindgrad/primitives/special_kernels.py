@@ -21,22 +21,9 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "digamma_kernel", "erf_kernel", "erfc_kernel", "erfinv_kernel", "in_double", "in_single",
+    "digamma_kernel", "erf_kernel", "erfc_kernel", "erfinv_kernel", "in_double",
     "lgamma_kernel", "polygamma_kernel",
 ]  # fmt: skip
-
-
-def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel with half precision computed in single precision."""
-
-    def run(*arrays: Any, **parameters: Any) -> Any:
-        given = arrays[0].dtype
-        if given.itemsize > 2:
-            return kernel(*arrays, **parameters)
-        wide = [array.astype(np.float32) for array in arrays]
-        return kernel(*wide, **parameters).astype(given)
-
-    return run
 
 
 def in_double(kernel: Callable[..., Any]) -> Callable[..., Any]:

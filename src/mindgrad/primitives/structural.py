@@ -131,7 +131,7 @@ reshape = linear(
 
 
 def _transpose_simplify(x: Any, permutation: Shape) -> Any:
-    if permutation == tuple(range(len(permutation))):
+    if permutation == tuple(range(len(x.shape))):
         return x
     return _splat(x, _transpose_type(x.type, permutation))
 

@@ -1,0 +1,294 @@
+"""What gradient functions may be given, checked before anything is computed where it can be known.
+
+The exception types and the wording that programs may look for are MindSpore's; each text names the
+argument and says what would be right.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.scope import PACKAGE
+from mindgrad.core.tensor import Tensor
+from mindgrad.frontend import state
+from mindgrad.functional.callables import Arity, describe
+
+__all__ = [
+    "Weights",
+    "bind_keywords",
+    "check_callable",
+    "check_count",
+    "check_flag",
+    "check_inputs",
+    "check_outputs",
+    "check_positions",
+    "check_tensors",
+    "match",
+    "warn_of_integers",
+]
+
+
+def check_flag(owner: str, name: str, value: Any) -> None:
+    """Raises: TypeError: ``value`` is no bool."""
+    if not isinstance(value, bool):
+        raise TypeError(f"For '{owner}', the '{name}' should be bool, but got {type(value).__name__}")
+
+
+def check_callable(owner: str, fn: Any, error: type[Exception] = TypeError) -> None:
+    """Raises: error: ``fn`` is no function or Cell."""
+    if not callable(fn):
+        raise error(
+            f"For '{owner}', the first argument must be a 'Function' or 'Cell', but got "
+            f"{type(fn).__name__}. The fn should be callable."
+        )
+
+
+def check_positions(owner: str, grad_position: Any) -> None:
+    """Check ``grad_position``: an int or a tuple of different ints, none negative.
+
+    Raises:
+        TypeError: it, or an element, is something else (a bool included).
+        ValueError: a position is negative or stands twice.
+        RuntimeError: the tuple is empty.
+    """
+    if isinstance(grad_position, bool) or not isinstance(grad_position, (int, tuple)):
+        raise TypeError(
+            f"For '{owner}', the 'grad_position' should be int or tuple, but got "
+            f"{type(grad_position).__name__}"
+        )
+    if isinstance(grad_position, int):
+        if grad_position < 0:
+            raise ValueError(
+                f"For '{owner}', the grad_position must be >= 0, but got {grad_position}: inputs are "
+                f"counted from the front, starting with 0."
+            )
+        return
+    if not grad_position:
+        raise RuntimeError(
+            f"For '{owner}', the grad_position should not be empty when grad by position. "
+            f"Give the positions of the inputs, for instance (0, 1)."
+        )
+    for each in grad_position:
+        if isinstance(each, bool) or not isinstance(each, int):
+            raise TypeError(
+                f"For '{owner}', the element in 'grad_position' should be int, but got {type(each).__name__}"
+            )
+        if each < 0:
+            raise ValueError(
+                f"For '{owner}', the element in grad_position must be >= 0, but got {grad_position}."
+            )
+    if len(set(grad_position)) != len(grad_position):
+        raise ValueError(
+            f"For '{owner}', there are duplicate positions in `grad_position`, please check it: "
+            f"{grad_position}. Name every input once."
+        )
+
+
+class Weights:
+    """The Parameters whose gradients are wanted, in the order in which they are wanted.
+
+    Args:
+        owner: what errors name.
+        given: a Parameter, or a ParameterTuple, tuple or list of Parameters (one may stand twice).
+
+    Raises:
+        TypeError: it is nothing of these.
+    """
+
+    __slots__ = ("_order", "is_single", "listed", "unique")
+
+    def __init__(self, owner: str, given: Any) -> None:
+        self.is_single = getattr(given, "is_parameter", False)
+        if not self.is_single and not isinstance(given, (tuple, list)):
+            raise TypeError(
+                f"For '{owner}', the argument 'weights' should be ParameterTuple type, but got "
+                f"'{type(given)}'; a list of Parameters or one Parameter is taken too."
+            )
+        self.listed: tuple[Any, ...] = (given,) if self.is_single else tuple(given)
+        for index, each in enumerate(self.listed):
+            if not getattr(each, "is_parameter", False):
+                raise TypeError(
+                    f"For '{owner}', the elements of 'weights' should be Parameters, but element "
+                    f"{index} is of type {type(each).__name__}."
+                )
+        unique = {id(p): p for p in self.listed}
+        self.unique = tuple(unique.values())
+        places = {key: place for place, key in enumerate(unique)}
+        self._order = [places[id(p)] for p in self.listed]
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells these weights from others."""
+        return (self.is_single, *[id(p) for p in self.listed])
+
+    def arranged(self, gradients: Sequence[Any]) -> Any:
+        """The gradients of ``unique`` in the order of ``listed``; bare for a single Parameter."""
+        if self.is_single:
+            return gradients[0]
+        return tuple([gradients[place] for place in self._order])
+
+    def with_names(self, gradients: Sequence[Any]) -> Any:
+        """Like :meth:`arranged`, each gradient paired with its Parameter's name."""
+        return self.arranged([(p.name, g) for p, g in zip(self.unique, gradients, strict=True)])
+
+
+def check_inputs(owner: str, args: Sequence[Any]) -> None:
+    """Raises: TypeError: an argument is a NumPy array, whose gradient would be lost."""
+    for index, x in enumerate(args):
+        if isinstance(x, np.ndarray):
+            raise TypeError(
+                f"For '{owner}', the input can not be numpy.ndarray, but argument {index} is; "
+                f"make it a Tensor: Tensor(array)."
+            )
+
+
+def check_count(fn: Any, known: Arity, count: int, scaled: bool) -> None:
+    """Check the number of positional arguments, the ``sens`` excluded.
+
+    Raises:
+        TypeError: ``fn`` does not take ``count`` positional arguments.
+    """
+    if known.accepts(count):
+        return
+    number = int(known.least if count < known.least else known.most)
+    if scaled:
+        hint = " With sens_param=True the last argument is the 'sens', after those of the function."
+    elif count > known.most:
+        hint = " A 'sens' is taken with sens_param=True only."
+    else:
+        hint = ""
+    raise TypeError(
+        f"The parameters number of the function is {number}, but the number of provided arguments "
+        f"is {count}. The function is {describe(fn)}.{hint}"
+    )
+
+
+def bind_keywords(known: Arity, args: list[Any], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Give keyword arguments that name positional parameters their positions."""
+    args, kwargs = list(args), dict(kwargs)
+    names = known.names
+    while len(args) < len(names) and any(name in kwargs for name in names[len(args) :]):
+        position = len(args)
+        if names[position] in kwargs:
+            args.append(kwargs.pop(names[position]))
+        elif position in known.defaults:
+            args.append(known.defaults[position])
+        else:
+            break
+    return args, kwargs
+
+
+def check_tensors(text: str, values: Sequence[Any]) -> None:
+    """Raises: TypeError: one of ``values`` is no Tensor."""
+    for value in values:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"{text}, but got {type(value).__name__}.")
+
+
+def check_outputs(owner: str, fn: Any, leaves: Sequence[Any]) -> None:
+    """Raises: TypeError: the function gave something that is no tensor, number or None."""
+    for leaf in leaves:
+        if isinstance(leaf, (Tensor, bool, int, float, complex, np.generic)) or leaf is None:
+            continue
+        hint = "; make it a Tensor from operators of mindgrad.ops" if isinstance(leaf, np.ndarray) else ""
+        raise TypeError(
+            f"For '{owner}', the function to differentiate must return tensors or numbers, or "
+            f"tuples, lists or dicts of them, but {describe(fn)} returned a "
+            f"{type(leaf).__name__}{hint}."
+        )
+
+
+def match(owner: str, name: str, given: Any, like: Any, what: str) -> list[Tensor]:
+    """The tensors of ``given``, one for each tensor of ``like`` and of its type.
+
+    Args:
+        owner: the API that errors name.
+        name: the name of the argument that ``given`` is.
+        given: what the caller gave.
+        like: the value that it must be like; places that hold no tensor there may hold anything.
+        what: what ``like`` is, for errors.
+
+    Raises:
+        TypeError: a tensor stands where a container should or vice versa, or has another dtype.
+        ValueError: a container has another length or other keys, or a tensor another shape.
+    """
+    found: list[Tensor] = []
+    _match(f"For '{owner}', the '{name}'", name, given, like, what, found)
+    return found
+
+
+def _match(start: str, path: str, given: Any, like: Any, what: str, found: list[Tensor]) -> None:
+    if isinstance(like, Tensor):
+        if not isinstance(given, Tensor):
+            raise TypeError(
+                f"{start} must be like the {what}: {path} should be a Tensor of shape "
+                f"{like.shape} and dtype {like.dtype}, but got {_said(given)}."
+            )
+        if given.dtype is not like.dtype:
+            raise TypeError(
+                f"{start} must be like the {what}: the dtype of {path} should be {like.dtype}, but "
+                f"got {given.dtype}. Convert it: {path}.astype(...)."
+            )
+        if given.shape != like.shape:
+            raise ValueError(
+                f"{start} must be like the {what}: the shape of {path} should be {like.shape}, but "
+                f"got {given.shape}. It is not broadcast."
+            )
+        found.append(state.read(given))
+    elif isinstance(like, dict):
+        if not isinstance(given, dict):
+            raise TypeError(f"{start} must be like the {what}: {path} should be a dict, but got {_said(given)}.")
+        if set(given) != set(like):
+            raise ValueError(
+                f"{start} must be like the {what}: the keys of {path} should be {list(like)}, but got {list(given)}."
+            )
+        for key, each in like.items():
+            _match(start, f"{path}[{key!r}]", given[key], each, what, found)
+    elif isinstance(like, (tuple, list)):
+        if not isinstance(given, (tuple, list)):
+            raise TypeError(
+                f"{start} must be like the {what}: {path} should be a tuple of length {len(like)}, "
+                f"but got {_said(given)}."
+            )
+        if len(given) != len(like):
+            raise ValueError(
+                f"{start} must be like the {what}: {path} has invalid length: should be {len(like)}, "
+                f"but got {len(given)}."
+            )
+        for index, (g, each) in enumerate(zip(given, like, strict=True)):
+            _match(start, f"{path}[{index}]", g, each, what, found)
+
+
+def _said(given: Any) -> str:
+    if isinstance(given, Tensor):
+        return f"a Tensor of shape {given.shape} and dtype {given.dtype}"
+    if isinstance(given, (tuple, list)):
+        return f"a {type(given).__name__} of length {len(given)}"
+    return f"a {type(given).__name__}"
+
+
+def warn_of_integers(tensors: Sequence[Tensor]) -> None:
+    """Warn that the gradient of an integer is an integer: once per line of the user's program.
+
+    How often is up to Python's filters, of which the default one shows a warning once per line.
+    """
+    found = next((t.dtype for t in tensors if t.dtype.kind in ("int", "uint")), None)
+    if found is None:
+        return
+    frame: Any = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame = frame.f_back
+    warnings.warn_explicit(
+        f"a gradient is taken with respect to an input of type {found}: as in MindSpore it has that "
+        f"type itself, so that fractions are cut off. Convert the input to a floating-point type if "
+        f"that is not meant.",
+        UserWarning,
+        frame.f_code.co_filename,
+        frame.f_lineno,
+        registry=frame.f_globals.setdefault("__warningregistry__", {}),
+    )

@@ -1,0 +1,258 @@
+"""Comparisons, logic and bits. Their derivatives are 0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindgrad.core.primitive import Primitive
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import arithmetic, rounding
+from mindgrad.ops.define import binary_function, operator_name, unary_function
+from mindgrad.ops.operands import binary, broadcast_shapes, broadcast_to, inexact, promoted, truth
+from mindgrad.primitives import arithmetic as rows
+from mindgrad.primitives import logic
+from mindgrad.primitives.reduction import reduce_all
+
+__all__ = [
+    "allclose", "approximate_equal", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "eq", "equal", "ge", "greater", "greater_equal", "gt",
+    "invert", "isclose", "le", "less", "less_equal", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "lt", "ne", "not_equal",
+]  # fmt: skip
+
+
+# --- comparisons -------------------------------------------------------------------------------------
+
+equal = binary_function(
+    __name__, "equal", rows.equal, "x = y. NaN equals nothing, not even itself.",
+    "Tensor([1.0, 2.0]), 2", "[False  True]",
+)  # fmt: skip
+not_equal = binary_function(
+    __name__, "not_equal", rows.not_equal, "x ≠ y.", "Tensor([1.0, 2.0]), 2", "[ True False]"
+)
+
+
+def _ordering(name: str, row: Primitive, sign: str, prints: str) -> Callable[[Any, Any], Tensor]:
+    operator = operator_name(name)
+
+    def function(x: Any, y: Any) -> Tensor:
+        for each in (x, y):
+            if isinstance(each, complex) or getattr(getattr(each, "dtype", None), "kind", "") in (
+                "complex",
+                "c",
+            ):
+                raise TypeError(
+                    f"For '{operator}', the operands must be real, because complex numbers have no "
+                    f"order; compare their abs, real or imag."
+                )
+        return binary(row, operator, x, y)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""x {sign} y; false where an element is NaN.
+
+    Args:
+        x, y: real tensors or numbers whose shapes broadcast.
+
+    Returns:
+        Tensor of the broadcast shape and of Bool.
+
+    Raises:
+        TypeError: an operand is neither a tensor nor a number, or complex.
+        ValueError: the shapes do not broadcast.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.{name}(Tensor([1.0, 2.0, 3.0]), 2))
+    {prints}
+    """
+    return function
+
+
+less = _ordering("less", rows.less, "<", "[ True False False]")
+less_equal = _ordering("less_equal", rows.less_equal, "≤", "[ True  True False]")
+greater = _ordering("greater", rows.greater, ">", "[False False  True]")
+greater_equal = _ordering("greater_equal", rows.greater_equal, "≥", "[False  True  True]")
+
+
+def isclose(
+    input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Tensor:
+    """Whether |input − other| ≤ atol + rtol · |other|; equal infinities are close.
+
+    Args:
+        input, other: tensors or numbers whose shapes broadcast.
+        rtol: the relative tolerance, not negative.
+        atol: the absolute tolerance, not negative.
+        equal_nan: whether two NaN are close.
+
+    Returns:
+        Tensor of the broadcast shape and of Bool.
+
+    Raises:
+        TypeError: an operand is neither a tensor nor a number, or ``equal_nan`` is no bool.
+        ValueError: the shapes do not broadcast, or a tolerance is negative.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.isclose(Tensor([1.0, 2.0]), Tensor([1.0 + 1e-6, 2.1])))
+    [ True False]
+    """
+    if not isinstance(equal_nan, bool):
+        raise TypeError(f"For 'IsClose', the 'equal_nan' must be bool, but got {type(equal_nan).__name__}.")
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if not tolerance >= 0:
+            raise ValueError(f"For 'IsClose', the '{name}' must not be negative, but got {tolerance}.")
+    x, y = (inexact(each) for each in promoted("IsClose", input, other))
+    distance = rounding.abs(arithmetic.sub(x, y))
+    allowed = arithmetic.add(arithmetic.mul(rounding.abs(y), float(rtol)), float(atol))
+    near = apply(logic.logical_and, less_equal(distance, allowed), rounding.isfinite(y))
+    close = apply(logic.logical_or, equal(x, y), near)
+    if equal_nan:
+        both = apply(logic.logical_and, rounding.isnan(x), rounding.isnan(y))
+        close = apply(logic.logical_or, close, both)
+    return close
+
+
+def allclose(
+    input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Tensor:
+    """Whether all elements are close, as :func:`isclose` has it.
+
+    Args:
+        input, other: tensors or numbers whose shapes broadcast.
+        rtol: the relative tolerance, not negative.
+        atol: the absolute tolerance, not negative.
+        equal_nan: whether two NaN are close.
+
+    Returns:
+        Tensor of Bool with one element and no axes.
+
+    Raises:
+        TypeError: an operand is neither a tensor nor a number, or ``equal_nan`` is no bool.
+        ValueError: the shapes do not broadcast, or a tolerance is negative.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.allclose(Tensor([1.0, 2.0]), Tensor([1.0, 2.0])))
+    True
+    """
+    close = isclose(input, other, rtol, atol, equal_nan)
+    return apply(reduce_all, close, axes=tuple(range(close.ndim)))
+
+
+def approximate_equal(x: Any, y: Any, tolerance: float = 1e-05) -> Tensor:
+    """Whether |x − y| < tolerance.
+
+    Args:
+        x, y: tensors or numbers whose shapes broadcast.
+        tolerance: the bound, not reached.
+
+    Returns:
+        Tensor of the broadcast shape and of Bool.
+
+    Raises:
+        TypeError: an operand is neither a tensor nor a number, or ``tolerance`` is no number.
+        ValueError: the shapes do not broadcast.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.approximate_equal(Tensor([1.0, 2.0]), Tensor([1.01, 2.5]), 0.1))
+    [ True False]
+    """
+    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)):
+        raise TypeError(
+            f"For 'ApproximateEqual', the 'tolerance' must be a float, "
+            f"but got {type(tolerance).__name__}."
+        )
+    return less(rounding.abs(binary(rows.sub, "ApproximateEqual", x, y)), tolerance)
+
+
+# --- logic: any element type, where what is not zero is true -----------------------------------------
+
+
+def _logical(name: str, row: Primitive, what: str, prints: str) -> Callable[[Any, Any], Tensor]:
+    operator = operator_name(name)
+
+    def function(x: Any, y: Any) -> Tensor:
+        x, y = truth(x, operator), truth(y, operator)
+        shape = broadcast_shapes(operator, x.shape, y.shape)
+        return apply(row, broadcast_to(x, shape), broadcast_to(y, shape))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""{what}; an element that is not 0 is true.
+
+    Args:
+        x, y: tensors or numbers whose shapes broadcast, of any element type.
+
+    Returns:
+        Tensor of the broadcast shape and of Bool.
+
+    Raises:
+        TypeError: an operand is neither a tensor nor a number.
+        ValueError: the shapes do not broadcast.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.{name}(Tensor([True, True, False]), Tensor([True, False, False])))
+    {prints}
+    """
+    return function
+
+
+logical_and = _logical("logical_and", logic.logical_and, "x and y", "[ True False False]")
+logical_or = _logical("logical_or", logic.logical_or, "x or y", "[ True  True False]")
+logical_xor = _logical("logical_xor", logic.logical_xor, "Either x or y, not both", "[False  True False]")
+
+
+def logical_not(x: Any) -> Tensor:
+    """Not x; an element that is not 0 is true.
+
+    Args:
+        x: a tensor of any shape and element type, or a number.
+
+    Returns:
+        Tensor of the shape of ``x`` and of Bool.
+
+    Raises:
+        TypeError: ``x`` is neither a tensor nor a number.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.logical_not(Tensor([True, False])))
+    [False  True]
+    """
+    return apply(logic.logical_not, truth(x, "LogicalNot"))
+
+
+# --- bits --------------------------------------------------------------------------------------------
+
+bitwise_and = binary_function(
+    __name__, "bitwise_and", logic.bitwise_and, "The bits that are set in both.",
+    "Tensor([6, 5]), 3", "[2 1]",
+)  # fmt: skip
+bitwise_or = binary_function(
+    __name__, "bitwise_or", logic.bitwise_or, "The bits that are set in one or both.",
+    "Tensor([6, 5]), 3", "[7 7]",
+)  # fmt: skip
+bitwise_xor = binary_function(
+    __name__, "bitwise_xor", logic.bitwise_xor, "The bits that are set in one and not in both.",
+    "Tensor([6, 5]), 3", "[5 6]",
+)  # fmt: skip
+bitwise_not = unary_function(
+    __name__, "bitwise_not", logic.bitwise_not, "The bits that are not set: −1 − x of signed integers.",
+    "Tensor([0, 5])", "[-1 -6]",
+)  # fmt: skip
+bitwise_left_shift = binary_function(
+    __name__, "bitwise_left_shift", logic.shift_left,
+    "x · 2ʸ without the bits that leave the element type.",
+    "Tensor([1, 3]), 2", "[ 4 12]",
+)  # fmt: skip
+bitwise_right_shift = binary_function(
+    __name__, "bitwise_right_shift", logic.shift_right, "x / 2ʸ rounded down.",
+    "Tensor([8, -8]), 2", "[ 2 -2]",
+)  # fmt: skip
+
+# the same functions under second names
+eq = equal
+ge = greater_equal
+gt = greater
+invert = bitwise_not
+le = less_equal
+lt = less
+ne = not_equal

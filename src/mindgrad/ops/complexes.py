@@ -1,0 +1,119 @@
+"""Complex numbers from their parts, and back."""
+
+from __future__ import annotations
+
+import math as _math
+from typing import Any
+
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops.math import atan2
+from mindgrad.ops.operands import binary, choose, full_tensor, inexact, operand
+from mindgrad.ops.rounding import isnan
+from mindgrad.primitives import arithmetic as basic
+from mindgrad.primitives import complexes
+
+__all__ = ["angle", "complex", "conj", "imag", "real"]
+
+
+def real(x: Any) -> Tensor:
+    """The real part; a real tensor is its own.
+
+    Args:
+        x: a tensor of any shape, or a number.
+
+    Returns:
+        Tensor of the shape of ``x``: Float32 of Complex64, Float64 of Complex128.
+
+    Raises:
+        TypeError: ``x`` is neither a tensor nor a number.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.real(Tensor([1 + 2j])))
+    [1.]
+    """
+    x = operand(x, "Real")
+    return apply(complexes.real, x) if x.dtype.kind == "complex" else x
+
+
+def imag(x: Any) -> Tensor:
+    """The imaginary part; that of a real tensor is 0.
+
+    Args:
+        x: a tensor of any shape, or a number.
+
+    Returns:
+        Tensor of the shape of ``x``: Float32 of Complex64, Float64 of Complex128.
+
+    Raises:
+        TypeError: ``x`` is neither a tensor nor a number.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.imag(Tensor([1 + 2j])))
+    [2.]
+    """
+    x = operand(x, "Imag")
+    return apply(complexes.imag, x) if x.dtype.kind == "complex" else full_tensor(0, x.dtype, x.shape)
+
+
+def conj(x: Any) -> Tensor:
+    """The complex conjugate; a real tensor is its own.
+
+    Args:
+        x: a tensor of any shape, or a number.
+
+    Returns:
+        Tensor of the shape and element type of ``x``.
+
+    Raises:
+        TypeError: ``x`` is neither a tensor nor a number.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.conj(Tensor([1 + 2j])))
+    [1.-2.j]
+    """
+    x = operand(x, "Conj")
+    return apply(complexes.conj, x) if x.dtype.kind == "complex" else x
+
+
+def complex(real: Any, imag: Any) -> Tensor:
+    """The complex numbers real + i imag.
+
+    Args:
+        real, imag: Float32 or Float64 tensors, or numbers, whose shapes broadcast.
+
+    Returns:
+        Tensor of the broadcast shape: Complex64 of Float32 parts, Complex128 of Float64 ones.
+
+    Raises:
+        TypeError: a part is neither a tensor nor a number, or not Float32 or Float64.
+        ValueError: the shapes do not broadcast.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.complex(Tensor([1.0]), Tensor([2.0])))
+    [1.+2.j]
+    """
+    return binary(complexes.complex, "Complex", real, imag, float_only=True)
+
+
+def angle(x: Any) -> Tensor:
+    """The angle atan2(imag, real) of each element in radians: 0 or π for real ones.
+
+    Args:
+        x: a tensor of any shape or a number; integers are taken as Float32.
+
+    Returns:
+        Tensor of the shape of ``x``, real.
+
+    Raises:
+        TypeError: ``x`` is neither a tensor nor a number.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.angle(Tensor(1j)):.4f}")
+    1.5708
+    """
+    x = inexact(operand(x, "Angle"))
+    if x.dtype.kind == "complex":
+        return atan2(imag(x), real(x))
+    turned = choose(binary(basic.less, "Angle", x, 0), _math.pi, full_tensor(0, x.dtype, x.shape))
+    return choose(isnan(x), x, turned)

@@ -1,0 +1,449 @@
+"""Tensors joined, taken apart and repeated: concat, stack, split, tile, meshgrid, …"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops.arguments import (
+    axis_in_range,
+    listed_tensors,
+    one_or_more,
+    sizes,
+    whole_number,
+)
+from mindgrad.ops.layout import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    expand_dims,
+    ravel,
+    reshape,
+    slice_axis,
+    squeeze,
+)
+from mindgrad.ops.operands import broadcast_to, operand
+from mindgrad.ops.places import read_along
+from mindgrad.primitives import structural
+
+__all__ = [
+    "cat", "chunk", "column_stack", "concat", "concatenate", "dsplit", "dstack", "hsplit", "hstack",
+    "meshgrid", "repeat_elements", "repeat_interleave", "split", "stack", "tensor_split", "tile",
+    "unbind", "unstack", "vsplit", "vstack",
+]  # fmt: skip
+
+
+# --- joined ----------------------------------------------------------------------------------------
+
+
+def concat(tensors: Any, axis: int = 0) -> Tensor:
+    """The ``tensors`` one after another along ``axis``.
+
+    Args:
+        tensors: a tuple or list of tensors of one shape apart from ``axis``. Different element types
+            are promoted.
+        axis: along which they are joined.
+
+    Raises:
+        TypeError: ``tensors`` is no tuple or list of tensors, or ``axis`` is no int.
+        ValueError: ``tensors`` is empty, the shapes do not match, or ``axis`` is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.concat((Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]]))))
+    [[1. 2.]
+     [3. 4.]]
+    """
+    listed = listed_tensors(tensors, "Concat", "tensors")
+    first = listed[0].shape
+    axis = axis_in_range(axis, len(first), "Concat")
+    rest = first[:axis], first[axis + 1 :]
+    for x in listed:
+        if x.ndim != len(first) or (x.shape[:axis], x.shape[axis + 1 :]) != rest:
+            raise ValueError(
+                f"For 'Concat', the tensors must have one shape apart from axis {axis}, but got "
+                f"{', '.join(str(each.shape) for each in listed)}."
+            )
+    return listed[0] if len(listed) == 1 else apply(structural.concatenate, *listed, axis=axis)
+
+
+def cat(tensors: Any, axis: int = 0) -> Tensor:
+    """:func:`concat` under its other name.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.cat((Tensor([1.0]), Tensor([2.0]))))
+    [1. 2.]
+    """
+    return concat(tensors, axis)
+
+
+def concatenate(tensors: Any, axis: int = 0) -> Tensor:
+    """:func:`concat` under NumPy's name.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.concatenate((Tensor([1.0]), Tensor([2.0]))))
+    [1. 2.]
+    """
+    return concat(tensors, axis)
+
+
+def stack(tensors: Any, axis: int = 0) -> Tensor:
+    """The ``tensors``, all of one shape, along a new axis.
+
+    Args:
+        tensors: a tuple or list of tensors or numbers. Different element types are promoted. A
+            tensor stands for its parts along its first axis.
+        axis: the place of the new axis in the result.
+
+    Raises:
+        TypeError: ``tensors`` is no tuple or list of tensors, or ``axis`` is no int.
+        ValueError: ``tensors`` is empty, the shapes differ, or ``axis`` is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.stack((Tensor([1.0, 2.0]), Tensor([3.0, 4.0])), axis=1))
+    [[1. 3.]
+     [2. 4.]]
+    """
+    if isinstance(tensors, Tensor):
+        tensors = unstack(tensors)
+    listed = listed_tensors(tensors, "Stack", "tensors")
+    shape = listed[0].shape
+    if any(x.shape != shape for x in listed):
+        raise ValueError(
+            f"For 'Stack', the tensors must have one shape, but got "
+            f"{', '.join(str(x.shape) for x in listed)}."
+        )
+    place = axis_in_range(axis, len(shape) + 1, "Stack")
+    parts = [expand_dims(x, place) for x in listed]
+    return parts[0] if len(parts) == 1 else apply(structural.concatenate, *parts, axis=place)
+
+
+def hstack(tensors: Any) -> Tensor:
+    """The ``tensors`` side by side: joined along the second axis, or along the only one.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.hstack((Tensor([[1.0], [2.0]]), Tensor([[3.0], [4.0]]))))
+    [[1. 3.]
+     [2. 4.]]
+    """
+    listed = [atleast_1d(x) for x in listed_tensors(tensors, "HStack", "tensors")]
+    return concat(listed, 1 if listed[0].ndim > 1 else 0)
+
+
+def vstack(tensors: Any) -> Tensor:
+    """The ``tensors`` below each other: joined along the first axis, vectors taken as rows.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.vstack((Tensor([1.0, 2.0]), Tensor([3.0, 4.0]))))
+    [[1. 2.]
+     [3. 4.]]
+    """
+    return concat([atleast_2d(x) for x in listed_tensors(tensors, "VStack", "tensors")], 0)
+
+
+def dstack(tensors: Any) -> Tensor:
+    """The ``tensors`` joined along the third axis, which is made if it is missing.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.dstack((Tensor([1.0, 2.0]), Tensor([3.0, 4.0]))).shape
+    (1, 2, 2)
+    """
+    return concat([atleast_3d(x) for x in listed_tensors(tensors, "DStack", "tensors")], 2)
+
+
+def column_stack(tensors: Any) -> Tensor:
+    """The ``tensors`` side by side, vectors taken as columns.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.column_stack((Tensor([1.0, 2.0]), Tensor([3.0, 4.0]))))
+    [[1. 3.]
+     [2. 4.]]
+    """
+    listed = listed_tensors(tensors, "ColumnStack", "tensors")
+    return concat([reshape(x, (x.size, 1)) if x.ndim < 2 else x for x in listed], 1)
+
+
+# --- taken apart -----------------------------------------------------------------------------------
+
+
+def _cut(x: Tensor, axis: int, places: list[int]) -> tuple[Tensor, ...]:
+    """The parts of ``x`` between neighbouring ``places`` along ``axis``."""
+    return tuple(
+        slice_axis(x, axis, start, max(start, limit))
+        for start, limit in zip(places[:-1], places[1:], strict=True)
+    )
+
+
+def unstack(input_x: Any, axis: int = 0) -> tuple[Tensor, ...]:
+    """The parts of ``input_x`` along ``axis``, which disappears.
+
+    Raises:
+        TypeError: ``axis`` is no int.
+        ValueError: ``axis`` is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> first, second = ops.unstack(Tensor([[1.0, 2.0], [3.0, 4.0]]))
+    >>> print(second)
+    [3. 4.]
+    """
+    x = operand(input_x, "Unstack")
+    axis = axis_in_range(axis, x.ndim, "Unstack")
+    places = list(range(x.shape[axis] + 1))
+    return tuple(squeeze(part, axis) for part in _cut(x, axis, places))
+
+
+def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """:func:`unstack` under its other name.
+
+    >>> from mindgrad import Tensor, ops
+    >>> len(ops.unbind(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1))
+    2
+    """
+    return unstack(input, dim)
+
+
+def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
+    """``tensor`` cut into parts along ``axis``.
+
+    Args:
+        tensor: the tensor to cut.
+        split_size_or_sections: the size of each part, of which the last may be smaller; or the sizes
+            of all parts in a tuple or list.
+        axis: along which it is cut.
+
+    Raises:
+        TypeError: a size or ``axis`` is no int.
+        ValueError: a size is not positive, the sizes do not add up, or ``axis`` is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> [part.shape for part in ops.split(ops.ones((5, 2)), 2)]
+    [(2, 2), (2, 2), (1, 2)]
+    """
+    x = operand(tensor, "Split")
+    axis = axis_in_range(axis, x.ndim, "Split")
+    count = x.shape[axis]
+    if isinstance(split_size_or_sections, (tuple, list)):
+        parts = sizes(split_size_or_sections, "Split", "split_size_or_sections", least=0)
+        if sum(parts) != count:
+            raise ValueError(
+                f"For 'Split', the 'split_size_or_sections' must add up to {count}, the size of axis "
+                f"{axis}, but got {split_size_or_sections}."
+            )
+        places = [0, *np.cumsum(parts, dtype=int).tolist()]
+    else:
+        step = whole_number(split_size_or_sections, "Split", "split_size_or_sections", least=1)
+        places = [*range(0, count, step), count] if count else [0, 0]
+    return _cut(x, axis, places)
+
+
+def chunk(input: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
+    """``input`` cut into at most ``chunks`` parts of one size, the last one smaller if need be.
+
+    Raises:
+        TypeError: ``chunks`` or ``axis`` is no int.
+        ValueError: ``chunks`` is not positive, or ``axis`` is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> [part.shape for part in ops.chunk(ops.ones(5), 2)]
+    [(3,), (2,)]
+    """
+    x = operand(input, "Chunk")
+    axis = axis_in_range(axis, x.ndim, "Chunk")
+    parts = whole_number(chunks, "Chunk", "chunks", least=1)
+    return split(x, max(-(-x.shape[axis] // parts), 1), axis)
+
+
+def tensor_split(input: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
+    """``input`` cut into ``indices_or_sections`` parts, or before the places in it.
+
+    Args:
+        input: the tensor to cut.
+        indices_or_sections: the number of parts, whose sizes differ by at most one; or the places
+            where a new part begins, in a tuple or list (negative ones count from the end).
+        axis: along which it is cut.
+
+    Raises:
+        TypeError: a place, the number or ``axis`` is no int.
+        ValueError: the number is not positive, or ``axis`` is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> [part.shape for part in ops.tensor_split(ops.ones(5), 3)]
+    [(2,), (2,), (1,)]
+    """
+    x = operand(input, "TensorSplit")
+    axis = axis_in_range(axis, x.ndim, "TensorSplit")
+    count = x.shape[axis]
+    if isinstance(indices_or_sections, (tuple, list)):
+        given = sizes(indices_or_sections, "TensorSplit", "indices_or_sections")
+        inner = [min(max(place + count if place < 0 else place, 0), count) for place in given]
+        places = [0, *inner, count]
+    else:
+        parts = whole_number(indices_or_sections, "TensorSplit", "indices_or_sections", least=1)
+        small, larger = divmod(count, parts)
+        places = [k * small + min(k, larger) for k in range(parts + 1)]
+    return _cut(x, axis, places)
+
+
+def hsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """:func:`tensor_split` along the second axis, or along the only one.
+
+    >>> from mindgrad import Tensor, ops
+    >>> [part.shape for part in ops.hsplit(ops.ones((2, 4)), 2)]
+    [(2, 2), (2, 2)]
+    """
+    x = operand(input, "HSplit")
+    return tensor_split(x, indices_or_sections, 0 if x.ndim == 1 else 1)
+
+
+def vsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """:func:`tensor_split` along the first axis.
+
+    >>> from mindgrad import Tensor, ops
+    >>> [part.shape for part in ops.vsplit(ops.ones((2, 4)), 2)]
+    [(1, 4), (1, 4)]
+    """
+    return tensor_split(input, indices_or_sections, 0)
+
+
+def dsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """:func:`tensor_split` along the third axis.
+
+    >>> from mindgrad import Tensor, ops
+    >>> [part.shape for part in ops.dsplit(ops.ones((2, 1, 4)), 2)]
+    [(2, 1, 2), (2, 1, 2)]
+    """
+    return tensor_split(input, indices_or_sections, 2)
+
+
+# --- repeated --------------------------------------------------------------------------------------
+
+
+def tile(input: Any, dims: Any) -> Tensor:
+    """``input`` as one tile, laid ``dims[i]`` times along axis i.
+
+    Args:
+        input: a tensor of any shape.
+        dims: how often, for the last axes; where it is longer than the rank, axes are put in front.
+
+    Raises:
+        TypeError: ``dims`` holds something that is no int.
+        ValueError: a number is negative.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.tile(Tensor([1.0, 2.0]), (2, 2)))
+    [[1. 2. 1. 2.]
+     [1. 2. 1. 2.]]
+    """
+    x = operand(input, "Tile")
+    times = sizes(dims, "Tile", "dims", least=0)
+    rank = max(len(times), x.ndim)
+    times = (1,) * (rank - len(times)) + times
+    shape = (1,) * (rank - x.ndim) + x.shape
+    # axis i of the tile lies behind an axis over the tiles: (n₀, n₁) -> (t₀, n₀, t₁, n₁)
+    spread = tuple(n for pair in zip(times, shape, strict=True) for n in pair)
+    if spread == tuple(n for n in shape for n in (1, n)):
+        return reshape(x, shape)
+    apart = reshape(x, tuple(n for size in shape for n in (1, size)))
+    return reshape(
+        broadcast_to(apart, spread), tuple(t * n for t, n in zip(times, shape, strict=True))
+    )
+
+
+def repeat_elements(x: Any, rep: int, axis: int = 0) -> Tensor:
+    """Each element of ``x`` along ``axis`` ``rep`` times in a row.
+
+    Raises:
+        TypeError: ``rep`` or ``axis`` is no int.
+        ValueError: ``rep`` is not positive, or ``axis`` is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.repeat_elements(Tensor([1.0, 2.0]), 2))
+    [1. 1. 2. 2.]
+    """
+    tensor = operand(x, "RepeatElements")
+    axis = axis_in_range(axis, tensor.ndim, "RepeatElements")
+    times = whole_number(rep, "RepeatElements", "rep", least=1)
+    return _repeated(tensor, times, axis)
+
+
+def _repeated(x: Tensor, times: int, axis: int) -> Tensor:
+    before, count, after = x.shape[:axis], x.shape[axis], x.shape[axis + 1 :]
+    spread = broadcast_to(expand_dims(x, axis + 1), (*before, count, times, *after))
+    return reshape(spread, (*before, count * times, *after))
+
+
+def repeat_interleave(input: Any, repeats: Any, axis: int | None = None) -> Tensor:
+    """Each element of ``input`` along ``axis`` repeated.
+
+    Args:
+        input: a tensor of any shape.
+        repeats: how often: an int, or one number per element along ``axis``, in a tuple, list or
+            tensor whose values are known (the size of the result depends on them).
+        axis: by default the tensor is flattened first.
+
+    Raises:
+        TypeError: ``repeats`` or ``axis`` holds something that is no int.
+        ValueError: a number is negative, there are not as many as elements, or ``axis`` is out of
+            range.
+        RuntimeError: ``repeats`` is a tensor whose values are unknown while compiling.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.repeat_interleave(Tensor([1.0, 2.0, 3.0]), (1, 0, 2)))
+    [1. 3. 3.]
+    """
+    operator = "RepeatInterleave"
+    x = operand(input, operator)
+    if axis is None:
+        x, axis = ravel(x), 0
+    axis = axis_in_range(axis, x.ndim, operator)
+    times = [whole_number(n, operator, "repeats", least=0) for n in one_or_more(repeats)]
+    if len(times) == 1:
+        return _repeated(x, times[0], axis)
+    if len(times) != x.shape[axis]:
+        raise ValueError(
+            f"For '{operator}', the 'repeats' must hold one number for each of the {x.shape[axis]} "
+            f"elements along axis {axis}, but it holds {len(times)}."
+        )
+    return read_along(x, np.repeat(np.arange(len(times), dtype=np.int32), times), axis)
+
+
+def meshgrid(*inputs: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
+    """The coordinates of the points of a grid: each input repeated along the axes of the others.
+
+    Args:
+        inputs: vectors (or numbers) x₀, x₁, …, each the coordinates along one axis.
+        indexing: ``"ij"``: axis k of the results belongs to xₖ; ``"xy"``: axes 0 and 1 exchanged.
+
+    Raises:
+        TypeError: an input is no tensor.
+        ValueError: an input has more than one axis, or ``indexing`` is neither of the two.
+
+    >>> from mindgrad import Tensor, ops
+    >>> x, y = ops.meshgrid(Tensor([1.0, 2.0]), Tensor([3.0, 4.0, 5.0]))
+    >>> print(x)
+    [[1. 2.]
+     [1. 2.]
+     [1. 2.]]
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"For 'Meshgrid', the 'indexing' must be 'xy' or 'ij', but got {indexing!r}.")
+    if len(inputs) == 1 and isinstance(inputs[0], (tuple, list)):
+        inputs = tuple(inputs[0])
+    vectors = [atleast_1d(operand(x, "Meshgrid")) for x in inputs]
+    for x in vectors:
+        if x.ndim > 1:
+            raise ValueError(
+                f"For 'Meshgrid', each input must have one axis, but one has the shape {x.shape}."
+            )
+    axes = list(range(len(vectors)))
+    if indexing == "xy" and len(vectors) > 1:
+        axes[0], axes[1] = 1, 0
+    shape = [0] * len(vectors)
+    for axis, x in zip(axes, vectors, strict=True):
+        shape[axis] = x.size
+    return tuple(
+        apply(structural.broadcast_in_dim, x, shape=tuple(shape), dims=(axis,))
+        for axis, x in zip(axes, vectors, strict=True)
+    )

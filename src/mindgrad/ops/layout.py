@@ -1,0 +1,530 @@
+"""The shape of a tensor and the order of its axes: reshape, transpose, squeeze, flip, roll, …"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops.arguments import (
+    axes_in_order,
+    axis_in_range,
+    filled_shape,
+    one_or_more,
+    sizes,
+    whole_number,
+)
+from mindgrad.ops.operands import broadcast_to as broadcast
+from mindgrad.ops.operands import operand
+from mindgrad.primitives import structural as rows
+
+__all__ = [
+    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_to", "expand_dims", "flatten", "flip", "fliplr",
+    "flipud", "moveaxis", "movedim", "narrow", "permute", "rank", "ravel", "reshape", "roll", "rot90",
+    "shape", "size", "squeeze", "swapaxes", "swapdims", "transpose", "unsqueeze", "view",
+]  # fmt: skip
+
+
+# --- questions -------------------------------------------------------------------------------------
+
+
+def shape(input_x: Any) -> tuple[int, ...]:
+    """The sizes of the axes of ``input_x``, as a tuple of ints; also while compiling.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.shape(Tensor([[1.0, 2.0]]))
+    (1, 2)
+    """
+    return operand(input_x, "Shape").shape
+
+
+def size(input_x: Any) -> int:
+    """The number of elements of ``input_x``, as an int.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.size(Tensor([[1.0, 2.0]]))
+    2
+    """
+    return operand(input_x, "Size").size
+
+
+def rank(input_x: Any) -> int:
+    """The number of axes of ``input_x``, as an int.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.rank(Tensor([[1.0, 2.0]]))
+    2
+    """
+    return operand(input_x, "Rank").ndim
+
+
+# --- the same elements in another shape ------------------------------------------------------------
+
+
+def reshape(input: Any, shape: Any) -> Tensor:
+    """The elements of ``input``, in row-major order, in another shape.
+
+    Args:
+        input: a tensor of any element type.
+        shape: the sizes, a tuple or list of ints; one of them may be −1, which stands for the size
+            that uses up all elements.
+
+    Raises:
+        TypeError: ``shape`` holds something that is no int.
+        ValueError: ``shape`` does not hold as many elements as ``input`` has.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.reshape(Tensor([1.0, 2.0, 3.0, 4.0]), (2, -1)))
+    [[1. 2.]
+     [3. 4.]]
+    """
+    x = operand(input, "Reshape")
+    return _reshaped(x, filled_shape(x, sizes(shape, "Reshape", "shape"), "Reshape"))
+
+
+def _reshaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    return x if x.shape == shape else apply(rows.reshape, x, shape=shape)
+
+
+def view(input: Any, *shape: Any) -> Tensor:
+    """:func:`reshape` with the sizes as arguments of their own, or as one tuple.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.view(Tensor([1.0, 2.0, 3.0, 4.0]), 2, 2))
+    [[1. 2.]
+     [3. 4.]]
+    """
+    return reshape(input, shape[0] if len(shape) == 1 else shape)
+
+
+def ravel(input: Any) -> Tensor:
+    """All elements of ``input`` in row-major order as one axis.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.ravel(Tensor([[1.0, 2.0], [3.0, 4.0]])))
+    [1. 2. 3. 4.]
+    """
+    x = operand(input, "Ravel")
+    return _reshaped(x, (x.size,))
+
+
+def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
+    """The axes from ``start_dim`` to ``end_dim`` made one; by default all but the first.
+
+    Args:
+        input: a tensor of any shape; one without axes becomes one of one element.
+        order: ``"C"``, row-major; ``"F"``: the axes are reversed before.
+        start_dim: the first axis that is merged. A tensor with fewer axes stays as it is.
+        end_dim: the last axis that is merged.
+
+    Raises:
+        ValueError: ``order`` is neither ``"C"`` nor ``"F"``, or an axis is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.flatten(ops.ones((2, 3, 4))).shape
+    (2, 12)
+    """
+    x = operand(input, "Flatten")
+    if order not in ("C", "F"):
+        raise ValueError(f"For 'Flatten', the 'order' must be 'C' or 'F', but got {order!r}.")
+    if order == "F":
+        x = _permuted(x, tuple(reversed(range(x.ndim))))
+    if x.ndim == 0:
+        return _reshaped(x, (1,))
+    if x.ndim == 1:
+        return x
+    first = axis_in_range(start_dim, x.ndim, "Flatten", "start_dim")
+    last = axis_in_range(end_dim, x.ndim, "Flatten", "end_dim")
+    if last < first:
+        raise ValueError(
+            f"For 'Flatten', the 'start_dim' must not lie behind the 'end_dim', but got {start_dim} "
+            f"and {end_dim}."
+        )
+    merged = math.prod(x.shape[first : last + 1])
+    return _reshaped(x, (*x.shape[:first], merged, *x.shape[last + 1 :]))
+
+
+def expand_dims(input_x: Any, axis: int) -> Tensor:
+    """``input_x`` with an axis of size 1 inserted at ``axis``.
+
+    Raises:
+        TypeError: ``axis`` is no int.
+        ValueError: ``axis`` is outside of [−rank − 1, rank].
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.expand_dims(Tensor([1.0, 2.0]), -1))
+    [[1.]
+     [2.]]
+    """
+    x = operand(input_x, "ExpandDims")
+    place = axis_in_range(axis, x.ndim + 1, "ExpandDims")
+    return apply(rows.reshape, x, shape=(*x.shape[:place], 1, *x.shape[place:]))
+
+
+def unsqueeze(input: Any, dim: int) -> Tensor:
+    """:func:`expand_dims` under its other name.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.unsqueeze(Tensor([1.0, 2.0]), 0).shape
+    (1, 2)
+    """
+    return expand_dims(input, dim)
+
+
+def squeeze(input: Any, axis: Any = None) -> Tensor:
+    """``input`` without its axes of size 1, or without those of them that ``axis`` names.
+
+    Args:
+        input: a tensor of any shape.
+        axis: an int, or several in a tuple or list; an axis of another size than 1 is an error.
+
+    Raises:
+        TypeError: ``axis`` is no int.
+        ValueError: ``axis`` is out of range, or the size of that axis is not 1.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.squeeze(ops.ones((1, 2, 1))).shape, ops.squeeze(ops.ones((1, 2, 1)), 0).shape
+    ((2,), (2, 1))
+    """
+    x = operand(input, "Squeeze")
+    if axis is None or (isinstance(axis, (tuple, list)) and not axis):
+        return _reshaped(x, tuple(n for n in x.shape if n != 1))
+    axes = axes_in_order(axis, x.ndim, "Squeeze")
+    for each in axes:
+        if x.shape[each] != 1:
+            raise ValueError(
+                f"For 'Squeeze', the axis {each} of the input of shape {x.shape} has size "
+                f"{x.shape[each]}; only an axis of size 1 can be left out."
+            )
+    return _reshaped(x, tuple(n for i, n in enumerate(x.shape) if i not in axes))
+
+
+def _at_least(x: Any, operator: str, count: int) -> Tensor:
+    x = operand(x, operator)
+    if x.ndim >= count:
+        return x
+    if count == 3:
+        shapes = {0: (1, 1, 1), 1: (1, *x.shape, 1), 2: (*x.shape, 1)}
+        return _reshaped(x, shapes[x.ndim])
+    return _reshaped(x, (1,) * (count - x.ndim) + x.shape)
+
+
+def atleast_1d(inputs: Any) -> Any:
+    """A number as a tensor of one axis; tensors with an axis as they are; of several, a list.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.atleast_1d(Tensor(2.0)))
+    [2.]
+    """
+    return _each_at_least(inputs, "AtLeast1D", 1)
+
+
+def atleast_2d(inputs: Any) -> Any:
+    """``inputs`` with axes of size 1 in front until there are two; of several tensors, a list.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.atleast_2d(Tensor([2.0, 3.0])))
+    [[2. 3.]]
+    """
+    return _each_at_least(inputs, "AtLeast2D", 2)
+
+
+def atleast_3d(inputs: Any) -> Any:
+    """``inputs`` with three axes or more: (n) becomes (1, n, 1) and (m, n) becomes (m, n, 1).
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.atleast_3d(Tensor([2.0, 3.0])).shape
+    (1, 2, 1)
+    """
+    return _each_at_least(inputs, "AtLeast3D", 3)
+
+
+def _each_at_least(inputs: Any, operator: str, count: int) -> Any:
+    if isinstance(inputs, (tuple, list)) and any(isinstance(x, Tensor) for x in inputs):
+        return [_at_least(x, operator, count) for x in inputs]
+    return _at_least(inputs, operator, count)
+
+
+# --- the axes in another order ---------------------------------------------------------------------
+
+
+def _permuted(x: Tensor, order: tuple[int, ...]) -> Tensor:
+    if order == tuple(range(len(order))):
+        return x
+    return apply(rows.transpose, x, permutation=order)
+
+
+def transpose(input: Any, dims: Any) -> Tensor:
+    """``input`` with its axes in the order ``dims``: axis i of the result is axis ``dims[i]``.
+
+    Args:
+        input: a tensor of any shape.
+        dims: each axis once, as ints in a tuple or list; they may count from the end.
+
+    Raises:
+        TypeError: ``dims`` holds something that is no int.
+        ValueError: ``dims`` does not name each axis once.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.transpose(Tensor([[1.0, 2.0]]), (1, 0)))
+    [[1.]
+     [2.]]
+    """
+    x = operand(input, "Transpose")
+    order = axes_in_order(dims, x.ndim, "Transpose", "dims") if x.ndim or one_or_more(dims) else ()
+    if len(order) != x.ndim:
+        raise ValueError(
+            f"For 'Transpose', the 'dims' must name each of the {x.ndim} axes of the input of shape "
+            f"{x.shape} once, but got {dims}."
+        )
+    return _permuted(x, order)
+
+
+def permute(input: Any, axis: Any) -> Tensor:
+    """:func:`transpose` under its other name.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.permute(ops.ones((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
+    """
+    return transpose(input, axis)
+
+
+def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
+    """``input`` with two of its axes exchanged.
+
+    Raises:
+        TypeError: an axis is no int.
+        ValueError: an axis is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.swapaxes(ops.ones((2, 3, 4)), 0, -1).shape
+    (4, 3, 2)
+    """
+    x = operand(input, "SwapAxes")
+    first = axis_in_range(axis0, x.ndim, "SwapAxes", "axis0")
+    second = axis_in_range(axis1, x.ndim, "SwapAxes", "axis1")
+    order = list(range(x.ndim))
+    order[first], order[second] = second, first
+    return _permuted(x, tuple(order))
+
+
+def swapdims(input: Any, dim0: int, dim1: int) -> Tensor:
+    """:func:`swapaxes` under its other name.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.swapdims(ops.ones((2, 3)), 0, 1).shape
+    (3, 2)
+    """
+    return swapaxes(input, dim0, dim1)
+
+
+def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
+    """``x`` with the axes ``source`` moved to the places ``destination``, the others in their order.
+
+    Raises:
+        TypeError: an axis is no int.
+        ValueError: an axis is out of range or named twice, or the two are not equally many.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.moveaxis(ops.ones((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    """
+    tensor = operand(x, "MoveAxis")
+    sources = axes_in_order(source, tensor.ndim, "MoveAxis", "source")
+    places = axes_in_order(destination, tensor.ndim, "MoveAxis", "destination")
+    if len(sources) != len(places):
+        raise ValueError(
+            f"For 'MoveAxis', the 'source' and the 'destination' must name equally many axes, but "
+            f"got {source} and {destination}."
+        )
+    order = [axis for axis in range(tensor.ndim) if axis not in sources]
+    for place, axis in sorted(zip(places, sources, strict=True)):
+        order.insert(place, axis)
+    return _permuted(tensor, tuple(order))
+
+
+def movedim(x: Any, source: Any, destination: Any) -> Tensor:
+    """:func:`moveaxis` under its other name.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.movedim(ops.ones((2, 3, 4)), (0, 1), (1, 2)).shape
+    (4, 2, 3)
+    """
+    return moveaxis(x, source, destination)
+
+
+# --- elements repeated, in another order, or left out ----------------------------------------------
+
+
+def broadcast_to(input: Any, shape: Any) -> Tensor:
+    """``input`` repeated to ``shape`` by NumPy's rules.
+
+    Args:
+        input: a tensor whose sizes, from the right, are 1 or those of ``shape``.
+        shape: the sizes, a tuple or list of ints; −1 keeps the size of that axis of ``input``.
+
+    Raises:
+        TypeError: ``shape`` holds something that is no int.
+        ValueError: ``input`` does not broadcast to ``shape``.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.broadcast_to(Tensor([1.0, 2.0]), (2, -1)))
+    [[1. 2.]
+     [1. 2.]]
+    """
+    x = operand(input, "BroadcastTo")
+    wanted = sizes(shape, "BroadcastTo", "shape", least=-1)
+    offset = len(wanted) - x.ndim
+    filled = tuple(
+        x.shape[i - offset] if n == -1 and i >= offset else n for i, n in enumerate(wanted)
+    )
+    fits = offset >= 0 and all(
+        n in (1, m) for n, m in zip(x.shape, filled[max(offset, 0) :], strict=True)
+    )
+    if not fits or -1 in filled:
+        raise ValueError(
+            f"For 'BroadcastTo', an input of shape {x.shape} cannot be broadcast to the shape "
+            f"{wanted}: from the right, each of its sizes must be 1 or the size asked for."
+        )
+    return broadcast(x, filled)
+
+
+def flip(input: Any, dims: Any) -> Tensor:
+    """The elements of ``input`` in opposite order along the axes ``dims``.
+
+    Raises:
+        TypeError: an axis is no int.
+        ValueError: an axis is out of range or named twice.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.flip(Tensor([[1.0, 2.0], [3.0, 4.0]]), (0,)))
+    [[3. 4.]
+     [1. 2.]]
+    """
+    x = operand(input, "Flip")
+    axes = axes_in_order(dims, x.ndim, "Flip", "dims")
+    return apply(rows.reverse, x, axes=axes) if axes else x
+
+
+def fliplr(input: Any) -> Tensor:
+    """:func:`flip` along the second axis.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.fliplr(Tensor([[1.0, 2.0]])))
+    [[2. 1.]]
+    """
+    return flip(input, (1,))
+
+
+def flipud(input: Any) -> Tensor:
+    """:func:`flip` along the first axis.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.flipud(Tensor([1.0, 2.0])))
+    [2. 1.]
+    """
+    return flip(input, (0,))
+
+
+def slice_axis(x: Tensor, axis: int, start: int, limit: int) -> Tensor:
+    """The elements ``start`` to ``limit`` of ``x`` along ``axis``, all inside."""
+    if start == 0 and limit == x.shape[axis]:
+        return x
+    return apply(
+        rows.slice,
+        x,
+        start=tuple(start if i == axis else 0 for i in range(x.ndim)),
+        limit=tuple(limit if i == axis else n for i, n in enumerate(x.shape)),
+        strides=(1,) * x.ndim,
+    )
+
+
+def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
+    """``input`` with its elements moved on by ``shifts`` places, those at the end to the front.
+
+    Args:
+        input: a tensor of any shape.
+        shifts: an int, or one per axis of ``dims``.
+        dims: the axes; by default the elements are moved in row-major order.
+
+    Raises:
+        TypeError: a shift or an axis is no int.
+        ValueError: an axis is out of range, or there are not as many shifts as axes.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.roll(Tensor([1.0, 2.0, 3.0]), 1))
+    [3. 1. 2.]
+    """
+    x = operand(input, "Roll")
+    if dims is None:
+        return _reshaped(roll(ravel(x), shifts, 0), x.shape)
+    axes = [axis_in_range(each, x.ndim, "Roll", "dims") for each in one_or_more(dims)]
+    steps = sizes(shifts, "Roll", "shifts")
+    if len(steps) == 1:
+        steps *= len(axes)
+    if len(axes) == 1:
+        axes *= len(steps)
+    if len(steps) != len(axes):
+        raise ValueError(
+            f"For 'Roll', there must be one shift per axis, but got 'shifts' {shifts} and 'dims' {dims}."
+        )
+    for axis, step in zip(axes, steps, strict=True):
+        count = x.shape[axis]
+        place = -step % count if count else 0
+        if place:
+            parts = slice_axis(x, axis, place, count), slice_axis(x, axis, 0, place)
+            x = apply(rows.concatenate, *parts, axis=axis)
+    return x
+
+
+def rot90(input: Any, k: int, dims: Any) -> Tensor:
+    """``input`` turned ``k`` times by 90 degrees, from the first axis of ``dims`` towards the second.
+
+    Raises:
+        TypeError: ``k`` or an axis is no int.
+        ValueError: ``dims`` does not name two different axes.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.rot90(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1, (0, 1)))
+    [[2. 4.]
+     [1. 3.]]
+    """
+    x = operand(input, "Rot90")
+    axes = axes_in_order(dims, x.ndim, "Rot90", "dims")
+    if len(axes) != 2:
+        raise ValueError(f"For 'Rot90', the 'dims' must name two axes, but got {dims}.")
+    turns = whole_number(k, "Rot90", "k") % 4
+    if turns == 0:
+        return x
+    if turns == 2:
+        return flip(x, axes)
+    if turns == 1:
+        return swapaxes(flip(x, axes[1]), *axes)
+    return flip(swapaxes(x, *axes), axes[1])
+
+
+def narrow(input: Any, axis: int, start: int, length: int) -> Tensor:
+    """``length`` elements of ``input`` from ``start`` on, along ``axis``.
+
+    Raises:
+        TypeError: an argument is no int.
+        ValueError: ``axis`` is out of range, or the elements do not lie inside.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.narrow(Tensor([1.0, 2.0, 3.0]), 0, 1, 2))
+    [2. 3.]
+    """
+    x = operand(input, "Narrow")
+    axis = axis_in_range(axis, x.ndim, "Narrow")
+    count = x.shape[axis]
+    first = whole_number(start, "Narrow", "start")
+    first += count if first < 0 else 0
+    length = whole_number(length, "Narrow", "length", least=0)
+    if not 0 <= first <= first + length <= count:
+        raise ValueError(
+            f"For 'Narrow', the elements {first} to {first + length} do not lie inside axis {axis} of "
+            f"the input of shape {x.shape}."
+        )
+    return slice_axis(x, axis, first, first + length)

@@ -1,0 +1,139 @@
+"""The greater and the smaller of two, and elements kept between bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.core.primitive import Primitive
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops.define import binary_function
+from mindgrad.ops.operands import accepted, choose, pointwise, promoted
+from mindgrad.primitives import arithmetic as rows
+from mindgrad.primitives import piecewise
+from mindgrad.primitives.logic import isnan
+
+__all__ = ["clamp", "clip", "clip_by_value", "fmax", "fmin", "maximum", "minimum"]
+
+maximum = binary_function(
+    __name__, "maximum", piecewise.maximum,
+    "The greater of two elements, NaN if one is; where they are equal they share the derivative.",
+    "Tensor([1.0, 5.0]), 3.0", "[3. 5.]",
+)  # fmt: skip
+minimum = binary_function(
+    __name__, "minimum", piecewise.minimum,
+    "The smaller of two elements, NaN if one is; where they are equal they share the derivative.",
+    "Tensor([1.0, 5.0]), 3.0", "[1. 3.]",
+)  # fmt: skip
+
+
+def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> Any:
+    """min(max(x, low), high); a bound that is ``None`` does not limit.
+
+    Inside the bounds, and at them, the derivative with respect to ``x`` is 1; outside, that with
+    respect to the bound is 1.
+
+    Args:
+        x: a tensor of any shape, a number, or a tuple or list of them.
+        clip_value_min: the lower bound: a tensor that broadcasts with ``x``, a number or ``None``.
+        clip_value_max: the upper bound; it wins where the lower one is above it.
+
+    Returns:
+        Tensor of the broadcast shape and promoted element type; a tuple or list of such.
+
+    Raises:
+        TypeError: an operand is neither a tensor nor a number, or complex.
+        ValueError: both bounds are ``None``, or the shapes do not broadcast.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.clip_by_value(Tensor([-2.0, 0.5, 3.0]), 0.0, 1.0))
+    [0.  0.5 1. ]
+    """
+    return _clipped("ClipByValue", x, clip_value_min, clip_value_max)
+
+
+def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
+    """min(max(input, low), high); the same as :func:`clip_by_value`.
+
+    Args:
+        input: a tensor of any shape, a number, or a tuple or list of them.
+        min: the lower bound: a tensor that broadcasts with ``input``, a number or ``None``.
+        max: the upper bound; it wins where the lower one is above it.
+
+    Returns:
+        Tensor of the broadcast shape and promoted element type; a tuple or list of such.
+
+    Raises:
+        TypeError: an operand is neither a tensor nor a number, or complex.
+        ValueError: both bounds are ``None``, or the shapes do not broadcast.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.clamp(Tensor([-2.0, 0.5, 3.0]), max=1.0))
+    [-2.   0.5  1. ]
+    """
+    return _clipped("Clamp", input, min, max)
+
+
+def _clipped(operator: str, x: Any, low: Any, high: Any) -> Any:
+    if low is None and high is None:
+        raise ValueError(f"For '{operator}', at least one of the bounds must be given.")
+    if isinstance(x, (tuple, list)):
+        return type(x)(_clipped(operator, each, low, high) for each in x)
+    if low is not None and high is not None:
+        return pointwise(piecewise.clip, operator, x, low, high)
+    # a select, and not a maximum, so that the derivative at the bound is that of the row above
+    row, bound = (rows.less, low) if high is None else (rows.greater, high)
+    x, bound = promoted(operator, x, bound)
+    accepted(piecewise.clip, operator, x, x, x)
+    return apply(rows.select, apply(row, x, bound), bound, x)
+
+
+def fmax(input: Any, other: Any) -> Tensor:
+    """The greater of two elements; of a number and NaN, the number.
+
+    Args:
+        input, other: real tensors or numbers whose shapes broadcast.
+
+    Returns:
+        Tensor of the broadcast shape and of the promoted element type.
+
+    Raises:
+        TypeError: an operand is neither a tensor nor a number, or complex.
+        ValueError: the shapes do not broadcast.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.fmax(Tensor([1.0, float("nan")]), 0.5))
+    [1.  0.5]
+    """
+    return _without_nan(piecewise.maximum, "Fmax", input, other)
+
+
+def fmin(input: Any, other: Any) -> Tensor:
+    """The smaller of two elements; of a number and NaN, the number.
+
+    Args:
+        input, other: real tensors or numbers whose shapes broadcast.
+
+    Returns:
+        Tensor of the broadcast shape and of the promoted element type.
+
+    Raises:
+        TypeError: an operand is neither a tensor nor a number, or complex.
+        ValueError: the shapes do not broadcast.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.fmin(Tensor([1.0, float("nan")]), 0.5))
+    [0.5 0.5]
+    """
+    return _without_nan(piecewise.minimum, "Fmin", input, other)
+
+
+def _without_nan(row: Primitive, operator: str, x: Any, y: Any) -> Tensor:
+    x, y = promoted(operator, x, y)
+    accepted(row, operator, x, y)
+    x, y = choose(apply(isnan, x), y, x), choose(apply(isnan, y), x, y)
+    return apply(row, x, y)
+
+
+# the same function under a second name
+clip = clamp

@@ -1,0 +1,127 @@
+"""Tensors with elements added around them: constants, mirrored, repeated or wrapped ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.ops.arguments import sizes
+from mindgrad.ops.layout import slice_axis
+from mindgrad.ops.operands import operand
+from mindgrad.ops.places import read_along
+from mindgrad.primitives import arithmetic, structural
+
+__all__ = ["pad"]
+
+_MODES = {
+    "constant": "constant",
+    "reflect": "reflect",
+    "symmetric": "symmetric",
+    "replicate": "edge",
+    "edge": "edge",
+    "circular": "wrap",
+    "wrap": "wrap",
+}
+
+
+def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -> Tensor:
+    """``input_x`` with elements added before and behind its last axes.
+
+    Args:
+        input_x: a tensor of any shape.
+        padding: pairs (before, behind) for the last axis, then for the one before it, and so on, as
+            one flat tuple, list or tensor. A negative number takes elements away.
+        mode: ``"constant"``: ``value``; ``"reflect"``: the elements mirrored at the edge, which is
+            not repeated; ``"symmetric"``: the edge is; ``"replicate"`` (``"edge"``): the edge itself;
+            ``"circular"`` (``"wrap"``): those of the other end.
+        value: the number for ``"constant"``, by default 0.
+
+    Raises:
+        TypeError: ``padding`` holds something that is no int.
+        ValueError: an odd number of paddings, more pairs than axes, an unknown ``mode``, more taken
+            away than there is, or more to mirror than there is.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.pad(Tensor([1.0, 2.0, 3.0]), (2, 1)))
+    [0. 0. 1. 2. 3. 0.]
+    >>> print(ops.pad(Tensor([1.0, 2.0, 3.0]), (2, 1), mode="reflect"))
+    [3. 2. 1. 2. 3. 2.]
+    """
+    x = operand(input_x, "Pad")
+    given = sizes(padding, "Pad", "padding")
+    if len(given) % 2 or len(given) > 2 * x.ndim:
+        raise ValueError(
+            f"For 'Pad', the 'padding' must hold a pair of numbers for at most each of the {x.ndim} "
+            f"axes of the input, but got {padding}."
+        )
+    count = len(given) // 2
+    pairs = [(0, 0)] * (x.ndim - count)
+    pairs += [(given[2 * k], given[2 * k + 1]) for k in reversed(range(count))]
+    return padded(x, pairs, mode, value)
+
+
+def padded(x: Tensor, pairs: Sequence[tuple[int, int]], mode: str, value: Any = None) -> Tensor:
+    """``x`` with ``pairs[i]`` elements before and behind axis i; modes and errors as in :func:`pad`."""
+    kind = _MODES.get(mode)
+    if kind is None:
+        raise ValueError(f"For 'Pad', the 'mode' must be one of {', '.join(_MODES)}, but got {mode!r}.")
+    if value is not None and kind != "constant":
+        raise ValueError(f"For 'Pad', the 'value' must be None in mode {mode!r}, but got {value!r}.")
+    for axis, (before, behind) in enumerate(pairs):
+        if x.shape[axis] + min(before, 0) + min(behind, 0) < 0:
+            raise ValueError(
+                f"For 'Pad', the padding {before, behind} takes away more than axis {axis} of the "
+                f"input of shape {x.shape} has."
+            )
+    if kind == "constant":
+        return _with_constant(x, pairs, 0 if value is None else value)
+    for axis, pair in enumerate(pairs):
+        if pair != (0, 0):
+            x = _along_axis(x, axis, *pair, kind, mode)
+    return x
+
+
+def _with_constant(x: Tensor, pairs: Sequence[tuple[int, int]], value: Any) -> Tensor:
+    if all(pair == (0, 0) for pair in pairs):
+        return x
+    widths = dict(
+        low=tuple(before for before, _ in pairs),
+        high=tuple(behind for _, behind in pairs),
+        interior=(0,) * x.ndim,
+    )
+    wide = apply(structural.pad, x, **widths)
+    if isinstance(value, (int, float)) and value == 0:
+        return wide
+    filling = operand(value, "Pad", x)
+    if filling.size != 1:
+        raise ValueError(f"For 'Pad', the 'value' must be a number, but its shape is {filling.shape}.")
+    filling = apply(structural.convert, filling, dtype=x.dtype)
+    filling = apply(structural.reshape, filling, shape=())
+    filling = apply(structural.broadcast_in_dim, filling, shape=wide.shape, dims=())
+    inside = np.ones(wide.shape, bool)
+    for axis, (before, behind) in enumerate(pairs):
+        place = np.arange(wide.shape[axis]).reshape(
+            [-1 if i == axis else 1 for i in range(x.ndim)]
+        )
+        inside &= (place >= before) & (place < wide.shape[axis] - behind)
+    return apply(arithmetic.select, make_tensor(inside), wide, filling)
+
+
+def _along_axis(x: Tensor, axis: int, before: int, behind: int, kind: str, mode: str) -> Tensor:
+    count = x.shape[axis]
+    most = {"reflect": count - 1, "symmetric": count, "edge": None, "wrap": count}[kind]
+    wanted = max(before, behind, 0)
+    if (most is not None and wanted > most) or (wanted and not count):
+        raise ValueError(
+            f"For 'Pad', the mode {mode!r} can add at most {most or 0} elements to axis {axis} of the "
+            f"input of shape {x.shape}, but got {before, behind}."
+        )
+    if wanted == 0:
+        return slice_axis(x, axis, -before, count + behind)
+    places = np.pad(np.arange(count), (max(before, 0), max(behind, 0)), mode=kind)  # type: ignore[call-overload]
+    places = places[max(-before, 0) : len(places) - max(-behind, 0)].astype(np.int32)
+    return read_along(x, places, axis)

@@ -1,0 +1,164 @@
+"""Places inside a tensor that an index names: checked, counted from the front, ready for the rows.
+
+An index whose values are known, which is every index while nothing is compiled, becomes a NumPy
+array: it is checked here, and its arithmetic costs no operators. The values of any other are unknown
+until the program runs; there a place outside reads NaN (see ``primitives.indexing``) and writes
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import int32, int64, promote
+from mindgrad.core.scope import apply, open_scopes
+from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, operand
+from mindgrad.primitives import arithmetic, indexing, structural
+
+__all__ = ["known", "places", "places_nd", "read_along", "read_at", "write_at"]
+
+Places = np.ndarray | Tensor
+
+_INT32_MAX = np.iinfo(np.int32).max
+
+
+def known(x: Tensor) -> np.ndarray | None:
+    """The values of ``x``, or ``None`` while they are unknown because the program is being compiled."""
+    return None if x._array is None else x.numpy()
+
+
+def places(index: Any, size: int, operator: str, axis: int, wraps: bool = True) -> Places:
+    """``index`` into an axis of ``size`` elements as places from 0 to size − 1.
+
+    Args:
+        index: a tensor, array or nested list of integers.
+        size: the number of elements along the axis.
+        operator: the operator's name for errors.
+        axis: the axis, for errors.
+        wraps: whether negative places count from the end; otherwise they are errors.
+
+    Raises:
+        TypeError: the index is not made of integers.
+        IndexError: a known place is outside of the axis.
+    """
+    if not isinstance(index, np.ndarray):
+        tensor = operand(index, operator)
+        values = known(tensor)
+        if values is None:
+            return _unknown(tensor, size, operator, wraps)
+        index = values
+    if index.dtype.kind not in "iu":
+        raise TypeError(
+            f"For '{operator}', the index must be made of integers, but its type is {index.dtype}."
+        )
+    lowest = -size if wraps else 0
+    if index.size and not (lowest <= index.min() and index.max() < size):
+        outside = index[(index < lowest) | (index >= size)].flat[0]
+        raise IndexError(
+            f"For '{operator}', the index {outside} is out of bounds for axis {axis} with size {size}: "
+            f"it must be in range [{lowest}, {size})."
+        )
+    wide = np.int32 if size <= _INT32_MAX else np.int64
+    index = index.astype(wide)
+    return np.where(index < 0, index + wide(size), index) if wraps else index
+
+
+def _signed(index: Tensor, operator: str) -> Tensor:
+    if index.dtype.kind not in ("int", "uint"):
+        raise TypeError(
+            f"For '{operator}', the index must be made of integers, but its type is {index.dtype}."
+        )
+    return index if index.dtype in (int32, int64) else cast(index, int64 if index.dtype.itemsize > 2 else int32)
+
+
+def _unknown(index: Tensor, size: int, operator: str, wraps: bool) -> Tensor:
+    index = _signed(index, operator)
+    if not wraps:
+        return index
+    negative = apply(arithmetic.less, index, _filled(0, index))
+    return apply(
+        arithmetic.select, negative, apply(arithmetic.add, index, _filled(size, index)), index
+    )
+
+
+def _filled(number: int, like: Tensor) -> Tensor:
+    return make_tensor(np.full(like.shape, number, like.dtype.numpy))
+
+
+def places_nd(indices: Any, sizes: Sequence[int], operator: str) -> Tensor:
+    """Indices of shape (…, k), each a place along k axes of ``sizes``, checked; they do not wrap.
+
+    Raises:
+        TypeError: the indices are not integers.
+        IndexError: a known place is outside.
+    """
+    tensor = operand(indices, operator)
+    values = known(tensor)
+    if values is None:
+        return _signed(tensor, operator)
+    columns = [
+        places(np.asarray(values[..., k]), size, operator, k, wraps=False) for k, size in enumerate(sizes)
+    ]
+    return _side_by_side(columns, operator)
+
+
+def _side_by_side(columns: Sequence[Places], operator: str) -> Tensor:
+    """One index of shape (*b, k) from k of shapes that broadcast to b."""
+    shape = broadcast_shapes(operator, *[column.shape for column in columns])
+    if all(isinstance(column, np.ndarray) for column in columns):
+        spread = [np.broadcast_to(column, shape) for column in columns]
+        return make_tensor(np.stack(spread, axis=-1))
+    tensors = [make_tensor(c) if isinstance(c, np.ndarray) else c for c in columns]
+    dtype = tensors[0].dtype
+    for tensor in tensors[1:]:
+        dtype = promote(dtype, tensor.dtype)
+    parts = [
+        apply(structural.reshape, broadcast_to(cast(t, dtype), shape), shape=(*shape, 1)) for t in tensors
+    ]
+    if len(parts) == 1:
+        return parts[0]
+    return apply(structural.concatenate, *parts, axis=len(shape))
+
+
+def read_at(x: Tensor, columns: Sequence[Places], axes: tuple[int, ...], operator: str) -> Tensor:
+    """The elements of ``x`` at the places ``columns[k]`` along ``axes[k]``, whose shapes broadcast to b.
+
+    The result has the shape (*b, *r) with r the other axes of ``x`` in their order.
+    """
+    return apply(indexing.gather, x, _side_by_side(columns, operator), axes=axes)
+
+
+def read_along(x: Tensor, index: Places, axis: int) -> Tensor:
+    """The elements of ``x`` at places along one axis, which is replaced by the axes of ``index``."""
+    found = read_at(x, [index], (axis,), "Gather")
+    rank = len(index.shape)
+    if axis == 0 or rank == 0:
+        return found
+    order = (*range(rank, rank + axis), *range(rank), *range(rank + axis, found.ndim))
+    return apply(structural.transpose, found, permutation=order)
+
+
+def write_at(
+    x: Tensor, columns: Sequence[Places], axes: tuple[int, ...], updates: Tensor, operator: str
+) -> Tensor:
+    """``x`` with ``updates``, of shape (*b, *r), at the places that :func:`read_at` reads."""
+    indices = _side_by_side(columns, operator)
+    return apply(
+        indexing.scatter_set, x, indices, updates, axes=axes, unique=_is_unique(indices, x, axes)
+    )
+
+
+def _is_unique(indices: Tensor, x: Tensor, axes: tuple[int, ...]) -> bool:
+    """Whether no place is known to be named twice; only a program that is kept profits from it."""
+    if indices.size <= len(axes):
+        return True
+    values = known(indices)
+    if values is None or not open_scopes():
+        return False
+    columns = [values[..., k].ravel() for k in range(len(axes))]
+    flat = np.ravel_multi_index(columns, [x.shape[axis] for axis in axes])
+    return len(np.unique(flat)) == len(flat)

@@ -1,0 +1,124 @@
+"""Special functions: error functions, gamma functions, logit."""
+
+from __future__ import annotations
+
+import math as _math
+from typing import Any
+
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import arithmetic
+from mindgrad.ops.define import unary_function
+from mindgrad.ops.math import log, log1p
+from mindgrad.ops.operands import inexact, operand, pointwise, unary
+from mindgrad.primitives import piecewise, special
+
+__all__ = [
+    "digamma", "erf", "erfc", "erfinv", "lgamma", "logit", "mvlgamma", "polygamma",
+]  # fmt: skip
+
+
+erf = unary_function(
+    __name__, "erf", special.erf,
+    "The error function 2/√π ∫₀ˣ exp(−t²) dt; its derivative is 2/√π exp(−x²).",
+    "1.0", "0.8427", float_only=True,
+)  # fmt: skip
+erfc = unary_function(
+    __name__, "erfc", special.erfc,
+    "1 − erf(x), exact for large ``x``; its derivative is −2/√π exp(−x²).",
+    "1.0", "0.1573", float_only=True,
+)  # fmt: skip
+erfinv = unary_function(
+    __name__, "erfinv", special.erfinv,
+    "The inverse of ``erf``, ±inf at ±1 and NaN outside; its derivative is √π/2 exp(y²).",
+    "0.5", "0.4769", float_only=True,
+)  # fmt: skip
+lgamma = unary_function(
+    __name__, "lgamma", special.lgamma,
+    "log |Γ(x)|, the logarithm of the gamma function; its derivative is ``digamma``.",
+    "0.5", "0.5724", float_only=True,
+)  # fmt: skip
+digamma = unary_function(
+    __name__, "digamma", special.digamma,
+    "The derivative Γ'(x) / Γ(x) of ``lgamma``; its own derivative is ``polygamma(1, x)``.",
+    "0.5", "-1.9635", float_only=True,
+)  # fmt: skip
+
+
+def polygamma(n: int, x: Any) -> Tensor:
+    """The ``n``-th derivative of ``digamma`` at ``x``.
+
+    Args:
+        n: the order, an int of at least 0.
+        x: a tensor of any shape or a number; integers are taken as Float32.
+
+    Returns:
+        Tensor of the shape of ``x``.
+
+    Raises:
+        TypeError: ``n`` is no int, or ``x`` is neither a tensor nor a number.
+        ValueError: ``n`` is negative.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.polygamma(1, Tensor(1.0)):.4f}")
+    1.6449
+    """
+    if isinstance(n, bool) or not isinstance(n, int):
+        raise TypeError(f"For 'Polygamma', the 'n' must be an int, but got {type(n).__name__}.")
+    if n < 0:
+        raise ValueError(f"For 'Polygamma', the 'n' must be at least 0, but got {n}.")
+    if n == 0:
+        return digamma(x)
+    return unary(special.polygamma, "Polygamma", x, float_only=True, n=n)
+
+
+def mvlgamma(x: Any, p: int) -> Tensor:
+    """The logarithm of the multivariate gamma function: p (p − 1)/4 log π + Σᵢ lgamma(x − i/2), i < p.
+
+    Args:
+        x: a tensor of any shape or a number, above (p − 1)/2; integers are taken as Float32.
+        p: the dimension, an int of at least 1.
+
+    Returns:
+        Tensor of the shape of ``x``.
+
+    Raises:
+        TypeError: ``p`` is no int, or ``x`` is neither a tensor nor a number.
+        ValueError: ``p`` is below 1.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.mvlgamma(Tensor(3.0), 2):.4f}")
+    1.5502
+    """
+    if isinstance(p, bool) or not isinstance(p, int):
+        raise TypeError(f"For 'Mvlgamma', the 'p' must be an int, but got {type(p).__name__}.")
+    if p < 1:
+        raise ValueError(f"For 'Mvlgamma', the 'p' must be at least 1, but got {p}.")
+    total = lgamma(x)
+    for i in range(1, p):
+        total = arithmetic.add(total, lgamma(arithmetic.sub(x, i / 2)))
+    return arithmetic.add(total, p * (p - 1) / 4 * _math.log(_math.pi))
+
+
+def logit(input: Any, eps: float | None = None) -> Tensor:
+    """log(x / (1 − x)), the inverse of ``sigmoid``; its derivative is 1 / (x (1 − x)).
+
+    Args:
+        input: a tensor of any shape or a number; integers are taken as Float32.
+        eps: ``input`` is clipped to [eps, 1 − eps] first; ``None``: not at all.
+
+    Returns:
+        Tensor of the shape of ``input``.
+
+    Raises:
+        TypeError: ``eps`` is no number, or ``input`` is neither a tensor nor a number.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.logit(Tensor(0.9)):.4f}")
+    2.1972
+    """
+    x = operand(input, "Logit")
+    if eps is not None:
+        if isinstance(eps, bool) or not isinstance(eps, (int, float)):
+            raise TypeError(f"For 'Logit', the 'eps' must be a float, but got {type(eps).__name__}.")
+        x = pointwise(piecewise.clip, "Logit", x, float(eps), 1.0 - eps, float_only=True)
+    return arithmetic.sub(log(x), log1p(arithmetic.neg(inexact(x))))

@@ -1,0 +1,368 @@
+"""The derivatives at corners, jumps and edges of domains: one table, checked in every mode.
+
+First and second derivative; forward = reverse, all four second orders agree, NumPy = XLA. The same
+table is ``docs/conventions.md``, written by ``python -m tests.laws.test_conventions``.
+"""
+
+# ruff: noqa: E501 - a line of the table is a line
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from mindgrad.core.build import Builder, building
+from mindgrad.core.dtype import float64
+from mindgrad.core.evaluate import evaluate
+from mindgrad.core.graph import Graph
+from mindgrad.core.primitive import REGISTRY
+from mindgrad.core.types import tensor_type
+from mindgrad.primitives.kinds import full, zeros
+from mindgrad.transforms.forward import forward
+from mindgrad.transforms.reverse import reverse
+from tests.laws.checks import Program
+from tests.laws.harness import ROWS, calls, difference, only_outputs
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "conventions.md"
+inf, nan = math.inf, math.nan
+
+
+class Convention(NamedTuple):
+    """An expression at a point: its gradient and Hessian, by all its inputs one after the other."""
+
+    expression: str
+    program: Callable[..., Any]
+    point: tuple[Any, ...]
+    first: Any
+    second: Any
+    because: str = ""
+
+
+class Rows:
+    """Rows as attributes: ``row.sin(x)``."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in REGISTRY:
+            raise AttributeError(f"there is no row named {name!r}")
+        return REGISTRY[name]
+
+
+row = Rows()
+
+
+def constant(x: Any, number: float) -> Any:
+    return full(x.type, number)
+
+
+def masked(inner: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """where(x > 0, inner(x), 0)."""
+    return lambda x: row.select(x > 0, inner(x), zeros(x.type))
+
+
+def mean(x: Any) -> Any:
+    return row.reduce_sum(x, axes=(0,)) / x.shape[0]
+
+
+def deviation(x: Any) -> Any:
+    """The standard deviation of a vector, as the norm of what differs from the mean."""
+    centred = x - row.broadcast_in_dim(mean(x), shape=x.shape, dims=())
+    return row.norm(centred, axes=(0,)) / math.sqrt(x.shape[0])
+
+
+def of(name: str, **parameters: Any) -> Callable[..., Any]:
+    return lambda *xs: REGISTRY[name](*xs, **parameters)
+
+
+def nothing(n: int) -> list[list[float]]:
+    return [[0.0] * n for _ in range(n)]
+
+
+CORNER = "0 between −1 and 1: the subgradient of least norm"
+LEFT = "the limit from inside the domain"
+STEP = "constant on both sides"
+
+TABLE = [
+    # corners
+    Convention("abs(x)", of("abs"), (0.0,), 0, 0, CORNER),
+    Convention("abs(x + iy)", lambda x, y: row.abs(row.complex(x, y)), (0.0, 0.0), [0, 0], nothing(2), CORNER),
+    Convention("relu(x)", of("relu"), (0.0,), 0, 0, "as MindSpore"),
+    Convention("relu6(x)", of("relu6"), (0.0,), 0, 0, "as MindSpore"),
+    Convention("relu6(x)", of("relu6"), (6.0,), 1, 0, "as MindSpore"),
+    Convention("clip(x, low, high)", of("clip"), (-1.0, -1.0, 2.0), [1, 0, 0], nothing(3), "bounds belong to the inside"),
+    Convention("clip(x, low, high)", of("clip"), (2.0, -1.0, 2.0), [1, 0, 0], nothing(3), "bounds belong to the inside"),
+    Convention("clip(x, low, high)", of("clip"), (0.5, 2.0, 1.0), [0, 0, 1], nothing(3), "low above high: the result is high"),
+    Convention("maximum(x, y)", of("maximum"), (1.5, 1.5), [0.5, 0.5], nothing(2), "ties share equally"),
+    Convention("minimum(x, y)", of("minimum"), (1.5, 1.5), [0.5, 0.5], nothing(2), "ties share equally"),
+    Convention("max(v)", of("reduce_max", axes=(0,)), ([2.0, 1.0, 2.0],), [0.5, 0, 0.5], nothing(3), "ties share equally"),
+    Convention("min(v)", of("reduce_min", axes=(0,)), ([2.0, 1.0, 1.0],), [0, 0.5, 0.5], nothing(3), "ties share equally"),
+    Convention("hypot(x, y)", of("hypot"), (0.0, 0.0), [0, 0], nothing(2), CORNER),
+    Convention("norm(v)", of("norm", axes=(0,)), ([0.0, 0.0],), [0, 0], nothing(2), CORNER),
+    Convention("std(v)", deviation, ([1.0, 1.0],), [0, 0], nothing(2), "the norm of v − mean(v)"),
+    Convention("atan2(y, x)", of("atan2"), (0.0, 0.0), [0, 0], nothing(2), "0 / 0 is 0 in y / r² and x / r²"),
+    Convention("safe_reciprocal(x)", of("safe_reciprocal"), (0.0,), 0, 0, "0 by definition"),
+    # jumps
+    Convention("sign(x)", of("sign"), (0.0,), 0, 0, STEP),
+    Convention("floor(x)", of("floor"), (2.0,), 0, 0, STEP),
+    Convention("ceil(x)", of("ceil"), (2.0,), 0, 0, STEP),
+    Convention("trunc(x)", of("trunc"), (2.0,), 0, 0, STEP),
+    Convention("trunc(x)", of("trunc"), (0.0,), 0, 0, STEP),
+    Convention("round(x)", of("round"), (2.5,), 0, 0, STEP),
+    Convention("floor_div(x, y)", of("floor_div"), (6.0, 2.0), [0, 0], nothing(2), STEP),
+    Convention("mod(x, y)", of("mod"), (6.0, 2.0), [1, -3], nothing(2), "x − y · floor(x / y) with the quotient held"),
+    Convention("mod(x, y)", of("mod"), (-1.0, 2.0), [1, 1], nothing(2), "x − y · floor(x / y) with the quotient held"),
+    Convention("fmod(x, y)", of("fmod"), (6.0, 2.0), [1, -3], nothing(2), "x − y · trunc(x / y) with the quotient held"),
+    # edges of domains
+    Convention("sqrt(x)", of("sqrt"), (0.0,), inf, -inf, LEFT),
+    Convention("rsqrt(x)", of("rsqrt"), (0.0,), -inf, inf, LEFT),
+    Convention("cbrt(x)", of("cbrt"), (0.0,), inf, 0, "the second derivative is odd"),
+    Convention("reciprocal(x)", of("reciprocal"), (0.0,), -inf, inf, "the limit from the right"),
+    Convention("x / y", of("div"), (1.0, 0.0), [inf, -inf], [[0, -inf], [-inf, inf]], "the limit from the right"),
+    Convention("log(x)", of("log"), (0.0,), inf, -inf, LEFT),
+    Convention("log2(x)", of("log2"), (0.0,), inf, -inf, LEFT),
+    Convention("log10(x)", of("log10"), (0.0,), inf, -inf, LEFT),
+    Convention("log1p(x)", of("log1p"), (-1.0,), inf, -inf, LEFT),
+    Convention("asin(x)", of("asin"), (1.0,), inf, inf, LEFT),
+    Convention("asin(x)", of("asin"), (-1.0,), inf, -inf, LEFT),
+    Convention("acos(x)", of("acos"), (1.0,), -inf, -inf, LEFT),
+    Convention("acos(x)", of("acos"), (-1.0,), -inf, inf, LEFT),
+    Convention("acosh(x)", of("acosh"), (1.0,), inf, -inf, LEFT),
+    Convention("atanh(x)", of("atanh"), (1.0,), inf, inf, LEFT),
+    Convention("atanh(x)", of("atanh"), (-1.0,), inf, -inf, LEFT),
+    Convention("erfinv(x)", of("erfinv"), (1.0,), inf, inf, LEFT),
+    Convention("erfinv(x)", of("erfinv"), (-1.0,), inf, -inf, LEFT),
+    Convention("lgamma(x)", of("lgamma"), (0.0,), -inf, inf, "the limit from the right"),
+    Convention("lgamma(x)", of("lgamma"), (-1.0,), nan, inf, "the first derivative has no limit, the second has"),
+    Convention("digamma(x)", of("digamma"), (0.0,), inf, -inf, "the limit from the right"),
+    Convention("polygamma(x, 1)", of("polygamma", n=1), (0.0,), -inf, inf, "the limit from the right"),
+    Convention("polygamma(x, 1)", of("polygamma", n=1), (-1.0,), nan, inf, "the first derivative has no limit, the second has"),
+    # zero times infinity
+    Convention("where(x > 0, sqrt(x), 0)", masked(of("sqrt")), (0.0,), 0, 0, "the branch not taken contributes nothing"),
+    Convention("where(x > 0, log(x), 0)", masked(of("log")), (-1.0,), 0, 0, "the branch not taken contributes nothing"),
+    Convention("where(x > 0, 1 / x, 0)", masked(lambda x: 1 / x), (0.0,), 0, 0, "the branch not taken contributes nothing"),
+    Convention("where(x > 0, x ** 1.5, 0)", masked(lambda x: row.pow(x, constant(x, 1.5))), (-1.0,), 0, 0, "the branch not taken contributes nothing"),
+    Convention("where(x > 0, sqrt(sin(x)), 0)", masked(lambda x: row.sqrt(row.sin(x))), (0.0,), 0, 0, "the branch not taken contributes nothing"),
+    Convention("sqrt(x · x)", lambda x: row.sqrt(x * x), (0.0,), 0, inf, "x² is flat at 0, its curvature is not: abs and norm have 0"),
+    Convention("x · log(x)", lambda x: x * row.log(x), (0.0,), -inf, inf, "log x + 1, and 1 / x"),
+    Convention("xlogy(x, y)", of("xlogy"), (0.0, 0.0), [-inf, 0], [[0, inf], [inf, 0]], "log y and x / y"),
+    Convention("x ** 0 (a tensor of zeros)", lambda x, n: row.pow(x, n), (0.0, 0.0), [0, 0], None, "constant in x; 0 in the exponent"),
+    Convention("x ** 0.0", lambda x: row.pow(x, constant(x, 0.0)), (0.0,), 0, 0, "constant"),
+    Convention("x ** 1.0", lambda x: row.pow(x, constant(x, 1.0)), (0.0,), 1, 0, ""),
+    Convention("x ** 2.0", lambda x: row.pow(x, constant(x, 2.0)), (0.0,), 0, 2, ""),
+    Convention("x ** 1.5", lambda x: row.pow(x, constant(x, 1.5)), (0.0,), 0, inf, LEFT),
+    Convention("x ** −2", of("integer_power", n=-2), (0.0,), -inf, inf, "the limit from the right"),
+    Convention("pow(x, y)", of("pow"), (0.0, 1.0), [1, 0], None, "x^y log x is 0 for y > 0; ∂²/∂x∂y has no value here"),
+    Convention("pow(x, y)", of("pow"), (0.0, 2.0), [0, 0], [[2, 0], [0, 0]], "x^y log x is 0 for y > 0"),
+    Convention("pow(x, y)", of("pow"), (-2.0, 2.0), [-4, nan], [[2, nan], [nan, nan]], "no logarithm of a negative base"),
+    Convention("prod(v)", of("reduce_prod", axes=(0,)), ([0.0, 2.0, 3.0],), [6, 0, 0], [[0, 3, 2], [3, 0, 0], [2, 0, 0]], "no division"),
+    Convention("prod(v)", of("reduce_prod", axes=(0,)), ([0.0, 0.0, 3.0],), [0, 0, 0], [[0, 3, 0], [3, 0, 0], [0, 0, 0]], "no division"),
+    Convention("sum(cumprod(v))", of("cumprod", axis=0, reverse=False), ([0.0, 2.0, 3.0],), [9, 0, 0], [[0, 4, 2], [4, 0, 0], [2, 0, 0]], "no division"),
+    # infinities
+    Convention("logaddexp(x, y)", of("logaddexp"), (-inf, -inf), [0, 0], nothing(2), "nothing is added to nothing"),
+    Convention("logaddexp(x, y)", of("logaddexp"), (inf, inf), [0.5, 0.5], nothing(2), "ties share equally"),
+    Convention("logaddexp(x, y)", of("logaddexp"), (-inf, 1.0), [0, 1], nothing(2), ""),
+    Convention("logsumexp(v)", of("logsumexp", axes=(0,)), ([-inf, -inf],), [0, 0], nothing(2), "nothing is added to nothing"),
+    Convention("logsumexp(v)", of("logsumexp", axes=(0,)), ([-inf, 1.0],), [0, 1], nothing(2), ""),
+]  # fmt: skip
+IDS = [f"{c.expression} at {', '.join(map(str, c.point))}" for c in TABLE]
+
+
+# --- in every mode ----------------------------------------------------------------------------------
+
+
+def build(convention: Convention, dtype: str = "float64") -> tuple[Graph, list[np.ndarray]]:
+    arrays = [np.asarray(x, dtype) for x in convention.point]
+    builder = Builder()
+    with building(builder):
+        inputs = [builder.input(tensor_type(dtype, a.shape)) for a in arrays]
+        return builder.close([convention.program(*inputs)]), arrays
+
+
+def basis(arrays: list[np.ndarray]) -> list[list[np.ndarray]]:
+    """Every unit direction of all inputs together."""
+    found = []
+    for i, array in enumerate(arrays):
+        for k in range(array.size):
+            direction = [np.zeros_like(a) for a in arrays]
+            direction[i].reshape(-1)[k] = 1
+            found.append(direction)
+    return found
+
+
+def flat(tensors: list[Any]) -> np.ndarray:
+    return np.concatenate([np.ravel(np.asarray(x)) for x in tensors])
+
+
+class Modes(NamedTuple):
+    """Keys of the programs of one convention: what each mode's results mean is in ``collect``."""
+
+    graph: Graph
+    arrays: list[np.ndarray]
+
+    def programs(self) -> dict[tuple, tuple[Graph, list[np.ndarray]]]:
+        graph, arrays = self
+        active = range(len(arrays))
+        count = len(arrays)
+        seed = [np.ones(graph.outputs[0].shape, arrays[0].dtype)]
+        jvp, vjp = forward(graph, active), reverse(graph, active)
+        slope, gradient = only_outputs(jvp, 1), only_outputs(vjp, 1)
+        over_gradient = only_outputs(forward(gradient, active), count)
+        twice = only_outputs(reverse(gradient, active), count)
+        both = only_outputs(forward(slope, active), 1)
+        over_slope = only_outputs(reverse(slope, active), 1)
+        found: dict[tuple, tuple[Graph, list[np.ndarray]]] = {("reverse",): (gradient, [*arrays, *seed])}
+        for i, u in enumerate(basis(arrays)):
+            found["forward", i] = (slope, [*arrays, *u])
+            found["forward over reverse", i] = (over_gradient, [*arrays, *seed, *u])
+            found["reverse over reverse", i] = (twice, [*arrays, *seed, *u])
+            found["reverse over forward", i] = (over_slope, [*arrays, *u, *seed])
+            for j, v in enumerate(basis(arrays)):
+                found["forward over forward", i, j] = (both, [*arrays, *u, *v])
+        return found
+
+
+def collect(results: dict[tuple, list[Any]], size: int) -> dict[str, np.ndarray]:
+    """Gradient or Hessian in each mode."""
+    found = {"reverse": flat(results["reverse",])}
+    found["forward"] = np.array([np.sum(results["forward", i][0]) for i in range(size)])
+    for mode in ("forward over reverse", "reverse over reverse", "reverse over forward"):
+        found[mode] = np.array([flat(results[mode, i]) for i in range(size)])
+    found["forward over forward"] = np.array(
+        [[np.sum(results["forward over forward", i, j][0]) for j in range(size)] for i in range(size)]
+    )
+    return found
+
+
+@lru_cache(maxsize=1)
+def compiled() -> dict:
+    """All programs of the table as one compiled program."""
+    program = Program()
+    for k, convention in enumerate(TABLE):
+        for key, (graph, arrays) in Modes(*build(convention)).programs().items():
+            program.add((k, *key), graph, arrays)
+    return {key: found[1] for key, found in program.run().items()}
+
+
+@pytest.mark.parametrize("executor", ["eager", "compiled"])
+@pytest.mark.parametrize("index", range(len(TABLE)), ids=IDS)
+def test_convention(index, executor):
+    convention = TABLE[index]
+    modes = Modes(*build(convention))
+    programs = modes.programs()
+    if executor == "eager":
+        results = {key: evaluate(graph, arrays) for key, (graph, arrays) in programs.items()}
+    else:
+        results = {key: compiled()[(index, *key)] for key in programs}
+    size = sum(array.size for array in modes.arrays)
+    for mode, found in collect(results, size).items():
+        wanted = convention.second if "over" in mode else convention.first
+        if wanted is None:
+            continue
+        off = difference(found, np.asarray(wanted, float).reshape((size,) * (1 + ("over" in mode))))
+        assert off < 1e-12, f"{IDS[index]}, {mode}: {found.tolist()} instead of {wanted}"
+
+
+# --- no row without a decision ----------------------------------------------------------------------
+
+PROBES = (-1.0, 0.0, 1.0, 6.0)
+
+
+def is_decided(name: str, point: float) -> bool:
+    return any(
+        c.expression.startswith(f"{name}(")
+        and (c.because == STEP or any(np.any(np.asarray(x) == point) for x in c.point))
+        for c in TABLE
+    )
+
+
+def unary(name: str) -> bool:
+    found = calls(name, float64)
+    one = all(len(c.active) == len(c.arrays) == 1 and c.results[0].dtype.is_float for c in found)
+    return REGISTRY[name].pointwise and bool(found) and one
+
+
+UNARY = [name for name in ROWS if unary(name)]
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_a_point_that_is_not_smooth_is_in_the_table(name):
+    """Where value or slope jumps, or the slope is not finite, the table has a line."""
+    parameters = calls(name, float64)[0].parameters
+    builder = Builder()
+    with building(builder):
+        x = builder.input(tensor_type("float64", ()))
+        graph = builder.close([REGISTRY[name](x, **parameters)])
+    slope = forward(graph, [0])
+    for point in PROBES:
+        step = 1e-9
+        sides = [evaluate(slope, [np.asarray(x), np.asarray(1.0)]) for x in (point - step, point + step)]
+        inside = [side for side in sides if not np.isnan(side[0])]
+        value, here = evaluate(slope, [np.asarray(point), np.asarray(1.0)])
+        if not inside or np.isnan(value):
+            continue
+        smooth = np.isfinite(value) and np.isfinite(here)
+        smooth = smooth and all(abs(v - value) < 1e-4 and abs(s - here) < 1e-4 for v, s in inside)
+        assert smooth or is_decided(name, point), (
+            f"'{name}' is not smooth at {point}: slope {here} there, "
+            f"{[float(s) for _, s in inside]} beside it. Decide it in TABLE."
+        )
+
+
+# --- the document -----------------------------------------------------------------------------------
+
+
+def shown(value: Any) -> str:
+    if value is None:
+        return "–"
+    array = np.asarray(value, float)
+    if array.ndim == 2 and not array.any():
+        return "0"
+    text = np.array2string(array, separator=", ", formatter={"float_kind": _number}).replace("\n", "")
+    return " ".join(text.split())
+
+
+def _number(x: float) -> str:
+    if math.isnan(x):
+        return "NaN"
+    if math.isinf(x):
+        return "∞" if x > 0 else "−∞"
+    return f"{x:g}".replace("-", "−")
+
+
+def document() -> str:
+    """The table as a page."""
+    lines = [
+        "# Conventions at corners, jumps and edges",
+        "",
+        "What the derivatives are where they are not unique, or infinite. Every line holds eagerly and",
+        "compiled, in forward and in reverse mode, and the second derivative in all four orders of modes;",
+        "`tests/laws/test_conventions.py` checks it and writes this page",
+        "(`python -m tests.laws.test_conventions`).",
+        "",
+        "Gradients are by the inputs in their order, Hessians row by row. *Zero wins*: a path on which one",
+        "factor is exactly zero contributes zero, even where another factor is infinite or NaN. A corner",
+        "between slopes of both signs has the subgradient of least norm; ties share equally; at the edge",
+        "of a domain the derivative is the limit from inside.",
+        "",
+        "| expression | at | first derivative | second derivative | why |",
+        "|---|---|---|---|---|",
+    ]
+    for c in TABLE:
+        at = ", ".join(shown(x) for x in c.point)
+        lines.append(f"| `{c.expression}` | {at} | {shown(c.first)} | {shown(c.second)} | {c.because} |")
+    return "\n".join([*lines, ""])
+
+
+def test_the_page_is_the_table():
+    assert DOCUMENT.read_text(encoding="utf-8") == document(), (
+        "docs/conventions.md is not the table: run python -m tests.laws.test_conventions"
+    )
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(document(), encoding="utf-8")

@@ -1,0 +1,39 @@
+"""Law 4: NumPy and XLA compute the same, values and derivative graphs, in every element type.
+
+All rows of one element type are one compiled program.
+"""
+
+from functools import lru_cache
+
+import pytest
+
+from mindgrad.core.dtype import DTYPES, DType, complex64, complex128, float32, float64
+from tests.laws.checks import Program, add_call, executors_agree
+from tests.laws.harness import ROWS, accepted, calls
+
+#: how many orders of derivatives are compared: compiling is what these tests cost
+ORDERS = {float64: 2, float32: 1, complex128: 1, complex64: 0}
+
+
+@lru_cache(maxsize=None)
+def results(dtype: DType) -> dict:
+    program = Program()
+    for name in ROWS:
+        for call in calls(name, dtype):
+            # the derivative graphs of one sample with elements: XLA's time goes with their number
+            whole = call.index == 0 or dtype is float64
+            add_call(program, call, dtype, ORDERS.get(dtype, int(dtype.is_inexact)) if whole else 0)
+    return program.run()
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        pytest.param(name, dtype, id=f"{name}-{dtype}")
+        for dtype in DTYPES
+        for name in ROWS
+        if dtype in accepted(name)
+    ],
+)
+def test_compiled_is_eager(name, dtype):
+    assert executors_agree(results(dtype), name, dtype) >= len(calls(name, dtype))

@@ -1,0 +1,37 @@
+"""Law 1: a row's type rule tells the truth about both kernels, and refuses with a reason."""
+
+import pytest
+
+from mindgrad.core.dtype import DTYPES, as_dtype
+from mindgrad.core.primitive import REGISTRY
+from mindgrad.primitives.kinds import ACCEPTS
+from tests.laws.checks import type_rule_is_true
+from tests.laws.harness import ROWS, WITHOUT_SAMPLES, calls, drawn, refusal
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("name", ROWS)
+def test_type_rule_is_true_or_refuses_with_a_reason(name, dtype):
+    for call in calls(name, dtype):
+        type_rule_is_true(call)
+    for call in drawn(name, dtype):
+        reason = refusal(call)
+        assert reason is None or f"'{name}'" in reason, f"a refusal must name the row: {reason}"
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_row_takes_the_types_that_its_samples_declare(name):
+    given = REGISTRY[name].samples
+    if isinstance(given, tuple):
+        operands = [array for dtype in DTYPES for call in calls(name, dtype) for array in call.arrays]
+        assert {as_dtype(array.dtype).kind for array in operands} == set(ACCEPTS[given[2]])
+    else:
+        for dtype in DTYPES:
+            declared = [case for case in given if dtype.kind in ACCEPTS[case.accepts]]
+            assert len(calls(name, dtype)) >= len(declared), f"'{name}' refuses declared {dtype}"
+
+
+def test_only_control_rows_have_no_samples():
+    for name, row in REGISTRY.items():
+        assert (row.samples is None) == (name in WITHOUT_SAMPLES), name
+    assert len(ROWS) > 100, "the registry is not filled"

@@ -1,0 +1,73 @@
+"""The special functions' NumPy kernels against SciPy, over their whole domains."""
+
+import math
+
+import ml_dtypes
+import numpy as np
+import pytest
+import scipy.special
+
+import mindgrad.primitives.special as special
+from mindgrad.primitives import special_kernels as kernels
+from mindgrad.core.types import type_of
+from mindgrad.primitives.special import polygamma
+
+EXTREMES = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan]
+TINY = 10.0 ** np.linspace(-300, 0, 400)
+HUGE = 10.0 ** np.linspace(0, 300, 400)
+
+
+def points(low, high, *more):
+    return np.concatenate([np.linspace(low, high, 4001), *more, EXTREMES])
+
+
+CASES = {
+    "erf": (kernels.erf_kernel, scipy.special.erf, points(-6, 6, TINY, HUGE), 2e-15),
+    "erfc": (kernels.erfc_kernel, np.vectorize(math.erfc), points(-6, 26, TINY, HUGE), 3e-15),
+    "erfinv": (kernels.erfinv_kernel, scipy.special.erfinv, points(-1, 1, TINY, 1 - TINY), 3e-15),
+    "lgamma": (kernels.lgamma_kernel, scipy.special.gammaln, points(0.01, 40, TINY, HUGE)[:-2], 3e-14),
+    "digamma": (kernels.digamma_kernel, scipy.special.digamma, points(1.6, 40, TINY, HUGE), 3e-15),
+    "polygamma 1": (
+        lambda x: kernels.polygamma_kernel(x, n=1),
+        lambda x: scipy.special.polygamma(1, x),
+        points(-20.5, 40, HUGE),
+        1e-13,
+    ),
+    "polygamma 5": (
+        lambda x: kernels.polygamma_kernel(x, n=5),
+        lambda x: scipy.special.polygamma(5, x),
+        points(0.1, 40, HUGE[:40]),
+        1e-13,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_kernel_is_exact_to_a_few_roundings(name):
+    kernel, oracle, x, within = CASES[name]
+    with np.errstate(all="ignore"):
+        found, wanted = kernel(x), oracle(x)
+        off = np.abs(found - wanted) / np.maximum(np.abs(wanted), 1e-300)
+    same = (found == wanted) | (np.isnan(found) & np.isnan(wanted))
+    off = np.where(same, 0.0, off)
+    worst = np.argmax(np.where(np.isnan(off), np.inf, off))
+    assert off[worst] < within, f"{name}({x[worst]}) = {found[worst]}, not {wanted[worst]}"
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32], ids=lambda d: np.dtype(d).name)
+@pytest.mark.parametrize("name", ["erf", "erfc", "erfinv", "lgamma", "digamma", "sigmoid", "softplus"])
+def test_narrow_types_are_rounded_once_or_twice(name, dtype):
+    row = getattr(special, name)
+    x = np.linspace(0.05, 0.95, 19).astype(dtype)
+    found = row.numpy(x)
+    assert found.dtype == x.dtype
+    wanted = row.numpy(x.astype(np.float64))
+    epsilon = float(ml_dtypes.finfo(dtype).eps)
+    assert np.all(np.abs(found.astype(np.float64) - wanted) <= 2 * epsilon * np.abs(wanted))
+
+
+def test_polygamma_refuses_what_is_no_order():
+    x = np.float64(1.0)
+    for order in (-1, 1.0, True):
+        with pytest.raises(ValueError, match="order must be an int of at least 0"):
+            polygamma.type_rule(type_of(x), n=order)
