@@ -31,7 +31,7 @@ def build_phases(function: object, *arguments: object) -> dict[str, float]:
 
     The one place that knows how mindgrad reports this.
     """
-    return profile.build_time(function, *arguments)
+    return profile.measure(function, *arguments).build_seconds
 
 
 def derivative_equations(function: object, *arguments: object) -> int:
@@ -39,7 +39,7 @@ def derivative_equations(function: object, *arguments: object) -> int:
 
     The one place that knows how mindgrad reports this.
     """
-    return profile.equations(function, *arguments)
+    return profile.measure(function, *arguments).equations
 
 
 def t3_build(variant: str) -> Job:

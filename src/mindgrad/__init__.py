@@ -6,12 +6,18 @@ from mindgrad.common import dtype
 from mindgrad.common.dtype import *  # noqa: F403
 from mindgrad.common.parameter import Parameter, ParameterTuple
 from mindgrad.context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
+from mindgrad.core.mutable import mutable
 from mindgrad.core.tensor import Tensor
+from mindgrad.functional.gradient import get_grad, grad, value_and_grad
+from mindgrad.functional.jacobian import jacfwd, jacrev
 from mindgrad.functional.jit import jit, ms_function
+from mindgrad.functional.jvp import jvp, linearize
+from mindgrad.functional.vjp import vjp
 
 __version__ = "0.1.0"
 
 __all__ = [
     "GRAPH_MODE", "PYNATIVE_MODE", "Parameter", "ParameterTuple", "Tensor", "context", "dtype",
-    "get_context", "install", "jit", "ms_function", "nn", "ops", "set_context",
+    "get_context", "get_grad", "grad", "install", "jacfwd", "jacrev", "jit", "jvp", "linearize",
+    "ms_function", "mutable", "nn", "ops", "set_context", "value_and_grad", "vjp",
 ]  # fmt: skip

@@ -17,7 +17,7 @@ import numpy as np
 from mindgrad.core.graph import Constant, Graph, Variable
 from mindgrad.core.primitive import Primitive
 
-__all__ = ["compile_graph", "compile_kernel", "jax_module", "lower", "needs_x64", "to_device", "use_device"]
+__all__ = ["compile_ahead", "compile_graph", "compile_kernel", "jax_module", "lower", "needs_x64", "to_device", "use_device"]
 
 #: the jax device that programs run on; ``None``: the CPU
 _device: Any = None
@@ -104,6 +104,14 @@ def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
     if hoisted:
         return _scoped(lambda arrays: jitted(arrays, extra), needs_x64(graph))
     return _scoped(lambda arrays: jitted(arrays, ()), needs_x64(graph))
+
+
+def compile_ahead(graph: Graph) -> Any:
+    """Lower and compile ``graph`` without running it; jax's compiled object."""
+    jax = jax_module()
+    shapes = [jax.ShapeDtypeStruct(v.shape, v.type.dtype.numpy) for v in graph.inputs]
+    with jax.enable_x64(needs_x64(graph)):
+        return jax.jit(_program(graph, ())).lower(shapes, ()).compile()
 
 
 def compile_kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...]) -> Callable[..., Any]:

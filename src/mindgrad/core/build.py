@@ -101,7 +101,11 @@ class Builder:
                 if kept is not atom:
                     inputs = inputs[:position] + (kept,) + inputs[position + 1 :]
         if primitive.simplify is not None:
-            simpler = primitive.simplify(*inputs, **parameters)
+            if _local.builder is self:
+                simpler = primitive.simplify(*inputs, **parameters)
+            else:
+                with building(self):  # a rewrite emits what it puts in place
+                    simpler = primitive.simplify(*inputs, **parameters)
             if simpler is not None:
                 return simpler
         if folds and inputs:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ __all__ = [
     "inline",
     "open_scopes",
     "opened",
+    "rebind",
     "run_arrays",
     "run_kernel",
     "set_kernel_runner",
@@ -77,8 +79,12 @@ class opened:  # noqa: N801 - used as a statement: ``with opened(scope):``
         return self.scope
 
     def __exit__(self, *_: Any) -> None:
-        _local.scopes.pop()
+        scopes = _local.scopes
+        scopes.pop()
         self.scope.level = 0
+        if self.scope.restored:
+            for tensor, before in self.scope.restored.values():
+                _set(tensor, before)
 
 
 def _numpy_kernel(primitive: Primitive, arrays: Sequence[Any], parameters: dict[str, Any]) -> Any:
@@ -137,6 +143,25 @@ def as_it_is(tensor: Tensor) -> Tensor:
     return make_tensor(tensor._array, tensor._type, tensor._scope, tensor._atom)
 
 
+def _set(tensor: Tensor, value: Tensor) -> None:
+    tensor._array, tensor._type = value._array, value._type
+    tensor._scope, tensor._atom = value._scope, value._atom
+
+
+def rebind(tensor: Tensor, value: Tensor) -> None:
+    """Let the object ``tensor`` stand for ``value`` from here on: ``x[0] = 1``.
+
+    A tensor from outside of a compiled program stands for its own value again when the program ends:
+    what is compiled changes nothing but Parameters.
+    """
+    scopes = _local.scopes
+    if scopes and isinstance(scopes[0], GraphScope) and not tensor.is_traced:
+        scopes[0].restored.setdefault(id(tensor), (tensor, as_it_is(tensor)))
+    _set(tensor, value)
+    if value.is_traced:
+        value._scope.rebound.append(weakref.ref(tensor))
+
+
 def _identity(tensor: Tensor) -> Any:
     """What makes two tensors the same value: one place in one scope, or one array."""
     if tensor.is_traced:
@@ -152,14 +177,23 @@ class Scope:
         level: 1 for the outermost scope, 0 once it is closed.
         bindings: what a Parameter's name stands for inside the scope, by ``id`` of the Parameter.
         written: Parameters assigned inside the scope.
+        rebound: tensors that were bound to a value of the scope by item assignment.
+        restored: such tensors from outside of a compiled program, as they were before.
     """
 
-    __slots__ = ("bindings", "level", "written")
+    __slots__ = ("bindings", "level", "rebound", "restored", "written")
 
     def __init__(self) -> None:
         self.level = 0
         self.bindings: dict[int, Tensor] = {}
         self.written: dict[int, Any] = {}
+        self.rebound: list[weakref.ref[Tensor]] = []
+        self.restored: dict[int, tuple[Tensor, Tensor]] = {}
+
+    def still_rebound(self) -> list[Tensor]:
+        """The tensors that live and are bound to a value of the scope by item assignment."""
+        found = {id(t): t for t in (each() for each in self.rebound) if t is not None and t._scope is self}
+        return list(found.values())
 
     def input(self, tensor: Tensor) -> Tensor:
         """A tensor of this scope that stands for ``tensor``."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.mutable import is_container
 from mindgrad.core.scope import PACKAGE
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import state
@@ -184,9 +185,9 @@ def bind_keywords(known: Arity, args: list[Any], kwargs: dict[str, Any]) -> tupl
 
 
 def check_tensors(text: str, values: Sequence[Any]) -> None:
-    """Raises: TypeError: one of ``values`` is no Tensor."""
+    """Raises: TypeError: one of ``values`` is no Tensor, and no container that ``mutable`` made."""
     for value in values:
-        if not isinstance(value, Tensor):
+        if not isinstance(value, Tensor) and not is_container(value):
             raise TypeError(f"{text}, but got {type(value).__name__}.")
 
 

@@ -13,9 +13,10 @@ import weakref
 from collections.abc import Callable, Hashable
 from typing import Any
 
+from mindgrad.core.settings import is_graph_mode
 from mindgrad.functional.compiled import Compiled
 
-__all__ = ["Arity", "arity", "describe", "differentiates", "is_compiled", "remembered"]
+__all__ = ["Arity", "arity", "describe", "differentiates", "in_either_mode", "is_compiled", "remembered"]
 
 _ATTRIBUTE = "_derivatives"
 
@@ -87,6 +88,18 @@ def is_compiled(fn: Any) -> bool:
     while (memory := _memory(fn, make=False)) is not None and memory.source is not None:
         fn = memory.source
     return getattr(type(fn), "compiles", False)
+
+
+def in_either_mode(fn: Any, run: Callable[..., Any]) -> Callable[..., Any]:
+    """``run``, as one compiled program in GRAPH_MODE or if ``fn`` compiles itself, else as it is."""
+    compiled, compiles = Compiled(run), is_compiled(fn)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if compiles or is_graph_mode():
+            return compiled(*args, **kwargs)
+        return run(*args, **kwargs)
+
+    return call
 
 
 class Arity:

@@ -24,10 +24,16 @@ from mindgrad.frontend import state
 __all__ = ["Compiled", "trace"]
 
 
+#: programs kept per signature, for different states of the Cells that they were traced with
+_KEPT = 8
+
+
 class _Program:
     """One compiled program with what is needed to call it."""
 
-    __slots__ = ("dependencies", "graph", "leaves", "parameters", "run", "structure", "written")
+    __slots__ = (
+        "dependencies", "graph", "leaves", "parameter_types", "parameters", "run", "structure", "written",
+    )  # fmt: skip
 
     def __init__(self, function: Callable[..., Any], leaves: list[Any], structure: Any) -> None:
         scope = GraphScope()
@@ -44,11 +50,16 @@ class _Program:
         self.leaves = [None if isinstance(x, Tensor) else (x,) for x in results]
         self.parameters = scope.parameters
         self.dependencies = list(scope.dependencies.values())
+        self.parameter_types = [p.type for p in self.parameters]
         self.run = compile_graph(self.graph)
 
     def is_current(self) -> bool:
+        """Whether the attributes and Parameters that the program was traced with are as they were."""
         for owner, version in self.dependencies:
             if owner.version != version:
+                return False
+        for parameter, type in zip(self.parameters, self.parameter_types, strict=True):
+            if parameter.type is not type:
                 return False
         return True
 
@@ -86,7 +97,7 @@ class Compiled:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
-        self._programs: dict[Any, _Program] = {}
+        self._programs: dict[Any, list[_Program]] = {}
         self._lock = threading.RLock()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -100,14 +111,22 @@ class Compiled:
             tensors = [x for x in leaves if isinstance(x, Tensor)]
         else:
             tensors = list(args)
-        program = self._programs.get(key)
-        if program is None or not program.is_current():
+        program = self._find(key)
+        if program is None:
             with self._lock:
-                program = self._programs.get(key)
-                if program is None or not program.is_current():
+                program = self._find(key)
+                if program is None:
                     leaves, structure = flatten((args, kwargs))
-                    program = self._programs[key] = _Program(self.function, leaves, structure)
+                    program = _Program(self.function, leaves, structure)
+                    # several: a net that is switched between training and evaluation has two
+                    self._programs[key] = [program, *self._programs.get(key, [])[: _KEPT - 1]]
         return program.call(tensors)
+
+    def _find(self, key: Any) -> _Program | None:
+        for program in self._programs.get(key, ()):
+            if program.is_current():
+                return program
+        return None
 
 
 def _signature(leaf: Any) -> Any:
@@ -118,6 +137,8 @@ def _signature(leaf: Any) -> Any:
         raise TypeError(
             "a compiled function was called with a NumPy array; wrap it in a Tensor: Tensor(array)."
         )
+    if isinstance(leaf, float):
+        return leaf.hex()  # tells 0.0 from −0.0, and a NaN from no NaN
     try:
         hash(leaf)
     except TypeError:

@@ -16,13 +16,75 @@ from mindgrad.core.mutable import MutableFloat, MutableInt, is_container, is_mut
 from mindgrad.core.scope import open_scopes
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.frontend import state
-from mindgrad.functional.arguments import check_outputs, match, warn_of_integers
+from mindgrad.functional.arguments import (
+    bind_keywords,
+    check_count,
+    check_inputs,
+    check_outputs,
+    match,
+    warn_of_integers,
+)
 from mindgrad.functional.autodiff import pull
+from mindgrad.functional.callables import Arity
 from mindgrad.functional.record import Recorded, record
 
-__all__ = ["Inputs", "Run", "derive", "holds_numbers", "numbers_as_tensors", "tensors_as_numbers"]
+__all__ = ["Call", "Inputs", "Run", "derive", "holds_numbers", "numbers_as_tensors", "tensors_as_numbers"]
 
 _NUMBERS = (MutableFloat, MutableInt)
+
+
+class Call:
+    """The arguments of a gradient function, checked.
+
+    Attributes:
+        args, kwargs: the arguments of the differentiated function; keyword arguments that name
+            positional parameters stand at their positions.
+        sens: a tuple of the one ``sens``, or ``None``.
+        positions: what to differentiate with respect to.
+    """
+
+    __slots__ = ("args", "kwargs", "positions", "sens")
+
+    def __init__(
+        self,
+        owner: str,
+        fn: Callable[..., Any],
+        known: Arity,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        positions: Sequence[int] | None,
+        sens_param: bool = False,
+        strict: bool = True,
+    ) -> None:
+        """``positions`` of ``None`` are all; ``strict``: one beyond the arguments is an error."""
+        self.sens: tuple[Any, ...] | None = None
+        if sens_param:
+            if "sens" in kwargs:
+                kwargs = dict(kwargs)
+                self.sens = (kwargs.pop("sens"),)
+            elif args:
+                self.sens, args = (args[-1],), args[:-1]
+        if kwargs:
+            args, kwargs = bind_keywords(known, args, kwargs)
+        if not kwargs or len(args) > known.most:
+            check_count(fn, known, len(args), sens_param)
+        if sens_param and self.sens is None:
+            raise TypeError(
+                f"For '{owner}', the 'sens' is missing: with sens_param=True it is the last argument."
+            )
+        check_inputs(owner, args)
+        if positions is None:
+            positions = range(len(args))
+        elif positions and max(positions) >= len(args):
+            if strict:
+                raise IndexError(
+                    f"For '{owner}', the grad_position {max(positions)} is out of range: the function "
+                    f"was called with {len(args)} inputs, which are counted from 0."
+                )
+            positions = ()
+        self.args = args
+        self.kwargs = kwargs
+        self.positions = positions
 
 
 class Inputs:
@@ -161,9 +223,10 @@ def derive(
     args: Sequence[Any],
     kwargs: dict[str, Any],
     positions: Sequence[int],
-    parameters: Sequence[Any],
-    sens: Any,
-    has_aux: bool,
+    parameters: Sequence[Any] = (),
+    sens: tuple[Any, ...] | None = None,
+    has_aux: bool = False,
+    sens_name: str = "sens",
 ) -> tuple[Any, Inputs, list[Tensor], list[Tensor]]:
     """``(result, inputs, gradients of their tensors, gradients of parameters)``.
 
@@ -171,7 +234,7 @@ def derive(
     """
     run = Run(owner, fn, args, kwargs, positions, parameters, has_aux)
     cotangents: Sequence[Tensor | None]
-    cotangents = [None] * len(run.outputs) if sens is None else run.cotangents("sens", sens[0])
+    cotangents = [None] * len(run.outputs) if sens is None else run.cotangents(sens_name, sens[0])
     outputs, gradients = pull(run.recorded, cotangents, run.outputs)
     count = len(run.inputs.tensors)
     return run.result(outputs), run.inputs, gradients[:count], gradients[count:]

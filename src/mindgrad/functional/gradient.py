@@ -12,31 +12,19 @@ from typing import Any
 
 from mindgrad.core.settings import is_graph_mode
 from mindgrad.core.tensor import Tensor
-from mindgrad.functional.arguments import (
-    Weights,
-    bind_keywords,
-    check_callable,
-    check_count,
-    check_flag,
-    check_inputs,
-    check_positions,
-)
+from mindgrad.functional.arguments import Weights, check_callable, check_flag, check_positions
 from mindgrad.functional.callables import arity, differentiates, is_compiled, remembered
 from mindgrad.functional.compiled import Compiled
-from mindgrad.functional.derive import derive, holds_numbers, numbers_as_tensors, tensors_as_numbers
+from mindgrad.functional.derive import Call, derive, holds_numbers, numbers_as_tensors, tensors_as_numbers
 
-__all__ = ["GradOperation", "get_grad", "grad", "gradient_function", "value_and_grad"]
-
-#: stands for "all inputs" where positions are expected
-ALL = "all"
-
+__all__ = ["GradOperation", "by_operation", "get_grad", "grad", "gradient_function", "value_and_grad"]
 
 def gradient_function(
     owner: str,
     fn: Callable[..., Any],
     assemble: Callable[[Any, Sequence[int], list[Any], list[Tensor]], Any],
     *,
-    positions: Any,
+    positions: Sequence[int] | None,
     parameters: Sequence[Any] = (),
     sens_param: bool = False,
     has_aux: bool = False,
@@ -49,7 +37,7 @@ def gradient_function(
         fn: what is differentiated.
         assemble: makes the result from ``(result of fn, positions, gradients per position,
             gradients per parameter)``; positions are those that hold something to differentiate.
-        positions: the positions of the inputs, or ``ALL``.
+        positions: the positions of the inputs, or ``None`` for all.
         parameters: the Parameters, each once.
         sens_param: whether one more argument scales the outputs.
         has_aux: whether only the first of several outputs is differentiated.
@@ -61,31 +49,9 @@ def gradient_function(
         nonlocal known
         if known is None:
             known = arity(fn)
-        sens: tuple[Any, ...] | None = None
-        if sens_param:
-            if "sens" in kwargs:
-                sens = (kwargs.pop("sens"),)
-            elif args:
-                sens, args = args[-1:], args[:-1]
-        if kwargs:
-            args, kwargs = bind_keywords(known, args, kwargs)
-        if not kwargs or len(args) > known.most:
-            check_count(fn, known, len(args), sens_param)
-        if sens_param and sens is None:
-            raise TypeError(
-                f"For '{owner}', the 'sens' is missing: with sens_param=True it is the last argument."
-            )
-        check_inputs(owner, args)
-        chosen = range(len(args)) if positions is ALL else positions
-        if chosen and max(chosen) >= len(args):
-            if strict:
-                raise IndexError(
-                    f"For '{owner}', the grad_position {max(chosen)} is out of range: the function "
-                    f"was called with {len(args)} inputs, which are counted from 0."
-                )
-            chosen = ()
+        call = Call(owner, fn, known, args, kwargs, positions, sens_param, strict)
         value, inputs, found, by_parameter = derive(
-            owner, fn, args, kwargs, chosen, parameters, sens, has_aux
+            owner, fn, call.args, call.kwargs, call.positions, parameters, call.sens, has_aux
         )
         kept = tuple([slot[0] for slot in inputs.slots])
         return value, kept, inputs.gradients(found), by_parameter
@@ -192,23 +158,31 @@ class GradOperation:
                 )
             listed = Weights("GradOperation", weights)
         key = ("GradOperation", self.get_all, self.sens_param, None if listed is None else listed.key)
-        return remembered(fn, key, lambda: _by_operation(fn, self.get_all, listed, self.sens_param))
+        return remembered(fn, key, lambda: by_operation("GradOperation", fn, self.get_all, listed, self.sens_param))
 
 
-def _by_operation(
-    fn: Callable[..., Any], get_all: bool, weights: Weights | None, sens_param: bool
+def by_operation(
+    owner: str,
+    fn: Callable[..., Any],
+    get_all: bool,
+    weights: Weights | None,
+    sens_param: bool,
+    with_value: bool = False,
 ) -> Callable[..., Any]:
-    def assemble(_: Any, __: Any, by_input: list[Any], by_parameter: list[Tensor]) -> Any:
-        if weights is None:
-            return tuple(by_input) if get_all else by_input[0] if by_input else ()
-        by_list = weights.arranged(by_parameter)
-        return (tuple(by_input), by_list) if get_all else by_list
+    """The gradient function of :class:`GradOperation`; ``with_value``: it gives the result of ``fn`` too."""
+
+    def assemble(value: Any, _: Any, by_input: list[Any], by_parameter: list[Tensor]) -> Any:
+        gradients: Any = tuple(by_input) if get_all else by_input[0] if by_input else ()
+        if weights is not None:
+            by_list = weights.arranged(by_parameter)
+            gradients = (gradients, by_list) if get_all else by_list
+        return (value, gradients) if with_value else gradients
 
     return gradient_function(
-        "GradOperation",
+        owner,
         fn,
         assemble,
-        positions=ALL if get_all else (0,) if weights is None else (),
+        positions=None if get_all else (0,) if weights is None else (),
         parameters=() if weights is None else weights.unique,
         sens_param=sens_param,
         strict=False,

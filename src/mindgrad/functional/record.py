@@ -22,9 +22,11 @@ from mindgrad.core.scope import (
     GraphScope,
     Recorder,
     apply,
+    as_it_is,
     innermost,
     inline,
     opened,
+    rebind,
     run_arrays,
 )
 from mindgrad.core.tensor import Tensor, make_tensor
@@ -80,7 +82,7 @@ def record(
         bound = [scope.input(value) for value in values]
         scope.bindings.update((id(p), t) for p, t in zip(parameters, bound, strict=True))
         leaves, structure = flatten(function(*traced))
-        leaves = [state.read(x) if isinstance(x, Tensor) else x for x in leaves]
+        leaves = [as_it_is(state.read(x)) if isinstance(x, Tensor) else x for x in leaves]
     return Recorded(scope, [*traced, *bound], leaves, structure)
 
 
@@ -105,12 +107,15 @@ def transformed(
     chosen = recorded.outputs if outputs is None else list(outputs)
     scope = recorded.scope
     written = list(scope.written.values())
-    kept = [*recorded.outputs, *(scope.bindings[id(p)] for p in written)]
+    rebound = scope.still_rebound()
+    kept = [*recorded.outputs, *(scope.bindings[id(p)] for p in written), *map(as_it_is, rebound)]
     finish = _finish_graph if isinstance(scope, GraphScope) else _finish_recorder
     lifted, results = finish(recorded, transform, list(extras), chosen, kept)
     count = len(recorded.outputs)
-    for parameter, value in zip(written, lifted[count:], strict=True):
+    for parameter, value in zip(written, lifted[count:], strict=False):
         state.write(parameter, value)
+    for tensor, value in zip(rebound, lifted[count + len(written) :], strict=True):
+        rebind(tensor, value)
     return lifted[:count], results
 
 

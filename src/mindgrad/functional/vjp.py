@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.mutable import is_mutable
-from mindgrad.core.scope import open_scopes
-from mindgrad.core.settings import is_graph_mode
 from mindgrad.core.tensor import Tensor
 from mindgrad.functional.arguments import (
     Weights,
@@ -18,13 +15,11 @@ from mindgrad.functional.arguments import (
     check_tensors,
     match,
 )
-from mindgrad.functional.autodiff import reverse_rule
-from mindgrad.functional.callables import arity, describe, is_compiled, remembered
-from mindgrad.functional.compiled import Compiled
-from mindgrad.functional.derive import Run, derive
-from mindgrad.functional.pullback import Replay, split
+from mindgrad.functional.callables import arity, describe, in_either_mode, remembered
+from mindgrad.functional.derive import derive
+from mindgrad.functional.linearized import linearized
 
-__all__ = ["vjp", "vjp_at_once", "vjp_function"]
+__all__ = ["vjp", "vjp_at_once"]
 
 _MISSING: Any = object()
 
@@ -106,8 +101,7 @@ def vjp(
     check_flag("vjp", "has_aux", flag)
     if not args:
         raise TypeError("For 'vjp', the inputs are missing: vjp(fn, x) or vjp(fn, x, v=v).")
-    listed = None if weights is None else Weights("vjp", weights)
-    return vjp_function(fn, args, flag, listed)
+    return _with_function(fn, args, flag, None if weights is None else Weights("vjp", weights))
 
 
 def _is_at_once(fn: Callable[..., Any], first: Any, second: Any) -> bool:
@@ -127,52 +121,70 @@ def _is_at_once(fn: Callable[..., Any], first: Any, second: Any) -> bool:
     )
 
 
-# -- r1.6 ----------------------------------------------------------------------------------------
+# -- r1.6: vjp(fn, inputs, v) --------------------------------------------------------------------
 
 
 def _at_once(fn: Callable[..., Any], inputs: Any, v: Any) -> Any:
-    if not isinstance(inputs, (Tensor, tuple, list)) or not isinstance(v, (Tensor, tuple, list, dict)):
-        raise TypeError("For 'vjp', The inputs type should be a Tensor, tuple or list of Tensor.")
+    if not isinstance(inputs, (Tensor, tuple, list)) and not is_mutable(inputs):
+        raise TypeError(
+            f"For 'vjp', The inputs type should be a Tensor, tuple or list of Tensor, but got "
+            f"{type(inputs).__name__}."
+        )
     several = isinstance(inputs, (tuple, list)) and not is_mutable(inputs)
-    args = tuple(inputs) if several else (inputs,)
-    run = remembered(fn, "vjp at once", lambda: _compiled_at_once(fn))
-    return run(*args, v)
+    run = remembered(fn, "vjp at once", lambda: _made_at_once(fn))
+    return run(*inputs, v) if several else run(inputs, v)
 
 
-def _compiled_at_once(fn: Callable[..., Any]) -> Callable[..., Any]:
+def _made_at_once(fn: Callable[..., Any]) -> Callable[..., Any]:
     def run(*args: Any) -> Any:
         return vjp_at_once("vjp", fn, args[:-1], args[-1])
 
-    compiled, compiles = Compiled(run), is_compiled(fn)
-    return lambda *args: (compiled if compiles or is_graph_mode() else run)(*args)
+    return in_either_mode(fn, run)
 
 
 def vjp_at_once(owner: str, fn: Callable[..., Any], args: Sequence[Any], v: Any) -> tuple[Any, Any]:
     """``(out, gradients)``, the gradients bare for one input."""
-    check_tensors(f"For '{owner}', the inputs type should be a Tensor, tuple or list of Tensor", args)
+    check_tensors(f"For '{owner}', The inputs type should be a Tensor, tuple or list of Tensor", args)
     check_count(fn, arity(fn), len(args), scaled=False)
-    out, inputs, found, _ = derive(
-        owner, fn, args, {}, range(len(args)), (), (v,), has_aux=False, sens_name="v"
-    )
+    out, inputs, found, _ = derive(owner, fn, args, {}, range(len(args)), (), (v,), sens_name="v")
     gradients = inputs.gradients(found)
     return out, gradients[0] if len(gradients) == 1 else tuple(gradients)
 
 
-# -- 2.x -----------------------------------------------------------------------------------------
+# -- 2.x: vjp(fn, *inputs) -----------------------------------------------------------------------
 
 
-def vjp_function(
+def _with_function(
     fn: Callable[..., Any], args: Sequence[Any], has_aux: bool, weights: Weights | None
 ) -> tuple[Any, ...]:
-    """``(out, vjp_fn)``, with ``has_aux`` ``(out, vjp_fn, aux)``."""
-    check_tensors("For 'vjp', the inputs type must be Tensor", args)
+    check_tensors("For 'vjp', The inputs type must be Tensor", args)
     check_count(fn, arity(fn), len(args), scaled=False)
-    parameters = () if weights is None else weights.unique
+    out, inputs, pulled = linearized(
+        "vjp",
+        fn,
+        args,
+        backwards=True,
+        parameters=() if weights is None else weights.unique,
+        has_aux=has_aux,
+        key=(has_aux, None if weights is None else weights.key),
+    )
+    like = out[0] if has_aux else out
+    count = len(inputs.tensors)
 
-    def first(*args: Any) -> tuple[Any, ...]:
-        run = Run("vjp", fn, args, {}, range(len(args)), parameters, has_aux)
-        if open_scopes() and is_compiling_root():
-            pass
-        return run
+    def vjp_fn(*v: Any) -> Any:
+        found = pulled(match("vjp", "v", _cotangent(v, like), like, "output"))
+        gradients = tuple(inputs.gradients(found[:count]))
+        return gradients if weights is None else (gradients, weights.arranged(found[count:]))
 
-    return first(*args)
+    if not has_aux:
+        return out, vjp_fn
+    return like, vjp_fn, out[1] if len(out) == 2 else tuple(out[1:])
+
+
+def _cotangent(v: tuple[Any, ...], like: Any) -> Any:
+    """What ``vjp_fn(*v)`` was given, as one thing like the output."""
+    if isinstance(like, (tuple, list)) and not (len(v) == 1 and isinstance(v[0], (tuple, list))):
+        return v
+    if len(v) != 1:
+        raise TypeError(f"For 'vjp', the vjp_fn takes one 'v', like the output, but got {len(v)}.")
+    return v[0]

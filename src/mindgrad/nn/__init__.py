@@ -2,5 +2,6 @@
 
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.container import CellList, SequentialCell
+from mindgrad.nn.grad import ForwardValueAndGrad, Jvp, Vjp
 
-__all__ = ["Cell", "CellList", "SequentialCell"]
+__all__ = ["Cell", "CellList", "ForwardValueAndGrad", "Jvp", "SequentialCell", "Vjp"]

@@ -17,6 +17,10 @@ from mindgrad.functional.custom import CustomDerivative
 __all__ = ["Cell"]
 
 
+#: attributes that change back and forth; a program is kept for each of their values
+_FLAGS = ("training", "requires_grad")
+
+
 class Cell:
     """A building block: ``construct`` computes, attributes hold Parameters and inner Cells.
 
@@ -39,7 +43,7 @@ class Cell:
 
     def __init__(self, auto_prefix: bool = True, flags: dict[str, Any] | None = None) -> None:
         set_raw = object.__setattr__
-        set_raw(self, "version", 0)
+        set_raw(self, "_changes", 0)
         set_raw(self, "_params", {})
         set_raw(self, "_cells", {})
         self._make_callables()
@@ -48,6 +52,11 @@ class Cell:
         self.requires_grad = False
         self.cell_type: str | None = None
         self.add_flags(**(flags or {}))
+
+    @property
+    def version(self) -> tuple[int, bool]:
+        """Changes when an attribute is set; programs compiled for another version are not used."""
+        return (self._changes, self.training)
 
     def _make_callables(self) -> None:
         object.__setattr__(self, "_compiled", Compiled(self._run))
@@ -79,7 +88,12 @@ class Cell:
                 f"of {type(self).__name__}: a compiled program cannot change a Python attribute. "
                 f"Make it a Parameter, return the value, or run in PYNATIVE_MODE."
             )
-        object.__setattr__(self, "version", self.version + 1)
+        if name in _FLAGS:
+            object.__setattr__(self, name, value)
+            return
+        if _equal(attributes.get(name), value):
+            return
+        object.__setattr__(self, "_changes", self._changes + 1)
         if isinstance(value, Parameter):
             self.insert_param_to_cell(name, value)
         elif isinstance(value, Cell):
@@ -95,7 +109,7 @@ class Cell:
     def __delattr__(self, name: str) -> None:
         self._params.pop(name, None)
         self._cells.pop(name, None)
-        object.__setattr__(self, "version", self.version + 1)
+        object.__setattr__(self, "_changes", self._changes + 1)
         object.__delattr__(self, name)
 
     def insert_param_to_cell(self, param_name: str, param: Parameter, check_name_contain_dot: bool = True) -> None:

@@ -25,7 +25,7 @@ class _Indexed(Cell):
         for index, cell in enumerate(cells):
             self._cells[str(index)] = cell
             object.__setattr__(self, str(index), cell)
-        object.__setattr__(self, "version", self.version + 1)
+        object.__setattr__(self, "_changes", self._changes + 1)
 
     def __len__(self) -> int:
         return len(self._cells)

@@ -177,7 +177,6 @@ det = general(
         case(reals()[4, 4], prepare=well_conditioned),
         case(reals()[5, 5], prepare=well_conditioned),
         case(reals()[2, 4, 4], prepare=well_conditioned, regular=True),
-        case(reals()[0, 0]),
     ],
 )
 

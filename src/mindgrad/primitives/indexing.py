@@ -170,8 +170,7 @@ def _gather_numpy(x: Any, indices: Any, axes: Shape, batch: Shape = (), fill: st
         return np.full(shape, _outside(x.dtype, fill))
     places, inside = _places(x.shape, indices, axes, batch)
     y = np.asarray(arranged[places])
-    if not inside.all():
-        y = np.array(y)  # a single lookup is a view of x
+    if not inside.all():  # then y is a copy: places are arrays, never single numbers
         y[~inside] = _outside(x.dtype, fill)
     return y
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import bool_
+from mindgrad.core.dtype import bool_, float32, float64
 from mindgrad.core.types import TensorType
 from mindgrad.primitives.arithmetic import greater
 from mindgrad.primitives.complexes import complex, imag, real
@@ -63,14 +63,22 @@ def _noise(numpy: Any, values: Any, size: int) -> Any:
     return (largest * (size * np.finfo(values.dtype).eps)).astype(values.dtype)
 
 
+def _noise_type(values: TensorType, size: int) -> TensorType:
+    if values.dtype not in (float32, float64) or not values.rank:
+        raise TypeError(
+            f"For 'spectral_noise', the values must be vectors of Float32 or Float64, but got {values}."
+        )
+    return values.with_shape(values.shape[:-1])
+
+
 #: ``spectral_noise(values, size)``: what counts as zero among the eigenvalues of a matrix of that size
 spectral_noise = constant(
     "spectral_noise",
-    type_rule=lambda values, size: values.with_shape(values.shape[:-1]),
+    type_rule=_noise_type,
     numpy=lambda values, size: _noise(np, values, size),
     xla=lambda jax, values, size: _noise(jax.numpy, values, size),
     batch=batched_in_front("spectral_noise"),
-    samples=[case(reals()[2, 3], accepts="float", size=3), case(reals()[0], accepts="float", size=0)],
+    samples=[case(reals()[2, 3], size=3), case(reals()[0], size=0)],
 )
 
 
@@ -115,10 +123,15 @@ def _phases(numpy: Any, v: Any) -> Any:
     return numpy.where(size == 0, 1, factor).astype(v.dtype)
 
 
+def _pivots_type(v: TensorType) -> TensorType:
+    check_matrix("column_pivots", v)
+    return v.with_dtype(bool_)
+
+
 #: ``column_pivots(v)``: true at the component of each column that is made positive
 column_pivots = constant(
     "column_pivots",
-    type_rule=lambda v: v.with_dtype(bool_),
+    type_rule=_pivots_type,
     numpy=lambda v: _pivots(np, v),
     xla=lambda jax, v: _pivots(jax.numpy, v),
     batch=batched_in_front("column_pivots"),

@@ -1,0 +1,150 @@
+"""``jvp`` and ``linearize``: forward mode along given tangents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.core.mutable import is_mutable
+from mindgrad.core.tensor import Tensor
+from mindgrad.functional.arguments import (
+    check_callable,
+    check_count,
+    check_flag,
+    check_tensors,
+    match,
+)
+from mindgrad.functional.autodiff import forward_rule
+from mindgrad.functional.callables import arity, in_either_mode, remembered
+from mindgrad.functional.derive import Run
+from mindgrad.functional.linearized import linearized
+from mindgrad.functional.record import transformed
+
+__all__ = ["jvp", "jvp_of", "linearize"]
+
+
+def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """The Jacobian–vector product ``J v`` of ``fn``: its derivative along ``v``, in forward mode.
+
+    Args:
+        fn: a Cell or a function.
+        inputs: a Tensor, or a tuple or list of them.
+        v: like ``inputs``: a Tensor of the same shape and dtype, or a tuple or list of them.
+        has_aux: whether only the first of several outputs is differentiated.
+
+    Returns:
+        ``(out, derivative)``, the derivative with the structure of ``out``. With ``has_aux``
+        ``(first output, derivative, further outputs)``; a single further output is bare.
+
+    Raises:
+        TypeError: ``inputs`` or ``v`` is no Tensor, tuple or list of Tensors; one is a Tensor and the
+            other is not; a dtype differs; the number of inputs is not what ``fn`` takes.
+        ValueError: a shape or a length differs; ``has_aux`` is set but there is one output.
+
+    >>> import mindgrad as ms
+    >>> x, v = ms.Tensor([2.0, 3.0]), ms.Tensor([1.0, 10.0])
+    >>> out, derivative = ms.jvp(lambda x: x * x, x, v)
+    >>> print(out, derivative)
+    [4. 9.] [ 4. 60.]
+    """
+    check_callable("jvp", fn)
+    check_flag("jvp", "has_aux", has_aux)
+    args, tangents = _checked("jvp", inputs, v)
+    run = remembered(fn, ("jvp", has_aux), lambda: _made_at_once(fn, has_aux))
+    return run(*args, *tangents)
+
+
+def _made_at_once(fn: Callable[..., Any], has_aux: bool) -> Callable[..., Any]:
+    def run(*given: Any) -> Any:
+        half = len(given) // 2
+        return _along("jvp", fn, given[:half], given[half:], has_aux)
+
+    return in_either_mode(fn, run)
+
+
+def _checked(owner: str, inputs: Any, v: Any) -> tuple[Sequence[Any], Sequence[Any]]:
+    """Inputs and tangents, one tangent per input."""
+    text = f"For '{owner}', The inputs type should be a Tensor, tuple or list of Tensor"
+    for given in (inputs, v):
+        if not isinstance(given, (Tensor, tuple, list)) and not is_mutable(given):
+            raise TypeError(f"{text}, but got {type(given).__name__}.")
+    if isinstance(inputs, (tuple, list)) and not is_mutable(inputs):
+        check_tensors(text, inputs)
+        if len(inputs) == 1 and isinstance(v, Tensor):
+            v = (v,)
+        match(owner, "v", v, inputs, "inputs")
+        return inputs, v
+    match(owner, "v", v, inputs, "input")
+    return (inputs,), (v,)
+
+
+def jvp_of(owner: str, fn: Callable[..., Any], args: tuple[Any, ...], v: Any) -> tuple[Any, ...]:
+    """``(out, derivative)`` along ``v``, which is bare for one argument and a tuple for several."""
+    inputs, tangents = _checked(owner, args[0] if len(args) == 1 else args, v)
+    return _along(owner, fn, inputs, tangents)
+
+
+def _along(
+    owner: str, fn: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
+) -> tuple[Any, ...]:
+    """``(out, derivative)`` along one tangent per argument, checked before."""
+    check_count(fn, arity(fn), len(args), scaled=False)
+    run = Run(owner, fn, args, {}, range(len(args)), (), has_aux)
+    given = match(owner, "v", tangents, args, "inputs")
+    outputs, pushed = transformed(run.recorded, forward_rule, given, run.outputs)
+    return _result(run.result(outputs), pushed, has_aux)
+
+
+def _result(out: Any, pushed: Sequence[Tensor], has_aux: bool) -> tuple[Any, ...]:
+    differentiated = out[0] if has_aux else out
+    derivative = _like(differentiated, pushed)
+    if not has_aux:
+        return out, derivative
+    return differentiated, derivative, out[1] if len(out) == 2 else tuple(out[1:])
+
+
+def _like(out: Any, tensors: Sequence[Tensor]) -> Any:
+    """``tensors`` in the structure of ``out``; what is no tensor in it has derivative zero."""
+    leaves, structure = flatten(out)
+    following = iter(tensors)
+    return unflatten(
+        structure,
+        [next(following) if isinstance(x, Tensor) else None if x is None else 0.0 for x in leaves],
+    )
+
+
+def linearize(fn: Callable[..., Any], inputs: Any) -> tuple[Any, Callable[..., Any]]:
+    """The result of ``fn`` and its derivative at ``inputs`` as a linear function of the tangents.
+
+    ``fn`` runs once; the function that is given back may be called any number of times.
+
+    Args:
+        fn: a Cell or a function.
+        inputs: a Tensor, or a tuple or list of them.
+
+    Returns:
+        ``(out, jvp_fn)``; ``jvp_fn(v)``, for several inputs ``jvp_fn(v1, v2)`` or
+        ``jvp_fn((v1, v2))``, gives the derivative along ``v`` with the structure of ``out``.
+
+    Raises:
+        TypeError, ValueError: as :func:`jvp`.
+
+    >>> import mindgrad as ms
+    >>> out, jvp_fn = ms.linearize(lambda x: x * x, ms.Tensor([2.0, 3.0]))
+    >>> print(out, jvp_fn(ms.Tensor([1.0, 10.0])), jvp_fn(ms.Tensor([1.0, 0.0])))
+    [4. 9.] [ 4. 60.] [4. 0.]
+    """
+    check_callable("linearize", fn)
+    text = "For 'linearize', The inputs type should be a Tensor, tuple or list of Tensor"
+    several = isinstance(inputs, (tuple, list)) and not is_mutable(inputs)
+    args = tuple(inputs) if several else (inputs,)
+    check_tensors(text, args)
+    check_count(fn, arity(fn), len(args), scaled=False)
+    out, _, pushed = linearized("linearize", fn, args, backwards=False)
+
+    def jvp_fn(*v: Any) -> Any:
+        tangents = v[0] if len(v) == 1 and isinstance(v[0], (tuple, list)) and not is_mutable(v[0]) else v
+        return _like(out, pushed(match("linearize", "v", tangents, args, "inputs")))
+
+    return out, jvp_fn

@@ -1,0 +1,298 @@
+"""The greatest and the smallest element along axes, and where they stand.
+
+Axes as for the other reductions. NaN counts as the extreme. Two conventions for elements that are
+equal: ``amax``, ``amin`` (ReduceMax, ReduceMin) share the derivative among them; ``max``, ``min`` along an
+axis, which say where the element stands, give it to the first.
+"""
+
+from __future__ import annotations
+
+import math as _math
+from typing import Any
+
+from mindgrad.core.dtype import int32, int64
+from mindgrad.core.primitive import Primitive
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import limits
+from mindgrad.ops.operands import (
+    accepted,
+    broadcast_shapes,
+    broadcast_to,
+    cast,
+    choose,
+    full_tensor,
+    normalize_axes,
+    normalize_axis,
+    operand,
+    truth,
+)
+from mindgrad.ops.reduction import flag, kept, reduced
+from mindgrad.primitives import reduction as rows
+from mindgrad.primitives.indexing import gather
+from mindgrad.primitives.structural import reshape
+
+__all__ = [
+    "amax", "amin", "argmax", "argmax_with_value", "argmin", "argmin_with_value", "max", "min",
+    "reduce_max", "reduce_min",
+]  # fmt: skip
+
+
+def amax(
+    input: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
+) -> Tensor:
+    """The greatest element over ``axis``; elements that tie for it share the derivative.
+
+    Args:
+        input: a real tensor of any shape, or a number.
+        axis: the axis or axes to search; ``None`` or ``()``: all.
+        keepdims: whether these axes stay with size 1.
+        initial: a number that takes part too.
+        where: a Bool tensor that broadcasts with ``input``: elements where it is false do not take
+            part. It needs ``initial``.
+
+    Returns:
+        Tensor without the reduced axes; NaN where an element is NaN.
+
+    Raises:
+        TypeError: ``keepdims`` is no bool, ``axis`` no int, or ``input`` complex or no tensor.
+        ValueError: ``axis`` is out of range or names an axis twice, there is nothing to search, or
+            ``where`` is given without ``initial``.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.amax(Tensor([[1.0, 5.0], [3.0, 4.0]]), 0))
+    [3. 5.]
+    """
+    return _extreme(rows.reduce_max, "Amax", input, axis, keepdims, initial, where)
+
+
+def amin(
+    input: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
+) -> Tensor:
+    """The smallest element over ``axis``; elements that tie for it share the derivative.
+
+    Args:
+        input: a real tensor of any shape, or a number.
+        axis: the axis or axes to search; ``None`` or ``()``: all.
+        keepdims: whether these axes stay with size 1.
+        initial: a number that takes part too.
+        where: a Bool tensor that broadcasts with ``input``: elements where it is false do not take
+            part. It needs ``initial``.
+
+    Returns:
+        Tensor without the reduced axes; NaN where an element is NaN.
+
+    Raises:
+        TypeError: ``keepdims`` is no bool, ``axis`` no int, or ``input`` complex or no tensor.
+        ValueError: ``axis`` is out of range or names an axis twice, there is nothing to search, or
+            ``where`` is given without ``initial``.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.amin(Tensor([[1.0, 5.0], [3.0, 4.0]]), 0))
+    [1. 4.]
+    """
+    return _extreme(rows.reduce_min, "Amin", input, axis, keepdims, initial, where)
+
+
+def _extreme(
+    row: Primitive, operator: str, x: Any, axis: Any, keep: Any, initial: Any = None, where: Any = None
+) -> Tensor:
+    x = _taking_part(operator, operand(x, operator), initial, where)
+    if initial is None:
+        return reduced(row, operator, x, axis, keep, "keepdims")
+    axes = normalize_axes(axis, x.ndim, operator)
+    shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
+    if not _math.prod(x.shape[i] for i in axes):
+        found = full_tensor(initial, x.dtype, shape)
+    else:
+        found = reduced(row, operator, x, axes, True)
+    limit = limits.maximum if row is rows.reduce_max else limits.minimum
+    found = limit(found, initial)
+    if flag(keep, operator, "keepdims"):
+        return found
+    return apply(reshape, found, shape=tuple(n for i, n in enumerate(x.shape) if i not in axes))
+
+
+def _taking_part(operator: str, x: Tensor, initial: Any, where: Any) -> Tensor:
+    """``x`` with ``initial`` in the place of the elements that ``where`` leaves out."""
+    if initial is not None and (isinstance(initial, bool) or not isinstance(initial, (int, float))):
+        raise TypeError(
+            f"For '{operator}', the 'initial' must be a number, but got {type(initial).__name__}."
+        )
+    if where is None:
+        return x
+    if initial is None:
+        raise ValueError(f"For '{operator}', 'where' needs 'initial': the value where it is false.")
+    mask = truth(where, operator)
+    shape = broadcast_shapes(operator, x.shape, mask.shape)
+    return choose(broadcast_to(mask, shape), broadcast_to(x, shape), initial)
+
+
+def max(
+    input: Any, axis: int | None = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
+) -> tuple[Tensor, Tensor]:
+    """The greatest element along ``axis`` and where it stands; of equal ones the first.
+
+    Args:
+        input: a real tensor of any shape, or a number.
+        axis: the axis to search; ``None``: all of them, and then the second result is 0, as in
+            MindSpore (``argmax`` gives the position).
+        keepdims: whether the axis stays with size 1.
+        initial: a number that takes part too.
+        where: a Bool tensor that broadcasts with ``input``: elements where it is false do not take
+            part. It needs ``initial``.
+
+    Returns:
+        The elements, and their positions along the axis as Int32. The derivative goes to the element
+        that was found; without axis, elements that tie share it.
+
+    Raises:
+        TypeError: ``keepdims`` is no bool, ``axis`` no int, or ``input`` complex or no tensor.
+        ValueError: ``axis`` is out of range, there is nothing to search, or ``where`` is given
+            without ``initial``.
+
+    >>> from mindgrad import Tensor, ops
+    >>> values, places = ops.max(Tensor([[1.0, 5.0], [3.0, 4.0]]), 1)
+    >>> print(values, places)
+    [5. 4.] [1 1]
+    """
+    return _extreme_and_place(rows.reduce_max, "Max", input, axis, keepdims, initial, where)
+
+
+def min(
+    input: Any, axis: int | None = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
+) -> tuple[Tensor, Tensor]:
+    """The smallest element along ``axis`` and where it stands; of equal ones the first.
+
+    Arguments, results and errors as for :func:`max`.
+
+    >>> from mindgrad import Tensor, ops
+    >>> values, places = ops.min(Tensor([[1.0, 5.0], [3.0, 4.0]]), 1)
+    >>> print(values, places)
+    [1. 3.] [0 0]
+    """
+    return _extreme_and_place(rows.reduce_min, "Min", input, axis, keepdims, initial, where)
+
+
+def _extreme_and_place(
+    row: Primitive, operator: str, x: Any, axis: Any, keep: Any, initial: Any, where: Any
+) -> tuple[Tensor, Tensor]:
+    x = operand(x, operator)
+    if axis is None or not x.ndim:
+        found = _extreme(row, operator, x, None, keep, initial, where)
+        return found, full_tensor(0, int32, found.shape)
+    x = _taking_part(operator, x, initial, where)
+    if initial is not None:
+        x = (limits.maximum if row is rows.reduce_max else limits.minimum)(x, initial)
+    return at_extreme(rows.argmax if row is rows.reduce_max else rows.argmin, operator, x, axis, keep)
+
+
+def place_of_extreme(row: Primitive, operator: str, x: Tensor, axis: int) -> Tensor:
+    """Where the extreme along ``axis`` stands (counted from the front), as Int32."""
+    accepted(row, operator, x, axis=axis)
+    if not x.shape[axis]:
+        raise ValueError(
+            f"For '{operator}', the searched axis must not be empty, but the input has shape {x.shape} "
+            f"and the axis is {axis}."
+        )
+    return apply(row, x, axis=axis)
+
+
+def at_extreme(row: Primitive, operator: str, x: Tensor, axis: Any, keep: Any) -> tuple[Tensor, Tensor]:
+    """The elements where an extreme along ``axis`` stands, and their places."""
+    axis = normalize_axis(axis, x.ndim, operator)
+    flag(keep, operator, "keepdims")
+    places = place_of_extreme(row, operator, x, axis)
+    return taken_along(x, places, axis, keep)
+
+
+def taken_along(x: Tensor, places: Tensor, axis: int, keep: bool) -> tuple[Tensor, Tensor]:
+    """The element of ``x`` at each of ``places`` along ``axis``, which both lose, and the places."""
+    others = tuple(i for i in range(x.ndim) if i != axis)
+    indices = apply(reshape, places, shape=(*places.shape, 1))
+    values = apply(gather, x, indices, axes=(axis,), batch=others)
+    return kept(values, x.shape, (axis,), keep), kept(places, x.shape, (axis,), keep)
+
+
+def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """Where the greatest element along ``dim`` stands: the first of equal ones, the first NaN.
+
+    Args:
+        input: a real tensor of any shape, or a number.
+        dim: the axis to search; ``None``: all elements in order.
+        keepdim: whether the axis stays with size 1.
+
+    Returns:
+        Tensor of Int64 without the searched axis.
+
+    Raises:
+        TypeError: ``keepdim`` is no bool, ``dim`` no int, or ``input`` complex or no tensor.
+        ValueError: ``dim`` is out of range, or there is nothing to search.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.argmax(Tensor([[1.0, 5.0], [3.0, 4.0]]), 1))
+    [1 1]
+    """
+    return cast(_place(rows.argmax, "Argmax", input, dim, keepdim), int64)
+
+
+def argmin(input: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """Where the smallest element along ``axis`` stands: the first of equal ones, the first NaN.
+
+    Args:
+        input: a real tensor of any shape, or a number.
+        axis: the axis to search; ``None``: all elements in order.
+        keepdims: whether the axis stays with size 1.
+
+    Returns:
+        Tensor of Int32 without the searched axis (Int64 from ``argmax``: both as MindSpore).
+
+    Raises:
+        TypeError: ``keepdims`` is no bool, ``axis`` no int, or ``input`` complex or no tensor.
+        ValueError: ``axis`` is out of range, or there is nothing to search.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.argmin(Tensor([[1.0, 5.0], [3.0, 4.0]]), 1))
+    [0 0]
+    """
+    return _place(rows.argmin, "Argmin", input, axis, keepdims)
+
+
+def _place(row: Primitive, operator: str, x: Any, axis: Any, keep: Any) -> Tensor:
+    x = operand(x, operator)
+    flag(keep, operator, "keepdims")
+    shape = x.shape
+    if axis is None or not shape:
+        found = place_of_extreme(row, operator, apply(reshape, x, shape=(x.size,)), 0)
+        return apply(reshape, found, shape=(1,) * len(shape)) if keep else found
+    axis = normalize_axis(axis, x.ndim, operator)
+    return kept(place_of_extreme(row, operator, x, axis), shape, (axis,), keep)
+
+
+def argmax_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
+    """Where the greatest element along ``axis`` stands, and the element: :func:`max`, exchanged.
+
+    >>> from mindgrad import Tensor, ops
+    >>> places, values = ops.argmax_with_value(Tensor([[1.0, 5.0], [3.0, 4.0]]))
+    >>> print(places, values)
+    [1 0] [3. 5.]
+    """
+    values, places = max(input, axis, keep_dims)
+    return places, values
+
+
+def argmin_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
+    """Where the smallest element along ``axis`` stands, and the element: :func:`min`, exchanged.
+
+    >>> from mindgrad import Tensor, ops
+    >>> places, values = ops.argmin_with_value(Tensor([[1.0, 5.0], [3.0, 4.0]]))
+    >>> print(places, values)
+    [0 1] [1. 4.]
+    """
+    values, places = min(input, axis, keep_dims)
+    return places, values
+
+
+# the same functions under MindSpore r1.x's names
+reduce_max = amax
+reduce_min = amin

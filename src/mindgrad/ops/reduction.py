@@ -1,0 +1,282 @@
+"""Reductions: sum, mean, product, logsumexp and quantifiers, over one axis, several or all.
+
+An axis is an int, or a tuple or list of ints, negative ones counted from the back; ``None`` or an empty
+tuple means all axes. Reduced axes disappear, or stay with size 1 where that is asked for.
+"""
+
+from __future__ import annotations
+
+import math as _math
+from typing import Any
+
+from mindgrad.core.dtype import as_dtype, bool_, float32, int32, int64
+from mindgrad.core.primitive import Primitive
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import arithmetic
+from mindgrad.ops.operands import (
+    accepted,
+    cast,
+    full_tensor,
+    inexact,
+    normalize_axes,
+    operand,
+    truth,
+)
+from mindgrad.primitives import reduction as rows
+from mindgrad.primitives.arithmetic import not_equal
+from mindgrad.primitives.structural import reshape
+
+__all__ = [
+    "all", "any", "count_nonzero", "logsumexp", "mean", "prod", "reduce_all", "reduce_any",
+    "reduce_mean", "reduce_prod", "reduce_sum", "sum",
+]  # fmt: skip
+
+
+# --- what all reductions share -----------------------------------------------------------------------
+
+
+def flag(value: Any, operator: str, name: str) -> bool:
+    """``value``, which must be a bool.
+
+    Raises:
+        TypeError: it is not.
+    """
+    if not isinstance(value, bool):
+        raise TypeError(f"For '{operator}', the '{name}' must be bool, but got {type(value).__name__}.")
+    return value
+
+
+def widened(x: Tensor) -> Tensor:
+    """``x``, half precision as Float32: what is made of many numbers needs the digits."""
+    return cast(x, float32) if x.dtype.is_float and x.dtype.itemsize == 2 else x
+
+
+def kept(y: Tensor, shape: tuple[int, ...], axes: tuple[int, ...], keep: bool) -> Tensor:
+    """The result ``y`` of reducing ``axes`` of ``shape``, with them as axes of size 1 if ``keep``."""
+    if not keep or not axes:
+        return y
+    return apply(reshape, y, shape=tuple(1 if i in axes else n for i, n in enumerate(shape)))
+
+
+def reduced(row: Primitive, operator: str, x: Tensor, axis: Any, keep: Any, name: str = "keep_dims") -> Tensor:
+    """Apply a row that reduces the axes in its parameter ``axes``."""
+    axes = normalize_axes(axis, x.ndim, operator)
+    flag(keep, operator, name)
+    accepted(row, operator, x, axes=axes)
+    if row in _NONEMPTY and not _math.prod(x.shape[i] for i in axes):
+        raise ValueError(
+            f"For '{operator}', the reduced axes must not be empty, but the input has shape {x.shape} "
+            f"and the axes are {axes}."
+        )
+    return kept(apply(row, x, axes=axes), x.shape, axes, keep)
+
+
+_NONEMPTY = (rows.reduce_max, rows.reduce_min)
+
+
+def _number(x: Any, operator: str, dtype: Any = None) -> Tensor:
+    """``x`` as numbers: of type ``dtype``, else truth values as Int64."""
+    x = operand(x, operator)
+    if dtype is not None:
+        return cast(x, as_dtype(dtype))
+    return cast(x, int64) if x.dtype is bool_ else x
+
+
+# --- sum, mean, product ------------------------------------------------------------------------------
+
+
+def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """The sum of the elements over ``dim``; its derivative is 1.
+
+    Args:
+        input: a tensor of any shape, or a number. Truth values are counted as Int64.
+        dim: the axis or axes to sum over; ``None``: all.
+        keepdim: whether summed axes stay with size 1.
+        dtype: the element type in which to sum; by default that of ``input``.
+
+    Returns:
+        Tensor without the summed axes; 0 where there is nothing to sum.
+
+    Raises:
+        TypeError: ``keepdim`` is no bool, ``dim`` no int, or ``input`` no tensor or number.
+        ValueError: ``dim`` is out of range or names an axis twice.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.sum(Tensor([[1.0, 2.0], [3.0, 4.0]]), 0))
+    [4. 6.]
+    """
+    return reduced(rows.reduce_sum, "Sum", _number(input, "Sum", dtype), dim, keepdim, "keepdim")
+
+
+def reduce_sum(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
+    """The sum of the elements over ``axis``; its derivative is 1.
+
+    Args:
+        x: a tensor of any shape, or a number. Truth values are counted as Int64.
+        axis: the axis or axes to sum over; ``()`` or ``None``: all.
+        keep_dims: whether summed axes stay with size 1.
+
+    Returns:
+        Tensor without the summed axes; 0 where there is nothing to sum.
+
+    Raises:
+        TypeError: ``keep_dims`` is no bool, ``axis`` no int, or ``x`` no tensor or number.
+        ValueError: ``axis`` is out of range or names an axis twice.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.reduce_sum(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1))
+    [3. 7.]
+    """
+    return reduced(rows.reduce_sum, "ReduceSum", _number(x, "ReduceSum"), axis, keep_dims)
+
+
+def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
+    """The mean of the elements over ``axis``; its derivative is 1 / n.
+
+    Args:
+        x: a tensor of any shape, or a number. Integers and truth values are averaged as Float32.
+        axis: the axis or axes to average over; ``None`` or ``()``: all.
+        keep_dims: whether averaged axes stay with size 1.
+
+    Returns:
+        Tensor without the averaged axes; NaN where there is nothing to average.
+
+    Raises:
+        TypeError: ``keep_dims`` is no bool, ``axis`` no int, or ``x`` no tensor or number.
+        ValueError: ``axis`` is out of range or names an axis twice.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.mean(Tensor([[1.0, 2.0], [3.0, 4.0]]), 0))
+    [2. 3.]
+    """
+    x = inexact(operand(x, "ReduceMean"))
+    axes = normalize_axes(axis, x.ndim, "ReduceMean")
+    total = reduced(rows.reduce_sum, "ReduceMean", widened(x), axis, keep_dims)
+    return cast(arithmetic.true_divide(total, _math.prod(x.shape[i] for i in axes)), x.dtype)
+
+
+def prod(input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = None) -> Tensor:
+    """The product of the elements over ``axis``; the derivative is the product of the others.
+
+    It is made by multiplication alone, so that factors that are 0 are like any other number.
+
+    Args:
+        input: a tensor of any shape, or a number. Truth values are taken as Int64.
+        axis: the axis or axes to multiply over; ``None`` or ``()``: all.
+        keep_dims: whether these axes stay with size 1.
+        dtype: the element type in which to multiply; by default that of ``input``.
+
+    Returns:
+        Tensor without the reduced axes; 1 where there is nothing to multiply.
+
+    Raises:
+        TypeError: ``keep_dims`` is no bool, ``axis`` no int, or ``input`` no tensor or number.
+        ValueError: ``axis`` is out of range or names an axis twice.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.prod(Tensor([[1.0, 2.0], [3.0, 4.0]]), 0))
+    [3. 8.]
+    """
+    return reduced(rows.reduce_prod, "ReduceProd", _number(input, "ReduceProd", dtype), axis, keep_dims)
+
+
+def logsumexp(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
+    """log Σ exp x over ``axis`` without overflow; its derivative is softmax.
+
+    Args:
+        input: a real tensor of any shape, or a number. Integers are taken as Float32.
+        axis: the axis or axes to sum over; ``None`` or ``()``: all.
+        keep_dims: whether these axes stay with size 1.
+
+    Returns:
+        Tensor without the reduced axes; −inf, with derivative 0, where all elements are −inf.
+
+    Raises:
+        TypeError: ``keep_dims`` is no bool, ``axis`` no int, or ``input`` complex or no tensor.
+        ValueError: ``axis`` is out of range or names an axis twice.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.logsumexp(Tensor([1000.0, 1000.0]), 0):.4f}")
+    1000.6932
+    """
+    return reduced(rows.logsumexp, "LogSumExp", inexact(operand(input, "LogSumExp")), axis, keep_dims)
+
+
+def count_nonzero(x: Any, axis: Any = (), keep_dims: bool = False, dtype: Any = int32) -> Tensor:
+    """How many elements over ``axis`` are not 0.
+
+    Args:
+        x: a tensor of any shape, or a number.
+        axis: the axis or axes to count over; ``()`` or ``None``: all.
+        keep_dims: whether these axes stay with size 1.
+        dtype: the element type of the result.
+
+    Returns:
+        Tensor of ``dtype`` without the reduced axes.
+
+    Raises:
+        TypeError: ``keep_dims`` is no bool, ``axis`` no int, or ``x`` no tensor or number.
+        ValueError: ``axis`` is out of range or names an axis twice.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.count_nonzero(Tensor([[1.0, 0.0], [3.0, 4.0]]), 0))
+    [2 1]
+    """
+    x = operand(x, "CountNonZero")
+    hits = apply(not_equal, x, full_tensor(0, x.dtype, x.shape))
+    return reduced(rows.reduce_sum, "CountNonZero", cast(hits, as_dtype(dtype)), axis, keep_dims)
+
+
+# --- quantifiers -------------------------------------------------------------------------------------
+
+
+def all(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
+    """Whether every element over ``axis`` is true, that is not 0; true for no elements.
+
+    Args:
+        input: a tensor of any shape and element type, or a number.
+        axis: the axis or axes to look at; ``None`` or ``()``: all.
+        keep_dims: whether these axes stay with size 1.
+
+    Returns:
+        Tensor of Bool without the reduced axes.
+
+    Raises:
+        TypeError: ``keep_dims`` is no bool, ``axis`` no int, or ``input`` no tensor or number.
+        ValueError: ``axis`` is out of range or names an axis twice.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.all(Tensor([[True, False], [True, True]]), 0))
+    [ True False]
+    """
+    return reduced(rows.reduce_all, "ReduceAll", truth(input, "ReduceAll"), axis, keep_dims)
+
+
+def any(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
+    """Whether an element over ``axis`` is true, that is not 0; false for no elements.
+
+    Args:
+        input: a tensor of any shape and element type, or a number.
+        axis: the axis or axes to look at; ``None`` or ``()``: all.
+        keep_dims: whether these axes stay with size 1.
+
+    Returns:
+        Tensor of Bool without the reduced axes.
+
+    Raises:
+        TypeError: ``keep_dims`` is no bool, ``axis`` no int, or ``input`` no tensor or number.
+        ValueError: ``axis`` is out of range or names an axis twice.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.any(Tensor([[True, False], [False, False]]), 0))
+    [ True False]
+    """
+    return reduced(rows.reduce_any, "ReduceAny", truth(input, "ReduceAny"), axis, keep_dims)
+
+
+# the same functions under MindSpore r1.x's names
+reduce_all = all
+reduce_any = any
+reduce_mean = mean
+reduce_prod = prod

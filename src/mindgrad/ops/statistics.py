@@ -1,0 +1,360 @@
+"""Variance, standard deviation, median, and norms of vectors and matrices."""
+
+from __future__ import annotations
+
+import math as _math
+from typing import Any
+
+from mindgrad.core.dtype import as_dtype, complex64, int32
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import arithmetic, extremes, reduction, rounding
+from mindgrad.ops.comparison import not_equal
+from mindgrad.ops.extremes import taken_along
+from mindgrad.ops.operands import (
+    accepted,
+    cast,
+    choose,
+    inexact,
+    normalize_axes,
+    normalize_axis,
+    operand,
+)
+from mindgrad.ops.reduction import flag, kept, reduced, widened
+from mindgrad.primitives import reduction as rows
+from mindgrad.primitives.linalg import svd
+from mindgrad.primitives.sorting import argsort
+from mindgrad.primitives.structural import reshape, slice, transpose
+
+__all__ = ["matrix_norm", "median", "norm", "reduce_std", "std", "std_mean", "var", "var_mean", "vector_norm"]
+
+
+# --- spread ------------------------------------------------------------------------------------------
+
+
+def _centred(operator: str, x: Any, axis: Any, ddof: Any) -> tuple[Tensor, Tensor, tuple[int, ...], float]:
+    """(x − mean, mean, axes, n − ddof), half precision as Float32."""
+    if not isinstance(ddof, int):
+        raise TypeError(f"For '{operator}', the 'ddof' must be an int or bool, but got {ddof!r}.")
+    x = inexact(operand(x, operator))
+    accepted(rows.norm, operator, x, axes=())
+    x = widened(x)
+    axes = normalize_axes(axis, x.ndim, operator)
+    average = reduction.mean(x, axes, True) if axes else x
+    left = _math.prod(x.shape[i] for i in axes) - ddof
+    return arithmetic.sub(x, average), average, axes, left if left > 0 else _math.nan
+
+
+def var(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Tensor:
+    """The variance Σ (x − mean)² / (n − ddof) over ``axis``; its derivative is 2 (x − mean) / (n − ddof).
+
+    Args:
+        input: a real tensor of any shape, or a number. Integers are taken as Float32.
+        axis: the axis or axes; ``None`` or ``()``: all.
+        ddof: what is subtracted from the number of elements; ``True`` is 1.
+        keepdims: whether these axes stay with size 1.
+
+    Returns:
+        Tensor without the reduced axes; NaN where ``ddof`` leaves nothing to divide by.
+
+    Raises:
+        TypeError: ``keepdims`` is no bool, ``axis`` or ``ddof`` no int, or ``input`` complex or no tensor.
+        ValueError: ``axis`` is out of range or names an axis twice.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.var(Tensor([1.0, 3.0, 5.0]), ddof=1))
+    4.0
+    """
+    return var_mean(input, axis, ddof, keepdims)[0]
+
+
+def var_mean(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
+    """The variance and the mean over ``axis``; arguments and errors as for :func:`var`.
+
+    >>> from mindgrad import Tensor, ops
+    >>> variance, average = ops.var_mean(Tensor([1.0, 3.0, 5.0]), ddof=1)
+    >>> print(variance, average)
+    4.0 3.0
+    """
+    return _spread("Var", input, axis, ddof, keepdims)
+
+
+def std(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Tensor:
+    """The standard deviation, the root of the variance, over ``axis``.
+
+    It is the norm of x − mean, so its derivative (x − mean) / ((n − ddof) std) is 0 where all elements
+    are equal.
+
+    Args:
+        input: a real tensor of any shape, or a number. Integers are taken as Float32.
+        axis: the axis or axes; ``None`` or ``()``: all.
+        ddof: what is subtracted from the number of elements; ``True`` is 1.
+        keepdims: whether these axes stay with size 1.
+
+    Returns:
+        Tensor without the reduced axes; NaN where ``ddof`` leaves nothing to divide by.
+
+    Raises:
+        TypeError: ``keepdims`` is no bool, ``axis`` or ``ddof`` no int, or ``input`` complex or no tensor.
+        ValueError: ``axis`` is out of range or names an axis twice.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.std(Tensor([1.0, 3.0, 5.0]), ddof=1))
+    2.0
+    """
+    return std_mean(input, axis, ddof, keepdims)[0]
+
+
+def std_mean(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
+    """The standard deviation and the mean over ``axis``; arguments and errors as for :func:`std`.
+
+    >>> from mindgrad import Tensor, ops
+    >>> deviation, average = ops.std_mean(Tensor([1.0, 3.0, 5.0]), ddof=1)
+    >>> print(deviation, average)
+    2.0 3.0
+    """
+    return _spread("Std", input, axis, ddof, keepdims)
+
+
+def _spread(operator: str, input: Any, axis: Any, ddof: Any, keep: Any) -> tuple[Tensor, Tensor]:
+    flag(keep, operator, "keepdims")
+    rest, average, axes, left = _centred(operator, input, axis, ddof)
+    shape, kind = rest.shape, inexact(operand(input, operator)).dtype
+    if operator == "Std":
+        found = arithmetic.div(apply(rows.norm, rest, axes=axes), _math.sqrt(left))
+    else:
+        found = arithmetic.div(apply(rows.reduce_sum, arithmetic.mul(rest, rest), axes=axes), left)
+    if not keep:
+        average = apply(reshape, average, shape=found.shape)
+    return cast(kept(found, shape, axes, keep), kind), cast(average, kind)
+
+
+def reduce_std(
+    input_x: Any, axis: Any = (), unbiased: bool = True, keep_dims: bool = False
+) -> tuple[Tensor, Tensor]:
+    """The standard deviation and the mean over ``axis``; ``unbiased`` divides by n − 1, else by n.
+
+    >>> from mindgrad import Tensor, ops
+    >>> deviation, average = ops.reduce_std(Tensor([1.0, 3.0, 5.0]))
+    >>> print(deviation, average)
+    2.0 3.0
+    """
+    flag(unbiased, "ReduceStd", "unbiased")
+    return std_mean(input_x, axis, unbiased, keep_dims)
+
+
+def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
+    """The middle element along ``axis``, of an even number the lower one, and where it stands.
+
+    Args:
+        input: a real tensor of any shape, or a number.
+        axis: the axis to search.
+        keepdims: whether the axis stays with size 1.
+
+    Returns:
+        The elements, NaN where one along the axis is NaN, and their positions as Int32. The derivative
+        goes to the element that was found.
+
+    Raises:
+        TypeError: ``keepdims`` is no bool, ``axis`` no int, or ``input`` complex or no tensor.
+        ValueError: ``axis`` is out of range, or there is nothing to search.
+
+    >>> from mindgrad import Tensor, ops
+    >>> values, places = ops.median(Tensor([[5.0, 1.0, 3.0]]), 1)
+    >>> print(values, places)
+    [3.] [2]
+    """
+    x = operand(input, "Median")
+    flag(keepdims, "Median", "keepdims")
+    axis = normalize_axis(axis, x.ndim, "Median")
+    if not x.ndim:
+        return x, cast(not_equal(x, x), int32)
+    first = extremes.place_of_extreme(rows.argmax, "Median", x, axis)  # the first NaN, if there is one
+    accepted(argsort, "Median", x, axis=axis, descending=False)
+    order = apply(argsort, x, axis=axis, descending=False)
+    middle = (x.shape[axis] - 1) // 2
+    start = tuple(middle if i == axis else 0 for i in range(x.ndim))
+    limit = tuple(middle + 1 if i == axis else n for i, n in enumerate(x.shape))
+    places = apply(slice, order, start=start, limit=limit, strides=(1,) * x.ndim)
+    places = apply(reshape, places, shape=first.shape)
+    places = choose(reduction.any(rounding.isnan(x), axis), first, places)
+    return taken_along(x, places, axis, keepdims)
+
+
+# --- norms -------------------------------------------------------------------------------------------
+
+
+def _real_sizes(operator: str, x: Any, dtype: Any) -> Tensor:
+    """What a norm is made of: real numbers, |x| for complex x."""
+    x = inexact(operand(x, operator))
+    if dtype is not None:
+        x = cast(x, as_dtype(dtype))
+    return rounding.abs(x) if x.dtype.kind == "complex" else x
+
+
+def _order(operator: str, order: Any) -> float:
+    if isinstance(order, bool) or not isinstance(order, (int, float)):
+        raise TypeError(
+            f"For '{operator}', the 'ord' must be a number, None, 'fro' or 'nuc', but got {order!r}."
+        )
+    return float(order)
+
+
+def vector_norm(
+    x: Any, ord: float = 2, axis: Any = None, keepdims: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """(Σ |x|ᵖ)^(1/p) over ``axis``: the norm of order p of vectors.
+
+    Its derivative at a zero vector is 0, the subgradient of least norm.
+
+    Args:
+        x: a tensor of any shape, or a number. Integers are taken as Float32.
+        ord: the order p; ``inf`` gives the largest, ``-inf`` the smallest |x|, 0 how many are not 0.
+        axis: the axis or axes that hold the vectors; ``None`` or ``()``: all.
+        keepdims: whether these axes stay with size 1.
+        dtype: the element type in which to compute; by default that of ``x``.
+
+    Returns:
+        Tensor without the reduced axes, real.
+
+    Raises:
+        TypeError: ``keepdims`` is no bool, ``ord`` no number, ``axis`` no int, or ``x`` no tensor.
+        ValueError: ``axis`` is out of range or names an axis twice.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.vector_norm(Tensor([3.0, -4.0])), ops.vector_norm(Tensor([3.0, -4.0]), 1))
+    5.0 7.0
+    """
+    operator = "VectorNorm"
+    order = _order(operator, ord)
+    x = _real_sizes(operator, x, dtype)
+    if order == 2:
+        return reduced(rows.norm, operator, x, axis, keepdims, "keepdims")
+    if order == 0:
+        return reduced(rows.reduce_sum, operator, cast(not_equal(x, 0), x.dtype), axis, keepdims, "keepdims")
+    sizes = rounding.abs(x)
+    if order == _math.inf:
+        return reduced(rows.reduce_max, operator, sizes, axis, keepdims, "keepdims")
+    if order == -_math.inf:
+        return reduced(rows.reduce_min, operator, sizes, axis, keepdims, "keepdims")
+    if order == 1:
+        return reduced(rows.reduce_sum, operator, sizes, axis, keepdims, "keepdims")
+    total = reduced(rows.reduce_sum, operator, arithmetic.pow(sizes, order), axis, keepdims, "keepdims")
+    return arithmetic.pow(total, 1 / order)
+
+
+def matrix_norm(
+    A: Any,  # noqa: N803 - MindSpore's name
+    ord: Any = "fro",
+    axis: Any = (-2, -1),
+    keepdims: bool = False,
+    *,
+    dtype: Any = None,
+) -> Tensor:
+    """The norm of matrices that stand on two axes.
+
+    Args:
+        A: a tensor with at least two axes. Integers are taken as Float32.
+        ord: ``"fro"``: √Σ |a|²; ``"nuc"``: the sum of the singular values; 2 (−2): the largest
+            (smallest) singular value; 1 (−1): the largest (smallest) sum of |a| over a column;
+            ``inf`` (``-inf``): over a row.
+        axis: the axes of rows and columns.
+        keepdims: whether these axes stay with size 1.
+        dtype: the element type in which to compute; by default that of ``A``.
+
+    Returns:
+        Tensor without the two axes, real.
+
+    Raises:
+        TypeError: ``keepdims`` is no bool, ``ord`` another type, ``axis`` no pair of ints.
+        ValueError: ``axis`` is out of range or names an axis twice, or ``ord`` is another order.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.matrix_norm(Tensor([[3.0, 0.0], [0.0, 4.0]])))
+    5.0
+    """
+    operator = "MatrixNorm"
+    flag(keepdims, operator, "keepdims")
+    x = inexact(operand(A, operator))
+    if dtype is not None:
+        x = cast(x, as_dtype(dtype))
+    if not isinstance(axis, (tuple, list)) or len(axis) != 2:
+        raise TypeError(f"For '{operator}', the 'axis' must be a pair of ints, but got {axis!r}.")
+    row, column = (normalize_axis(each, x.ndim, operator) for each in axis)
+    if x.ndim < 2 or row == column:
+        raise ValueError(
+            f"For '{operator}', the 'axis' must name two axes, but got {axis} for the shape {x.shape}."
+        )
+    if ord == "fro":
+        return reduced(rows.norm, operator, _real_sizes(operator, x, None), (row, column), keepdims)
+    if ord == "nuc" or _order(operator, ord) in (2, -2):
+        singular = _singular_values(x, row, column)
+        if ord == "nuc":
+            found = reduction.sum(singular, -1)
+        else:
+            found = (extremes.amax if ord > 0 else extremes.amin)(singular, -1)
+        return kept(found, x.shape, (row, column), keepdims)
+    if abs(ord) not in (1, _math.inf):
+        raise ValueError(
+            f"For '{operator}', the 'ord' must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, but got {ord}."
+        )
+    summed, searched = (row, column) if abs(ord) == 1 else (column, row)
+    sums = reduction.sum(rounding.abs(x), summed, True)
+    found = (extremes.amax if ord > 0 else extremes.amin)(sums, (summed, searched))
+    return kept(found, x.shape, (row, column), keepdims)
+
+
+def _singular_values(x: Tensor, row: int, column: int) -> Tensor:
+    others = tuple(i for i in range(x.ndim) if i not in (row, column))
+    x = apply(transpose, x, permutation=(*others, row, column))
+    return apply(svd, x)[1]
+
+
+def norm(
+    A: Any,  # noqa: N803 - MindSpore's name
+    ord: Any = None,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+) -> Tensor:
+    """The norm of vectors or matrices; its derivative at zero is 0, the subgradient of least norm.
+
+    Args:
+        A: a tensor of any shape, or a number. Integers are taken as Float32.
+        ord: the order: see :func:`vector_norm` and :func:`matrix_norm`; ``None``: √Σ |a|².
+        dim: an axis: vectors; a pair of axes: matrices; ``None``: all elements as one vector, or,
+            with ``ord``, a vector or matrix by the number of axes.
+        keepdim: whether these axes stay with size 1.
+        dtype: the element type in which to compute; by default that of ``A``.
+
+    Returns:
+        Tensor without the reduced axes, real.
+
+    Raises:
+        TypeError: ``keepdim`` is no bool, ``dim`` no int or pair, or ``A`` no tensor.
+        ValueError: ``dim`` is out of range, or ``ord`` fits neither vectors nor matrices.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.norm(Tensor([[3.0, 0.0], [0.0, 4.0]])), ops.norm(Tensor([[3.0, 4.0]]), dim=1))
+    5.0 [5.]
+    """
+    operator = "Norm"
+    flag(keepdim, operator, "keepdim")
+    x = operand(A, operator)
+    if dim is None and ord is not None and x.ndim > 2:
+        raise ValueError(
+            f"For '{operator}', 'dim' must be given where 'ord' is, because the input has more than two "
+            f"axes: its shape is {x.shape}."
+        )
+    pair = tuple(range(x.ndim)) if dim is None else tuple(dim) if isinstance(dim, (tuple, list)) else (dim,)
+    if ord is None:
+        return vector_norm(x, 2, dim, keepdim, dtype=dtype)
+    if len(pair) == 2:
+        return matrix_norm(x, ord, pair, keepdim, dtype=dtype)
+    if isinstance(ord, str):
+        raise ValueError(
+            f"For '{operator}', the order {ord!r} is one of matrices, but 'dim' is {dim} for an input of "
+            f"shape {x.shape}."
+        )
+    return vector_norm(x, ord, dim, keepdim, dtype=dtype)

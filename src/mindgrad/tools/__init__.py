@@ -1,0 +1,5 @@
+"""What people use to see and to measure a derivative."""
+
+from mindgrad.tools import profile
+
+__all__ = ["profile"]
