@@ -123,10 +123,11 @@ class Command:
     def ask(self, request: dict[str, Any], timeout: float) -> dict[str, Any]:
         """As ``Contender.ask``; calibration is moot, because one run is one sample."""
         if request["do"] == "prepare":
-            return {"first": self._seconds(timeout), "phases": {}, "facts": {}, "result": None}
+            return {"first": self._seconds(timeout), "facts": {}, "result": None}
         if request["do"] == "calibrate":
             return {"calls": 1, "seconds": self._seconds(timeout)}
-        return {"seconds": [self._seconds(timeout) for _ in range(request["samples"])]}
+        seconds = [self._seconds(timeout) for _ in range(request["samples"])]
+        return {"seconds": seconds, "phases": {}}
 
     def close(self) -> None:
         """Nothing is left running."""

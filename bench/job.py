@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ class Job:
             there is nothing to compare).
         facts: asked for after the first call: what else is worth a place in the table, such as the
             number of equations.
+        phases: what the last call returned where it is timed by itself.
     """
 
     call: Callable[[], Any]
@@ -29,6 +30,7 @@ class Job:
     arrays: Callable[[Any], list[np.ndarray]] | None
     timed_by_itself: bool = False
     facts: Callable[[], dict[str, float]] = dict
+    phases: dict[str, float] = field(default_factory=dict)
 
 
 class Unavailable(Exception):

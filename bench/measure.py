@@ -47,6 +47,7 @@ class Row:
         name: "library:variant".
         first: seconds of the first call, compilation included.
         times: round to the median of that round's samples, in seconds per call.
+        phases: phase to its seconds, one a round, where the contender reports phases.
         facts: what the contender reported besides.
         result: the fingerprint of its result.
         state: "measured", "not available", "failed" or "wrong result".
@@ -56,6 +57,7 @@ class Row:
     name: str
     first: float = 0.0
     times: dict[int, float] = field(default_factory=dict)
+    phases: dict[str, list[float]] = field(default_factory=dict)
     facts: dict[str, float] = field(default_factory=dict)
     result: list[list[float]] | None = None
     state: str = "measured"
@@ -131,7 +133,10 @@ def _prepare(
 
 
 def _round(i: int, row: Row, running: dict[str, Askable], plans: dict[str, dict[str, Any]]) -> None:
-    row.times[i] = median(running[row.name].ask(plans[row.name], 300)["seconds"])
+    reply = running[row.name].ask(plans[row.name], 300)
+    row.times[i] = median(reply["seconds"])
+    for phase, seconds in reply["phases"].items():
+        row.phases.setdefault(phase, []).append(seconds)
 
 
 def _compare(rows: dict[str, Row], task: Task) -> None:

@@ -85,6 +85,12 @@ def _times(growth: float | None) -> str:
     return "" if growth is None else f"× {growth:.2f}"
 
 
+def phases(row: Row) -> str:
+    """The medians of a contender's phases."""
+    parts = [f"{phase} {seconds(median(times))}" for phase, times in row.phases.items()]
+    return f"{row.name}: {', '.join(parts)}"
+
+
 def sentence(verdict: Verdict) -> str:
     """The goal and whether it is met."""
     goal = verdict.goal

@@ -129,6 +129,7 @@ class Bench:
         rows = measure.measure(task, names, lambda name: self.start(task, name), effort, self.tell)
         notes = [f"ratio: to {task.baseline}"]
         notes += [f"{row.name}: {report.shorten(row.error)}" for row in rows if row.error]
+        notes += [report.phases(row) for row in rows if len(row.phases) > 1 and not row.error]
         notes += [report.sentence(measure.judge(goal, rows)) for goal in task.goals]
         if task.name == "import":
             notes.append(self.without_jax())

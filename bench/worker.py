@@ -54,7 +54,9 @@ def sample(job: Job, calls: int) -> float:
     """
     call = job.call
     if job.timed_by_itself:
-        return sum(sum(call().values()) for _ in range(calls)) / calls
+        phases = [call() for _ in range(calls)]
+        job.phases = phases[-1]
+        return sum(sum(each.values()) for each in phases) / calls
     result = None
     begin = time.perf_counter()
     for _ in range(calls):
@@ -72,11 +74,9 @@ class Worker:
 
     def prepare(self, request: dict[str, Any]) -> dict[str, Any]:
         job = self.contender.prepare(request["task"], request["variant"], **request["options"])
-        phases: dict[str, float] = {}
         begin = time.perf_counter()
         result = job.call()
         if job.timed_by_itself:
-            phases = result
             first = sum(result.values())
         else:
             job.finish(result)
@@ -84,7 +84,6 @@ class Worker:
         self.job = job
         return {
             "first": first,
-            "phases": phases,
             "facts": job.facts(),
             "result": fingerprint(job.arrays(result)) if job.arrays else None,
         }
@@ -100,7 +99,8 @@ class Worker:
         # The process was asleep while the others ran: some calls are for the caches, not counted.
         if request["warm"]:
             sample(self.job, request["warm"])
-        return {"seconds": [sample(self.job, request["calls"]) for _ in range(request["samples"])]}
+        seconds = [sample(self.job, request["calls"]) for _ in range(request["samples"])]
+        return {"seconds": seconds, "phases": self.job.phases}
 
     def describe(self, request: dict[str, Any]) -> dict[str, Any]:
         return {"versions": self.contender.versions(), "python": sys.version.split()[0]}

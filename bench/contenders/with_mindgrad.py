@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
@@ -26,20 +27,12 @@ def versions() -> dict[str, str]:
     return found
 
 
-def build_phases(function: object, *arguments: object) -> dict[str, float]:
-    """Seconds per phase of making the derivative program, before XLA sees it.
+def profiled(function: Callable[..., object], *arguments: object) -> profile.Profile:
+    """Equations and seconds of making a program, before XLA sees it.
 
     The one place that knows how mindgrad reports this.
     """
-    return profile.measure(function, *arguments).build_seconds
-
-
-def derivative_equations(function: object, *arguments: object) -> int:
-    """Equations of the simplified derivative program.
-
-    The one place that knows how mindgrad reports this.
-    """
-    return profile.measure(function, *arguments).equations
+    return profile.measure(function, *arguments)
 
 
 def t3_build(variant: str) -> Job:
@@ -47,10 +40,11 @@ def t3_build(variant: str) -> Job:
     mindgrad.set_context(mode=mindgrad.GRAPH_MODE)
 
     def build() -> dict[str, float]:
-        return build_phases(*mindspore_programs.burgers(style))
+        found = profiled(*mindspore_programs.burgers(style))
+        return {"trace and transform": found.build_seconds}
 
     def facts() -> dict[str, float]:
-        return {"equations": derivative_equations(*mindspore_programs.burgers(style))}
+        return {"equations": profiled(*mindspore_programs.burgers(style)).equations}
 
     return Job(build, mindspore_programs.wait_for_all, None, timed_by_itself=True, facts=facts)
 
@@ -58,7 +52,7 @@ def t3_build(variant: str) -> Job:
 def nested(variant: str, order: int) -> Job:
     job = mindspore_programs.prepare("nested", variant, order=order)
     program = mindspore_programs.nested_derivative(order)
-    job.facts = lambda: {"equations": derivative_equations(*program)}
+    job.facts = lambda: {"equations": profiled(*program).equations}
     return job
 
 

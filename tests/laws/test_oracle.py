@@ -53,9 +53,9 @@ def test_jax_still_disagrees(name):
     """An exclusion that is not needed any more hides a row from the oracle."""
     different = 0
     for call in judged(name, float64, apart=True):
+        (one,) = jax_derivatives([(call, float64)])
         try:
-            (one,) = jax_derivatives([(call, float64)])
             agrees_with_jax(call, float64, one)
-        except (AssertionError, NotImplementedError):
+        except AssertionError:
             different += 1
     assert different, f"'{name}' agrees with jax: take it out of APART"

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+import numpy as np
+
 from mindgrad.backend.xla import compile_graph
 from mindgrad.core.build import Builder, building
 from mindgrad.core.graph import Graph, Variable, live_equations
@@ -144,7 +146,13 @@ class _Second:
             return inline_here(self._graph, [*kept, *given])
         if self._run is None:
             self._run = compile_graph(self._graph)
-        return [make_tensor(array) for array in self._run([t._array for t in (*kept, *given)])]
+        return [make_tensor(array) for array in self._run([_stored(t) for t in (*kept, *given)])]
+
+
+def _stored(tensor: Tensor) -> Any:
+    """The array of ``tensor`` where it is: on the device once a program has made it."""
+    array = tensor._array
+    return tensor.numpy() if isinstance(array, (np.ndarray, np.generic)) else array
 
 
 def _split(

@@ -13,8 +13,23 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import state
 from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.custom import CustomDerivative
+from mindgrad.functional.hooks import backward_hooked
 
-__all__ = ["Cell"]
+__all__ = ["Cell", "HookHandle"]
+
+
+class HookHandle:
+    """What registering a hook gives; ``remove()`` takes the hook off."""
+
+    __slots__ = ("_hooks", "_key")
+
+    def __init__(self, hooks: dict[int, Any]) -> None:
+        self._hooks = hooks
+        self._key = max(hooks, default=0) + 1
+
+    def remove(self) -> None:
+        """Take the hook off; once more does nothing."""
+        self._hooks.pop(self._key, None)
 
 
 #: attributes that change back and forth; a program is kept for each of their values
@@ -46,6 +61,7 @@ class Cell:
         set_raw(self, "_changes", 0)
         set_raw(self, "_params", {})
         set_raw(self, "_cells", {})
+        set_raw(self, "_hooks", {})
         self._make_callables()
         self._auto_prefix = auto_prefix
         self.training = False
@@ -54,9 +70,9 @@ class Cell:
         self.add_flags(**(flags or {}))
 
     @property
-    def version(self) -> tuple[int, bool]:
+    def version(self) -> tuple[int, bool, int]:
         """Changes when an attribute is set; programs compiled for another version are not used."""
-        return (self._changes, self.training)
+        return (self._changes, self.training, len(self._hooks))
 
     def _make_callables(self) -> None:
         object.__setattr__(self, "_compiled", Compiled(self._run))
@@ -167,7 +183,61 @@ class Cell:
                 bound.apply_defaults()
                 args = bound.args
             return self._custom(*args)
+        if self._hooks:
+            return self._run_hooked(args, kwargs)
         return self.construct(*args, **kwargs)
+
+    def _run_hooked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        for hook in self._hooks_of("forward_pre"):
+            returned = hook(self, args)
+            if returned is not None:
+                args = returned if isinstance(returned, tuple) else (returned,)
+        backward = self._hooks_of("backward")
+        if backward and open_scopes():
+            result = backward_hooked(
+                lambda *given: self.construct(*given, **kwargs), backward, type(self).__name__, args
+            )
+        else:
+            result = self.construct(*args, **kwargs)
+        for hook in self._hooks_of("forward"):
+            returned = hook(self, args, result)
+            if returned is not None:
+                result = returned
+        return result
+
+    def _hooks_of(self, kind: str) -> list[Any]:
+        return [function for of, function in self._hooks.values() if of == kind]
+
+    def _register(self, kind: str, hook_fn: Any) -> HookHandle:
+        if not callable(hook_fn):
+            raise TypeError(
+                f"For 'register_{kind}_hook', the type of 'hook_fn' should be python function, but "
+                f"got {type(hook_fn)}."
+            )
+        handle = HookHandle(self._hooks)
+        self._hooks[handle._key] = (kind, hook_fn)
+        object.__setattr__(self, "_changes", self._changes + 1)
+        return handle
+
+    def register_forward_pre_hook(self, hook_fn: Any) -> HookHandle:
+        """Call ``hook_fn(cell, inputs)`` before ``construct``; what it returns replaces the inputs."""
+        return self._register("forward_pre", hook_fn)
+
+    def register_forward_hook(self, hook_fn: Any) -> HookHandle:
+        """Call ``hook_fn(cell, inputs, output)`` after ``construct``; its result replaces the output."""
+        return self._register("forward", hook_fn)
+
+    def register_backward_hook(self, hook_fn: Any) -> HookHandle:
+        """Call ``hook_fn(cell_name, grad_input, grad_output)`` when a gradient passes (PYNATIVE_MODE).
+
+        Args:
+            hook_fn: gets tuples: the gradients of the inputs, and those that arrived at the outputs.
+                A Tensor or tuple that it returns replaces the gradients of the inputs.
+
+        Returns:
+            A handle whose ``remove()`` takes the hook off.
+        """
+        return self._register("backward", hook_fn)
 
     def _custom_derivative(self) -> CustomDerivative | None:
         bprop = getattr(type(self), "bprop", None)

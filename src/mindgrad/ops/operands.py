@@ -20,6 +20,7 @@ from mindgrad.primitives.structural import broadcast_in_dim, convert
 
 __all__ = [
     "accepted",
+    "applied",
     "binary",
     "broadcast_shapes",
     "broadcast_to",
@@ -67,20 +68,37 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
 
 
 def accepted(primitive: Primitive, operator: str, *tensors: Tensor, **parameters: Any) -> None:
-    """Check the element types before anything runs, in eager mode as in a compiled program.
+    """Check the element types of a row's operands before anything runs, once for each type.
 
     Raises:
         TypeError: the row does not take them.
     """
     key = (primitive, tensors[0].type.dtype)
     if key not in _ACCEPTED:
-        try:
-            primitive.type_rule(*[tensor.type for tensor in tensors], **parameters)
-        except TypeError as error:
-            raise TypeError(
-                str(error).replace(f"'{primitive.name}'", f"'{operator}'", 1)
-            ) from None
+        _check(primitive, operator, tensors, parameters)
         _ACCEPTED.add(key)
+
+
+def applied(primitive: Primitive, operator: str, *tensors: Tensor, **parameters: Any) -> Any:
+    """Apply a row after its type rule has seen types, shapes and parameters.
+
+    An eager kernel would find a mistake later or not at all, and say it in other words.
+
+    Raises:
+        TypeError, ValueError: the row does not take them.
+    """
+    _check(primitive, operator, tensors, parameters)
+    return apply(primitive, *tensors, **parameters)
+
+
+def _check(
+    primitive: Primitive, operator: str, tensors: Sequence[Tensor], parameters: dict[str, Any]
+) -> None:
+    try:
+        primitive.type_rule(*[tensor.type for tensor in tensors], **parameters)
+    except (TypeError, ValueError) as error:
+        named = str(error).replace(f"'{primitive.name}'", f"'{operator}'", 1)
+        raise type(error)(named) from None
 
 
 def cast(x: Tensor, dtype: DType) -> Tensor:

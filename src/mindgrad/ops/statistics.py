@@ -5,7 +5,7 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
-from mindgrad.core.dtype import as_dtype, complex64, int32
+from mindgrad.core.dtype import as_dtype, int32
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import arithmetic, extremes, reduction, rounding
@@ -13,6 +13,7 @@ from mindgrad.ops.comparison import not_equal
 from mindgrad.ops.extremes import taken_along
 from mindgrad.ops.operands import (
     accepted,
+    applied,
     cast,
     choose,
     inexact,
@@ -22,8 +23,8 @@ from mindgrad.ops.operands import (
 )
 from mindgrad.ops.reduction import flag, kept, reduced, widened
 from mindgrad.primitives import reduction as rows
-from mindgrad.primitives.linalg import svd
 from mindgrad.primitives.sorting import argsort
+from mindgrad.primitives.spectral import svdvals
 from mindgrad.primitives.structural import reshape, slice, transpose
 
 __all__ = ["matrix_norm", "median", "norm", "reduce_std", "std", "std_mean", "var", "var_mean", "vector_norm"]
@@ -307,7 +308,7 @@ def matrix_norm(
 def _singular_values(x: Tensor, row: int, column: int) -> Tensor:
     others = tuple(i for i in range(x.ndim) if i not in (row, column))
     x = apply(transpose, x, permutation=(*others, row, column))
-    return apply(svd, x)[1]
+    return applied(svdvals, "MatrixNorm", x)
 
 
 def norm(

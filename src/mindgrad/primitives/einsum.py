@@ -281,15 +281,20 @@ def einsum_plan(subscripts: str, shapes: Sequence[Shape]) -> Plan:
     >>> einsum_plan("...ij,...jk", ((5, 2, 3), (3, 4))).shape
     (5, 2, 4)
     """
-    inputs, output = _parse(subscripts, tuple(shapes))
-    return contraction_plan(inputs, output, tuple(shapes))
-
-
-def _parse(subscripts: str, shapes: tuple[Shape, ...]) -> tuple[tuple[Labels, ...], Labels]:
     if not isinstance(subscripts, str):
         raise TypeError(
             f"For 'einsum', the subscripts must be a string, but got {type(subscripts).__name__}."
         )
+    return _einsum_plan(subscripts, tuple(shapes))
+
+
+@lru_cache(maxsize=1024)
+def _einsum_plan(subscripts: str, shapes: tuple[Shape, ...]) -> Plan:
+    inputs, output = _parse(subscripts, shapes)
+    return contraction_plan(inputs, output, shapes)
+
+
+def _parse(subscripts: str, shapes: tuple[Shape, ...]) -> tuple[tuple[Labels, ...], Labels]:
     text = subscripts.replace(" ", "")
     left, arrow, right = text.partition("->")
     fields = left.split(",")
@@ -340,6 +345,7 @@ def _labels(field: str, hidden: int) -> Labels:
     return (*before, *between, *after)
 
 
+@lru_cache(maxsize=1024)
 def matmul_plan(a: Shape, b: Shape) -> Plan:
     """The plan of the matrix product of operands of shapes ``a`` and ``b``, as ``numpy.matmul``.
 

@@ -1,0 +1,137 @@
+"""What users attach to gradients: ``InsertGradientOf``, ``HookBackward``, hooks of Cells."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.control.hook import hook
+from mindgrad.core.scope import apply, open_scopes
+from mindgrad.core.tensor import Tensor
+from mindgrad.frontend import state
+from mindgrad.functional.custom import CustomDerivative
+
+__all__ = ["HookBackward", "InsertGradientOf", "backward_hooked"]
+
+
+class InsertGradientOf:
+    """The identity, whose gradient is what ``f`` makes of the incoming one.
+
+    Args:
+        f: a function of one tensor; it is traced, so it works in both modes and is differentiated
+            for higher orders. If it returns nothing the gradient is kept.
+
+    Raises:
+        TypeError: ``f`` is no function.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad import ops
+    >>> clip = ops.InsertGradientOf(lambda g: ops.clip_by_value(g, -1.0, 1.0))
+    >>> print(ops.grad(lambda x: 10 * clip(x))(ms.Tensor([3.0])))
+    [1.]
+    """
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        if not callable(f):
+            raise TypeError(
+                f"For 'InsertGradientOf', the type of 'f' should be function, but got {type(f)}."
+            )
+
+        def bprop(x: Tensor, out: Tensor, dout: Tensor) -> tuple[Any]:
+            made = f(dout)
+            return (dout if made is None else made,)
+
+        self.f = f
+        self._identity = CustomDerivative(lambda x: x, bprop, "InsertGradientOf")
+
+    def __call__(self, x: Any) -> Any:
+        return self._identity(x)
+
+
+class HookBackward:
+    """The identity; in PYNATIVE_MODE ``hook_fn`` is called with a 1-tuple of the incoming gradient.
+
+    Args:
+        hook_fn: gives a Tensor that replaces the gradient, or None to keep it. It runs as Python with
+            the gradient's value, so it may print or store it. Compiled programs do not call it.
+        cell_id: accepted for compatibility.
+
+    Raises:
+        TypeError: ``hook_fn`` is no function.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad import ops
+    >>> watch = ops.HookBackward(lambda gradient: print("gradient:", gradient[0]))
+    >>> print(ops.grad(lambda x: 10 * watch(x))(ms.Tensor([3.0])))
+    gradient: [10.]
+    [10.]
+    """
+
+    def __init__(self, hook_fn: Callable[..., Any], cell_id: str = "") -> None:
+        if not callable(hook_fn):
+            raise TypeError(
+                f"For 'HookBackward', the type of 'hook_fn' should be python function, but got "
+                f"{type(hook_fn)}."
+            )
+        self.hook_fn = hook_fn
+        self.cell_id = cell_id
+        self._identity = _hooked(hook_fn)
+
+    def __call__(self, *inputs: Any) -> Any:
+        passed = _through(self._identity, inputs, "HookBackward")
+        return passed[0] if len(passed) == 1 else passed
+
+
+def _hooked(function: Callable[[tuple[Tensor, ...]], Any]) -> CustomDerivative:
+    """The identity of several tensors whose gradients pass through the Python ``function``."""
+    return CustomDerivative(
+        lambda *xs: xs, lambda *arguments: apply(hook, *arguments[-1], function=function), "hook"
+    )
+
+
+def _through(identity: CustomDerivative, xs: Sequence[Any], name: str) -> tuple[Any, ...]:
+    """``xs`` with the tensors among them passed through ``identity``."""
+    tensors = [state.read(x) for x in xs if isinstance(x, Tensor)]
+    if not tensors or not open_scopes():
+        return tuple(xs)
+    if state.is_compiling():
+        warnings.warn(
+            f"{name} is not called in GRAPH_MODE: a compiled program cannot call Python. Run in "
+            f"PYNATIVE_MODE, or use ops.InsertGradientOf.",
+            UserWarning,
+            stacklevel=4,
+        )
+        return tuple(xs)
+    passed = iter(identity(*tensors))
+    return tuple(next(passed) if isinstance(x, Tensor) else x for x in xs)
+
+
+def backward_hooked(
+    construct: Callable[..., Any], hooks: Sequence[Callable[..., Any]], name: str, args: Sequence[Any]
+) -> Any:
+    """``construct(*args)`` with the backward hooks of a Cell around it.
+
+    Each hook is called as ``hook(name, grad_input, grad_output)`` with tuples: the gradients computed
+    for the inputs, and those that arrived at the outputs. A Tensor or tuple that it returns replaces
+    the gradients of the inputs.
+    """
+    arrived: tuple[Tensor, ...] = ()
+
+    def leave(gradients: tuple[Tensor, ...]) -> None:
+        nonlocal arrived
+        arrived = gradients
+
+    def enter(gradients: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        for each in hooks:
+            returned = each(name, gradients, arrived)
+            if returned is not None:
+                gradients = returned if isinstance(returned, tuple) else (returned,)
+        return gradients
+
+    leaves, structure = flatten(args)
+    label = "a backward hook of a Cell"
+    entered = unflatten(structure, _through(_hooked(enter), leaves, label))
+    results, result_structure = flatten(construct(*entered))
+    return unflatten(result_structure, _through(_hooked(leave), results, label))

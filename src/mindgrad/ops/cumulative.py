@@ -1,0 +1,173 @@
+"""Running sums, products and extremes along an axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.core.dtype import as_dtype
+from mindgrad.core.primitive import Primitive
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops.operands import accepted, cast, full_tensor, normalize_axis, operand
+from mindgrad.ops.reduction import flag
+from mindgrad.primitives import cumulative as rows
+from mindgrad.primitives.indexing import gather
+from mindgrad.primitives.structural import concatenate, reshape, slice, transpose
+
+__all__ = ["cummax", "cummin", "cumprod", "cumsum"]
+
+
+def running(
+    row: Primitive,
+    operator: str,
+    x: Any,
+    axis: Any,
+    exclusive: bool = False,
+    reverse: bool = False,
+    dtype: Any = None,
+) -> Tensor:
+    """Apply a row that runs along ``axis``.
+
+    ``exclusive`` leaves each element itself out of its result; ``reverse`` runs from the end.
+    """
+    x = operand(x, operator)
+    flag(exclusive, operator, "exclusive")
+    flag(reverse, operator, "reverse")
+    if dtype is not None:
+        x = cast(x, as_dtype(dtype))
+    axis = _axis(axis, x, operator)
+    accepted(row, operator, x, axis=axis, reverse=reverse)
+    if exclusive:
+        x = _moved_on(x, axis, reverse, 0 if row is rows.cumsum else 1)
+    return apply(row, x, axis=axis, reverse=reverse)
+
+
+def _axis(axis: Any, x: Tensor, operator: str) -> int:
+    axis = normalize_axis(axis, x.ndim, operator)
+    if not x.ndim:
+        raise ValueError(f"For '{operator}', the input must have an axis to run along, but has none.")
+    return axis
+
+
+def _moved_on(x: Tensor, axis: int, reverse: bool, first: int) -> Tensor:
+    """``x`` one place further along ``axis`` (back if ``reverse``), with ``first`` in the place left."""
+    count = x.shape[axis]
+    if not count:
+        return x
+    start = tuple(1 if i == axis and reverse else 0 for i in range(x.ndim))
+    limit = tuple(n - 1 if i == axis and not reverse else n for i, n in enumerate(x.shape))
+    rest = apply(slice, x, start=start, limit=limit, strides=(1,) * x.ndim)
+    filled = full_tensor(first, x.dtype, tuple(1 if i == axis else n for i, n in enumerate(x.shape)))
+    return apply(concatenate, *((rest, filled) if reverse else (filled, rest)), axis=axis)
+
+
+def cumsum(x: Any, axis: int, dtype: Any = None) -> Tensor:
+    """The running sum y_i = x_0 + … + x_i along ``axis``.
+
+    Args:
+        x: a tensor of numbers with at least one axis.
+        axis: the axis to run along.
+        dtype: the element type in which to sum; by default that of ``x``.
+
+    Returns:
+        Tensor of the shape of ``x``.
+
+    Raises:
+        TypeError: ``axis`` is no int, or ``x`` holds truth values or is no tensor.
+        ValueError: ``axis`` is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.cumsum(Tensor([1.0, 2.0, 3.0]), 0))
+    [1. 3. 6.]
+    """
+    return running(rows.cumsum, "CumSum", x, axis, dtype=dtype)
+
+
+def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
+    """The running product y_i = x_0 · … · x_i along ``dim``.
+
+    Its derivative is made by multiplication alone, so that factors that are 0 are like any other number.
+
+    Args:
+        input: a tensor of numbers with at least one axis.
+        dim: the axis to run along.
+        dtype: the element type in which to multiply; by default that of ``input``.
+
+    Returns:
+        Tensor of the shape of ``input``.
+
+    Raises:
+        TypeError: ``dim`` is no int, or ``input`` holds truth values or is no tensor.
+        ValueError: ``dim`` is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.cumprod(Tensor([1.0, 2.0, 3.0]), 0))
+    [1. 2. 6.]
+    """
+    return running(rows.cumprod, "CumProd", input, dim, dtype=dtype)
+
+
+def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
+    """The greatest element so far along ``axis``, and where it stands: of equal ones the last.
+
+    Args:
+        input: a real tensor with at least one axis.
+        axis: the axis to run along.
+
+    Returns:
+        The elements, NaN from the first NaN on, and their positions as Int32, both of the shape of
+        ``input``. The derivative goes to the element that was found.
+
+    Raises:
+        TypeError: ``axis`` is no int, or ``input`` complex or no tensor.
+        ValueError: ``axis`` is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> values, places = ops.cummax(Tensor([3.0, 1.0, 4.0]), 0)
+    >>> print(values, places)
+    [3. 3. 4.] [0 0 2]
+    """
+    return _extreme_so_far(rows.cumulative_argmax, "Cummax", input, axis)
+
+
+def cummin(input: Any, axis: int) -> tuple[Tensor, Tensor]:
+    """The smallest element so far along ``axis``, and where it stands: of equal ones the last.
+
+    Args:
+        input: a real tensor with at least one axis.
+        axis: the axis to run along.
+
+    Returns:
+        The elements, NaN from the first NaN on, and their positions as Int32, both of the shape of
+        ``input``. The derivative goes to the element that was found.
+
+    Raises:
+        TypeError: ``axis`` is no int, or ``input`` complex or no tensor.
+        ValueError: ``axis`` is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> values, places = ops.cummin(Tensor([3.0, 4.0, 1.0]), 0)
+    >>> print(values, places)
+    [3. 3. 1.] [0 0 2]
+    """
+    return _extreme_so_far(rows.cumulative_argmin, "Cummin", input, axis)
+
+
+def _extreme_so_far(row: Primitive, operator: str, x: Any, axis: Any) -> tuple[Tensor, Tensor]:
+    x = operand(x, operator)
+    axis = _axis(axis, x, operator)
+    accepted(row, operator, x, axis=axis, reverse=False)
+    places = apply(row, x, axis=axis, reverse=False)
+    # the lookups of each line of x are a batch: their axis goes behind the batch axes
+    others = tuple(i for i in range(x.ndim) if i != axis)
+    order = (*others, axis)
+    lined = _arranged(places, order)
+    values = apply(
+        gather, x, apply(reshape, lined, shape=(*lined.shape, 1)), axes=(axis,), batch=others
+    )
+    back = tuple(order.index(i) for i in range(x.ndim))
+    return _arranged(values, back), places
+
+
+def _arranged(x: Tensor, permutation: tuple[int, ...]) -> Tensor:
+    return apply(transpose, x, permutation=permutation)

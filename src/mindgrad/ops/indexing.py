@@ -1,0 +1,522 @@
+"""Reading elements at places that are data: gather, take, slices, and choice by a mask.
+
+Places whose values are known are checked and an ``IndexError`` names the one that is out of range.
+Where they are unknown, because the program is being compiled, a place outside reads NaN (integers: the
+largest magnitude below zero). The derivative of a read adds up at the places it read from.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import bool_
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.ops.arguments import axis_in_range, one_or_more, sizes, whole_number
+from mindgrad.ops.layout import ravel, reshape
+from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, operand, promoted
+from mindgrad.ops.parts import getitem
+from mindgrad.ops.places import known, places, places_nd, read_along
+from mindgrad.ops.subscript import refuse_unknown_mask
+from mindgrad.primitives import arithmetic, indexing, slicing, structural
+
+__all__ = [
+    "dynamic_slice", "dynamic_update_slice", "gather", "gather_d", "gather_elements", "gather_nd",
+    "index_select", "masked_fill", "masked_select", "select", "slice", "strided_slice", "take", "where",
+]  # fmt: skip
+
+
+# --- places along axes -----------------------------------------------------------------------------
+
+
+def gather(input_params: Any, input_indices: Any, axis: int, batch_dims: int = 0) -> Tensor:
+    """The elements of ``input_params`` at ``input_indices`` along ``axis``.
+
+    Args:
+        input_params: the tensor to read from.
+        input_indices: integers of any shape; negative ones count from the end. Their axes replace
+            ``axis`` in the result.
+        axis: the axis along which they count.
+        batch_dims: the first so many axes of both belong together and are no lookups.
+
+    Raises:
+        TypeError: the indices are not integers, or ``axis`` is no int.
+        ValueError: ``axis`` or ``batch_dims`` is out of range, or the batch axes differ.
+        IndexError: a known index is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.gather(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([1, 1, 0]), 0))
+    [[3. 4.]
+     [3. 4.]
+     [1. 2.]]
+    """
+    x, indices = operand(input_params, "Gather"), operand(input_indices, "Gather")
+    place = axis_in_range(axis, x.ndim, "Gather")
+    batch = whole_number(batch_dims, "Gather", "batch_dims")
+    batch += indices.ndim if batch < 0 else 0
+    if not 0 <= batch <= min(place, indices.ndim) or x.shape[:batch] != indices.shape[:batch]:
+        raise ValueError(
+            f"For 'Gather', the first 'batch_dims' axes must be the same for both inputs and stand before "
+            f"'axis', but got batch_dims {batch_dims}, axis {axis} and the shapes {x.shape} and "
+            f"{indices.shape}."
+        )
+    found = places(indices, x.shape[place], "Gather", place)
+    if not batch:
+        return read_along(x, found, place)
+    column = make_tensor(found) if isinstance(found, np.ndarray) else found
+    return _batched(x, column, place, tuple(range(batch)))
+
+
+def _batched(x: Tensor, index: Tensor, axis: int, batch: tuple[int, ...]) -> Tensor:
+    """A read along ``axis`` in which the first axes of both are the same ones."""
+    count = len(batch)
+    lookups = index.ndim - count
+    column = apply(structural.reshape, index, shape=(*index.shape, 1))
+    found = apply(indexing.gather, x, column, axes=(axis,), batch=batch)
+    # (batch, lookups, the axes of x before axis, those behind) -> lookups in the place of axis
+    before = axis - count
+    order = (
+        *range(count),
+        *range(count + lookups, count + lookups + before),
+        *range(count, count + lookups),
+        *range(count + lookups + before, found.ndim),
+    )
+    return apply(structural.transpose, found, permutation=order) if before else found
+
+
+def gather_nd(input_x: Any, indices: Any) -> Tensor:
+    """The parts of ``input_x`` at ``indices``, whose last axis holds a place along its first k axes.
+
+    Args:
+        input_x: the tensor to read from.
+        indices: integers of shape (…, k) that count from 0, k at most the rank of ``input_x``.
+
+    Returns:
+        Tensor of shape (…, the axes of ``input_x`` behind the first k).
+
+    Raises:
+        TypeError: the indices are not integers.
+        ValueError: k is 0 or above the rank.
+        IndexError: a known index is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.gather_nd(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([[0, 1], [1, 0]])))
+    [2. 3.]
+    """
+    x, index = operand(input_x, "GatherNd"), operand(indices, "GatherNd")
+    axes = indexed_axes(x, index, "GatherNd")
+    columns = places_nd(index, [x.shape[axis] for axis in axes], "GatherNd")
+    return apply(indexing.gather, x, columns, axes=axes)
+
+
+def indexed_axes(x: Tensor, indices: Tensor, operator: str) -> tuple[int, ...]:
+    """The first k axes of ``x`` that indices of shape (…, k) are about.
+
+    Raises:
+        ValueError: k is 0 or above the rank.
+    """
+    count = indices.shape[-1] if indices.shape else 0
+    if not 0 < count <= x.ndim:
+        raise ValueError(
+            f"For '{operator}', the last axis of the 'indices' must hold 1 to {x.ndim} places, one per "
+            f"axis of the input of shape {x.shape}, but the indices have the shape {indices.shape}."
+        )
+    return tuple(range(count))
+
+
+def gather_elements(input: Any, dim: int, index: Any) -> Tensor:
+    """``y[i, j, …] = input[index[i, j, …], j, …]``, with the index in the place of axis ``dim``.
+
+    Args:
+        input: the tensor to read from.
+        dim: the axis along which ``index`` counts.
+        index: integers of the rank of ``input``, no larger than it along the other axes; negative
+            ones count from the end. The result has its shape.
+
+    Raises:
+        TypeError: ``index`` is not made of integers, or ``dim`` is no int.
+        ValueError: ``dim`` is out of range, or the shape of ``index`` does not fit.
+        IndexError: a known index is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.gather_elements(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1, Tensor([[0, 0], [1, 0]])))
+    [[1. 1.]
+     [4. 3.]]
+    """
+    x, lookups = operand(input, "GatherD"), operand(index, "GatherD")
+    axis = axis_in_range(dim, x.ndim, "GatherD", "dim")
+    part = part_over(x, lookups, axis, "GatherD")
+    found = places(lookups, x.shape[axis], "GatherD", axis)
+    return _elementwise(part, make_tensor(found) if isinstance(found, np.ndarray) else found, axis)
+
+
+def part_over(x: Tensor, index: Tensor, axis: int, operator: str) -> Tensor:
+    """The part of ``x`` that elementwise lookups along ``axis`` reach.
+
+    Raises:
+        ValueError: ``index`` has another rank, or is larger than ``x`` along another axis.
+    """
+    fits = index.ndim == x.ndim and all(
+        n <= m or i == axis for i, (n, m) in enumerate(zip(index.shape, x.shape, strict=True))
+    )
+    if not fits:
+        raise ValueError(
+            f"For '{operator}', the index must have as many axes as the input and be no larger than it, "
+            f"apart from axis {axis}, but got the shapes {index.shape} and {x.shape}."
+        )
+    limit = tuple(m if i == axis else n for i, (n, m) in enumerate(zip(index.shape, x.shape, strict=True)))
+    if limit == x.shape:
+        return x
+    return apply(structural.slice, x, start=(0,) * x.ndim, limit=limit, strides=(1,) * x.ndim)
+
+
+def _elementwise(x: Tensor, index: Tensor, axis: int) -> Tensor:
+    """The elements at ``index`` along ``axis``, where all other axes belong together."""
+    others = tuple(i for i in range(x.ndim) if i != axis)
+    behind = apply(structural.transpose, index, permutation=(*others, axis))
+    column = apply(structural.reshape, behind, shape=(*behind.shape, 1))
+    found = apply(indexing.gather, x, column, axes=(axis,), batch=others)
+    order = (*range(axis), x.ndim - 1, *range(axis, x.ndim - 1))
+    return apply(structural.transpose, found, permutation=order)
+
+
+def gather_d(x: Any, dim: int, index: Any) -> Tensor:
+    """:func:`gather_elements` under its other name.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.gather_d(Tensor([[1.0, 2.0], [3.0, 4.0]]), 0, Tensor([[1, 0]])))
+    [[3. 2.]]
+    """
+    return gather_elements(x, dim, index)
+
+
+def index_select(input: Any, axis: int, index: Any) -> Tensor:
+    """The parts of ``input`` at the places ``index``, one-dimensional, along ``axis``.
+
+    Raises:
+        TypeError: ``index`` is not made of integers, or ``axis`` is no int.
+        ValueError: ``index`` has not one axis, or ``axis`` is out of range.
+        IndexError: a known index is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.index_select(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1, Tensor([1])))
+    [[2.]
+     [4.]]
+    """
+    x, chosen = operand(input, "IndexSelect"), operand(index, "IndexSelect")
+    place = axis_in_range(axis, x.ndim, "IndexSelect")
+    if chosen.ndim != 1:
+        raise ValueError(
+            f"For 'IndexSelect', the 'index' must have one axis, but its shape is {chosen.shape}."
+        )
+    return read_along(x, places(chosen, x.shape[place], "IndexSelect", place), place)
+
+
+def take(input: Any, index: Any, axis: int | None = None) -> Tensor:
+    """The elements of ``input`` at ``index``, along ``axis`` or of the flattened tensor.
+
+    Raises:
+        TypeError: ``index`` is not made of integers, or ``axis`` is no int.
+        ValueError: ``axis`` is out of range.
+        IndexError: a known index is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.take(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([3, -4])))
+    [4. 1.]
+    """
+    x = operand(input, "Take")
+    if axis is None:
+        x, place = ravel(x), 0
+    else:
+        place = axis_in_range(axis, x.ndim, "Take")
+    return read_along(x, places(operand(index, "Take"), x.shape[place], "Take", place), place)
+
+
+# --- choice by a mask ------------------------------------------------------------------------------
+
+
+def _condition(condition: Any, operator: str, name: str) -> Tensor:
+    tensor = operand(condition, operator)
+    if tensor.dtype is not bool_:
+        raise TypeError(
+            f"For '{operator}', the '{name}' must be a tensor of type Bool, but got {tensor.dtype}; "
+            f"compare first, for example x != 0."
+        )
+    return tensor
+
+
+def select(condition: Any, input: Any, other: Any) -> Tensor:
+    """The elements of ``input`` where ``condition`` holds, those of ``other`` elsewhere.
+
+    An element that is not chosen contributes nothing to a derivative, whatever its value.
+
+    Args:
+        condition: a tensor of type Bool.
+        input, other: tensors or numbers; the three shapes broadcast, the element types are promoted.
+
+    Raises:
+        TypeError: ``condition`` is not Bool, or an operand is no tensor or number.
+        ValueError: the shapes do not broadcast.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.select(Tensor([True, False]), Tensor([1.0, 2.0]), 0.0))
+    [1. 0.]
+    """
+    return _chosen("Select", condition, input, other)
+
+
+def where(condition: Any, input: Any, other: Any) -> Tensor:
+    """:func:`select` under NumPy's name.
+
+    >>> from mindgrad import Tensor, ops
+    >>> x = Tensor([4.0, -1.0])
+    >>> print(ops.where(x > 0, x, 0.0))
+    [4. 0.]
+    """
+    return _chosen("Where", condition, input, other)
+
+
+def _chosen(operator: str, condition: Any, first: Any, second: Any) -> Tensor:
+    mask = _condition(condition, operator, "condition")
+    a, b = promoted(operator, first, second, broadcast=False)
+    shape = broadcast_shapes(operator, mask.shape, a.shape, b.shape)
+    return apply(arithmetic.select, *[broadcast_to(t, shape) for t in (mask, a, b)])
+
+
+def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
+    """``input_x`` with ``value`` where ``mask`` holds.
+
+    Args:
+        input_x: the tensor; the result has its element type.
+        mask: a tensor of type Bool; its shape and that of ``input_x`` broadcast.
+        value: a number, or a tensor of one element.
+
+    Raises:
+        TypeError: ``mask`` is not Bool, or ``value`` is of a higher kind than ``input_x`` (a float
+            into integers).
+        ValueError: ``value`` has several elements, or the shapes do not broadcast.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.masked_fill(Tensor([1.0, 2.0]), Tensor([True, False]), 7.0))
+    [7. 2.]
+    """
+    x, where_ = operand(input_x, "MaskedFill"), _condition(mask, "MaskedFill", "mask")
+    filling = operand(value, "MaskedFill", x)
+    if filling.ndim:
+        raise ValueError(
+            f"For 'MaskedFill', the 'value' must be a number or a tensor without axes, but its shape is "
+            f"{filling.shape}."
+        )
+    if filling.dtype.rank > x.dtype.rank and not (filling.dtype.rank <= 2 and x.dtype.rank in (1, 2)):
+        raise TypeError(
+            f"For 'MaskedFill', the 'value' of type {filling.dtype} does not fit the input's type "
+            f"{x.dtype}; convert one of them."
+        )
+    shape = broadcast_shapes("MaskedFill", x.shape, where_.shape)
+    operands = [broadcast_to(t, shape) for t in (where_, cast(filling, x.dtype), x)]
+    return apply(arithmetic.select, *operands)
+
+
+def masked_select(input: Any, mask: Any) -> Tensor:
+    """The elements of ``input`` where ``mask`` holds, as one axis.
+
+    Args:
+        input: the tensor to read from.
+        mask: a tensor of type Bool; the shapes broadcast.
+
+    Raises:
+        TypeError: ``mask`` is not Bool.
+        ValueError: the shapes do not broadcast.
+        RuntimeError: the program is being compiled and the mask unknown: so is the result's shape.
+
+    >>> from mindgrad import Tensor, ops
+    >>> x = Tensor([1.0, 2.0, 3.0])
+    >>> print(ops.masked_select(x, x > 1.5))
+    [2. 3.]
+    """
+    x, where_ = operand(input, "MaskedSelect"), _condition(mask, "MaskedSelect", "mask")
+    shape = broadcast_shapes("MaskedSelect", x.shape, where_.shape)
+    values = known(where_)
+    if values is None:
+        refuse_unknown_mask()
+    chosen = np.flatnonzero(np.broadcast_to(values, shape)).astype(np.int32)
+    return read_along(ravel(broadcast_to(x, shape)), chosen, 0)
+
+
+# --- slices ----------------------------------------------------------------------------------------
+
+
+def slice(input_x: Any, begin: Any, size: Any) -> Tensor:
+    """``size`` elements of ``input_x`` from ``begin`` on, along each axis.
+
+    Args:
+        input_x: the tensor.
+        begin: the first places, one per axis: ints, or an integer tensor. Where the values of that
+            tensor are unknown, because the program is being compiled, the slice is moved inside.
+        size: how many elements, one int per axis; −1: all that follow (``begin`` must be known).
+
+    Raises:
+        TypeError: an entry is no int.
+        ValueError: there is not one entry per axis, or the slice does not lie inside.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.slice(Tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), (0, 1), (2, -1)))
+    [[2. 3.]
+     [5. 6.]]
+    """
+    x = operand(input_x, "Slice")
+    counts = sizes(size, "Slice", "size", least=-1)
+    unknown = isinstance(begin, Tensor) and known(operand(begin, "Slice")) is None
+    if unknown and -1 not in counts:
+        return dynamic_slice(x, begin, counts)
+    starts = sizes(begin, "Slice", "begin")
+    if len(starts) != x.ndim or len(counts) != x.ndim:
+        raise ValueError(
+            f"For 'Slice', 'begin' and 'size' must have one entry per axis of the input of shape "
+            f"{x.shape}, but got {begin} and {size}."
+        )
+    limits = tuple(
+        n if count == -1 else first + count
+        for first, count, n in zip(starts, counts, x.shape, strict=True)
+    )
+    if any(
+        not 0 <= first <= limit <= n for first, limit, n in zip(starts, limits, x.shape, strict=True)
+    ):
+        raise ValueError(
+            f"For 'Slice', the part from {starts} to {limits} does not lie inside the input of shape "
+            f"{x.shape}."
+        )
+    return apply(structural.slice, x, start=starts, limit=limits, strides=(1,) * x.ndim)
+
+
+def _starts(x: Tensor, begin: Any, operator: str) -> list[Tensor]:
+    if isinstance(begin, Tensor):
+        places_ = operand(begin, operator)
+        if places_.shape != (x.ndim,) or places_.dtype.kind not in ("int", "uint"):
+            raise ValueError(
+                f"For '{operator}', the first places must be {x.ndim} integers, one per axis of the "
+                f"input of shape {x.shape}, but got a tensor {places_.type}."
+            )
+        return [getitem(places_, axis) for axis in range(x.ndim)]
+    given = one_or_more(begin)
+    if len(given) != x.ndim:
+        raise ValueError(
+            f"For '{operator}', the first places must be {x.ndim} integers, one per axis of the input of "
+            f"shape {x.shape}, but got {begin}."
+        )
+    return [
+        reshape(each, ()) if isinstance(each, Tensor)
+        else make_tensor(np.asarray(whole_number(each, operator, "begin"), np.int32))
+        for each in given
+    ]  # fmt: skip
+
+
+def dynamic_slice(input_x: Any, begin: Any, size: Any) -> Tensor:
+    """``size`` elements along each axis from ``begin`` on, which may be computed; moved inside.
+
+    Args:
+        input_x: the tensor.
+        begin: the first places: an integer tensor, or ints and tensors in a tuple.
+        size: how many elements, one int per axis.
+
+    Raises:
+        TypeError: an entry is no integer.
+        ValueError: there is not one entry per axis, or ``size`` is larger than the tensor.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.dynamic_slice(Tensor([1.0, 2.0, 3.0]), Tensor([2]), (2,)))
+    [2. 3.]
+    """
+    x = operand(input_x, "DynamicSlice")
+    counts = sizes(size, "DynamicSlice", "size", least=0)
+    if len(counts) != x.ndim or any(n > m for n, m in zip(counts, x.shape, strict=True)):
+        raise ValueError(
+            f"For 'DynamicSlice', the 'size' must have one entry per axis, none larger than the input of "
+            f"shape {x.shape}, but got {size}."
+        )
+    return apply(slicing.dynamic_slice, x, *_starts(x, begin, "DynamicSlice"), sizes=counts)
+
+
+def dynamic_update_slice(input_x: Any, update: Any, begin: Any) -> Tensor:
+    """``input_x`` with the elements from ``begin`` on replaced by ``update``, which is moved inside.
+
+    Args:
+        input_x: the tensor.
+        update: a tensor of the same rank, no larger; it is converted to the same element type.
+        begin: the first places: an integer tensor, or ints and tensors in a tuple.
+
+    Raises:
+        TypeError: an entry is no integer.
+        ValueError: there is not one entry per axis, or ``update`` is larger than the tensor.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.dynamic_update_slice(Tensor([1.0, 2.0, 3.0]), Tensor([9.0]), (1,)))
+    [1. 9. 3.]
+    """
+    x = operand(input_x, "DynamicUpdateSlice")
+    new = cast(operand(update, "DynamicUpdateSlice"), x.dtype)
+    if new.ndim != x.ndim or any(n > m for n, m in zip(new.shape, x.shape, strict=True)):
+        raise ValueError(
+            f"For 'DynamicUpdateSlice', the update must have as many axes as the input and be no larger, "
+            f"but got the shapes {new.shape} and {x.shape}."
+        )
+    return apply(slicing.dynamic_update_slice, x, new, *_starts(x, begin, "DynamicUpdateSlice"))
+
+
+def strided_slice(
+    input_x: Any,
+    begin: Any,
+    end: Any,
+    strides: Any,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+) -> Tensor:
+    """``input_x[begin[0] : end[0] : strides[0], begin[1] : …]``, by Python's rules.
+
+    Args:
+        input_x: the tensor.
+        begin, end, strides: tuples of ints of one length, at most the rank.
+        begin_mask: bit i set: entry i begins where the axis does.
+        end_mask: bit i set: entry i ends where the axis does.
+        ellipsis_mask: the entry whose bit is set is ``...``.
+        new_axis_mask: bit i set: entry i is a new axis of size 1.
+        shrink_axis_mask: bit i set: entry i is the element ``begin[i]`` and its axis disappears.
+
+    Raises:
+        TypeError: an entry is no int.
+        ValueError: the tuples have not one length, or a stride is 0.
+        IndexError: an element that is asked for is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.strided_slice(Tensor([1.0, 2.0, 3.0, 4.0]), (3,), (0,), (-2,)))
+    [4. 2.]
+    """
+    x = operand(input_x, "StridedSlice")
+    starts = sizes(begin, "StridedSlice", "begin")
+    stops = sizes(end, "StridedSlice", "end")
+    steps = sizes(strides, "StridedSlice", "strides")
+    if not len(starts) == len(stops) == len(steps):
+        raise ValueError(
+            f"For 'StridedSlice', 'begin', 'end' and 'strides' must have one length, but got {begin}, "
+            f"{end} and {strides}."
+        )
+    if 0 in steps:
+        raise ValueError(f"For 'StridedSlice', the 'strides' must not contain 0, but got {strides}.")
+    index: list[Any] = []
+    for i, (start, stop, step) in enumerate(zip(starts, stops, steps, strict=True)):
+        if ellipsis_mask >> i & 1:
+            index.append(Ellipsis)
+        elif new_axis_mask >> i & 1:
+            index.append(None)
+        elif shrink_axis_mask >> i & 1:
+            index.append(start)
+        else:
+            first = None if begin_mask >> i & 1 else start
+            index.append(builtins.slice(first, None if end_mask >> i & 1 else stop, step))
+    return getitem(x, tuple(index))

@@ -1,0 +1,376 @@
+"""Writing elements at places that are data: scatter and its relatives.
+
+The result is a new tensor; the functions that MindSpore defines on Parameters assign it as well. Where
+a place is named twice, additions add up and of several writes the last one stays. A known place
+outside is an error; an unknown one, while compiling, writes nothing.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.frontend import state
+from mindgrad.ops.arguments import axis_in_range, sizes, whole_number
+from mindgrad.ops.creation import zeros
+from mindgrad.ops.indexing import indexed_axes, part_over
+from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, operand
+from mindgrad.ops.parts import updated
+from mindgrad.ops.places import known, places, places_nd
+from mindgrad.primitives import arithmetic, indexing, structural
+
+__all__ = [
+    "index_add", "index_fill", "masked_scatter", "scatter", "scatter_add", "scatter_nd",
+    "scatter_update", "select_scatter", "slice_scatter", "tensor_scatter_add",
+    "tensor_scatter_elements", "tensor_scatter_sub", "tensor_scatter_update",
+]  # fmt: skip
+
+
+# --- indices of shape (…, k) -----------------------------------------------------------------------
+
+
+def _updates(x: Tensor, updates: Any, shape: tuple[int, ...], operator: str) -> Tensor:
+    new = operand(updates, operator, x)
+    if new.dtype is not x.dtype:
+        raise TypeError(
+            f"For '{operator}', the updates must have the element type {x.dtype} of the input, but got "
+            f"{new.dtype}; convert them: updates.astype(input.dtype)."
+        )
+    if new.shape != shape:
+        raise ValueError(
+            f"For '{operator}', the updates must have the shape {shape} (that of the indices without "
+            f"their last axis, then the other axes of the input), but got {new.shape}."
+        )
+    return new
+
+
+def _written(row: Any, operator: str, x: Tensor, indices: Any, updates: Any, sign: int = 1) -> Tensor:
+    index = operand(indices, operator)
+    axes = indexed_axes(x, index, operator)
+    new = _updates(x, updates, (*index.shape[:-1], *x.shape[len(axes) :]), operator)
+    columns = places_nd(index, [x.shape[axis] for axis in axes], operator)
+    if sign < 0:
+        new = apply(arithmetic.neg, new)
+    return apply(row, x, columns, new, axes=axes)
+
+
+def tensor_scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
+    """``input_x`` with ``updates`` written at ``indices``.
+
+    Args:
+        input_x: the tensor to start from; it does not change.
+        indices: integers of shape (…, k): a place along each of the first k axes, from 0.
+        updates: a tensor of the element type of ``input_x`` and of shape (…, its other axes).
+
+    Raises:
+        TypeError: the indices are not integers, or the element types differ.
+        ValueError: a shape does not fit.
+        IndexError: a known index is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> x, places = Tensor([1.0, 2.0, 3.0]), Tensor([[0], [2]])
+    >>> print(ops.tensor_scatter_update(x, places, Tensor([7.0, 8.0])))
+    [7. 2. 8.]
+    """
+    x = operand(input_x, "TensorScatterUpdate")
+    return _written(indexing.scatter_set, "TensorScatterUpdate", x, indices, updates)
+
+
+def tensor_scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
+    """``input_x`` with ``updates`` added at ``indices``; arguments as for :func:`tensor_scatter_update`.
+
+    >>> from mindgrad import Tensor, ops
+    >>> x, places = Tensor([1.0, 2.0, 3.0]), Tensor([[0], [0]])
+    >>> print(ops.tensor_scatter_add(x, places, Tensor([7.0, 8.0])))
+    [16.  2.  3.]
+    """
+    x = operand(input_x, "TensorScatterAdd")
+    return _written(indexing.scatter_add, "TensorScatterAdd", x, indices, updates)
+
+
+def tensor_scatter_sub(input_x: Any, indices: Any, updates: Any) -> Tensor:
+    """``input_x`` with ``updates`` subtracted at ``indices``; as :func:`tensor_scatter_update`.
+
+    >>> from mindgrad import Tensor, ops
+    >>> x, places = Tensor([1.0, 2.0, 3.0]), Tensor([[0], [0]])
+    >>> print(ops.tensor_scatter_sub(x, places, Tensor([7.0, 8.0])))
+    [-14.   2.   3.]
+    """
+    x = operand(input_x, "TensorScatterSub")
+    return _written(indexing.scatter_add, "TensorScatterSub", x, indices, updates, sign=-1)
+
+
+def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:
+    """Zeros of ``shape`` with ``updates`` added at ``indices``.
+
+    Args:
+        indices: integers of shape (…, k).
+        updates: a tensor of shape (…, the sizes of ``shape`` behind the first k).
+        shape: the shape of the result, a tuple of ints.
+
+    Raises:
+        TypeError: the indices are not integers, or ``shape`` holds something that is no int.
+        ValueError: a shape does not fit.
+        IndexError: a known index is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.scatter_nd(Tensor([[0], [2], [2]]), Tensor([1.0, 2.0, 3.0]), (4,)))
+    [1. 0. 5. 0.]
+    """
+    new = operand(updates, "ScatterNd")
+    target = zeros(sizes(shape, "ScatterNd", "shape", least=0), new.dtype)
+    return _written(indexing.scatter_add, "ScatterNd", target, indices, new)
+
+
+# --- parts along the first axis, of a Parameter ------------------------------------------------------
+
+
+def _assigned(row: Any, operator: str, input_x: Any, indices: Any, updates: Any) -> Tensor:
+    x = operand(input_x, operator)
+    index = operand(indices, operator)
+    column = apply(structural.reshape, index, shape=(*index.shape, 1))
+    result = _written(row, operator, x, column, updates)
+    if isinstance(input_x, Tensor) and input_x.is_parameter:
+        state.write(input_x, result)
+    return result
+
+
+def scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
+    """``input_x`` with ``updates`` written at ``indices`` along its first axis; a Parameter is assigned.
+
+    Args:
+        input_x: a Parameter, or a tensor, which does not change.
+        indices: integers of any shape, from 0.
+        updates: a tensor of the shape of ``indices`` and then the other axes of ``input_x``.
+
+    Raises:
+        TypeError: the indices are not integers, or the element types differ.
+        ValueError: the shape of ``updates`` does not fit.
+        IndexError: a known index is out of range.
+
+    >>> from mindgrad import Parameter, Tensor, ops
+    >>> w = Parameter(Tensor([1.0, 2.0, 3.0]), name="w")
+    >>> print(ops.scatter_update(w, Tensor([1]), Tensor([9.0])), w.value())
+    [1. 9. 3.] [1. 9. 3.]
+    """
+    return _assigned(indexing.scatter_set, "ScatterUpdate", input_x, indices, updates)
+
+
+def scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
+    """``input_x`` with ``updates`` added at ``indices`` along its first axis; as :func:`scatter_update`.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.scatter_add(Tensor([1.0, 2.0, 3.0]), Tensor([1, 1]), Tensor([9.0, 1.0])))
+    [ 1. 12.  3.]
+    """
+    return _assigned(indexing.scatter_add, "ScatterAdd", input_x, indices, updates)
+
+
+# --- one place per element ---------------------------------------------------------------------------
+
+
+def tensor_scatter_elements(
+    input_x: Any, indices: Any, updates: Any, axis: int = 0, reduction: str = "none"
+) -> Tensor:
+    """``y[indices[i, j, …], j, …] = updates[i, j, …]``, with the index in the place of ``axis``.
+
+    Args:
+        input_x: the tensor to start from; it does not change.
+        indices: integers of the rank of ``input_x``; negative ones count from the end.
+        updates: a tensor of the shape of ``indices`` and the element type of ``input_x``.
+        axis: the axis along which ``indices`` count.
+        reduction: ``"none"``: the updates are written; ``"add"``: they are added.
+
+    Raises:
+        TypeError: the indices are not integers, or the element types differ.
+        ValueError: a shape does not fit, ``axis`` is out of range, or ``reduction`` is unknown.
+        IndexError: a known index is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> print(ops.tensor_scatter_elements(x, Tensor([[1, 0]]), Tensor([[7.0, 8.0]])))
+    [[1. 8.]
+     [7. 4.]]
+    """
+    operator = "TensorScatterElements"
+    x, index = operand(input_x, operator), operand(indices, operator)
+    if reduction not in ("none", "add"):
+        raise ValueError(
+            f"For '{operator}', the 'reduction' must be 'none' or 'add', but got {reduction!r}."
+        )
+    place = axis_in_range(axis, x.ndim, operator)
+    part_over(x, index, place, operator)
+    new = operand(updates, operator, x)
+    if new.dtype is not x.dtype or new.shape != index.shape:
+        raise (TypeError if new.dtype is not x.dtype else ValueError)(
+            f"For '{operator}', the updates must have the element type {x.dtype} of the input and the "
+            f"shape {index.shape} of the indices, but got {new.type}."
+        )
+    found = places(index, x.shape[place], operator, place)
+    columns = [
+        found if i == place else np.arange(n, dtype=np.int32).reshape([-1 if k == i else 1 for k in range(x.ndim)])
+        for i, n in enumerate(index.shape)
+    ]  # fmt: skip
+    row = indexing.scatter_add if reduction == "add" else indexing.scatter_set
+    return apply(row, x, _joined(columns, operator), new, axes=tuple(range(x.ndim)))
+
+
+def _joined(columns: list[Any], operator: str) -> Tensor:
+    """Places of shape (*b, k) from k of shapes that broadcast to b."""
+    shape = broadcast_shapes(operator, *[column.shape for column in columns])
+    if all(isinstance(column, np.ndarray) for column in columns):
+        return make_tensor(np.stack([np.broadcast_to(c, shape) for c in columns], axis=-1))
+    dtype = next(column for column in columns if isinstance(column, Tensor)).dtype
+    parts = []
+    for column in columns:
+        tensor = column if isinstance(column, Tensor) else make_tensor(column.astype(dtype.numpy))
+        parts.append(apply(structural.reshape, broadcast_to(tensor, shape), shape=(*shape, 1)))
+    return apply(structural.concatenate, *parts, axis=len(shape))
+
+
+def scatter(input: Any, axis: int, index: Any, src: Any) -> Tensor:
+    """:func:`tensor_scatter_elements` with its arguments in another order; ``src`` may be a number.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.scatter(Tensor([1.0, 2.0, 3.0]), 0, Tensor([2]), Tensor([9.0])))
+    [1. 2. 9.]
+    """
+    x, places_ = operand(input, "Scatter"), operand(index, "Scatter")
+    new = operand(src, "Scatter", x)
+    if not new.ndim:
+        new = broadcast_to(cast(new, x.dtype), places_.shape)
+    return tensor_scatter_elements(x, places_, new, axis)
+
+
+# --- parts along one axis ----------------------------------------------------------------------------
+
+
+def _along(axis: int, index: Any) -> tuple[Any, ...]:
+    return (*(builtins.slice(None),) * axis, index)
+
+
+def index_add(x: Any, indices: Any, y: Any, axis: int) -> Tensor:
+    """``x`` with the parts of ``y`` along ``axis`` added at ``indices``; a Parameter is assigned.
+
+    Raises:
+        TypeError: the indices are not integers, or the element types differ.
+        ValueError: ``indices`` has not one axis, or a shape does not fit.
+        IndexError: a known index is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.index_add(Tensor([1.0, 2.0]), Tensor([0, 0]), Tensor([3.0, 4.0]), 0))
+    [8. 2.]
+    """
+    operator = "IndexAdd"
+    target, index, new = operand(x, operator), operand(indices, operator), operand(y, operator)
+    place = axis_in_range(axis, target.ndim, operator)
+    wanted = (*target.shape[:place], index.size, *target.shape[place + 1 :])
+    if index.ndim != 1 or new.shape != wanted:
+        raise ValueError(
+            f"For '{operator}', the 'indices' must have one axis and 'y' the shape of 'x' with as many "
+            f"parts along axis {place}, but got the shapes {index.shape}, {new.shape} and {target.shape}."
+        )
+    if new.dtype is not target.dtype:
+        raise TypeError(
+            f"For '{operator}', 'x' and 'y' must have one element type, but got {target.dtype} and {new.dtype}."
+        )
+    found = places(index, target.shape[place], operator, place)
+    order = (place, *(i for i in range(new.ndim) if i != place))
+    new = apply(structural.transpose, new, permutation=order)
+    result = apply(indexing.scatter_add, target, _joined([found], operator), new, axes=(place,))
+    if isinstance(x, Tensor) and x.is_parameter:
+        state.write(x, result)
+    return result
+
+
+def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
+    """``x`` with ``value`` in the parts at ``index`` along ``axis``.
+
+    Raises:
+        TypeError: the index is not made of integers.
+        ValueError: ``value`` has several elements, or ``axis`` is out of range.
+        IndexError: a known index is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.index_fill(Tensor([1.0, 2.0, 3.0]), 0, Tensor([0, 2]), 7.0))
+    [7. 2. 7.]
+    """
+    target = operand(x, "IndexFill")
+    place = axis_in_range(axis, target.ndim, "IndexFill")
+    filling = operand(value, "IndexFill", target)
+    if filling.size != 1:
+        raise ValueError(
+            f"For 'IndexFill', the 'value' must be a number or a tensor of one element, but its shape is "
+            f"{filling.shape}."
+        )
+    return updated(target, _along(place, operand(index, "IndexFill")), filling)
+
+
+def slice_scatter(
+    input: Any, src: Any, axis: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Tensor:
+    """``input`` with ``src`` in ``input[start:end:step]`` along ``axis``.
+
+    Raises:
+        TypeError: a bound is no int.
+        ValueError: ``src`` does not broadcast to that part, or ``axis`` is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.slice_scatter(Tensor([1.0, 2.0, 3.0]), Tensor([8.0, 9.0]), 0, 1))
+    [1. 8. 9.]
+    """
+    x = operand(input, "SliceScatter")
+    place = axis_in_range(axis, x.ndim, "SliceScatter")
+    return updated(x, _along(place, builtins.slice(start, end, step)), src)
+
+
+def select_scatter(input: Any, src: Any, axis: int, index: int) -> Tensor:
+    """``input`` with ``src`` in the part at ``index`` along ``axis``.
+
+    Raises:
+        TypeError: ``index`` is no int.
+        ValueError: ``src`` does not broadcast to that part, or ``axis`` is out of range.
+        IndexError: ``index`` is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.select_scatter(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([8.0, 9.0]), 0, 1))
+    [[1. 2.]
+     [8. 9.]]
+    """
+    x = operand(input, "SelectScatter")
+    place = axis_in_range(axis, x.ndim, "SelectScatter")
+    return updated(x, _along(place, whole_number(index, "SelectScatter", "index")), src)
+
+
+def masked_scatter(input: Any, mask: Any, source: Any) -> Tensor:
+    """``input`` with the first elements of ``source``, in order, where ``mask`` holds.
+
+    Raises:
+        ValueError: ``source`` has fewer elements than ``mask`` has true ones.
+        RuntimeError: the values of ``mask`` are unknown while compiling.
+
+    >>> from mindgrad import Tensor, ops
+    >>> x, mask = Tensor([1.0, 2.0, 3.0]), Tensor([True, False, True])
+    >>> print(ops.masked_scatter(x, mask, Tensor([8.0, 9.0])))
+    [8. 2. 9.]
+    """
+    x, where, new = (operand(each, "MaskedScatter") for each in (input, mask, source))
+    where = broadcast_to(where, broadcast_shapes("MaskedScatter", where.shape, x.shape))
+    values = known(where)
+    if values is None:
+        raise RuntimeError(
+            "For 'MaskedScatter', how many elements are used depends on the mask, which is unknown while "
+            "the program is being compiled. Use ops.where(mask, source, x), or PYNATIVE_MODE."
+        )
+    count = int(values.sum())
+    if new.size < count:
+        raise ValueError(
+            f"For 'MaskedScatter', the mask has {count} true elements, but the source has only {new.size}."
+        )
+    flat = apply(structural.reshape, new, shape=(new.size,))
+    chosen = apply(structural.slice, flat, start=(0,), limit=(count,), strides=(1,))
+    return updated(x, where, chosen)

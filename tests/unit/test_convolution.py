@@ -1,0 +1,140 @@
+"""Convolution against jax's values and derivatives, and against its definition written as loops."""
+
+import itertools
+
+import jax
+import numpy as np
+import pytest
+
+from mindgrad.backend.xla import compile_graph
+from mindgrad.core.build import Builder, building
+from mindgrad.core.evaluate import evaluate
+from mindgrad.core.types import type_of
+from mindgrad.primitives.convolution import conv
+from mindgrad.transforms.reverse import reverse
+
+generator = np.random.default_rng(2)
+
+PLAIN_1D = dict(strides=(1,), padding=((0, 0),), lhs_dilation=(1,), rhs_dilation=(1,), groups=1)
+PLAIN_2D = dict(
+    strides=(1, 1), padding=((0, 0),) * 2, lhs_dilation=(1, 1), rhs_dilation=(1, 1), groups=1
+)
+
+
+def by_loops(x, w, strides, padding, lhs_dilation, rhs_dilation, groups):
+    """The definition, one element after the other (one axis only)."""
+    (stride,), ((low, high),), (spread,), (step,) = strides, padding, lhs_dilation, rhs_dilation
+    count, channels, length = x.shape
+    padded = np.zeros((count, channels, (length - 1) * spread + 1 + low + high))
+    padded[:, :, low : low + (length - 1) * spread + 1 : spread] = x
+    outputs, per_group, window = w.shape
+    size = (padded.shape[2] - (window - 1) * step - 1) // stride + 1
+    y = np.zeros((count, outputs, size))
+    for n, o, p in itertools.product(range(count), range(outputs), range(size)):
+        first = o // (outputs // groups) * per_group
+        for c, k in itertools.product(range(per_group), range(window)):
+            y[n, o, p] += padded[n, first + c, p * stride + k * step] * w[o, c, k]
+    return y
+
+
+@pytest.mark.parametrize(
+    "window",
+    [
+        PLAIN_1D,
+        {**PLAIN_1D, "strides": (2,), "padding": ((2, 1),)},
+        {**PLAIN_1D, "lhs_dilation": (3,), "rhs_dilation": (2,), "padding": ((1, 4),)},
+        {**PLAIN_1D, "groups": 2, "rhs_dilation": (2,)},
+    ],
+)
+def test_the_definition(window):
+    x = generator.normal(size=(2, 4, 6))
+    w = generator.normal(size=(6, 4 // window["groups"], 3))
+    np.testing.assert_allclose(conv.numpy(x, w, **window), by_loops(x, w, **window), atol=1e-12)
+
+
+def test_gradient_of_gradient_is_jaxs():
+    """The gradient of ⟨Jᵀ c, Jᵀ c⟩ of a strided, dilated, grouped convolution, in both executors."""
+    window = dict(
+        strides=(2, 1), padding=((1, 2), (0, 1)), lhs_dilation=(1, 2), rhs_dilation=(2, 1), groups=2
+    )
+    x, w = generator.normal(size=(2, 4, 6, 5)), generator.normal(size=(4, 2, 2, 3))
+
+    def reference(x, w):
+        return jax.lax.conv_general_dilated(
+            x,
+            w,
+            window["strides"],
+            window["padding"],
+            lhs_dilation=window["lhs_dilation"],
+            rhs_dilation=window["rhs_dilation"],
+            feature_group_count=2,
+        )
+
+    builder = Builder()
+    with building(builder):
+        graph = builder.close([conv(*[builder.input(type_of(a)) for a in (x, w)], **window)])
+    first = reverse(graph, [0, 1])
+    second = reverse(first, [0, 1, 2])
+    ct = generator.normal(size=graph.outputs[0].shape)
+    arrays = [x, w, ct]
+    cts = [generator.normal(size=y.shape) for y in first.outputs]
+    with jax.enable_x64(True):
+
+        def pulled(x, w, c):
+            value, pull = jax.vjp(reference, x, w)
+            return (value, *pull(c))
+
+        wanted = jax.vjp(pulled, *map(jax.numpy.asarray, arrays))[1](
+            tuple(map(jax.numpy.asarray, cts))
+        )
+    eager = evaluate(second, [*arrays, *cts])[3:]
+    compiled = compile_graph(second)([*arrays, *cts])[3:]
+    for a, b, c in zip(eager, compiled, wanted, strict=True):
+        np.testing.assert_allclose(a, c, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(np.asarray(b), c, rtol=1e-10, atol=1e-10)
+    assert set(second.count()) <= {"conv", "reverse", "reshape", "transpose", "add"}
+
+
+def test_a_derivative_is_made_of_convolutions():
+    builder = Builder()
+    with building(builder):
+        x = builder.input(type_of(np.ones((2, 3, 8, 8))))
+        w = builder.input(type_of(np.ones((4, 3, 3, 3))))
+        graph = builder.close([conv(x, w, **PLAIN_2D)])
+    assert reverse(graph, [0, 1]).count()["conv"] == 3
+
+
+@pytest.mark.parametrize(
+    ("x", "w", "changed", "error", "message"),
+    [
+        ((2, 3, 5), (4, 2, 3), {}, ValueError, "3 channels"),
+        ((2, 4, 5), (3, 2, 3), {"groups": 2}, ValueError, "multiple of 'groups'"),
+        ((2, 3, 5), (4, 3, 3, 3), {}, ValueError, "one rank"),
+        ((2, 3, 5), (4, 3, 3), {"strides": (1, 1)}, ValueError, "'strides' must have 1 entries"),
+        ((2, 3, 5), (4, 3, 3), {"rhs_dilation": (0,)}, ValueError, "'rhs_dilation'.*at least 1"),
+        ((2, 3, 5), (4, 3, 0), {}, ValueError, "must not be empty"),
+    ],
+)
+def test_what_is_wrong_is_said(x, w, changed, error, message):
+    builder = Builder()
+    with building(builder), pytest.raises(error, match=message):
+        conv(
+            builder.input(type_of(np.ones(x))),
+            builder.input(type_of(np.ones(w))),
+            **{**PLAIN_1D, **changed},
+        )
+
+
+def test_operands_of_two_element_types_are_refused():
+    builder = Builder()
+    with building(builder), pytest.raises(TypeError, match="one element type"):
+        conv(
+            builder.input(type_of(np.ones((1, 1, 3)))),
+            builder.input(type_of(np.ones((1, 1, 2), np.float32))),
+            **PLAIN_1D,
+        )
+
+
+def test_a_kernel_larger_than_the_input_gives_an_empty_result():
+    x, w = np.ones((2, 1, 2)), np.ones((3, 1, 4))
+    assert conv.numpy(x, w, **PLAIN_1D).shape == (2, 3, 0)
