@@ -301,4 +301,3 @@ def _stacked(call: Call, graph: Graph, every: list, axes: list[int | None]) -> N
     require(f"{call!r}: batched along {axes}", found, wanted, within)
     for a, b in zip(found, wanted, strict=True):
         assert a.dtype == b.dtype, f"{call!r}: batched along {axes} is {a.dtype}, stacked {b.dtype}"
-

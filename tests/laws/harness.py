@@ -207,8 +207,7 @@ def finite_difference(function: Any, arrays: Sequence[Any], active: Sequence[int
     up, down, up2, down2 = at(1), at(-1), at(2), at(-2)
     with np.errstate(all="ignore"):
         return [
-            (8 * step(a, b) - step(c, d)) / (12 * h)
-            for a, b, c, d in zip(up, down, up2, down2, strict=True)
+            (8 * step(a, b) - step(c, d)) / (12 * h) for a, b, c, d in zip(up, down, up2, down2, strict=True)
         ]
 
 

@@ -14,22 +14,24 @@ from tests.laws.harness import ROWS, calls
 #: rows that jax cannot judge, or samples of them, with the reason; each must really disagree
 APART = {
     "polygamma": (lambda call: call.parameters["n"] > 0, "jax has no derivative of zeta"),
+    "regular_shift": (lambda call: True, "its derivative is left out: it cancels in what uses it"),
+    "spectral_noise": (lambda call: True, "a threshold: its derivative is left out"),
     "stop_gradient": (lambda call: True, "it lowers to the identity: XLA need not know it"),
     "logsumexp": (lambda call: 0 in call.arrays[0].shape, "jax gives NaN for a sum over nothing"),
     "norm": (lambda call: 0 in call.arrays[0].shape, "jax gives NaN for the norm of nothing"),
 }
 
+SAMPLES = {float64: 3, complex128: 1}  # of each row: compiling is what this law costs
+
 
 def judged(name, dtype, apart=False):
     excluded = APART.get(name, (lambda call: False, ""))[0]
-    return [
-        call for call in calls(name, dtype) if call.active and bool(excluded(call)) == apart
-    ]
+    return [call for call in calls(name, dtype) if call.active and bool(excluded(call)) == apart]
 
 
 @lru_cache(maxsize=None)
 def oracle(dtype):
-    listed = [(call, dtype) for name in ROWS for call in judged(name, dtype)]
+    listed = [(call, dtype) for name in ROWS for call in judged(name, dtype)[: SAMPLES[dtype]]]
     found = jax_derivatives(listed)
     return {(call.row.name, call.index): one for (call, _), one in zip(listed, found, strict=True)}
 
@@ -44,7 +46,7 @@ def oracle(dtype):
     ],
 )
 def test_derivatives_are_those_of_jax(name, dtype):
-    for call in judged(name, dtype):
+    for call in judged(name, dtype)[: SAMPLES[dtype]]:
         agrees_with_jax(call, dtype, oracle(dtype)[name, call.index])
 
 

@@ -16,9 +16,7 @@ from mindgrad.transforms.reverse import reverse
 generator = np.random.default_rng(2)
 
 PLAIN_1D = dict(strides=(1,), padding=((0, 0),), lhs_dilation=(1,), rhs_dilation=(1,), groups=1)
-PLAIN_2D = dict(
-    strides=(1, 1), padding=((0, 0),) * 2, lhs_dilation=(1, 1), rhs_dilation=(1, 1), groups=1
-)
+PLAIN_2D = dict(strides=(1, 1), padding=((0, 0),) * 2, lhs_dilation=(1, 1), rhs_dilation=(1, 1), groups=1)
 
 
 def by_loops(x, w, strides, padding, lhs_dilation, rhs_dilation, groups):
@@ -84,9 +82,7 @@ def test_gradient_of_gradient_is_jaxs():
             value, pull = jax.vjp(reference, x, w)
             return (value, *pull(c))
 
-        wanted = jax.vjp(pulled, *map(jax.numpy.asarray, arrays))[1](
-            tuple(map(jax.numpy.asarray, cts))
-        )
+        wanted = jax.vjp(pulled, *map(jax.numpy.asarray, arrays))[1](tuple(map(jax.numpy.asarray, cts)))
     eager = evaluate(second, [*arrays, *cts])[3:]
     compiled = compile_graph(second)([*arrays, *cts])[3:]
     for a, b, c in zip(eager, compiled, wanted, strict=True):
@@ -112,6 +108,7 @@ def test_a_derivative_is_made_of_convolutions():
         ((2, 3, 5), (4, 3, 3, 3), {}, ValueError, "one rank"),
         ((2, 3, 5), (4, 3, 3), {"strides": (1, 1)}, ValueError, "'strides' must have 1 entries"),
         ((2, 3, 5), (4, 3, 3), {"rhs_dilation": (0,)}, ValueError, "'rhs_dilation'.*at least 1"),
+        ((2, 3, 5), (4, 3, 3), {"padding": ()}, ValueError, "'padding' must have 1 pairs"),
         ((2, 3, 5), (4, 3, 0), {}, ValueError, "must not be empty"),
     ],
 )

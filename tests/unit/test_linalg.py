@@ -126,9 +126,7 @@ def test_all_derivatives_of_a_determinant_are_exact_at_singular_matrices(n):
         pushed = forward(graph, [0])
         graph = graph_of(lambda a, x, g=pushed: build.current().inline(g, [a, x, x])[1:], x, x)
         outputs.append(graph)
-    every = graph_of(
-        lambda a, x: [build.current().inline(g, [a, x])[0] for g in outputs], x, x
-    )
+    every = graph_of(lambda a, x: [build.current().inline(g, [a, x])[0] for g in outputs], x, x)
     compiled = compile_graph(every)
     for rank in range(n + 1):
         left, right = generator.integers(-3, 4, (n, rank)), generator.integers(-3, 4, (rank, n))
@@ -315,7 +313,7 @@ def test_only_the_named_triangle_is_read():
 
 @pytest.mark.parametrize("row", [cholesky, inverse, det, slogdet, qr, eigh, eigvalsh, svd, svdvals])
 def test_element_types_and_vectors_are_refused(row):
-    with pytest.raises(TypeError, match=f"For '{'eigh' if 'eig' in row.name else row.name[:3]}.*Int32"):
+    with pytest.raises(TypeError, match=f"For '{row.name}', .* got Int32"):
         graph_of(row, np.ones((2, 2), np.int32))
     with pytest.raises(TypeError, match=r"must be Float32, .* but got Float16: convert it first"):
         graph_of(row, np.ones((2, 2), np.float16))

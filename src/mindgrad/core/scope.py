@@ -224,7 +224,7 @@ class Recorder(Scope):
 
     def input(self, tensor: Tensor) -> Tensor:
         number = self._leaf(tensor)
-        return make_tensor(tensor._array, tensor._type, self, number)
+        return make_tensor(self.values[number], tensor._type, self, number)
 
     def _leaf(self, tensor: Tensor) -> int:
         array = tensor._array

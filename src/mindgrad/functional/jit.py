@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -48,6 +49,9 @@ def _bound(function: Callable[..., Any], owner: weakref.ref) -> Callable[..., An
             state.depends_on(instance)
         return function(instance, *args, **kwargs)
 
+    # what it takes is what the function takes after ``self``
+    signature = inspect.signature(function)
+    method.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])  # type: ignore[attr-defined]
     return method
 
 

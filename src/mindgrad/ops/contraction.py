@@ -1,23 +1,425 @@
-"""Matrix products."""
+"""Products of matrices and tensors: matmul, einsum, tensordot and their relatives.
+
+All are plans of rows (``primitives.einsum``); half precision is summed in Float32.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
+from mindgrad.core.dtype import bool_
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops.operands import promoted
+from mindgrad.ops import arithmetic
+from mindgrad.ops.arguments import one_or_more, whole_number
+from mindgrad.ops.complexes import conj
+from mindgrad.ops.operands import normalize_axis, promoted
+from mindgrad.ops.reduction import reduce_sum
 from mindgrad.primitives.contraction import dot as dot_row
+from mindgrad.primitives.einsum import Plan, contraction_plan, einsum_plan, matmul_plan
+from mindgrad.primitives.structural import reshape
 
-__all__ = ["matmul"]
+__all__ = [
+    "batch_dot", "bmm", "dot", "einsum", "ger", "inner", "matmul", "mm", "mv", "outer", "tensor_dot",
+    "tensordot", "vecdot",
+]  # fmt: skip
+
+_matmul_plan = lru_cache(maxsize=4096)(matmul_plan)
 
 
-def matmul(x: Any, y: Any) -> Tensor:
-    """The matrix product ``x y``.
+def factors(operator: str, *xs: Any) -> list[Tensor]:
+    """The operands of a product: tensors of numbers of one element type.
+
+    Raises:
+        TypeError: one is no tensor, or they hold truth values.
+    """
+    for x in xs:
+        if not isinstance(x, Tensor):
+            raise TypeError(f"For '{operator}', the operands must be tensors, but got {type(x).__name__}.")
+    tensors = promoted(operator, *xs, broadcast=False)
+    if tensors[0].dtype is bool_:
+        raise TypeError(
+            f"For '{operator}', the operands must be numbers, but got Bool: convert them first."
+        )
+    return tensors
+
+
+# --- matrices ----------------------------------------------------------------------------------------
+
+
+def matmul(input: Any, other: Any) -> Tensor:
+    """The matrix product, as ``numpy.matmul``.
+
+    Axes in front of the last two are batches and broadcast. A tensor of one axis is a row on the left
+    and a column on the right, and the axis that this adds disappears again. Derivatives: for Y = A B,
+    Ẏ = Ȧ B + A Ḃ.
+
+    Args:
+        input: a tensor of shape (…, m, k), or (k,).
+        other: a tensor of shape (…, k, n), or (k,).
+
+    Returns:
+        Tensor of shape (…, m, n), without the axes that were added.
+
+    Raises:
+        TypeError: an operand is no tensor, or they hold truth values.
+        ValueError: an operand has no axes, or the shapes do not fit.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matmul(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])))
     [[11.]]
     """
-    x, y = promoted("MatMul", x, y, broadcast=False)
-    return apply(dot_row, x, y, contract=((x.ndim - 1,), (0,)), batch=((), ()))
+    a, b = factors("MatMul", input, other)
+    return _matmul_plan(a.type.shape, b.type.shape)((a, b), apply)
+
+
+def matrix_product(operator: str, a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> Tensor:
+    """The product of matrices (…, m, k) and (…, k, n), each with its last two axes exchanged if asked.
+
+    Raises:
+        TypeError: an operand is no tensor, or they hold truth values.
+        ValueError: an operand has less than two axes, or the shapes do not fit.
+    """
+    a, b = factors(operator, a, b)
+    for x in (a, b):
+        if x.ndim < 2:
+            raise ValueError(
+                f"For '{operator}', the operands must have at least two axes, but got the shapes "
+                f"{a.shape} and {b.shape}."
+            )
+    inner = a.shape[-2 if transpose_a else -1], b.shape[-1 if transpose_b else -2]
+    if inner[0] != inner[1]:
+        raise ValueError(
+            f"For '{operator}', the axes that are summed must be equally long, but with transpose_a = "
+            f"{transpose_a} and transpose_b = {transpose_b} the shapes {a.shape} and {b.shape} have "
+            f"{inner[0]} and {inner[1]}."
+        )
+    return _transposed_plan(operator, a.shape, b.shape, transpose_a, transpose_b)((a, b), apply)
+
+
+@lru_cache(maxsize=4096)
+def _transposed_plan(
+    operator: str, a: tuple[int, ...], b: tuple[int, ...], transpose_a: bool, transpose_b: bool
+) -> Plan:
+    left = ("inner", "row") if transpose_a else ("row", "inner")
+    right = ("column", "inner") if transpose_b else ("inner", "column")
+    batch = tuple(range(2 - max(len(a), len(b)), 0))
+    labels = (
+        (*batch[len(batch) - len(a) + 2 :], *left),
+        (*batch[len(batch) - len(b) + 2 :], *right),
+    )
+    return contraction_plan(labels, (*batch, "row", "column"), (a, b), operator)
+
+
+def check_ranks(operator: str, tensors: Sequence[Tensor], *ranks: int) -> None:
+    """Raise unless the tensors have these numbers of axes."""
+    if tuple(x.ndim for x in tensors) != ranks:
+        wanted = " and ".join(map(str, ranks))
+        raise ValueError(
+            f"For '{operator}', the operands must have {wanted} axes, but their shapes are "
+            f"{' and '.join(str(x.shape) for x in tensors)}."
+        )
+
+
+def mm(input: Any, mat2: Any) -> Tensor:
+    """The product of two matrices.
+
+    Args:
+        input: a tensor of shape (m, k).
+        mat2: a tensor of shape (k, n).
+
+    Returns:
+        Tensor of shape (m, n).
+
+    Raises:
+        TypeError: an operand is no tensor, or they hold truth values.
+        ValueError: an operand does not have two axes, or the shapes do not fit.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.mm(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])))
+    [[11.]]
+    """
+    check_ranks("MatMul", factors("MatMul", input, mat2), 2, 2)
+    return matmul(input, mat2)
+
+
+def mv(mat: Any, vec: Any) -> Tensor:
+    """The product of a matrix and a vector.
+
+    Args:
+        mat: a tensor of shape (m, k).
+        vec: a tensor of shape (k,).
+
+    Returns:
+        Tensor of shape (m,).
+
+    Raises:
+        TypeError: an operand is no tensor, or they hold truth values.
+        ValueError: the operands do not have two axes and one, or the shapes do not fit.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.mv(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([1.0, 1.0])))
+    [3. 7.]
+    """
+    check_ranks("Mv", factors("Mv", mat, vec), 2, 1)
+    return matmul(mat, vec)
+
+
+def bmm(input_x: Any, mat2: Any) -> Tensor:
+    """The products of batches of matrices; axes in front of the last two broadcast.
+
+    Args:
+        input_x: a tensor of shape (…, m, k).
+        mat2: a tensor of shape (…, k, n).
+
+    Returns:
+        Tensor of shape (…, m, n).
+
+    Raises:
+        TypeError: an operand is no tensor, or they hold truth values.
+        ValueError: an operand has less than two axes, or the shapes do not fit.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.bmm(Tensor([[[1.0, 2.0]]]), Tensor([[[3.0], [4.0]]])))
+    [[[11.]]]
+    """
+    return matrix_product("BatchMatMul", input_x, mat2, False, False)
+
+
+# --- sums over chosen axes ---------------------------------------------------------------------------
+
+
+def dot(input: Any, other: Any) -> Tensor:
+    """The sum over the last axis of ``input`` and the second to last of ``other``, as ``numpy.dot``.
+
+    Args:
+        input: a tensor of shape (…, k).
+        other: a tensor of shape (…, k, n), or (k,).
+
+    Returns:
+        Tensor with the other axes of ``input``, then those of ``other``.
+
+    Raises:
+        TypeError: an operand is no tensor, or they hold truth values.
+        ValueError: an operand has no axes, or the summed axes are not equally long.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.dot(Tensor([1.0, 2.0]), Tensor([3.0, 4.0])))
+    11.0
+    """
+    a, b = factors("Dot", input, other)
+    if not a.ndim or not b.ndim:
+        raise ValueError(
+            f"For 'Dot', the operands must have at least one axis, but got the shapes {a.shape} and {b.shape}."
+        )
+    return _contracted("Dot", a, b, (a.ndim - 1,), (max(b.ndim - 2, 0),))
+
+
+def inner(input: Any, other: Any) -> Tensor:
+    """The sum over the last axis of both; a tensor without axes multiplies the other.
+
+    Args:
+        input: a tensor of shape (…, k).
+        other: a tensor of shape (…, k).
+
+    Returns:
+        Tensor with the other axes of ``input``, then those of ``other``.
+
+    Raises:
+        TypeError: an operand is no tensor, or they hold truth values.
+        ValueError: the last axes are not equally long.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.inner(Tensor([[1.0, 2.0], [0.0, 1.0]]), Tensor([3.0, 4.0])))
+    [11.  4.]
+    """
+    a, b = factors("Inner", input, other)
+    if not a.ndim or not b.ndim:
+        return arithmetic.mul(a, b)
+    return _contracted("Inner", a, b, (a.ndim - 1,), (b.ndim - 1,))
+
+
+def outer(input: Any, vec2: Any) -> Tensor:
+    """The products of all elements of one vector with all of another: y_ij = a_i b_j.
+
+    Args:
+        input: a tensor of shape (m,).
+        vec2: a tensor of shape (n,).
+
+    Returns:
+        Tensor of shape (m, n).
+
+    Raises:
+        TypeError: an operand is no tensor, or they hold truth values.
+        ValueError: an operand does not have one axis.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.outer(Tensor([1.0, 2.0]), Tensor([3.0, 4.0])))
+    [[3. 4.]
+     [6. 8.]]
+    """
+    a, b = factors("Outer", input, vec2)
+    check_ranks("Outer", (a, b), 1, 1)
+    return _contracted("Outer", a, b, (), ())
+
+
+def vecdot(x: Any, y: Any, axis: int = -1) -> Tensor:
+    """The sum of conj(x) · y along one axis.
+
+    Args:
+        x, y: tensors whose shapes broadcast.
+        axis: the axis to sum over, counted in the broadcast shape.
+
+    Returns:
+        Tensor of the broadcast shape without the axis.
+
+    Raises:
+        TypeError: an operand is no tensor, they hold truth values, or ``axis`` is no int.
+        ValueError: the shapes do not broadcast, or ``axis`` is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.vecdot(Tensor([[1.0, 2.0], [0.0, 1.0]]), Tensor([3.0, 4.0])))
+    [11.  4.]
+    """
+    factors("Vecdot", x, y)
+    a, b = promoted("Vecdot", conj(x), y)
+    axis = normalize_axis(axis, a.ndim, "Vecdot")
+    return reduce_sum(arithmetic.mul(a, b), axis)
+
+
+def tensordot(x1: Any, x2: Any, axes: Any) -> Tensor:
+    """The sum over pairs of axes, one of each operand.
+
+    Args:
+        x1, x2: tensors.
+        axes: how many of the last axes of ``x1`` and the first of ``x2`` are summed; or the axes of
+            ``x1`` and those of ``x2``, two ints or two tuples of equal length.
+
+    Returns:
+        Tensor with the other axes of ``x1``, then those of ``x2``.
+
+    Raises:
+        TypeError: an operand is no tensor, they hold truth values, or ``axes`` is neither.
+        ValueError: an axis is out of range or named twice, or summed axes are not equally long.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.tensordot(Tensor([[1.0, 2.0], [0.0, 1.0]]), Tensor([3.0, 4.0]), 1))
+    [11.  4.]
+    """
+    a, b = factors("TensorDot", x1, x2)
+    if isinstance(axes, (tuple, list)):
+        if len(axes) != 2:
+            raise ValueError(f"For 'TensorDot', the 'axes' must be an int or two lists, but got {axes}.")
+        left, right = (
+            tuple(normalize_axis(each, x.ndim, "TensorDot") for each in one_or_more(listed))
+            for x, listed in zip((a, b), axes, strict=True)
+        )
+    else:
+        count = whole_number(axes, "TensorDot", "axes", 0)
+        if count > min(a.ndim, b.ndim):
+            raise ValueError(
+                f"For 'TensorDot', the operands must have at least {count} axes, but their shapes are "
+                f"{a.shape} and {b.shape}."
+            )
+        left, right = tuple(range(a.ndim - count, a.ndim)), tuple(range(count))
+    if len(left) != len(right) or len(set(left)) != len(left) or len(set(right)) != len(right):
+        raise ValueError(
+            f"For 'TensorDot', the 'axes' must name as many axes of one operand as of the other, each "
+            f"once, but got {axes}."
+        )
+    return _contracted("TensorDot", a, b, left, right)
+
+
+def _contracted(
+    operator: str, a: Tensor, b: Tensor, left: tuple[int, ...], right: tuple[int, ...]
+) -> Tensor:
+    """The sum over the axes ``left`` of ``a`` and ``right`` of ``b``, pair by pair."""
+    sizes = tuple(a.shape[i] for i in left), tuple(b.shape[i] for i in right)
+    if sizes[0] != sizes[1]:
+        raise ValueError(
+            f"For '{operator}', the axes that are summed must be equally long, but those of the shapes "
+            f"{a.shape} and {b.shape} have {sizes[0]} and {sizes[1]}."
+        )
+    return apply(dot_row, a, b, contract=(left, right), batch=((), ()))
+
+
+def batch_dot(x1: Any, x2: Any, axes: Any = None) -> Tensor:
+    """The sum over one axis of each operand, apart for each element of the first axis.
+
+    Args:
+        x1, x2: tensors with at least two axes, the first of them equally long.
+        axes: the axes to sum over, an int or a pair; ``None``: the last of ``x1`` and the second to last
+            of ``x2`` (its last one, if it has two axes).
+
+    Returns:
+        Tensor with the first axis, the other axes of ``x1`` and those of ``x2``; with at least two axes.
+
+    Raises:
+        TypeError: an operand is no tensor, they hold truth values, or ``axes`` is neither.
+        ValueError: an operand has less than two axes, an axis is out of range or the first one, or
+            the axes are not equally long.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.batch_dot(Tensor([[1.0, 2.0], [0.0, 1.0]]), Tensor([[3.0, 4.0], [5.0, 6.0]])))
+    [[11.]
+     [ 6.]]
+    """
+    a, b = factors("BatchDot", x1, x2)
+    if a.ndim < 2 or b.ndim < 2:
+        raise ValueError(
+            f"For 'BatchDot', the operands must have at least two axes, but their shapes are {a.shape} and "
+            f"{b.shape}."
+        )
+    given = (a.ndim - 1, max(b.ndim - 2, 1)) if axes is None else one_or_more(axes)
+    given = given * 2 if len(given) == 1 else given
+    if len(given) != 2:
+        raise ValueError(f"For 'BatchDot', the 'axes' must be an int or a pair of ints, but got {axes}.")
+    left, right = (normalize_axis(i, x.ndim, "BatchDot") for i, x in zip(given, (a, b), strict=True))
+    if 0 in (left, right):
+        raise ValueError(f"For 'BatchDot', the first axis is the batch and cannot be summed: axes {axes}.")
+    if (a.shape[0], a.shape[left]) != (b.shape[0], b.shape[right]):
+        raise ValueError(
+            f"For 'BatchDot', the first and the summed axes must be equally long, but the shapes are "
+            f"{a.shape} and {b.shape} and the axes {left} and {right}."
+        )
+    y = apply(dot_row, a, b, contract=((left,), (right,)), batch=((0,), (0,)))
+    return apply(reshape, y, shape=(*y.shape, 1)) if y.ndim == 1 else y
+
+
+def einsum(equation: str, *operands: Any) -> Tensor:
+    """The sum of products that ``equation`` describes, in the cheapest order of its factors.
+
+    Args:
+        equation: a letter for each axis of each operand, operands separated by commas; after ``->``
+            those of the result. Axes with one letter go together; letters that the result does not
+            have are summed. ``...`` stands for axes that broadcast. Without ``->`` the result has the
+            letters that occur once, in alphabetical order.
+        operands: tensors, or one tuple or list of them.
+
+    Returns:
+        Tensor with the axes of the result.
+
+    Raises:
+        TypeError: ``equation`` is no string, an operand no tensor, or they hold truth values.
+        ValueError: ``equation`` is malformed, or does not fit the operands.
+
+    >>> from mindgrad import Tensor, ops
+    >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> print(ops.einsum("ii->", x), ops.einsum("ij,j->i", x, Tensor([1.0, 1.0])))
+    5.0 [3. 7.]
+    """
+    if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
+        operands = tuple(operands[0])
+    if not isinstance(equation, str):
+        raise TypeError(f"For 'Einsum', the 'equation' must be a string, but got {type(equation).__name__}.")
+    if not operands:
+        raise ValueError("For 'Einsum', at least one operand must be given.")
+    tensors = factors("Einsum", *operands)
+    return einsum_plan(equation, tuple(x.type.shape for x in tensors))(tensors, apply)
+
+
+# the same functions under second names
+ger = outer
+tensor_dot = tensordot

@@ -22,9 +22,9 @@ from mindgrad.ops.layout import (
     expand_dims,
     ravel,
     reshape,
-    slice_axis,
     squeeze,
 )
+from mindgrad.ops.moving import slice_axis
 from mindgrad.ops.operands import broadcast_to, operand
 from mindgrad.ops.places import read_along
 from mindgrad.primitives import structural

@@ -1,4 +1,4 @@
-"""The shape of a tensor and the order of its axes: reshape, transpose, squeeze, flip, roll, …"""
+"""The shape of a tensor and the order of its axes: reshape, transpose, squeeze, flatten, …"""
 
 from __future__ import annotations
 
@@ -13,16 +13,14 @@ from mindgrad.ops.arguments import (
     filled_shape,
     one_or_more,
     sizes,
-    whole_number,
 )
-from mindgrad.ops.operands import broadcast_to as broadcast
 from mindgrad.ops.operands import operand
 from mindgrad.primitives import structural as rows
 
 __all__ = [
-    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_to", "expand_dims", "flatten", "flip", "fliplr",
-    "flipud", "moveaxis", "movedim", "narrow", "permute", "rank", "ravel", "reshape", "roll", "rot90",
-    "shape", "size", "squeeze", "swapaxes", "swapdims", "transpose", "unsqueeze", "view",
+    "atleast_1d", "atleast_2d", "atleast_3d", "expand_dims", "flatten", "moveaxis", "movedim", "permute",
+    "rank", "ravel", "reshape", "shape", "size", "squeeze", "swapaxes", "swapdims", "transpose",
+    "unsqueeze", "view",
 ]  # fmt: skip
 
 
@@ -80,10 +78,11 @@ def reshape(input: Any, shape: Any) -> Tensor:
      [3. 4.]]
     """
     x = operand(input, "Reshape")
-    return _reshaped(x, filled_shape(x, sizes(shape, "Reshape", "shape"), "Reshape"))
+    return reshaped(x, filled_shape(x, sizes(shape, "Reshape", "shape"), "Reshape"))
 
 
-def _reshaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+def reshaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """``x`` in another shape, which must hold as many elements."""
     return x if x.shape == shape else apply(rows.reshape, x, shape=shape)
 
 
@@ -106,7 +105,7 @@ def ravel(input: Any) -> Tensor:
     [1. 2. 3. 4.]
     """
     x = operand(input, "Ravel")
-    return _reshaped(x, (x.size,))
+    return reshaped(x, (x.size,))
 
 
 def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
@@ -131,7 +130,7 @@ def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = 
     if order == "F":
         x = _permuted(x, tuple(reversed(range(x.ndim))))
     if x.ndim == 0:
-        return _reshaped(x, (1,))
+        return reshaped(x, (1,))
     if x.ndim == 1:
         return x
     first = axis_in_range(start_dim, x.ndim, "Flatten", "start_dim")
@@ -142,7 +141,7 @@ def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = 
             f"and {end_dim}."
         )
     merged = math.prod(x.shape[first : last + 1])
-    return _reshaped(x, (*x.shape[:first], merged, *x.shape[last + 1 :]))
+    return reshaped(x, (*x.shape[:first], merged, *x.shape[last + 1 :]))
 
 
 def expand_dims(input_x: Any, axis: int) -> Tensor:
@@ -189,7 +188,7 @@ def squeeze(input: Any, axis: Any = None) -> Tensor:
     """
     x = operand(input, "Squeeze")
     if axis is None or (isinstance(axis, (tuple, list)) and not axis):
-        return _reshaped(x, tuple(n for n in x.shape if n != 1))
+        return reshaped(x, tuple(n for n in x.shape if n != 1))
     axes = axes_in_order(axis, x.ndim, "Squeeze")
     for each in axes:
         if x.shape[each] != 1:
@@ -197,7 +196,7 @@ def squeeze(input: Any, axis: Any = None) -> Tensor:
                 f"For 'Squeeze', the axis {each} of the input of shape {x.shape} has size "
                 f"{x.shape[each]}; only an axis of size 1 can be left out."
             )
-    return _reshaped(x, tuple(n for i, n in enumerate(x.shape) if i not in axes))
+    return reshaped(x, tuple(n for i, n in enumerate(x.shape) if i not in axes))
 
 
 def _at_least(x: Any, operator: str, count: int) -> Tensor:
@@ -206,8 +205,8 @@ def _at_least(x: Any, operator: str, count: int) -> Tensor:
         return x
     if count == 3:
         shapes = {0: (1, 1, 1), 1: (1, *x.shape, 1), 2: (*x.shape, 1)}
-        return _reshaped(x, shapes[x.ndim])
-    return _reshaped(x, (1,) * (count - x.ndim) + x.shape)
+        return reshaped(x, shapes[x.ndim])
+    return reshaped(x, (1,) * (count - x.ndim) + x.shape)
 
 
 def atleast_1d(inputs: Any) -> Any:
@@ -353,178 +352,3 @@ def movedim(x: Any, source: Any, destination: Any) -> Tensor:
     (4, 2, 3)
     """
     return moveaxis(x, source, destination)
-
-
-# --- elements repeated, in another order, or left out ----------------------------------------------
-
-
-def broadcast_to(input: Any, shape: Any) -> Tensor:
-    """``input`` repeated to ``shape`` by NumPy's rules.
-
-    Args:
-        input: a tensor whose sizes, from the right, are 1 or those of ``shape``.
-        shape: the sizes, a tuple or list of ints; −1 keeps the size of that axis of ``input``.
-
-    Raises:
-        TypeError: ``shape`` holds something that is no int.
-        ValueError: ``input`` does not broadcast to ``shape``.
-
-    >>> from mindgrad import Tensor, ops
-    >>> print(ops.broadcast_to(Tensor([1.0, 2.0]), (2, -1)))
-    [[1. 2.]
-     [1. 2.]]
-    """
-    x = operand(input, "BroadcastTo")
-    wanted = sizes(shape, "BroadcastTo", "shape", least=-1)
-    offset = len(wanted) - x.ndim
-    filled = tuple(
-        x.shape[i - offset] if n == -1 and i >= offset else n for i, n in enumerate(wanted)
-    )
-    fits = offset >= 0 and all(
-        n in (1, m) for n, m in zip(x.shape, filled[max(offset, 0) :], strict=True)
-    )
-    if not fits or -1 in filled:
-        raise ValueError(
-            f"For 'BroadcastTo', an input of shape {x.shape} cannot be broadcast to the shape "
-            f"{wanted}: from the right, each of its sizes must be 1 or the size asked for."
-        )
-    return broadcast(x, filled)
-
-
-def flip(input: Any, dims: Any) -> Tensor:
-    """The elements of ``input`` in opposite order along the axes ``dims``.
-
-    Raises:
-        TypeError: an axis is no int.
-        ValueError: an axis is out of range or named twice.
-
-    >>> from mindgrad import Tensor, ops
-    >>> print(ops.flip(Tensor([[1.0, 2.0], [3.0, 4.0]]), (0,)))
-    [[3. 4.]
-     [1. 2.]]
-    """
-    x = operand(input, "Flip")
-    axes = axes_in_order(dims, x.ndim, "Flip", "dims")
-    return apply(rows.reverse, x, axes=axes) if axes else x
-
-
-def fliplr(input: Any) -> Tensor:
-    """:func:`flip` along the second axis.
-
-    >>> from mindgrad import Tensor, ops
-    >>> print(ops.fliplr(Tensor([[1.0, 2.0]])))
-    [[2. 1.]]
-    """
-    return flip(input, (1,))
-
-
-def flipud(input: Any) -> Tensor:
-    """:func:`flip` along the first axis.
-
-    >>> from mindgrad import Tensor, ops
-    >>> print(ops.flipud(Tensor([1.0, 2.0])))
-    [2. 1.]
-    """
-    return flip(input, (0,))
-
-
-def slice_axis(x: Tensor, axis: int, start: int, limit: int) -> Tensor:
-    """The elements ``start`` to ``limit`` of ``x`` along ``axis``, all inside."""
-    if start == 0 and limit == x.shape[axis]:
-        return x
-    return apply(
-        rows.slice,
-        x,
-        start=tuple(start if i == axis else 0 for i in range(x.ndim)),
-        limit=tuple(limit if i == axis else n for i, n in enumerate(x.shape)),
-        strides=(1,) * x.ndim,
-    )
-
-
-def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
-    """``input`` with its elements moved on by ``shifts`` places, those at the end to the front.
-
-    Args:
-        input: a tensor of any shape.
-        shifts: an int, or one per axis of ``dims``.
-        dims: the axes; by default the elements are moved in row-major order.
-
-    Raises:
-        TypeError: a shift or an axis is no int.
-        ValueError: an axis is out of range, or there are not as many shifts as axes.
-
-    >>> from mindgrad import Tensor, ops
-    >>> print(ops.roll(Tensor([1.0, 2.0, 3.0]), 1))
-    [3. 1. 2.]
-    """
-    x = operand(input, "Roll")
-    if dims is None:
-        return _reshaped(roll(ravel(x), shifts, 0), x.shape)
-    axes = [axis_in_range(each, x.ndim, "Roll", "dims") for each in one_or_more(dims)]
-    steps = sizes(shifts, "Roll", "shifts")
-    if len(steps) == 1:
-        steps *= len(axes)
-    if len(axes) == 1:
-        axes *= len(steps)
-    if len(steps) != len(axes):
-        raise ValueError(
-            f"For 'Roll', there must be one shift per axis, but got 'shifts' {shifts} and 'dims' {dims}."
-        )
-    for axis, step in zip(axes, steps, strict=True):
-        count = x.shape[axis]
-        place = -step % count if count else 0
-        if place:
-            parts = slice_axis(x, axis, place, count), slice_axis(x, axis, 0, place)
-            x = apply(rows.concatenate, *parts, axis=axis)
-    return x
-
-
-def rot90(input: Any, k: int, dims: Any) -> Tensor:
-    """``input`` turned ``k`` times by 90 degrees, from the first axis of ``dims`` towards the second.
-
-    Raises:
-        TypeError: ``k`` or an axis is no int.
-        ValueError: ``dims`` does not name two different axes.
-
-    >>> from mindgrad import Tensor, ops
-    >>> print(ops.rot90(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1, (0, 1)))
-    [[2. 4.]
-     [1. 3.]]
-    """
-    x = operand(input, "Rot90")
-    axes = axes_in_order(dims, x.ndim, "Rot90", "dims")
-    if len(axes) != 2:
-        raise ValueError(f"For 'Rot90', the 'dims' must name two axes, but got {dims}.")
-    turns = whole_number(k, "Rot90", "k") % 4
-    if turns == 0:
-        return x
-    if turns == 2:
-        return flip(x, axes)
-    if turns == 1:
-        return swapaxes(flip(x, axes[1]), *axes)
-    return flip(swapaxes(x, *axes), axes[1])
-
-
-def narrow(input: Any, axis: int, start: int, length: int) -> Tensor:
-    """``length`` elements of ``input`` from ``start`` on, along ``axis``.
-
-    Raises:
-        TypeError: an argument is no int.
-        ValueError: ``axis`` is out of range, or the elements do not lie inside.
-
-    >>> from mindgrad import Tensor, ops
-    >>> print(ops.narrow(Tensor([1.0, 2.0, 3.0]), 0, 1, 2))
-    [2. 3.]
-    """
-    x = operand(input, "Narrow")
-    axis = axis_in_range(axis, x.ndim, "Narrow")
-    count = x.shape[axis]
-    first = whole_number(start, "Narrow", "start")
-    first += count if first < 0 else 0
-    length = whole_number(length, "Narrow", "length", least=0)
-    if not 0 <= first <= first + length <= count:
-        raise ValueError(
-            f"For 'Narrow', the elements {first} to {first + length} do not lie inside axis {axis} of "
-            f"the input of shape {x.shape}."
-        )
-    return slice_axis(x, axis, first, first + length)

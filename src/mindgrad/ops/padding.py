@@ -10,7 +10,7 @@ import numpy as np
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.ops.arguments import sizes
-from mindgrad.ops.layout import slice_axis
+from mindgrad.ops.moving import slice_axis
 from mindgrad.ops.operands import operand
 from mindgrad.ops.places import read_along
 from mindgrad.primitives import arithmetic, structural

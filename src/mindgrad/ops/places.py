@@ -19,7 +19,7 @@ from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, operand
 from mindgrad.primitives import arithmetic, indexing, structural
 
-__all__ = ["known", "places", "places_nd", "read_along", "read_at", "write_at"]
+__all__ = ["known", "places", "places_nd", "read_along", "read_at", "side_by_side", "write_at"]
 
 Places = np.ndarray | Tensor
 
@@ -103,11 +103,11 @@ def places_nd(indices: Any, sizes: Sequence[int], operator: str) -> Tensor:
     columns = [
         places(np.asarray(values[..., k]), size, operator, k, wraps=False) for k, size in enumerate(sizes)
     ]
-    return _side_by_side(columns, operator)
+    return side_by_side(columns, operator)
 
 
-def _side_by_side(columns: Sequence[Places], operator: str) -> Tensor:
-    """One index of shape (*b, k) from k of shapes that broadcast to b."""
+def side_by_side(columns: Sequence[Places], operator: str) -> Tensor:
+    """One index of shape (*b, k) from k places whose shapes broadcast to b."""
     shape = broadcast_shapes(operator, *[column.shape for column in columns])
     if all(isinstance(column, np.ndarray) for column in columns):
         spread = [np.broadcast_to(column, shape) for column in columns]
@@ -129,7 +129,7 @@ def read_at(x: Tensor, columns: Sequence[Places], axes: tuple[int, ...], operato
 
     The result has the shape (*b, *r) with r the other axes of ``x`` in their order.
     """
-    return apply(indexing.gather, x, _side_by_side(columns, operator), axes=axes)
+    return apply(indexing.gather, x, side_by_side(columns, operator), axes=axes)
 
 
 def read_along(x: Tensor, index: Places, axis: int) -> Tensor:
@@ -146,7 +146,7 @@ def write_at(
     x: Tensor, columns: Sequence[Places], axes: tuple[int, ...], updates: Tensor, operator: str
 ) -> Tensor:
     """``x`` with ``updates``, of shape (*b, *r), at the places that :func:`read_at` reads."""
-    indices = _side_by_side(columns, operator)
+    indices = side_by_side(columns, operator)
     return apply(
         indexing.scatter_set, x, indices, updates, axes=axes, unique=_is_unique(indices, x, axes)
     )

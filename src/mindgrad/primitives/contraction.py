@@ -87,9 +87,7 @@ def _multiply(a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
     b = transpose(b, permutation=(*batch[1], *free_b))
     return Atom.operators["absorb"](
         broadcast_in_dim(a, shape=shape, dims=tuple(range(rank_a))),
-        broadcast_in_dim(
-            b, shape=shape, dims=(*range(count), *range(rank_a, rank_a + len(free_b)))
-        ),
+        broadcast_in_dim(b, shape=shape, dims=(*range(count), *range(rank_a, rank_a + len(free_b)))),
     )
 
 
@@ -103,9 +101,7 @@ def _dot_jvp(y: Any, xs: Any, ts: Any, contract: Axes, batch: Axes) -> Any:
     )
 
 
-def _cotangent(
-    ct: Any, other: Any, over: Axes, batch: Axes, current: Shape, other_first: bool
-) -> Any:
+def _cotangent(ct: Any, other: Any, over: Axes, batch: Axes, current: Shape, other_first: bool) -> Any:
     """Contract ``ct`` with the other operand over its free axes; put the axes in order.
 
     ``over`` and ``batch`` hold the axes of ``ct`` and of ``other``; ``current`` names the wanted axis
@@ -158,15 +154,13 @@ def _dot_simplify(a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
     for this, other, mine, theirs in ((a, b, 0, 1), (b, a, 1, 0)):
         splat = type(this) is Constant and this.is_splat and not isinstance(other, Constant)
         # a sum of half precision is less exact than a product summed in single precision
-        if not splat or this.dtype.itemsize < 4 and this.dtype.is_inexact:
+        if not splat or is_half(this.dtype.numpy):
             continue
         result = _dot_type(a.type, b.type, contract, batch)
         free = _free(len(other.shape), contract[theirs], batch[theirs])
         kept = tuple(i for i in range(len(other.shape)) if i not in contract[theirs])
         total = reduce_sum(other, axes=tuple(sorted(contract[theirs])))
-        total = transpose(
-            total, permutation=tuple(kept.index(i) for i in (*batch[theirs], *free))
-        )
+        total = transpose(total, permutation=tuple(kept.index(i) for i in (*batch[theirs], *free)))
         count, skipped = len(batch[0]), len(this.shape) - len(contract[mine]) - len(batch[mine])
         start = count if mine else count + skipped
         dims = (*range(count), *range(start, start + len(free)))

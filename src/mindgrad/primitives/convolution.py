@@ -33,14 +33,9 @@ def _dilated(sizes: Shape, dilation: Shape) -> Shape:
 def _output_sizes(
     x: Shape, w: Shape, strides: Shape, padding: Padding, lhs_dilation: Shape, rhs_dilation: Shape
 ) -> Shape:
-    padded = (
-        n + low + high
-        for n, (low, high) in zip(_dilated(x[2:], lhs_dilation), padding, strict=True)
-    )
+    padded = (n + low + high for n, (low, high) in zip(_dilated(x[2:], lhs_dilation), padding, strict=True))
     windows = _dilated(w[2:], rhs_dilation)
-    return tuple(
-        max((n - k) // s + 1, 0) for n, k, s in zip(padded, windows, strides, strict=True)
-    )
+    return tuple(max((n - k) // s + 1, 0) for n, k, s in zip(padded, windows, strides, strict=True))
 
 
 def _conv_type(
@@ -54,8 +49,7 @@ def _conv_type(
 ) -> TensorType:
     if x.dtype is not w.dtype or x.dtype.kind == "bool":
         raise TypeError(
-            f"For 'conv', input and kernel must have one element type and be numbers, "
-            f"but got {x} and {w}."
+            f"For 'conv', input and kernel must have one element type and be numbers, but got {x} and {w}."
         )
     spatial = x.rank - 2
     if x.rank != w.rank or spatial < 0:
@@ -63,18 +57,18 @@ def _conv_type(
             f"For 'conv', the input (N, C, …) and the kernel (O, C / groups, …) must have one rank "
             f"of at least 2, but got the shapes {x.shape} and {w.shape}."
         )
-    for parameter, given in (
-        ("strides", strides),
-        ("padding", padding),
-        ("lhs_dilation", lhs_dilation),
-        ("rhs_dilation", rhs_dilation),
-    ):
-        if len(given) != spatial or (parameter != "padding" and any(n < 1 for n in given)):
+    sizes = {"strides": strides, "lhs_dilation": lhs_dilation, "rhs_dilation": rhs_dilation}
+    for parameter, given in sizes.items():
+        if len(given) != spatial or any(n < 1 for n in given):
             raise ValueError(
-                f"For 'conv', '{parameter}' must have {spatial} entries for an input of shape "
-                f"{x.shape}{'' if parameter == 'padding' else ', each at least 1'}, "
-                f"but got {given}."
+                f"For 'conv', '{parameter}' must have {spatial} entries of at least 1 for an input "
+                f"of shape {x.shape}, but got {given}."
             )
+    if len(padding) != spatial:
+        raise ValueError(
+            f"For 'conv', 'padding' must have {spatial} pairs for an input of shape {x.shape}, "
+            f"but got {padding}."
+        )
     if groups < 1 or x.shape[1] != w.shape[1] * groups or w.shape[0] % groups:
         raise ValueError(
             f"For 'conv', the input has {x.shape[1]} channels, which must be 'groups' times the "
@@ -83,8 +77,8 @@ def _conv_type(
         )
     if 0 in w.shape[2:]:
         raise ValueError(f"For 'conv', the kernel must not be empty, but got shape {w.shape}.")
-    sizes = _output_sizes(x.shape, w.shape, strides, padding, lhs_dilation, rhs_dilation)
-    return x.with_shape((x.shape[0], w.shape[0], *sizes))
+    output = _output_sizes(x.shape, w.shape, strides, padding, lhs_dilation, rhs_dilation)
+    return x.with_shape((x.shape[0], w.shape[0], *output))
 
 
 def _conv_numpy(
@@ -234,9 +228,7 @@ def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tupl
     x, w = xs
     if at[1] is None:
         x = moved(x, at[0], 0)
-        y = conv(
-            reshape(x, shape=(size * x.shape[1], *x.shape[2:])), w, groups=groups, **window
-        )
+        y = conv(reshape(x, shape=(size * x.shape[1], *x.shape[2:])), w, groups=groups, **window)
         return reshape(y, shape=(size, y.shape[0] // max(size, 1), *y.shape[1:])), 0
     if at[0] is None:
         # output channels are ordered by group first

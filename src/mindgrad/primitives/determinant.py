@@ -20,21 +20,31 @@ import numpy as np
 from mindgrad.core.dtype import complex64, complex128, float32, float64
 from mindgrad.core.graph import Constant
 from mindgrad.core.types import TensorType
+from mindgrad.primitives.arithmetic import greater, less, select
 from mindgrad.primitives.complexes import complex, imag, real
-from mindgrad.primitives.kinds import constant, general, ones, zeros
+from mindgrad.primitives.kinds import full, general, ones, zeros
 from mindgrad.primitives.linalg import inverse
 from mindgrad.primitives.matrices import (
     batched_in_front,
     check_square,
-    on_failure_nan,
+    columns,
+    matmul,
     real_part_type,
     sum_of_products,
     swapped,
     well_conditioned,
 )
-from mindgrad.primitives.reduction import reduce_sum
-from mindgrad.primitives.samples import case, fixed, reals
-from mindgrad.primitives.structural import broadcast_in_dim, concatenate, convert, reverse, slice
+from mindgrad.primitives.reduction import reduce_max, reduce_min, reduce_sum
+from mindgrad.primitives.samples import case, reals
+from mindgrad.primitives.spectral import svd
+from mindgrad.primitives.structural import (
+    broadcast_in_dim,
+    concatenate,
+    convert,
+    reverse,
+    slice,
+    stop_gradient,
+)
 
 __all__ = ["det", "slogdet"]
 
@@ -44,42 +54,22 @@ _COMPLEX = {float32: complex64, float64: complex128, complex64: complex64, compl
 # --- cofactors -------------------------------------------------------------------------------------
 
 
-def _shift_numpy(a: Any) -> Any:
-    u, s, vh = np.linalg.svd(a)
-    return _radius(np, s)[..., None, None] * (u @ vh)
+def _regular_shift(a: Any) -> Any:
+    """S = r U Vᴴ, without derivative; r is the smallest singular value that is not zero in this
+    precision over their number, and 1 for a zero matrix.
+    """
+    u, s, vh = svd(stop_gradient(a))
+    axis = len(s.shape) - 1
 
+    def along(x: Any) -> Any:
+        return broadcast_in_dim(x, shape=s.shape, dims=tuple(range(axis)))
 
-def _shift_xla(jax: Any, a: Any) -> Any:
-    u, s, vh = jax.numpy.linalg.svd(a)
-    product = jax.numpy.matmul(u, vh, precision="highest")
-    return (_radius(jax.numpy, s)[..., None, None] * product).astype(a.dtype)
-
-
-def _radius(numpy: Any, s: Any) -> Any:
-    """The smallest singular value that is not zero in this precision over their number, or 1."""
-    kept = s > np.sqrt(np.finfo(s.dtype).eps) * s[..., :1]
-    smallest = numpy.min(numpy.where(kept, s, np.inf), axis=-1) / s.shape[-1]
-    return numpy.where(numpy.isfinite(smallest), smallest, 1).astype(s.dtype)
-
-
-def _square(a: TensorType) -> TensorType:
-    check_square("regular_shift", a)
-    return a
-
-
-#: S = r U Vᴴ of the singular value decomposition A = U Σ Vᴴ; its derivative is not needed
-regular_shift = constant(
-    "regular_shift",
-    type_rule=_square,
-    numpy=on_failure_nan(_shift_numpy),
-    xla=_shift_xla,
-    batch=batched_in_front("regular_shift"),
-    samples=[
-        case(reals()[4, 4], prepare=well_conditioned),
-        case(reals()[2, 5, 5], prepare=well_conditioned),
-        case(fixed(np.zeros((4, 4)))),
-    ],
-)
+    negligible = float(np.sqrt(np.finfo(s.dtype.numpy).eps))
+    kept = greater(s, along(reduce_max(s, axes=(axis,)) * negligible))
+    smallest = reduce_min(select(kept, s, full(s.type, np.inf)), axes=(axis,))
+    found = less(smallest, full(smallest.type, np.inf))
+    radius = select(found, smallest * (1 / s.shape[-1]), ones(smallest.type))
+    return matmul(u * columns(along(radius), u), vh)
 
 
 def _cofactors(a: Any) -> Any:
@@ -139,7 +129,7 @@ def _cofactors_on_circle(a: Any) -> Any:
         return broadcast_in_dim(convert(x, dtype=dtype), shape=shape, dims=dims)
 
     z = broadcast_in_dim(Constant(points.astype(dtype.numpy)), shape=shape, dims=(rank - 2,))
-    moved = everywhere(a) + z * everywhere(regular_shift(a))
+    moved = everywhere(a) + z * everywhere(_regular_shift(a))
     value = det(moved, regular=True)
     value = broadcast_in_dim(value, shape=shape, dims=tuple(range(rank - 1)))
     total = reduce_sum(value * swapped(inverse(moved)), axes=(rank - 2,))

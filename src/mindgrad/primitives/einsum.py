@@ -161,10 +161,7 @@ class _Planner:
             a, b = b, a
         if not contracted and set(b.labels) <= set(a.labels):
             return self.multiplied(a, b)
-        places = {label: i for i, label in enumerate(keep)}
-        batch = sorted(
-            (label for label in a.labels if label in b.labels and label in places), key=places.get
-        )
+        batch = [label for label in keep if label in a.labels and label in b.labels]
         skip = {*batch, *contracted}
         free_a = [label for label in a.labels if label not in skip]
         free_b = [label for label in b.labels if label not in skip]

@@ -86,9 +86,7 @@ def _triangular_jvp(y: Any, xs: Any, ts: Any, **parameters: Any) -> Any:
     return triangular_solve(a, db, **parameters)
 
 
-def _triangular_numpy(
-    a: Any, b: Any, left: bool, lower: bool, transpose: bool, unit_diagonal: bool
-) -> Any:
+def _triangular_numpy(a: Any, b: Any, left: bool, lower: bool, transpose: bool, unit_diagonal: bool) -> Any:
     t = np.tril(a) if lower else np.triu(a)
     if unit_diagonal:
         index = np.arange(a.shape[-1])
@@ -180,9 +178,7 @@ solve = general(
     xla=_solve_xla,
     jvp=_solve_jvp,
     transpose=lambda ct, a, b, transpose=False: [None, solve(a, ct, transpose=not transpose)],
-    batch=lambda size, xs, at, **parameters: _system_batch(
-        "solve", size, xs, at, True, parameters
-    ),
+    batch=lambda size, xs, at, **parameters: _system_batch("solve", size, xs, at, True, parameters),
     samples=[
         case(reals()[3, 3], reals()[3, 2], prepare=well_conditioned),
         case(

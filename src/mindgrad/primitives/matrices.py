@@ -24,7 +24,8 @@ from mindgrad.primitives.structural import broadcast_in_dim, convert, iota, tran
 __all__ = [
     "adjoint", "batched_in_front", "check_matrix", "check_square", "columns", "diagonal", "dominant",
     "hermitian", "identity", "lower", "masked", "matmul", "on_failure_nan", "on_the_diagonal",
-    "positive_definite", "real_part_type", "rows", "separated", "sum_of_products", "swapped", "upper", "well_conditioned",
+    "positive_definite", "real_part_type", "rows", "separated", "sum_of_products", "swapped", "upper",
+    "well_conditioned",
 ]  # fmt: skip
 
 _SUPPORTED = (float32, float64, complex64, complex128)
@@ -55,9 +56,7 @@ def check_square(name: str, x: TensorType) -> None:
     """Raise unless ``x`` holds square matrices."""
     check_matrix(name, x)
     if x.shape[-1] != x.shape[-2]:
-        raise ValueError(
-            f"For '{name}', the matrix must be square, of shape (…, n, n), but got {x.shape}."
-        )
+        raise ValueError(f"For '{name}', the matrix must be square, of shape (…, n, n), but got {x.shape}.")
 
 
 def real_part_type(x: TensorType) -> TensorType:
@@ -195,9 +194,7 @@ def batched_in_front(name: str) -> Callable[..., tuple[Any, Any]]:
 
     def batch(size: int, xs: Any, at: Any, /, **parameters: Any) -> tuple[Any, Any]:
         primitive = REGISTRY[name]
-        y = primitive(
-            *(at_front(size, x, axis) for x, axis in zip(xs, at, strict=True)), **parameters
-        )
+        y = primitive(*(at_front(size, x, axis) for x, axis in zip(xs, at, strict=True)), **parameters)
         return (y, (0,) * len(y)) if primitive.multiple else (y, 0)
 
     return batch

@@ -5,7 +5,7 @@ Sources of the approximations:
 - erf, erfc: the rational minimax approximations of W. J. Cody, *Rational Chebyshev approximations for
   the error function*, Mathematics of Computation 23 (1969).
 - erfinv: the normal quantile of M. J. Wichura, *Algorithm AS 241*, Applied Statistics 37 (1988).
-- lgamma: Python's ``math.lgamma``, element by element.
+- lgamma: Python's ``math.lgamma``, element by element; next to its roots the series DLMF 5.7.3.
 - digamma: recurrence to x ≥ 10, then the asymptotic series DLMF 5.11.2; reflection 5.5.4.
 - polygamma: the Hurwitz zeta function by Euler–Maclaurin summation (DLMF 25.11.28).
 """
@@ -153,17 +153,31 @@ def erfinv_kernel(x: Any) -> Any:
 
 
 def _lgamma_of(x: float) -> float:
-    if x <= 0 and x == math.floor(x):
-        return math.inf
-    return math.lgamma(x)
+    return math.inf if x <= 0 and (math.isinf(x) or x == math.floor(x)) else math.lgamma(x)
 
 
 _lgamma_each = np.frompyfunc(_lgamma_of, 1, 1)
+_EULER = 0.5772156649015328606
+
+
+@lru_cache(maxsize=1)
+def _zeta_over_k() -> list[float]:
+    """ζ(k) / k (−1)ᵏ for k = 29 … 2."""
+    return [float(_hurwitz_zeta(k, np.float64(1))) / k * (-1) ** k for k in range(29, 1, -1)]
 
 
 def lgamma_kernel(x: Any) -> Any:
     """log |Γ(x)|; infinite at 0 and the negative integers."""
-    return np.asarray(_lgamma_each(x)).astype(np.float64)
+    result = np.asarray(_lgamma_each(x)).astype(np.float64)
+    nearest = np.rint(x)
+    z = x - nearest
+    near_root = ((nearest == 1) | (nearest == 2)) & (np.abs(z) < 0.25)
+    if not np.any(near_root):
+        return result
+    # log Γ(1 + z) = −γ z + Σ ζ(k) (−z)ᵏ / k keeps every digit where Γ is 1 (DLMF 5.7.3)
+    z = np.where(near_root, z, 0.0)
+    series = z * (_polynomial(z, [*_zeta_over_k(), -_EULER]))
+    return np.where(near_root, np.where(nearest == 2, np.log1p(z) + series, series), result)
 
 
 @lru_cache(maxsize=1)
@@ -210,7 +224,7 @@ def _hurwitz_zeta(s: int, a: Any) -> Any:
         total = total + a**-s
         a = a + 1
     power = a ** -float(s)
-    total = total + power * (a / (s - 1) + 0.5)
+    total = total + (a ** (1.0 - s) / (s - 1) + 0.5 * power)
     # Σ B₂ⱼ / (2j)! · s (s + 1) … (s + 2j − 2) · a^(−s − 2j + 1)
     numbers = _bernoulli()
     factor, power = float(s), power / a

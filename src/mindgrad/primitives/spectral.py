@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import bool_, float32, float64
+from mindgrad.core.dtype import bool_
 from mindgrad.core.types import TensorType
 from mindgrad.primitives.arithmetic import greater
 from mindgrad.primitives.complexes import complex, imag, real
@@ -44,9 +44,9 @@ from mindgrad.primitives.matrices import (
     well_conditioned,
 )
 from mindgrad.primitives.piecewise import abs
-from mindgrad.primitives.reduction import reduce_sum
+from mindgrad.primitives.reduction import reduce_max, reduce_sum
 from mindgrad.primitives.samples import case, reals
-from mindgrad.primitives.structural import broadcast_in_dim
+from mindgrad.primitives.structural import broadcast_in_dim, stop_gradient
 
 __all__ = ["eigh", "eigvalsh", "svd", "svdvals"]
 
@@ -58,28 +58,13 @@ _LARGE = 0.37
 # --- reciprocals of gaps ---------------------------------------------------------------------------
 
 
-def _noise(numpy: Any, values: Any, size: int) -> Any:
-    largest = numpy.max(numpy.abs(values), axis=-1, initial=0)
-    return (largest * (size * np.finfo(values.dtype).eps)).astype(values.dtype)
-
-
-def _noise_type(values: TensorType, size: int) -> TensorType:
-    if values.dtype not in (float32, float64) or not values.rank:
-        raise TypeError(
-            f"For 'spectral_noise', the values must be vectors of Float32 or Float64, but got {values}."
-        )
-    return values.with_shape(values.shape[:-1])
-
-
-#: ``spectral_noise(values, size)``: what counts as zero among the eigenvalues of a matrix of that size
-spectral_noise = constant(
-    "spectral_noise",
-    type_rule=_noise_type,
-    numpy=lambda values, size: _noise(np, values, size),
-    xla=lambda jax, values, size: _noise(jax.numpy, values, size),
-    batch=batched_in_front("spectral_noise"),
-    samples=[case(reals()[2, 3], size=3), case(reals()[0], size=0)],
-)
+def _noise(values: Any, size: int) -> Any:
+    """What counts as zero among the eigenvalues of a matrix of this size; it has no derivative."""
+    axis = len(values.shape) - 1
+    if not values.shape[axis]:
+        return zeros(values.type.with_shape(values.shape[:axis]))
+    epsilon = float(np.finfo(values.dtype.numpy).eps)
+    return reduce_max(abs(stop_gradient(values)), axes=(axis,)) * (size * epsilon)
 
 
 def _above(x: Any, level: Any) -> Any:
@@ -165,8 +150,8 @@ def _eigh_xla(jax: Any, a: Any) -> Any:
     return values, v * _phases(jax.numpy, v)
 
 
-def _eigh_type(a: TensorType) -> tuple[TensorType, TensorType]:
-    check_square("eigh", a)
+def _eigh_type(a: TensorType, name: str = "eigh") -> tuple[TensorType, TensorType]:
+    check_square(name, a)
     return real_part_type(a).with_shape(a.shape[:-1]), a
 
 
@@ -174,7 +159,7 @@ def _eigh_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
     """With M = Vᴴ Ȧ V:  λ̇ = diag M and V̇ = V (F ∘ M), F_ij = 1 / (λ_j − λ_i), 0 for equal ones."""
     values, v = y
     m = matmul(matmul(adjoint(v), hermitian(ts[0])), v)
-    factors = _reciprocal(_gaps(values, m)[0], spectral_noise(values, size=m.shape[-1]))
+    factors = _reciprocal(_gaps(values, m)[0], _noise(values, m.shape[-1]))
     dv = matmul(v, _times(factors, m))
     if m.dtype.kind == "complex":
         return real(diagonal(m)), dv - columns(_turn(v, dv), v) * v
@@ -211,11 +196,9 @@ def _eigvalsh_jvp(y: Any, xs: Any, ts: Any) -> Any:
 #: ``eigvalsh(a)``: the eigenvalues of ``eigh`` alone
 eigvalsh = general(
     "eigvalsh",
-    type_rule=lambda a: _eigh_type(a)[0],
+    type_rule=lambda a: _eigh_type(a, "eigvalsh")[0],
     numpy=on_failure_nan(lambda a: np.linalg.eigvalsh(_symmetric(np, a))),
-    xla=lambda jax, a: jax.numpy.linalg.eigvalsh(
-        _symmetric(jax.numpy, a), symmetrize_input=False
-    ),
+    xla=lambda jax, a: jax.numpy.linalg.eigvalsh(_symmetric(jax.numpy, a), symmetrize_input=False),
     jvp=_eigvalsh_jvp,
     batch=batched_in_front("eigvalsh"),
     samples=[
@@ -235,8 +218,8 @@ def _svd_kernel(numpy: Any, a: Any) -> Any:
     return u * phases, s, vh * numpy.conj(numpy.swapaxes(phases, -1, -2))
 
 
-def _svd_type(a: TensorType) -> tuple[TensorType, TensorType, TensorType]:
-    check_matrix("svd", a)
+def _svd_type(a: TensorType, name: str = "svd") -> tuple[TensorType, TensorType, TensorType]:
+    check_matrix(name, a)
     *batch, m, n = a.shape
     k = min(m, n)
     values = real_part_type(a).with_shape((*batch, k))
@@ -260,7 +243,7 @@ def _svd_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any, Any]:
     v, uh = adjoint(vh), adjoint(u)
     av = matmul(da, v)
     e = matmul(uh, av)
-    level = spectral_noise(s, size=max(m, n))
+    level = _noise(s, max(m, n))
     gaps, sums = _gaps(s, e)
     eh = adjoint(e)
     between = _times(_reciprocal(gaps, level), (e + eh) * 0.5)
@@ -298,13 +281,13 @@ svd = general(
 def _svdvals_jvp(y: Any, xs: Any, ts: Any) -> Any:
     u, s, vh = svd(xs[0])
     e = matmul(matmul(adjoint(u), ts[0]), adjoint(vh))
-    return _values_tangent(s, e, spectral_noise(s, size=max(xs[0].shape[-2:])))
+    return _values_tangent(s, e, _noise(s, max(xs[0].shape[-2:])))
 
 
 #: ``svdvals(a)``: the singular values of ``svd`` alone
 svdvals = general(
     "svdvals",
-    type_rule=lambda a: _svd_type(a)[1],
+    type_rule=lambda a: _svd_type(a, "svdvals")[1],
     numpy=on_failure_nan(lambda a: np.linalg.svd(a, compute_uv=False)),
     xla=lambda jax, a: jax.numpy.linalg.svd(a, compute_uv=False),
     jvp=_svdvals_jvp,

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import state
 from mindgrad.ops.arguments import axis_in_range, sizes, whole_number
 from mindgrad.ops.creation import zeros
 from mindgrad.ops.indexing import indexed_axes, part_over
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, operand
 from mindgrad.ops.parts import updated
-from mindgrad.ops.places import known, places, places_nd
+from mindgrad.ops.places import known, places, places_nd, side_by_side
 from mindgrad.primitives import arithmetic, indexing, structural
 
 __all__ = [
@@ -211,25 +211,11 @@ def tensor_scatter_elements(
             f"shape {index.shape} of the indices, but got {new.type}."
         )
     found = places(index, x.shape[place], operator, place)
-    columns = [
-        found if i == place else np.arange(n, dtype=np.int32).reshape([-1 if k == i else 1 for k in range(x.ndim)])
-        for i, n in enumerate(index.shape)
-    ]  # fmt: skip
+    columns: list[Any] = list(np.ogrid[tuple(builtins.slice(n) for n in index.shape)])
+    columns = [column.astype(np.int32) for column in columns]
+    columns[place] = found
     row = indexing.scatter_add if reduction == "add" else indexing.scatter_set
-    return apply(row, x, _joined(columns, operator), new, axes=tuple(range(x.ndim)))
-
-
-def _joined(columns: list[Any], operator: str) -> Tensor:
-    """Places of shape (*b, k) from k of shapes that broadcast to b."""
-    shape = broadcast_shapes(operator, *[column.shape for column in columns])
-    if all(isinstance(column, np.ndarray) for column in columns):
-        return make_tensor(np.stack([np.broadcast_to(c, shape) for c in columns], axis=-1))
-    dtype = next(column for column in columns if isinstance(column, Tensor)).dtype
-    parts = []
-    for column in columns:
-        tensor = column if isinstance(column, Tensor) else make_tensor(column.astype(dtype.numpy))
-        parts.append(apply(structural.reshape, broadcast_to(tensor, shape), shape=(*shape, 1)))
-    return apply(structural.concatenate, *parts, axis=len(shape))
+    return apply(row, x, side_by_side(columns, operator), new, axes=tuple(range(x.ndim)))
 
 
 def scatter(input: Any, axis: int, index: Any, src: Any) -> Tensor:
@@ -281,7 +267,7 @@ def index_add(x: Any, indices: Any, y: Any, axis: int) -> Tensor:
     found = places(index, target.shape[place], operator, place)
     order = (place, *(i for i in range(new.ndim) if i != place))
     new = apply(structural.transpose, new, permutation=order)
-    result = apply(indexing.scatter_add, target, _joined([found], operator), new, axes=(place,))
+    result = apply(indexing.scatter_add, target, side_by_side([found], operator), new, axes=(place,))
     if isinstance(x, Tensor) and x.is_parameter:
         state.write(x, result)
     return result

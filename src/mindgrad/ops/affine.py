@@ -1,0 +1,181 @@
+"""A tensor plus a product: β · input + α · product, and the bias of a layer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import arithmetic
+from mindgrad.ops.contraction import bmm, check_ranks, factors, mm, mv, outer
+from mindgrad.ops.operands import broadcast_to, promoted
+from mindgrad.ops.reduction import reduce_sum
+from mindgrad.primitives.structural import reshape
+
+__all__ = ["addbmm", "addmm", "addmv", "addr", "baddbmm", "bias_add"]
+
+
+def _sum(input: Any, product: Tensor, beta: Any, alpha: Any) -> Tensor:
+    scaled = product if alpha == 1 else arithmetic.mul(product, alpha)
+    return arithmetic.add(input if beta == 1 else arithmetic.mul(input, beta), scaled)
+
+
+def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """β · input + α · mat1 mat2, of matrices.
+
+    Args:
+        input: a tensor that broadcasts with the product, or a number.
+        mat1: a tensor of shape (m, k).
+        mat2: a tensor of shape (k, n).
+        beta: the number β.
+        alpha: the number α.
+
+    Returns:
+        Tensor of shape (m, n).
+
+    Raises:
+        TypeError: a matrix is no tensor, or holds truth values.
+        ValueError: a matrix does not have two axes, or the shapes do not fit.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.addmm(Tensor([[1.0]]), Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]]), beta=2))
+    [[13.]]
+    """
+    return _sum(input, mm(mat1, mat2), beta, alpha)
+
+
+def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """β · input + α · mat vec, of a matrix and a vector.
+
+    Args:
+        input: a tensor that broadcasts with the product, or a number.
+        mat: a tensor of shape (m, k).
+        vec: a tensor of shape (k,).
+        beta: the number β.
+        alpha: the number α.
+
+    Returns:
+        Tensor of shape (m,).
+
+    Raises:
+        TypeError: a factor is no tensor, or holds truth values.
+        ValueError: the factors do not have two axes and one, or the shapes do not fit.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.addmv(Tensor([1.0]), Tensor([[1.0, 2.0]]), Tensor([3.0, 4.0])))
+    [12.]
+    """
+    return _sum(input, mv(mat, vec), beta, alpha)
+
+
+def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """β · input + α · the outer product of two vectors.
+
+    Args:
+        input: a tensor that broadcasts with the product, or a number.
+        vec1: a tensor of shape (m,).
+        vec2: a tensor of shape (n,).
+        beta: the number β.
+        alpha: the number α.
+
+    Returns:
+        Tensor of shape (m, n).
+
+    Raises:
+        TypeError: a vector is no tensor, or holds truth values.
+        ValueError: a vector does not have one axis, or the shapes do not fit.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.addr(Tensor([[1.0, 1.0]]), Tensor([2.0]), Tensor([3.0, 4.0])))
+    [[7. 9.]]
+    """
+    return _sum(input, outer(vec1, vec2), beta, alpha)
+
+
+def baddbmm(input: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """β · input + α · the products of batches of matrices.
+
+    Args:
+        input: a tensor that broadcasts with the products, or a number.
+        batch1: a tensor of shape (b, m, k).
+        batch2: a tensor of shape (b, k, n).
+        beta: the number β.
+        alpha: the number α.
+
+    Returns:
+        Tensor of shape (b, m, n).
+
+    Raises:
+        TypeError: a batch is no tensor, or holds truth values.
+        ValueError: a batch does not have three axes, or the shapes do not fit.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.baddbmm(Tensor([[[1.0]]]), Tensor([[[1.0, 2.0]]]), Tensor([[[3.0], [4.0]]])))
+    [[[12.]]]
+    """
+    check_ranks("Baddbmm", factors("Baddbmm", batch1, batch2), 3, 3)
+    return _sum(input, bmm(batch1, batch2), beta, alpha)
+
+
+def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """β · input + α · the sum of the products of batches of matrices.
+
+    Args:
+        input: a tensor that broadcasts with the sum, or a number.
+        batch1: a tensor of shape (b, m, k).
+        batch2: a tensor of shape (b, k, n).
+        beta: the number β.
+        alpha: the number α.
+
+    Returns:
+        Tensor of shape (m, n).
+
+    Raises:
+        TypeError: a batch is no tensor, or holds truth values.
+        ValueError: a batch does not have three axes, or the shapes do not fit.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.addbmm(Tensor([[1.0]]), Tensor([[[1.0]], [[2.0]]]), Tensor([[[3.0]], [[4.0]]])))
+    [[12.]]
+    """
+    check_ranks("Addbmm", factors("Addbmm", batch1, batch2), 3, 3)
+    return _sum(input, reduce_sum(bmm(batch1, batch2), 0), beta, alpha)
+
+
+def bias_add(input_x: Any, bias: Any, data_format: str = "NCHW") -> Tensor:
+    """``input_x`` with one number added to each channel.
+
+    Args:
+        input_x: a tensor with at least two axes; its second axis, or with ``"NHWC"`` its last one, holds
+            the channels.
+        bias: a tensor with one axis, one number for each channel.
+        data_format: ``"NCHW"``, ``"NCDHW"`` (channels second) or ``"NHWC"`` (channels last).
+
+    Returns:
+        Tensor of the shape of ``input_x``.
+
+    Raises:
+        TypeError: an operand is no tensor.
+        ValueError: ``bias`` does not have one number for each channel, or ``data_format`` is another.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.bias_add(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([10.0, 20.0])))
+    [[11. 22.]
+     [13. 24.]]
+    """
+    if data_format not in ("NCHW", "NCDHW", "NHWC"):
+        raise ValueError(
+            f"For 'BiasAdd', the 'data_format' must be 'NCHW', 'NCDHW' or 'NHWC', but got {data_format!r}."
+        )
+    for x in (input_x, bias):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"For 'BiasAdd', the operands must be tensors, but got {type(x).__name__}.")
+    x, b = promoted("BiasAdd", input_x, bias, broadcast=False)
+    channel = x.ndim - 1 if data_format == "NHWC" else 1
+    if x.ndim < 2 or b.shape != (x.shape[channel],):
+        raise ValueError(
+            f"For 'BiasAdd', the 'bias' must have one axis with one number for each channel (axis "
+            f"{channel}) of the input of shape {x.shape}, but its shape is {b.shape}."
+        )
+    lined = tuple(n if i == channel else 1 for i, n in enumerate(x.shape))
+    return arithmetic.add(x, broadcast_to(apply(reshape, b, shape=lined), x.shape))

@@ -1,0 +1,408 @@
+"""Convolutions over one, two or three axes, and their transposes (the gradient for the input)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops.affine import bias_add
+from mindgrad.ops.arguments import one_or_more, whole_number
+from mindgrad.ops.operands import applied, promoted
+from mindgrad.primitives.convolution import conv as conv_row
+from mindgrad.primitives.structural import reshape, reverse, transpose
+
+__all__ = [
+    "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+]  # fmt: skip
+
+Sizes = tuple[int, ...]
+
+
+# --- arguments ---------------------------------------------------------------------------------------
+
+
+def per_axis(value: Any, axes: int, operator: str, name: str, least: int) -> Sizes:
+    """One int for all axes, or one for each.
+
+    Raises:
+        TypeError: an element is no int.
+        ValueError: an element is below ``least``, or their number is another.
+    """
+    given = tuple(whole_number(each, operator, name, least) for each in one_or_more(value))
+    if len(given) == axes + 2 and given[:2] == (1, 1):
+        given = given[2:]  # MindSpore's (1, 1, h, w)
+    if len(given) not in (1, axes):
+        raise ValueError(
+            f"For '{operator}', the '{name}' must be one int or {axes}, but got {len(given)}: {value}."
+        )
+    return given * axes if len(given) == 1 else given
+
+
+def margins(
+    operator: str,
+    mode: Any,
+    padding: Any,
+    sizes: Sizes,
+    window: Sizes,
+    stride: Sizes,
+    padding_name: str = "padding",
+) -> tuple[tuple[int, int], ...]:
+    """How many zeros stand before and behind each axis of an input of ``sizes``.
+
+    ``"valid"``: none; ``"same"``: such that an axis of n elements gives ⌈n / stride⌉, the odd one behind;
+    ``"pad"``: ``padding``: one number, one for each axis, or two (before, behind) for each.
+
+    Raises:
+        TypeError: ``padding`` is no int or tuple of ints.
+        ValueError: ``mode`` is another word, or ``padding`` has another length, is negative, or is given
+            without ``"pad"``.
+    """
+    axes = len(sizes)
+    given = tuple(whole_number(each, operator, padding_name, 0) for each in one_or_more(padding))
+    if mode == "pad":
+        if len(given) == 2 * axes:
+            return tuple(zip(given[::2], given[1::2], strict=True))
+        if len(given) not in (1, axes):
+            raise ValueError(
+                f"For '{operator}', the '{padding_name}' must be one int, {axes} or {2 * axes}, but got "
+                f"{len(given)}: {padding}."
+            )
+        given = given * axes if len(given) == 1 else given
+        return tuple((n, n) for n in given)
+    if mode not in ("valid", "same"):
+        raise ValueError(
+            f"For '{operator}', the 'pad_mode' must be 'valid', 'same' or 'pad', but got {mode!r}."
+        )
+    if any(given):
+        raise ValueError(
+            f"For '{operator}', the '{padding_name}' must be 0 unless 'pad_mode' is 'pad', but it is "
+            f"{padding} and 'pad_mode' {mode!r}."
+        )
+    if mode == "valid":
+        return ((0, 0),) * axes
+    totals = (
+        max((-(-n // s) - 1) * s + k - n, 0) for n, k, s in zip(sizes, window, stride, strict=True)
+    )
+    return tuple((total // 2, total - total // 2) for total in totals)
+
+
+def _operands(operator: str, axes: int, x: Any, weight: Any, bias: Any) -> list[Tensor]:
+    tensors = [x, weight] if bias is None else [x, weight, bias]
+    for each in tensors:
+        if not isinstance(each, Tensor):
+            raise TypeError(
+                f"For '{operator}', input, weight and bias must be tensors, but got {type(each).__name__}."
+            )
+    tensors = promoted(operator, *tensors, broadcast=False)
+    for name, each in zip(("input", "weight"), tensors, strict=False):
+        if each.ndim != axes + 2:
+            raise ValueError(
+                f"For '{operator}', the '{name}' must have {axes + 2} axes, but its shape is {each.shape}."
+            )
+    return tensors
+
+
+def _window(weight: Tensor, dilation: Sizes) -> Sizes:
+    return tuple((n - 1) * d + 1 for n, d in zip(weight.shape[2:], dilation, strict=True))
+
+
+# --- convolutions ------------------------------------------------------------------------------------
+
+
+def convolution(
+    operator: str,
+    axes: int,
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    mode: Any = "valid",
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: Any = 1,
+) -> Tensor:
+    """The convolution over the last ``axes`` axes; what ``conv1d`` and the others are made of."""
+    tensors = _operands(operator, axes, x, weight, bias)
+    x, w = tensors[:2]
+    strides = per_axis(stride, axes, operator, "stride", 1)
+    steps = per_axis(dilation, axes, operator, "dilation", 1)
+    y = applied(
+        conv_row,
+        operator,
+        x,
+        w,
+        strides=strides,
+        padding=margins(operator, mode, padding, x.shape[2:], _window(w, steps), strides),
+        lhs_dilation=(1,) * axes,
+        rhs_dilation=steps,
+        groups=whole_number(groups, operator, "groups", 1),
+    )
+    return y if bias is None else bias_add(y, tensors[2])
+
+
+_DOC = """The convolution over {words}: y[n, o, p] = b[o] + Σ_(c, k) x[n, c, stride · p + dilation · k] w[o, c, k].
+
+    As everywhere in machine learning the kernel is not reversed.
+
+    Args:
+        input: a tensor of shape (n, channels, {axes}).
+        weight: the kernel, a tensor of shape (outputs, channels / groups, {kernel}).
+        bias: a tensor of shape (outputs,), or ``None``.
+        stride: the distance between neighbouring windows: an int, or one for each axis.
+        pad_mode: ``"valid"``: windows inside of the input; ``"same"``: zeros around it, so that an
+            axis of n elements gives ⌈n / stride⌉; ``"pad"``: ``padding`` zeros around it.
+        padding: an int, one for each axis, or two (before, behind) for each; 0 without ``"pad"``.
+        dilation: the distance between elements that meet neighbouring elements of the kernel.
+        groups: channels and outputs are split in so many groups, each with its own kernel.
+
+    Returns:
+        Tensor of shape (n, outputs, {outputs}).
+
+    Raises:
+        TypeError: an operand is no tensor, or an argument no int.
+        ValueError: the shapes do not fit, or an argument is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> x, w = {example}
+    >>> print(ops.conv{count}d(x, w).shape, ops.conv{count}d(x, w, pad_mode="same").shape)
+    {prints}
+    """
+
+
+def conv1d(
+    input: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    pad_mode: str = "valid",
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:
+    return convolution("Conv1D", 1, input, weight, bias, stride, pad_mode, padding, dilation, groups)
+
+
+def conv2d(
+    input: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    pad_mode: str = "valid",
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:
+    return convolution("Conv2D", 2, input, weight, bias, stride, pad_mode, padding, dilation, groups)
+
+
+def conv3d(
+    input: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    pad_mode: str = "valid",
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:
+    return convolution("Conv3D", 3, input, weight, bias, stride, pad_mode, padding, dilation, groups)
+
+
+# --- transposed convolutions -------------------------------------------------------------------------
+
+
+def input_of_convolution(
+    operator: str,
+    y: Tensor,
+    w: Tensor,
+    sizes: Sizes,
+    padding: tuple[tuple[int, int], ...],
+    stride: Sizes,
+    dilation: Sizes,
+    groups: int,
+) -> Tensor:
+    """The transpose of the convolution of an input with ``sizes``: what it sends back for ``y``.
+
+    ``y``, with zeros between its elements, is convolved with the kernel reversed and its channels and
+    outputs exchanged.
+    """
+    if w.ndim != y.ndim or w.shape[0] != y.shape[1] or w.shape[0] % groups:
+        raise ValueError(
+            f"For '{operator}', the 'weight' must have as many entries in front as the input has channels, "
+            f"a multiple of 'groups', but the shapes are {w.shape} and {y.shape} and 'groups' is {groups}."
+        )
+    axes = tuple(range(2, w.ndim))
+    outputs, channels, *kernel = w.shape
+    flipped = apply(reverse, w, axes=axes)
+    split = apply(reshape, flipped, shape=(groups, outputs // groups, channels, *kernel))
+    split = apply(transpose, split, permutation=(0, 2, 1, *(axis + 1 for axis in axes)))
+    exchanged = apply(reshape, split, shape=(groups * channels, outputs // groups, *kernel))
+    around = []
+    for n, m, k, s, (before, _) in zip(
+        sizes, y.shape[2:], _window(w, dilation), stride, padding, strict=True
+    ):
+        low = k - 1 - before
+        around.append((low, n + k - 1 - ((m - 1) * s + 1 if m else 0) - low))
+    return applied(
+        conv_row,
+        operator,
+        y,
+        exchanged,
+        strides=(1,) * len(axes),
+        padding=tuple(around),
+        lhs_dilation=stride,
+        rhs_dilation=dilation,
+        groups=groups,
+    )
+
+
+def _transposed(
+    axes: int,
+    x: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any,
+    mode: Any,
+    padding: Any,
+    output_padding: Any,
+    dilation: Any,
+    groups: Any,
+) -> Tensor:
+    operator = f"Conv{axes}DTranspose"
+    tensors = _operands(operator, axes, x, weight, bias)
+    x, w = tensors[:2]
+    strides = per_axis(stride, axes, operator, "stride", 1)
+    steps = per_axis(dilation, axes, operator, "dilation", 1)
+    more = per_axis(output_padding, axes, operator, "output_padding", 0)
+    window = _window(w, steps)
+    if mode == "same":
+        sizes = tuple(n * s for n, s in zip(x.shape[2:], strides, strict=True))
+        around = margins(operator, mode, padding, sizes, window, strides)
+    else:
+        around = margins(operator, mode, padding, x.shape[2:], window, strides)
+        sizes = tuple(
+            (n - 1) * s + k - low - high
+            for n, s, k, (low, high) in zip(x.shape[2:], strides, window, around, strict=True)
+        )
+    if any(extra >= max(s, d) for extra, s, d in zip(more, strides, steps, strict=True)):
+        raise ValueError(
+            f"For '{operator}', the 'output_padding' must be smaller than stride or dilation, but got "
+            f"{more}, {strides} and {steps}."
+        )
+    sizes = tuple(n + extra for n, extra in zip(sizes, more, strict=True))
+    y = input_of_convolution(
+        operator, x, w, sizes, around, strides, steps, whole_number(groups, operator, "groups", 1)
+    )
+    return y if bias is None else bias_add(y, tensors[2])
+
+
+_TRANSPOSED_DOC = """The transpose of the convolution over {words}: what :func:`conv{count}d` with this kernel sends back.
+
+    Args:
+        input: a tensor of shape (n, channels, {axes}).
+        weight: the kernel, a tensor of shape (channels, outputs / groups, {kernel}).
+        bias: a tensor of shape (outputs,), or ``None``.
+        stride: the stride of that convolution: here the factor by which the axes grow.
+        pad_mode: its padding: ``"valid"``: none; ``"same"``: an axis of n elements gives n · stride;
+            ``"pad"``: ``padding``, which here takes elements away.
+        padding: an int, one for each axis, or two (before, behind) for each; 0 without ``"pad"``.
+        output_padding: how much longer the result is: an int, or one for each axis, below the stride.
+        dilation: the distance between neighbouring elements of the kernel.
+        groups: channels and outputs are split in so many groups, each with its own kernel.
+
+    Returns:
+        Tensor of shape (n, outputs, {outputs}); without padding an axis of n elements gives
+        (n − 1) · stride + k.
+
+    Raises:
+        TypeError: an operand is no tensor, or an argument no int.
+        ValueError: the shapes do not fit, or an argument is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> x, w = {example}
+    >>> print(ops.conv_transpose{count}d(x, w, stride=2).shape)
+    {prints}
+    """
+
+
+def conv_transpose1d(
+    input: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    pad_mode: str = "valid",
+    padding: Any = 0,
+    output_padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:
+    return _transposed(
+        1, input, weight, bias, stride, pad_mode, padding, output_padding, dilation, groups
+    )
+
+
+def conv_transpose2d(
+    input: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    pad_mode: str = "valid",
+    padding: Any = 0,
+    output_padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:
+    return _transposed(
+        2, input, weight, bias, stride, pad_mode, padding, output_padding, dilation, groups
+    )
+
+
+def conv_transpose3d(
+    input: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    pad_mode: str = "valid",
+    padding: Any = 0,
+    output_padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:
+    return _transposed(
+        3, input, weight, bias, stride, pad_mode, padding, output_padding, dilation, groups
+    )
+
+
+# --- documentation -----------------------------------------------------------------------------------
+
+
+def _describe() -> None:
+    """One text for the three numbers of axes."""
+    words = ("one axis", "two axes", "three axes")
+    letters = ("w", "h, w", "d, h, w")
+    for count in (1, 2, 3):
+        names = letters[count - 1].replace(" ", "").split(",")
+        common = dict(
+            words=words[count - 1],
+            count=count,
+            axes=letters[count - 1],
+            kernel=", ".join(f"k{name}" for name in names),
+            outputs=", ".join(f"{name}'" for name in names),
+        )
+        five, three, eleven = (5,) * count, (3,) * count, (11,) * count
+        globals()[f"conv{count}d"].__doc__ = _DOC.format(
+            example=_shapes((1, 2, *five), (4, 2, *three)),
+            prints=f"{(1, 4, *three)} {(1, 4, *five)}",
+            **common,
+        )
+        globals()[f"conv_transpose{count}d"].__doc__ = _TRANSPOSED_DOC.format(
+            example=_shapes((1, 2, *five), (2, 4, *three)), prints=f"{(1, 4, *eleven)}", **common
+        )
+
+
+def _shapes(x: Sizes, w: Sizes) -> str:
+    return f"Tensor(shape={x}, init=1.0), Tensor(shape={w}, init=1.0)"
+
+
+_describe()

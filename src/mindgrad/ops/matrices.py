@@ -1,0 +1,231 @@
+"""Diagonals and triangles of matrices, and indices as rows of a unit matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import promote
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.ops.arguments import axis_in_range, whole_number
+from mindgrad.ops.layout import moveaxis, ravel
+from mindgrad.ops.operands import broadcast_to, cast, operand
+from mindgrad.primitives import arithmetic, indexing, reduction, structural
+
+__all__ = [
+    "diag", "diag_embed", "diagflat", "diagonal", "one_hot", "trace", "tril", "triu",
+]  # fmt: skip
+
+
+def _grid(count: int, shift_rows: int, shift_columns: int) -> Tensor:
+    """The places (i + shift, i + shift) of ``count`` elements on a diagonal."""
+    steps = np.arange(count, dtype=np.int32)
+    return make_tensor(np.stack([steps + shift_rows, steps + shift_columns], axis=-1).astype(np.int32))
+
+
+def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """The elements of ``input`` at equal places along two axes, which become the last axis.
+
+    Args:
+        input: a tensor with at least two axes.
+        offset: how far the diagonal lies above the main one (negative: below).
+        dim1: the axis of the rows.
+        dim2: the axis of the columns.
+
+    Raises:
+        TypeError: an argument is no int.
+        ValueError: an axis is out of range, or both are the same.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.diagonal(Tensor([[1.0, 2.0], [3.0, 4.0]])))
+    [1. 4.]
+    """
+    x = operand(input, "Diagonal")
+    first = axis_in_range(dim1, x.ndim, "Diagonal", "dim1")
+    second = axis_in_range(dim2, x.ndim, "Diagonal", "dim2")
+    if first == second:
+        raise ValueError(
+            f"For 'Diagonal', 'dim1' and 'dim2' must be different axes, but got {dim1} and {dim2}."
+        )
+    shift = whole_number(offset, "Diagonal", "offset")
+    above, below = max(shift, 0), max(-shift, 0)
+    count = max(min(x.shape[first] - below, x.shape[second] - above), 0)
+    found = apply(indexing.gather, x, _grid(count, below, above), axes=(first, second))
+    return moveaxis(found, 0, -1)
+
+
+def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """Zeros with the last axis of ``input`` on the diagonal of two axes.
+
+    Args:
+        input: a tensor with at least one axis.
+        offset: how far the diagonal lies above the main one (negative: below).
+        dim1, dim2: the axes of rows and columns of the result.
+
+    Raises:
+        TypeError: an argument is no int.
+        ValueError: an axis is out of range, or both are the same.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.diag_embed(Tensor([1.0, 2.0])))
+    [[1. 0.]
+     [0. 2.]]
+    """
+    x = operand(input, "DiagEmbed")
+    if not x.ndim:
+        raise ValueError("For 'DiagEmbed', the input must have at least one axis, but it has none.")
+    first = axis_in_range(dim1, x.ndim + 1, "DiagEmbed", "dim1")
+    second = axis_in_range(dim2, x.ndim + 1, "DiagEmbed", "dim2")
+    if first == second:
+        raise ValueError(
+            f"For 'DiagEmbed', 'dim1' and 'dim2' must be different axes, but got {dim1} and {dim2}."
+        )
+    shift = whole_number(offset, "DiagEmbed", "offset")
+    above, below = max(shift, 0), max(-shift, 0)
+    count = x.shape[-1]
+    size = count + above + below
+    rest = x.shape[:-1]
+    nothing = make_tensor(np.zeros((size, size, *rest), x.dtype.numpy))
+    placed = apply(
+        indexing.scatter_set,
+        nothing,
+        _grid(count, below, above),
+        moveaxis(x, -1, 0),
+        axes=(0, 1),
+        unique=True,
+    )
+    return moveaxis(placed, (0, 1), (first, second))
+
+
+def diag(input: Any) -> Tensor:
+    """Zeros of twice the axes of ``input`` with its elements at [i, j, …, i, j, …].
+
+    Of a vector this is the diagonal matrix. (The diagonal of a matrix is :func:`diagonal`.)
+
+    Raises:
+        ValueError: ``input`` has no axes.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.diag(Tensor([1.0, 2.0])))
+    [[1. 0.]
+     [0. 2.]]
+    """
+    x = operand(input, "Diag")
+    if not x.ndim:
+        raise ValueError("For 'Diag', the input must have at least one axis, but it has none.")
+    return apply(structural.reshape, diag_embed(ravel(x)), shape=(*x.shape, *x.shape))
+
+
+def diagflat(input: Any, offset: int = 0) -> Tensor:
+    """A matrix with all elements of ``input`` on its diagonal.
+
+    Raises:
+        TypeError: ``offset`` is no int.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.diagflat(Tensor([[1.0], [2.0]])))
+    [[1. 0.]
+     [0. 2.]]
+    """
+    return diag_embed(ravel(input), offset)
+
+
+def trace(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """The sum of a diagonal; arguments and errors as for :func:`diagonal`.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.trace(Tensor([[1.0, 2.0], [3.0, 4.0]])))
+    5.0
+    """
+    x = diagonal(input, offset, dim1, dim2)
+    return apply(reduction.reduce_sum, x, axes=(x.ndim - 1,))
+
+
+def _triangle(operator: str, input: Any, diagonal: int, keep: Any) -> Tensor:
+    x = operand(input, operator)
+    if x.ndim < 2:
+        raise ValueError(
+            f"For '{operator}', the input must have at least two axes, but its shape is {x.shape}."
+        )
+    shift = whole_number(diagonal, operator, "diagonal")
+    mask = np.broadcast_to(keep(np.ones(x.shape[-2:], bool), shift), x.shape)
+    nothing = make_tensor(np.zeros((), x.dtype.numpy))
+    return apply(arithmetic.select, make_tensor(mask), x, broadcast_to(nothing, x.shape))
+
+
+def tril(input: Any, diagonal: int = 0) -> Tensor:
+    """The matrices in the last two axes of ``input`` with zeros above a diagonal.
+
+    Args:
+        input: a tensor with at least two axes.
+        diagonal: how far that diagonal lies above the main one (negative: below).
+
+    Raises:
+        TypeError: ``diagonal`` is no int.
+        ValueError: ``input`` has fewer than two axes.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.tril(Tensor([[1.0, 2.0], [3.0, 4.0]])))
+    [[1. 0.]
+     [3. 4.]]
+    """
+    return _triangle("Tril", input, diagonal, np.tril)
+
+
+def triu(input: Any, diagonal: int = 0) -> Tensor:
+    """The matrices in the last two axes of ``input`` with zeros below a diagonal; as :func:`tril`.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.triu(Tensor([[1.0, 2.0], [3.0, 4.0]])))
+    [[1. 2.]
+     [0. 4.]]
+    """
+    return _triangle("Triu", input, diagonal, np.triu)
+
+
+def one_hot(
+    indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axis: int = -1
+) -> Tensor:
+    """``on_value`` at the places ``indices`` along a new axis, ``off_value`` elsewhere.
+
+    Args:
+        indices: integers of any shape; one that is not in [0, depth) has no place.
+        depth: the size of the new axis.
+        on_value, off_value: numbers or tensors without axes; their promoted element type is that of
+            the result (Int64 for ints, Float32 for floats).
+        axis: where the new axis stands, by default last.
+
+    Raises:
+        TypeError: the indices are not integers, or ``depth`` or ``axis`` is no int.
+        ValueError: ``depth`` is negative, ``axis`` is out of range, or a value has axes.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.one_hot(Tensor([0, 2]), 3, 1.0, 0.0))
+    [[1. 0. 0.]
+     [0. 0. 1.]]
+    """
+    index = operand(indices, "OneHot")
+    if index.dtype.kind not in ("int", "uint"):
+        raise TypeError(
+            f"For 'OneHot', the 'indices' must be made of integers, but their type is {index.dtype}."
+        )
+    count = whole_number(depth, "OneHot", "depth", least=0)
+    place = axis_in_range(axis, index.ndim + 1, "OneHot")
+    on, off = operand(on_value, "OneHot"), operand(off_value, "OneHot")
+    if on.ndim or off.ndim:
+        raise ValueError(
+            f"For 'OneHot', 'on_value' and 'off_value' must be numbers or tensors without axes, but got "
+            f"the shapes {on.shape} and {off.shape}."
+        )
+    dtype = promote(on.dtype, off.dtype)
+    shape = (*index.shape[:place], count, *index.shape[place:])
+    dims = tuple(axis for axis in range(len(shape)) if axis != place)
+    spread = apply(structural.broadcast_in_dim, index, shape=shape, dims=dims)
+    numbers = np.arange(count).astype(index.dtype.numpy)
+    steps = np.broadcast_to(numbers.reshape([-1 if i == place else 1 for i in range(len(shape))]), shape)
+    hit = apply(arithmetic.equal, spread, make_tensor(steps))
+    return apply(
+        arithmetic.select, hit, *[broadcast_to(cast(each, dtype), shape) for each in (on, off)]
+    )

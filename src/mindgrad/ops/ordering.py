@@ -1,0 +1,273 @@
+"""Elements in order: sort, topk, and what depends on equality: nonzero, unique, searchsorted.
+
+Sorted values are reads at the places of sorting, so their derivatives are those of reads. Equal
+elements keep their order, and NaN counts as larger than every number.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import int32, int64
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.ops.arguments import axis_in_range, whole_number
+from mindgrad.ops.indexing import gather_elements
+from mindgrad.ops.moving import slice_axis
+from mindgrad.ops.operands import broadcast_to, cast, operand, promoted
+from mindgrad.ops.places import known
+from mindgrad.primitives import arithmetic, reduction, sorting, structural
+
+__all__ = [
+    "argsort", "argwhere", "bincount", "msort", "nonzero", "searchsorted", "sort", "topk", "unique",
+]  # fmt: skip
+
+
+# --- sorted ------------------------------------------------------------------------------------------
+
+
+def _ranked(x: Tensor, axis: Any, descending: bool, operator: str) -> tuple[Tensor, int]:
+    place = axis_in_range(axis, x.ndim, operator)
+    if x.dtype.kind == "complex":
+        raise TypeError(f"For '{operator}', complex numbers have no order, but the input is {x.dtype}.")
+    return apply(sorting.argsort, x, axis=place, descending=bool(descending)), place
+
+
+def sort(input_x: Any, axis: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
+    """The elements of ``input_x`` in order along ``axis``, and where they stood (Int32).
+
+    Raises:
+        TypeError: ``axis`` is no int, or the input is complex.
+        ValueError: ``axis`` is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> values, places = ops.sort(Tensor([3.0, 1.0, 2.0]))
+    >>> print(values, places)
+    [1. 2. 3.] [1 2 0]
+    """
+    x = operand(input_x, "Sort")
+    order, place = _ranked(x, axis, descending, "Sort")
+    return gather_elements(x, place, order), order
+
+
+def argsort(input: Any, axis: int = -1, descending: bool = False) -> Tensor:
+    """Where the elements of ``input`` in order along ``axis`` stand, as Int32; as :func:`sort`.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.argsort(Tensor([3.0, 1.0, 2.0]), descending=True))
+    [0 2 1]
+    """
+    return _ranked(operand(input, "Argsort"), axis, descending, "Argsort")[0]
+
+
+def msort(input: Any) -> Tensor:
+    """The elements of ``input`` in order along its first axis.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.msort(Tensor([3.0, 1.0, 2.0])))
+    [1. 2. 3.]
+    """
+    return sort(input, 0)[0]
+
+
+def topk(
+    input: Any, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True
+) -> tuple[Tensor, Tensor]:
+    """The ``k`` largest elements of ``input`` along an axis, in order, and where they stood (Int32).
+
+    Args:
+        input: a tensor of real numbers.
+        k: how many.
+        dim: the axis, by default the last.
+        largest: whether the largest or the smallest.
+        sorted: the elements are in order in either case.
+
+    Raises:
+        TypeError: ``k`` or ``dim`` is no int, or the input is complex.
+        ValueError: ``dim`` is out of range, or ``k`` is not between 0 and the size of that axis.
+
+    >>> from mindgrad import Tensor, ops
+    >>> values, places = ops.topk(Tensor([3.0, 1.0, 2.0]), 2)
+    >>> print(values, places)
+    [3. 2.] [0 2]
+    """
+    x = operand(input, "TopK")
+    order, place = _ranked(x, -1 if dim is None else dim, largest, "TopK")
+    count = whole_number(k, "TopK", "k")
+    if not 0 <= count <= x.shape[place]:
+        raise ValueError(
+            f"For 'TopK', the 'k' must be in range [0, {x.shape[place]}], the size of axis {place}, but got {k}."
+        )
+    order = slice_axis(order, place, 0, count)
+    return gather_elements(x, place, order), order
+
+
+# --- results whose shape depends on the data -----------------------------------------------------------
+
+
+def _values(x: Tensor, operator: str) -> np.ndarray:
+    values = known(x)
+    if values is None:
+        raise RuntimeError(
+            f"For '{operator}', the shape of the result depends on the values of the input, which are "
+            f"unknown while the program is being compiled. Use ops.where, which keeps the shape, or run "
+            f"in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE)."
+        )
+    return values
+
+
+def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
+    """The places of the elements that are not zero, as Int64.
+
+    Args:
+        input: a tensor with at least one axis.
+        as_tuple: whether the places along each axis are a tensor of their own.
+
+    Returns:
+        Tensor of shape (count, rank), or a tuple of tensors of shape (count,).
+
+    Raises:
+        ValueError: the input has no axes.
+        RuntimeError: the values are unknown while compiling.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.nonzero(Tensor([[1.0, 0.0], [0.0, 2.0]])))
+    [[0 0]
+     [1 1]]
+    """
+    x = operand(input, "NonZero")
+    if not x.ndim:
+        raise ValueError("For 'NonZero', the input must have at least one axis, but it has none.")
+    found = [places.astype(np.int64) for places in np.nonzero(_values(x, "NonZero"))]
+    if as_tuple:
+        return tuple(make_tensor(places) for places in found)
+    return make_tensor(np.stack(found, axis=-1))
+
+
+def argwhere(input: Any) -> Tensor:
+    """:func:`nonzero` under NumPy's name.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.argwhere(Tensor([0.0, 3.0])))
+    [[1]]
+    """
+    return nonzero(input)
+
+
+def unique(input: Any) -> tuple[Tensor, Tensor]:
+    """The different elements of ``input`` in the order in which they first occur, and which each is.
+
+    Returns:
+        The elements as one axis, and for every element of ``input`` the place of its equal in it, in
+        the shape of ``input``, as Int32 (Int64 for Int64 inputs).
+
+    Raises:
+        RuntimeError: the values are unknown while compiling.
+
+    >>> from mindgrad import Tensor, ops
+    >>> elements, which = ops.unique(Tensor([3, 1, 3, 2]))
+    >>> print(elements, which)
+    [3 1 2] [0 1 0 2]
+    """
+    x = operand(input, "Unique")
+    values = _values(x, "Unique").ravel()
+    _, first, which = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    flat = apply(structural.reshape, x, shape=(x.size,))
+    wide = int64 if x.dtype is int64 else int32
+    elements = gather_elements(flat, 0, make_tensor(first[order].astype(np.int32)))
+    return elements, make_tensor(place[which].reshape(x.shape).astype(wide.numpy))
+
+
+# --- places of values ------------------------------------------------------------------------------------
+
+
+def searchsorted(
+    sorted_sequence: Any,
+    values: Any,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+) -> Tensor:
+    """Where ``values`` belong in a sequence that is in ascending order.
+
+    Args:
+        sorted_sequence: a vector, or a tensor whose last axis is the sequence and whose others are
+            those of ``values``.
+        values: a tensor or number.
+        out_int32: whether the places are Int32 instead of Int64.
+        right: whether a value that equals elements belongs behind them.
+        side: the same in words, ``"left"`` or ``"right"``.
+
+    Raises:
+        ValueError: the axes of the two do not fit, or ``side`` is unknown or contradicts ``right``.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.searchsorted(Tensor([1.0, 2.0, 3.0]), Tensor([0.5, 2.0, 9.0])))
+    [0 1 3]
+    """
+    if side not in (None, "left", "right") or (side == "left" and right):
+        raise ValueError(
+            f"For 'SearchSorted', the 'side' must be 'left' or 'right' and agree with 'right', but got "
+            f"{side!r} and {right}."
+        )
+    sequence, wanted = promoted("SearchSorted", sorted_sequence, values, broadcast=False)
+    if not sequence.ndim or (sequence.ndim > 1 and sequence.shape[:-1] != wanted.shape[:-1]):
+        raise ValueError(
+            f"For 'SearchSorted', the sequence must be a vector, or have the axes of the values apart "
+            f"from the last, but got the shapes {sequence.shape} and {wanted.shape}."
+        )
+    # as many elements as are smaller (or equal) stand before a value
+    count = sequence.shape[-1]
+    shape = (*wanted.shape, count)
+    each = apply(structural.broadcast_in_dim, wanted, shape=shape, dims=tuple(range(wanted.ndim)))
+    if sequence.ndim > 1:
+        sequence = apply(structural.reshape, sequence, shape=(*sequence.shape[:-1], 1, count))
+    row = arithmetic.less_equal if right or side == "right" else arithmetic.less
+    before = apply(row, broadcast_to(sequence, shape), each)
+    counted = cast(before, int32 if out_int32 else int64)
+    return apply(reduction.reduce_sum, counted, axes=(wanted.ndim,))
+
+
+def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
+    """How often each number from 0 on occurs in ``input`` (Float32), or the sum of its ``weights``.
+
+    Args:
+        input: a vector of integers that are not negative.
+        weights: a tensor of the shape of ``input``.
+        minlength: the least size of the result.
+
+    Raises:
+        TypeError: ``input`` is not made of integers.
+        ValueError: ``input`` has not one axis or a negative element, or ``weights`` has another shape.
+        RuntimeError: the values are unknown while compiling.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.bincount(Tensor([1, 1, 3])))
+    [0. 2. 0. 1.]
+    """
+    x = operand(input, "Bincount")
+    if x.dtype.kind not in ("int", "uint"):
+        raise TypeError(f"For 'Bincount', the input must be made of integers, but its type is {x.dtype}.")
+    values = _values(x, "Bincount")
+    if x.ndim != 1 or (values.size and values.min() < 0):
+        raise ValueError(
+            f"For 'Bincount', the input must be a vector of integers that are not negative, but its shape "
+            f"is {x.shape}."
+        )
+    size = max(whole_number(minlength, "Bincount", "minlength", least=0), int(values.max(initial=-1)) + 1)
+    given = make_tensor(np.ones(x.shape, np.float32)) if weights is None else operand(weights, "Bincount")
+    if given.shape != x.shape:
+        raise ValueError(
+            f"For 'Bincount', the 'weights' must have the shape {x.shape} of the input, but got {given.shape}."
+        )
+    hits = values[:, None] == np.arange(size)
+    spread = apply(structural.broadcast_in_dim, given, shape=hits.shape, dims=(0,))
+    nothing = broadcast_to(make_tensor(np.zeros((), given.dtype.numpy)), hits.shape)
+    chosen = apply(arithmetic.select, make_tensor(hits), spread, nothing)
+    return apply(reduction.reduce_sum, chosen, axes=(0,))

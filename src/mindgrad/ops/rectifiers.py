@@ -1,0 +1,295 @@
+"""Activation functions in pieces: relu and its relatives, hard and shrinking functions.
+
+At a seam the left piece gives the derivative, except where a function says otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops.activation import number, real_operand
+from mindgrad.ops.arithmetic import add, mul, sub
+from mindgrad.ops.comparison import greater, less_equal
+from mindgrad.ops.define import unary_function
+from mindgrad.ops.math import expm1
+from mindgrad.ops.operands import broadcast_to, choose, operand, pointwise, promoted
+from mindgrad.primitives import piecewise
+from mindgrad.primitives.structural import reshape
+
+__all__ = [
+    "celu", "elu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hsigmoid", "hswish",
+    "leaky_relu", "prelu", "relu", "relu6", "selu", "softshrink", "threshold",
+]  # fmt: skip
+
+relu = unary_function(
+    __name__, "relu", piecewise.relu, "max(x, 0); its derivative at 0 is 0.",
+    "Tensor([-1.0, 0.0, 2.0])", "[0. 0. 2.]",
+)  # fmt: skip
+relu6 = unary_function(
+    __name__, "relu6", piecewise.relu6, "min(max(x, 0), 6); its derivative is 0 at 0 and 1 at 6.",
+    "Tensor([-1.0, 2.0, 8.0])", "[0. 2. 6.]",
+)  # fmt: skip
+
+
+def _below(x: Tensor, above: Tensor) -> Tensor:
+    """``x`` where it is not ``above`` 0, else 0: what the left piece may be computed of."""
+    return choose(above, 0.0, x)
+
+
+def elu(input_x: Any, alpha: float = 1.0) -> Tensor:
+    """x above 0, and α (exp(x) − 1) elsewhere; the derivative at 0 is α.
+
+    Args:
+        input_x: a real tensor of any shape, or a number. Integers are taken as Float32.
+        alpha: the factor α.
+
+    Returns:
+        Tensor of the shape of ``input_x``.
+
+    Raises:
+        TypeError: ``alpha`` is no number, or ``input_x`` complex or no tensor.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.elu(Tensor(-1.0)):.4f}", f"{ops.elu(Tensor(2.0)):.4f}")
+    -0.6321 2.0000
+    """
+    x = real_operand(input_x, "Elu")
+    above = greater(x, 0)
+    return choose(above, x, mul(expm1(_below(x, above)), number(alpha, "Elu", "alpha")))
+
+
+_SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
+
+
+def selu(input_x: Any) -> Tensor:
+    """1.0507 times :func:`elu` with α = 1.6733: keeps mean and variance (Klambauer et al., 2017).
+
+    Args:
+        input_x: a real tensor of any shape, or a number. Integers are taken as Float32.
+
+    Returns:
+        Tensor of the shape of ``input_x``.
+
+    Raises:
+        TypeError: ``input_x`` is complex, or neither a tensor nor a number.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.selu(Tensor(-1.0)):.4f}", f"{ops.selu(Tensor(2.0)):.4f}")
+    -1.1113 2.1014
+    """
+    return mul(elu(input_x, _SELU_ALPHA), _SELU_SCALE)
+
+
+def celu(x: Any, alpha: float = 1.0) -> Tensor:
+    """x above 0, and α (exp(x/α) − 1) elsewhere, which has no corner.
+
+    Args:
+        x: a real tensor of any shape, or a number. Integers are taken as Float32.
+        alpha: the factor α, not 0.
+
+    Returns:
+        Tensor of the shape of ``x``.
+
+    Raises:
+        TypeError: ``alpha`` is no number, or ``x`` complex or no tensor.
+        ValueError: ``alpha`` is 0.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.celu(Tensor(-1.0), 2.0):.4f}", f"{ops.celu(Tensor(2.0)):.4f}")
+    -0.7869 2.0000
+    """
+    x = real_operand(x, "CeLU")
+    alpha = number(alpha, "CeLU", "alpha")
+    if alpha == 0:
+        raise ValueError("For 'CeLU', the 'alpha' must not be 0.")
+    above = greater(x, 0)
+    return choose(above, x, mul(expm1(mul(_below(x, above), 1 / alpha)), alpha))
+
+
+def leaky_relu(input: Any, alpha: float = 0.2) -> Tensor:
+    """x above 0, and α x elsewhere; the derivative at 0 is α.
+
+    Args:
+        input: a real tensor of any shape, or a number. Integers are taken as Float32.
+        alpha: the slope α below 0.
+
+    Returns:
+        Tensor of the shape of ``input``.
+
+    Raises:
+        TypeError: ``alpha`` is no number, or ``input`` complex or no tensor.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.leaky_relu(Tensor([-1.0, 2.0]), 0.5))
+    [-0.5  2. ]
+    """
+    x = real_operand(input, "LeakyReLU")
+    return choose(greater(x, 0), x, mul(x, number(alpha, "LeakyReLU", "alpha")))
+
+
+def prelu(x: Any, weight: Any) -> Tensor:
+    """x above 0, and w x elsewhere, with a slope w for each channel.
+
+    Args:
+        x: a real tensor; its second axis holds the channels.
+        weight: the slopes: a tensor of one axis, with one element for each channel or one for all.
+
+    Returns:
+        Tensor of the shape of ``x``.
+
+    Raises:
+        TypeError: an operand is complex, or neither a tensor nor a number.
+        ValueError: ``weight`` does not have one element, or one for each channel.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.prelu(Tensor([[-1.0, -2.0], [3.0, -4.0]]), Tensor([0.5, 0.25])))
+    [[-0.5 -0.5]
+     [ 3.  -1. ]]
+    """
+    x, w = promoted("PReLU", real_operand(x, "PReLU"), real_operand(weight, "PReLU"), broadcast=False)
+    channels = x.shape[1] if x.ndim > 1 else 1
+    if w.ndim > 1 or w.size not in (1, channels):
+        raise ValueError(
+            f"For 'PReLU', the 'weight' must have one axis and 1 or {channels} elements for an input of "
+            f"shape {x.shape}, but its shape is {w.shape}."
+        )
+    lined = (1, w.size, *(1 for _ in x.shape[2:])) if w.size > 1 else ()
+    slopes = broadcast_to(apply(reshape, w, shape=lined), x.shape)
+    return choose(greater(x, 0), x, mul(slopes, x))
+
+
+def hardsigmoid(input: Any) -> Tensor:
+    """min(max(x + 3, 0), 6) / 6.
+
+    Args:
+        input: a real tensor of any shape, or a number. Integers are taken as Float32.
+
+    Returns:
+        Tensor of the shape of ``input``.
+
+    Raises:
+        TypeError: ``input`` is complex, or neither a tensor nor a number.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.hardsigmoid(Tensor([-4.0, 0.0, 4.0])))
+    [0.  0.5 1. ]
+    """
+    return mul(relu6(add(real_operand(input, "HSigmoid"), 3.0)), 1 / 6)
+
+
+def hardswish(input: Any) -> Tensor:
+    """x · min(max(x + 3, 0), 6) / 6.
+
+    Args:
+        input: a real tensor of any shape, or a number. Integers are taken as Float32.
+
+    Returns:
+        Tensor of the shape of ``input``.
+
+    Raises:
+        TypeError: ``input`` is complex, or neither a tensor nor a number.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.hardswish(Tensor([-4.0, 0.0, 4.0])))
+    [-0.  0.  4.]
+    """
+    x = real_operand(input, "HSwish")
+    return mul(x, hardsigmoid(x))
+
+
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """``input`` kept between two bounds, at which the derivative is 1.
+
+    Args:
+        input: a real tensor of any shape, or a number.
+        min_val: the lower bound.
+        max_val: the upper bound.
+
+    Returns:
+        Tensor of the shape of ``input``.
+
+    Raises:
+        TypeError: a bound is no number, or ``input`` complex or no tensor.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.hardtanh(Tensor([-4.0, 0.5, 4.0])))
+    [-1.   0.5  1. ]
+    """
+    low = number(min_val, "Hardtanh", "min_val")
+    high = number(max_val, "Hardtanh", "max_val")
+    return pointwise(piecewise.clip, "Hardtanh", operand(input, "Hardtanh"), low, high)
+
+
+def hardshrink(x: Any, lambd: float = 0.5) -> Tensor:
+    """x, but 0 where |x| ≤ λ.
+
+    Args:
+        x: a real tensor of any shape, or a number. Integers are taken as Float32.
+        lambd: the bound λ, not negative.
+
+    Returns:
+        Tensor of the shape of ``x``.
+
+    Raises:
+        TypeError: ``lambd`` is no number, or ``x`` complex or no tensor.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.hardshrink(Tensor([-1.0, 0.25, 1.0])))
+    [-1.  0.  1.]
+    """
+    x = real_operand(x, "HShrink")
+    bound = number(lambd, "HShrink", "lambd")
+    return choose(less_equal(apply(piecewise.abs, x), bound), 0.0, x)
+
+
+def softshrink(x: Any, lambd: float = 0.5) -> Tensor:
+    """x − λ above λ, x + λ below −λ, and 0 between them.
+
+    Args:
+        x: a real tensor of any shape, or a number. Integers are taken as Float32.
+        lambd: the bound λ, not negative.
+
+    Returns:
+        Tensor of the shape of ``x``.
+
+    Raises:
+        TypeError: ``lambd`` is no number, or ``x`` complex or no tensor.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.softshrink(Tensor([-1.0, 0.25, 1.0])))
+    [-0.5  0.   0.5]
+    """
+    x = real_operand(x, "SoftShrink")
+    bound = number(lambd, "SoftShrink", "lambd")
+    shifted = choose(greater(x, 0), sub(x, bound), add(x, bound))
+    return choose(less_equal(apply(piecewise.abs, x), bound), 0.0, shifted)
+
+
+def threshold(input: Any, thr: float, value: float) -> Tensor:
+    """x above ``thr``, and ``value`` elsewhere.
+
+    Args:
+        input: a real tensor of any shape, or a number. Integers are taken as Float32.
+        thr: the bound.
+        value: what stands in the place of elements that are not above it.
+
+    Returns:
+        Tensor of the shape of ``input``.
+
+    Raises:
+        TypeError: ``thr`` or ``value`` is no number, or ``input`` complex or no tensor.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.threshold(Tensor([-1.0, 2.0]), 0.5, 9.0))
+    [9. 2.]
+    """
+    x = real_operand(input, "Threshold")
+    above = greater(x, number(thr, "Threshold", "thr"))
+    return choose(above, x, number(value, "Threshold", "value"))
+
+
+# the same functions under second names
+hsigmoid = hardsigmoid
+hswish = hardswish
