@@ -21,19 +21,19 @@ from mindgrad.core.settings import GRAPH_MODE, PYNATIVE_MODE
 __all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "get_context", "set_context"]
 
 #: options of MindSpore that steer its own machinery; they are kept, and change nothing here
-_ACCEPTED = frozenset(
-    """
-    ascend_config auto_tune_mode compile_cache_path debug_level deterministic enable_auto_mixed_precision
-    enable_compile_cache enable_dump enable_graph_kernel enable_mem_reuse enable_profiling
-    enable_reduce_precision enable_sparse env_config_path exec_order gpu_config grad_for_scalar
-    graph_kernel_flags graph_memory_max_size host_scheduling_max_threshold inter_op_parallel_num
-    jit_config jit_level jit_syntax_level load_compile_cache max_call_depth max_device_memory
-    memory_optimize_level mempool_block_size op_timeout precompile_only print_file_path
-    profiling_options pynative_synchronize reserve_class_name_in_scope runtime_num_threads
-    save_compile_cache save_dump_path save_graphs save_graphs_path support_binary
-    variable_memory_max_size aoe_tune_mode aoe_config conv_allow_tf32 matmul_allow_tf32 max_recompute
-    """.split()
-)
+_ACCEPTED = frozenset([
+    "aoe_config", "aoe_tune_mode", "ascend_config", "auto_tune_mode", "compile_cache_path",
+    "conv_allow_tf32", "debug_level", "deterministic", "enable_auto_mixed_precision",
+    "enable_compile_cache", "enable_dump", "enable_graph_kernel", "enable_mem_reuse",
+    "enable_profiling", "enable_reduce_precision", "enable_sparse", "env_config_path", "exec_order",
+    "gpu_config", "grad_for_scalar", "graph_kernel_flags", "graph_memory_max_size",
+    "host_scheduling_max_threshold", "inter_op_parallel_num", "jit_config", "jit_level",
+    "jit_syntax_level", "load_compile_cache", "matmul_allow_tf32", "max_call_depth",
+    "max_device_memory", "max_recompute", "memory_optimize_level", "mempool_block_size",
+    "op_timeout", "precompile_only", "print_file_path", "profiling_options", "pynative_synchronize",
+    "reserve_class_name_in_scope", "runtime_num_threads", "save_compile_cache", "save_dump_path",
+    "save_graphs", "save_graphs_path", "support_binary", "variable_memory_max_size",
+])  # fmt: skip
 _OWN = ("mode", "device_target", "device_id", "check_bprop")
 
 
@@ -93,5 +93,3 @@ def get_context(attr_key: str) -> Any:
     if attr_key not in _ACCEPTED and attr_key not in _OWN:
         raise ValueError(f"For 'get_context', there is no option {attr_key!r}.")
     return settings.get(attr_key)
-
-

@@ -143,25 +143,43 @@ class Program:
 
     def add(self, key: Any, graph: Graph, arrays: Sequence[np.ndarray]) -> None:
         """Append ``graph`` on ``arrays``; its results are found under ``key``."""
-        jax = jax_module()
-        with jax.enable_x64(True):  # a graph that cannot be lowered must not spoil the others
-            jax.eval_shape(compile_graph(graph), list(arrays))
         self._parts[key] = (graph, list(arrays))
 
-    def run(self) -> dict[Any, tuple[list[np.ndarray], list[np.ndarray]]]:
-        """For each key the results of NumPy and those of the compiled program."""
+    def run(self) -> dict[Any, Any]:
+        """For each key the results of NumPy and those of the compiled program, or an exception."""
+        try:
+            return self._run(self._parts)
+        except Exception:  # a graph that cannot be lowered must not spoil the others
+            broken = {key: _fault(*part) for key, part in self._parts.items()}
+            sound = {key: part for key, part in self._parts.items() if broken[key] is None}
+            if len(sound) == len(self._parts):
+                raise
+        return {key: error for key, error in broken.items() if error is not None} | self._run(sound)
+
+    @staticmethod
+    def _run(parts: dict[Any, tuple[Graph, list[np.ndarray]]]) -> dict[Any, Any]:
         builder, outputs, inputs = Builder(), [], []
         with building(builder):
-            for graph, _ in self._parts.values():
-                outputs.append(builder.inline(graph, [builder.input(v.type) for v in graph.inputs]))
-            whole = builder.close([y for some in outputs for y in some])
-        for _, arrays in self._parts.values():
-            inputs.extend(arrays)
+            for graph, arrays in parts.values():
+                outputs.extend(builder.inline(graph, [builder.input(v.type) for v in graph.inputs]))
+                inputs.extend(arrays)
+            whole = builder.close(outputs)
         compiled = iter([np.asarray(y) for y in compile_graph(whole)(inputs)])
-        found = {}
-        for key, (graph, arrays) in self._parts.items():
-            found[key] = (evaluate(graph, arrays), [next(compiled) for _ in graph.outputs])
-        return found
+        return {
+            key: (evaluate(graph, arrays), [next(compiled) for _ in graph.outputs])
+            for key, (graph, arrays) in parts.items()
+        }
+
+
+def _fault(graph: Graph, arrays: list[np.ndarray]) -> Exception | None:
+    """Why a graph cannot be lowered."""
+    jax = jax_module()
+    try:
+        with jax.enable_x64(True):
+            jax.eval_shape(compile_graph(graph), arrays)
+    except Exception as error:
+        return error
+    return None
 
 
 def add_call(program: Program, call: Call, dtype: DType, orders: int) -> None:
@@ -184,9 +202,12 @@ def add_call(program: Program, call: Call, dtype: DType, orders: int) -> None:
 def executors_agree(found: dict, name: str, dtype: DType) -> int:
     """NumPy and XLA give the same numbers; the number of comparisons made."""
     made = 0
-    for (row, index, what), (eager, compiled) in found.items():
+    for (row, index, what), results in found.items():
         if row != name:
             continue
+        if isinstance(results, Exception):
+            raise results
+        eager, compiled = results
         call = next(c for c in calls(name, dtype) if c.index == index)
         within = tolerance(dtypes_of(call)) * (1 if what == "value" else 10)
         require(f"{call!r}: {what}, compiled and eager", compiled, eager, within)

@@ -7,7 +7,7 @@ cotangents pair by ``Re(Σ c · t)``, see ``mindgrad.primitives.complexes``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -255,7 +255,7 @@ def require(what: str, found: Sequence[Any], wanted: Sequence[Any], within: floa
         )
 
 
-@lru_cache(maxsize=None)
+@cache
 def accepted(name: str) -> tuple[DType, ...]:
     """The element types for which the row takes at least one of its samples."""
     return tuple(dtype for dtype in DTYPES if calls(name, dtype))

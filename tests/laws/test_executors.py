@@ -3,7 +3,7 @@
 All rows of one element type are one compiled program.
 """
 
-from functools import lru_cache
+from functools import cache
 
 import pytest
 
@@ -15,15 +15,14 @@ from tests.laws.harness import ROWS, accepted, calls
 ORDERS = {float64: 2, float32: 1, complex128: 1, complex64: 0}
 
 
-@lru_cache(maxsize=None)
+@cache
 def results(dtype: DType) -> tuple[dict, dict]:
     """What both executors give, and for each row that could not be built why."""
     program, broken = Program(), {}
     for name in ROWS:
         for call in calls(name, dtype):
-            # derivative graphs of the first samples only: XLA's time goes with their number
-            whole = call.index < (2 if dtype is float64 else 1)
-            orders = ORDERS.get(dtype, int(dtype.is_inexact)) if whole else 0
+            # derivative graphs of the first sample only: XLA's time goes with their number
+            orders = 0 if call.index else ORDERS.get(dtype, int(dtype.is_inexact))
             try:
                 add_call(program, call, dtype, orders)
             except Exception as error:

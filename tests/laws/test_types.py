@@ -18,7 +18,6 @@ from mindgrad.primitives.kinds import ACCEPTS
 from tests.laws.checks import type_rule_is_true
 from tests.laws.harness import ROWS, WITHOUT_SAMPLES, calls, drawn, refusal
 
-
 #: a row that declares their kind takes these
 COMMON = (bool_, int32, uint8, float32, float64, complex64, complex128)
 

@@ -276,6 +276,8 @@ def test_parameters_as_inputs():
     # what comes in is an input; the Parameter that the function reads by itself is not
     same(ms.grad(lambda x: x * p)(p), [2.0, 3.0])
     same(ms.grad(lambda x: x * p, 0, [p])(p), ([2.0, 3.0], ([2.0, 3.0],)))
+    # nor is what is given as an argument that is not differentiated
+    same(ms.grad(lambda x, q: x * q * p, None, p)(X, p), [2.0, 6.0])
     # a gradient inside a gradient: the Parameter of the outer one is the input of the inner one
     same(ms.grad(lambda: ms.grad(lambda x: x * x * x)(p), None, p)(), [12.0, 18.0])
 
@@ -289,7 +291,7 @@ def test_one_tensor_given_twice_has_two_gradients():
 def test_what_has_no_path_is_zero_and_never_none():
     same(ms.grad(lambda x, y: x * x, (0, 1))(X, Y), ([2.0, 4.0], [0.0, 0.0]))
     same(ms.grad(lambda x: Y * 2)(X), [0.0, 0.0])
-    same(ms.grad(lambda x: x > 1)(X), [0.0, 0.0])
+    same(ms.grad(lambda x: ops.greater(x, 1))(X), [0.0, 0.0])
     same(ms.grad(lambda x: 3.0)(X), [0.0, 0.0])
     same(ms.grad(lambda x: None)(X), [0.0, 0.0])
     same(ms.grad(lambda x: (x * x, 5, None))(X), [2.0, 4.0])
@@ -832,4 +834,10 @@ def test_forward_value_and_grad():
     )
     same(nn.ForwardValueAndGrad(net, sens_param=True)(X, Y, S), (value, scaled(DX)))
     same(nn.ForwardValueAndGrad(product)(X, Y), ([3.0, -8.0], [3.0, -4.0]))
+    cell = nn.ForwardValueAndGrad(net, net.w, get_by_list=True)
+    same(cell(X, Y), (value, DW))
+    copied = copy.deepcopy(cell)
+    copied.network.w.set_data(t(0.0, 0.0))
+    same(copied(X, Y), ([16.0, 33.0], DW))
+    same(cell(X, Y), (value, DW))
     assert nn.ForwardValueAndGrad(net).trainable_params() == net.trainable_params()

@@ -282,6 +282,10 @@ def test_numpy_arrays_as_inputs():
             gradient(array)
     with pytest.raises(TypeError, match=r"Tensor\(array\)"):
         ms.grad(product)(X, array)
+    with pytest.raises(TypeError, match="inputs type should be a Tensor, tuple or list of Tensor"):
+        ms.jvp(square, array, X)
+    with pytest.raises(TypeError, match="inputs type must be Tensor"):
+        ms.vjp(square, array)
     assert not RUNS
 
 
@@ -323,7 +327,6 @@ def test_get_grad():
         (square, None, X, TypeError, "inputs type should be a Tensor, tuple or list of Tensor"),
         (square, X, 1.0, TypeError, "inputs type should be a Tensor, tuple or list of Tensor"),
         (product, (X, 2.0), (X, X), TypeError, "inputs type should be a Tensor, tuple or list of Tensor"),
-        (square, np.ones(2), X, TypeError, "inputs type should be a Tensor, tuple or list of Tensor"),
         (product, X, X, TypeError, "parameters number of the function is 2, .* arguments is 1"),
         (square, (X, Y), (X, Y), TypeError, "parameters number of the function is 1, .* arguments is 2"),
     ],
@@ -434,7 +437,7 @@ def test_complex_jacobians():
 
 def test_numpy_on_a_traced_tensor():
     for fn in (lambda x: Tensor(np.sin(x)), lambda x: x * np.sum(x), lambda x: np.array(x) * x):
-        with pytest.raises(TypeError, match="mindgrad"):
+        with pytest.raises(TypeError, match=r"mindgrad|does not support ufuncs"):
             ms.grad(fn)(X)
 
 

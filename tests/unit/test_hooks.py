@@ -20,7 +20,7 @@ def test_insert_gradient_of_replaces_and_is_differentiated(mode):
     squared = ops.InsertGradientOf(lambda g: g * g)
     gradient = ops.GradOperation()
     # the gradient that arrives is 3 x^2; squared 9 x^4; its derivative 36 x^3 passes there too
-    cube = lambda x: squared_cube(squared, x)  # noqa: E731
+    cube = lambda x: squared_cube(squared, x)
     assert gradient(cube)(Tensor([2.0])).asnumpy() == [144.0]
     assert gradient(gradient(cube))(Tensor([2.0])).asnumpy() == [288.0**2]
     kept = ops.InsertGradientOf(lambda g: None)
@@ -40,7 +40,7 @@ def test_hook_backward_sees_and_replaces_values():
         return gradient[0] * 2
 
     hook = ops.HookBackward(double)
-    f = lambda x: hook(x * 3) * 5  # noqa: E731
+    f = lambda x: hook(x * 3) * 5
     for _ in range(2):
         assert ops.GradOperation()(f)(Tensor([1.0, 2.0])).asnumpy().tolist() == [30.0, 30.0]
     assert seen == [[5.0, 5.0]] * 2
@@ -90,7 +90,7 @@ def test_backward_hook_of_a_cell():
     handle = net.register_backward_hook(hook)
     weights = ms.ParameterTuple(net.trainable_params())
     operation = ops.GradOperation(get_all=True, get_by_list=True)
-    run = lambda x, y: net(x, y) * 7  # noqa: E731
+    run = lambda x, y: net(x, y) * 7
     (dx, dy), (dw,) = operation(run, weights)(Tensor([3.0]), Tensor([5.0]))
     assert calls == [("Product", [[70.0], [42.0], [7.0]])]
     assert (dx.asnumpy(), dy.asnumpy(), dw.asnumpy()) == ([700.0], [42.0], [105.0])

@@ -8,8 +8,8 @@ import pytest
 import scipy.special
 
 import mindgrad.primitives.special as special
-from mindgrad.primitives import special_kernels as kernels
 from mindgrad.core.types import type_of
+from mindgrad.primitives import special_kernels as kernels
 from mindgrad.primitives.special import polygamma
 
 EXTREMES = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan]

@@ -38,8 +38,7 @@ def select_device(target: str, device_id: int = 0) -> str:
     """
     if target not in TARGETS:
         raise ValueError(
-            f"For 'set_context', the 'device_target' must be one of {', '.join(TARGETS)}, "
-            f"but got {target!r}."
+            f"For 'set_context', the 'device_target' must be one of {', '.join(TARGETS)}, but got {target!r}."
         )
     devices = _gpus() if target == "GPU" else []
     if target == "CPU":
@@ -80,10 +79,9 @@ def _report_missing(target: str) -> None:
         )
     if target not in _announced:
         _announced.add(target)
-        print(
+        sys.stderr.write(
             f"mindgrad: device_target={target!r} is not available ({reason}); running on the CPU. "
-            f"Set {STRICT_VARIABLE}=1 to make this an error.",
-            file=sys.stderr,
+            f"Set {STRICT_VARIABLE}=1 to make this an error.\n"
         )
 
 

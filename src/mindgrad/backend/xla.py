@@ -17,7 +17,16 @@ import numpy as np
 from mindgrad.core.graph import Constant, Graph, Variable
 from mindgrad.core.primitive import Primitive
 
-__all__ = ["compile_ahead", "compile_graph", "compile_kernel", "jax_module", "lower", "needs_x64", "to_device", "use_device"]
+__all__ = [
+    "compile_ahead",
+    "compile_graph",
+    "compile_kernel",
+    "jax_module",
+    "lower",
+    "needs_x64",
+    "to_device",
+    "use_device",
+]
 
 #: the jax device that programs run on; ``None``: the CPU
 _device: Any = None
@@ -160,7 +169,7 @@ def _scoped(function: Callable[..., Any], x64: bool) -> Callable[..., Any]:
     return run_wide
 
 
-def to_device(array: np.ndarray) -> Any:
+def to_device(array: np.ndarray | np.generic) -> Any:
     """``array`` on the selected device, in its own element type whatever jax's settings."""
     jax = jax_module()
     with jax.enable_x64(True):

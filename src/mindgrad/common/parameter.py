@@ -127,7 +127,9 @@ class Parameter(Tensor):
             ValueError: the shape differs and ``slice_shape`` is not set.
             TypeError: the element type holds more than the Parameter's (float64 into float32).
         """
-        new = data.value() if isinstance(data, Parameter) else data if isinstance(data, Tensor) else Tensor(data)
+        new = data if isinstance(data, Tensor) else Tensor(data)
+        if isinstance(new, Parameter):
+            new = new.value()
         if new.shape != self.shape and not slice_shape:
             raise ValueError(
                 f"For 'set_data' of Parameter '{self.name}', the new value must have the shape "
@@ -211,8 +213,7 @@ class ParameterTuple(tuple):
         for each in found:
             if not isinstance(each, Parameter):
                 raise TypeError(
-                    f"For 'ParameterTuple', the elements must be Parameters, but got "
-                    f"{type(each).__name__}."
+                    f"For 'ParameterTuple', the elements must be Parameters, but got {type(each).__name__}."
                 )
             if named.setdefault(each.name, each) is not each:
                 raise ValueError(

@@ -106,4 +106,3 @@ custom_tangent = Primitive(
     multiple=True,
     taint="passes",
 )
-

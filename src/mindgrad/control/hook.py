@@ -44,9 +44,7 @@ def _checked(new: Any, old: np.ndarray) -> np.ndarray:
             f"{type(new).__name__}."
         )
     if new.shape != old.shape:
-        raise ValueError(
-            f"a gradient hook must return a gradient of shape {old.shape}, but got {new.shape}."
-        )
+        raise ValueError(f"a gradient hook must return a gradient of shape {old.shape}, but got {new.shape}.")
     return new.numpy().astype(old.dtype)
 
 

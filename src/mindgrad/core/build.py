@@ -160,9 +160,7 @@ class Builder:
         values: dict[Variable, Any] = dict(zip(graph.inputs, inputs, strict=True))
         for equation in graph.equations:
             self.source = equation.source
-            operands = tuple(
-                values[atom] if type(atom) is Variable else atom for atom in equation.inputs
-            )
+            operands = tuple(values[atom] if type(atom) is Variable else atom for atom in equation.inputs)
             result = self.emit(equation.primitive, operands, equation.parameters)
             if equation.primitive.multiple:
                 values.update(zip(equation.outputs, result, strict=True))

@@ -29,15 +29,10 @@ def evaluate(graph: Graph, inputs: Sequence[Any]) -> list[np.ndarray]:
         values[variable] = array
     with np.errstate(all="ignore"):
         for equation in graph.equations:
-            operands = [
-                values[x] if type(x) is Variable else x.array() for x in equation.inputs
-            ]
+            operands = [values[x] if type(x) is Variable else x.array() for x in equation.inputs]
             result = equation.primitive.numpy(*operands, **equation.parameters)
             if equation.primitive.multiple:
                 values.update(zip(equation.outputs, result, strict=True))
             else:
                 values[equation.outputs[0]] = result
-    return [
-        np.asarray(values[y]) if type(y) is Variable else np.array(y.array())
-        for y in graph.outputs
-    ]
+    return [np.asarray(values[y]) if type(y) is Variable else np.array(y.array()) for y in graph.outputs]

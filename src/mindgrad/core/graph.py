@@ -31,6 +31,7 @@ class Atom:
     __slots__ = ()
     type: TensorType
     linear: bool
+    tainted: bool
 
     #: how Python's operators become equations; filled by the room that defines the rows
     operators: dict[str, Callable[..., Any]] = {}

@@ -16,7 +16,7 @@ Conventions of the rules (``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cota
 - ``taint`` says what the output does to infinite derivatives: ``"starts"`` one, ``"passes"`` that of
   its operands on, or ``"stops"`` it (see ``primitives.kinds``).
 - ``batch(size, xs, axes, **parameters)`` gives ``(output, axis)`` for operands of which some carry
-  a batch axis (``axes[i]`` an int, or ``None``).
+  a batch axis (``axes[i]`` an int, or ``None``); where ``multiple`` is set, a tuple of each.
 """
 
 from __future__ import annotations
@@ -106,8 +106,6 @@ def lift(operands: tuple[Any, ...]) -> tuple[Any, ...]:
     """Python numbers among ``operands`` as splat constants of the type of the first atom."""
     like = next(operand for operand in operands if isinstance(operand, Atom)).type
     return tuple(
-        operand
-        if isinstance(operand, Atom)
-        else Constant(np.asarray(operand, like.dtype.numpy), like)
+        operand if isinstance(operand, Atom) else Constant(np.asarray(operand, like.dtype.numpy), like)
         for operand in operands
     )

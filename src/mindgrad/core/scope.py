@@ -34,6 +34,7 @@ __all__ = [
     "apply",
     "innermost",
     "inline",
+    "lifted",
     "open_scopes",
     "opened",
     "rebind",
@@ -64,7 +65,7 @@ def innermost() -> Scope | None:
     return scopes[-1] if scopes else None
 
 
-class opened:  # noqa: N801 - used as a statement: ``with opened(scope):``
+class opened:
     """Open ``scope`` on this thread for the ``with`` block; its tensors are ordinary afterwards."""
 
     __slots__ = ("scope",)
@@ -143,6 +144,18 @@ def as_it_is(tensor: Tensor) -> Tensor:
     return make_tensor(tensor._array, tensor._type, tensor._scope, tensor._atom)
 
 
+def lifted(tensor: Tensor) -> Tensor:
+    """The tensor as the open scopes see it.
+
+    A value of a recording that has ended is an ordinary one, unless a scope that was open around the
+    recording is open still: there it depends on what that scope traces. The function that was
+    differentiated may have left it in a list or an attribute instead of returning it.
+    """
+    while isinstance(tensor._scope, Recorder) and not tensor._scope.level and _local.scopes:
+        tensor = tensor._scope.lift(tensor._atom)
+    return tensor
+
+
 def _set(tensor: Tensor, value: Tensor) -> None:
     tensor._array, tensor._type = value._array, value._type
     tensor._scope, tensor._atom = value._scope, value._atom
@@ -212,7 +225,7 @@ class Recorder(Scope):
     from outside, with their tensors.
     """
 
-    __slots__ = ("_numbers", "entries", "leaves", "results", "values")
+    __slots__ = ("_made_by", "_numbers", "_outside", "entries", "leaves", "results", "values")
 
     def __init__(self) -> None:
         super().__init__()
@@ -221,6 +234,8 @@ class Recorder(Scope):
         self.results: list[range] = []
         self.leaves: list[tuple[int, Tensor]] = []
         self._numbers: dict[Any, int] = {}
+        self._outside: dict[int, Tensor] = {}
+        self._made_by: dict[int, int] = {}
 
     def input(self, tensor: Tensor) -> Tensor:
         number = self._leaf(tensor)
@@ -252,25 +267,54 @@ class Recorder(Scope):
         parameters: dict[str, Any],
         known: Any = None,
     ) -> Any:
-        numbers = tuple(
-            [t._atom if t._scope is self else self.number(t) for t in tensors]
-        )
+        numbers = tuple([t._atom if t._scope is self else self.number(t) for t in tensors])
         value = run_kernel(primitive, tensors, parameters) if known is None else known
         first = len(self.values)
         self.entries.append((primitive, numbers, tuple(parameters.items())))
         if primitive.multiple:
             self.results.append(range(first, first + len(value)))
             self.values.extend(value)
-            return tuple(
-                make_tensor(v, None, self, first + k) for k, v in enumerate(value)
-            )
+            return tuple(make_tensor(v, None, self, first + k) for k, v in enumerate(value))
         self.results.append(range(first, first + 1))
         self.values.append(value)
         return make_tensor(value, None, self, first)
 
 
+    def lift(self, number: int) -> Tensor:
+        """How a value is seen one level further out: known there, and recorded there if need be."""
+        outside = self._outside
+        if not self._made_by:
+            outside.update((n, lifted(tensor)) for n, tensor in self.leaves)
+            self._made_by.update((n, k) for k, numbers in enumerate(self.results) for n in numbers)
+        wanted, entries = [number], set()
+        while wanted:
+            n = wanted.pop()
+            if n not in outside and self._made_by[n] not in entries:
+                entries.add(self._made_by[n])
+                wanted.extend(self.entries[self._made_by[n]][1])
+        for entry in sorted(entries):
+            self._lift_entry(entry)
+        return outside[number]
+
+    def _lift_entry(self, entry: int) -> None:
+        primitive, operand_numbers, parameters = self.entries[entry]
+        numbers = self.results[entry]
+        operands = [self._outside[n] for n in operand_numbers]
+        values = [self.values[n] for n in numbers]
+        traced = [t._scope for t in operands if t.is_traced]
+        made: Any = map(make_tensor, values)
+        if traced:
+            known = tuple(values) if primitive.multiple else values[0]
+            made = max(traced, key=_level).record(primitive, operands, dict(parameters), known)
+            made = made if primitive.multiple else (made,)
+        self._outside.update(zip(numbers, made, strict=True))
+
+
 class GraphScope(Scope):
     """Emits equations into a builder; its tensors have no value.
+
+    Args:
+        values_are_inputs: whether arrays from outside become inputs; else they become constants.
 
     Attributes:
         captures: inputs that stand for tensors from outside, in the order of ``builder.inputs``.
@@ -278,10 +322,11 @@ class GraphScope(Scope):
         dependencies: objects whose Python attributes the program was traced with.
     """
 
-    __slots__ = ("_captured", "builder", "captures", "dependencies", "parameters")
+    __slots__ = ("_captured", "_values_are_inputs", "builder", "captures", "dependencies", "parameters")
 
-    def __init__(self) -> None:
+    def __init__(self, values_are_inputs: bool = False) -> None:
         super().__init__()
+        self._values_are_inputs = values_are_inputs
         self.builder = Builder()
         self.captures: list[tuple[Variable, Tensor]] = []
         self.parameters: list[Tensor] = []
@@ -309,7 +354,8 @@ class GraphScope(Scope):
         found = self._captured.get(key)
         if found is not None:
             return found[0]
-        if tensor.is_traced or tensor.is_parameter:
+        is_value = tensor._array is not None and np.ndim(tensor._array) > 0
+        if tensor.is_traced or tensor.is_parameter or (self._values_are_inputs and is_value):
             atom: Any = self.builder.input(tensor.type)
             self.captures.append((atom, tensor if tensor.is_parameter else as_it_is(tensor)))
         elif tensor._array is None:
@@ -347,15 +393,22 @@ def user_location() -> tuple[str, int] | None:
     return None
 
 
+def _level(scope: Any) -> int:
+    return scope.level
+
+
 def apply(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:
     """Apply ``primitive`` to tensors that already agree in type: run, record or emit it."""
     scope = None
     level = 0
     for tensor in tensors:
         of = tensor._scope
-        if of is not None and of.level > level:
-            scope = of
-            level = of.level
+        if of is not None:
+            if of.level > level:
+                scope = of
+                level = of.level
+            elif not of.level and _local.scopes and lifted(tensor) is not tensor:
+                return apply(primitive, *map(lifted, tensors), **parameters)
     if scope is not None:
         return scope.record(primitive, tensors, parameters)
     if not tensors:

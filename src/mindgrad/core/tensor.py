@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.text import tensor_repr, tensor_str
-from mindgrad.core.dtype import DType, as_dtype, float32, int64
+from mindgrad.core.dtype import DType, as_dtype, bfloat16, float32, int64
 from mindgrad.core.types import TensorType, type_of
 
 __all__ = ["Tensor", "make_tensor", "scalar_tensor"]
@@ -23,13 +23,14 @@ class Tensor:
         input_data: a number, (nested) list or tuple of numbers, NumPy array, or Tensor. The data is
             copied.
         dtype: the element type. By default that of an array or Tensor; for Python data Float32 for
-            floats, Int64 for integers, Bool for truth values, Complex64 for complex numbers.
+            floats, Int64 for integers, Bool for truth values, Complex128 for complex numbers.
         shape: with ``init``: the shape of the tensor to initialise.
-        init: an initialiser, or a number to fill ``shape`` with.
+        init: an initialiser, or a number to fill ``shape`` with; ``dtype`` must be given too.
 
     Raises:
-        TypeError: the data is no array of numbers (None, text, ragged lists).
-        ValueError: ``shape`` is given but does not fit the data.
+        TypeError: the data is no array of numbers (None, text, ragged lists), or ``dtype`` no element
+            type.
+        ValueError: ``shape`` or ``init`` is given with data, or without each other.
 
     >>> import numpy as np
     >>> from mindgrad import Tensor
@@ -42,37 +43,42 @@ class Tensor:
 
     __slots__ = ("__weakref__", "_array", "_atom", "_scope", "_type")
 
-    # NumPy must hand its operators over to us: np.float64(2) * tensor stays differentiable
+    # NumPy must hand its operators over to us: np.float64(2) * tensor stays differentiable. What then
+    # happens is attached with the operators (ops.interoperation)
     __array_ufunc__ = None
     __array_priority__ = 1000
 
     #: whether the tensor is a Parameter, whose value a program may read and write
     is_parameter = False
 
+    _array: Any
+    _type: TensorType | None
+
     def __init__(
         self, input_data: Any = None, dtype: Any = None, shape: Any = None, init: Any = None
     ) -> None:
         self._scope: Any = None
         self._atom: Any = None
-        if init is not None:
+        if shape is not None or init is not None:
+            if input_data is not None:
+                raise ValueError(
+                    f"When initializing a tensor with 'input_data', 'shape' and 'init' should be set to "
+                    f"None. But got shape: {shape}, init: {init!r}."
+                )
             array = _initialised(init, shape, dtype)
         elif isinstance(input_data, Tensor):
+            if input_data.is_parameter:
+                input_data = input_data.value()  # type: ignore[attr-defined]
             if input_data.is_traced:
                 converted = input_data if dtype is None else input_data.astype(dtype)  # type: ignore[attr-defined]
                 self._array, self._type = converted._array, converted._type
                 self._scope, self._atom = converted._scope, converted._atom
                 return
-            array = input_data.numpy()
-            array = array.astype(array.dtype if dtype is None else as_dtype(dtype).numpy)
+            array = _converted(input_data.numpy(), input_data.dtype if dtype is None else as_dtype(dtype))
         else:
             array = _array_of(input_data, None if dtype is None else as_dtype(dtype))
-        if init is None and shape is not None and tuple(np.atleast_1d(shape)) != array.shape:
-            raise ValueError(
-                f"For 'Tensor', the shape {shape} does not fit data of shape {array.shape}; "
-                f"leave 'shape' out, or give 'init' instead of data."
-            )
-        self._array: Any = array
-        self._type: TensorType | None = type_of(array)
+        self._array = array
+        self._type = type_of(array)
 
     # -- what it is ------------------------------------------------------------------------------
 
@@ -159,8 +165,8 @@ class Tensor:
         """
         if not index and self.size != 1:
             raise ValueError(
-                f"For 'item', the tensor must have one element, but its shape is {self.shape}; "
-                f"give the index of the element."
+                f"The tensor should have only one element, but got {self.size}: its shape is "
+                f"{self.shape}. Give the index of the element: item(0)."
             )
         return self.numpy().item(*index)
 
@@ -169,26 +175,37 @@ class Tensor:
         return self.numpy().tolist()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        if self.is_traced:
-            raise TypeError(
-                "a NumPy function was applied to a tensor that is being differentiated or "
-                "compiled; its derivative would be lost without a word. Use the function of "
-                "mindgrad.ops or mindgrad.numpy instead, or stop_gradient(x).asnumpy() if no "
-                "derivative is wanted."
-            )
+        self.refuse_numpy()
         array = self.numpy()
         if dtype is not None:
             array = array.astype(dtype)
         return np.array(array) if copy else array
 
+    def refuse_numpy(self, function: str = "a NumPy function") -> None:
+        """Raise ``TypeError`` if the tensor is being traced: NumPy would cut its derivative off."""
+        current = self.value() if self.is_parameter else self  # type: ignore[attr-defined]
+        if current.is_traced:
+            raise TypeError(
+                f"{function} was applied to a tensor that is being differentiated or compiled; its "
+                f"derivative would be lost without a word. Use the function of mindgrad.ops instead, "
+                f"or stop_gradient(x).asnumpy() if no derivative is wanted."
+            )
+
+    def _number(self) -> Any:
+        if self.size != 1:
+            raise ValueError(
+                f"Only one element tensors can be converted to Python scalars, but the shape is {self.shape}."
+            )
+        return self.item()
+
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._number())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._number())
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(self._number())
 
     def __bool__(self) -> bool:
         if self._array is None:
@@ -199,19 +216,19 @@ class Tensor:
             )
         if self.size != 1:
             raise ValueError(
-                f"The truth value of a tensor with {self.size} elements is ambiguous. "
-                f"Use all() or any()."
+                f"The tensor should have only one element, but got {self.size}: its truth value is "
+                f"ambiguous. Use all() or any()."
             )
         return bool(self.numpy().reshape(()))
 
     def __index__(self) -> int:
         if self.dtype.kind not in ("int", "uint"):
             raise TypeError(f"a tensor of type {self.dtype} cannot be used as an index.")
-        return int(self.item())
+        return int(self._number())
 
     def __len__(self) -> int:
         if not self.shape:
-            raise TypeError("len() of a 0-D tensor")
+            raise TypeError("Not support len of a 0-D tensor")
         return self.shape[0]
 
     def __hash__(self) -> int:
@@ -261,50 +278,64 @@ def _array_of(data: Any, dtype: DType | None) -> np.ndarray:
     if isinstance(data, (np.ndarray, np.generic)):
         try:
             wanted = as_dtype(data.dtype) if dtype is None else dtype
+            as_dtype(data.dtype)
         except TypeError:
             raise TypeError(
                 f"For 'Tensor', the input_data is a NumPy array of type {data.dtype}, "
                 f"which no Tensor can hold; use numbers or truth values."
             ) from None
-        return np.array(data, wanted.numpy)
-    if isinstance(data, (list, tuple)):
-        data = _with_values(data)
-    elif not isinstance(data, (bool, int, float, complex)):
+        return _converted(data, wanted)
+    if not isinstance(data, (bool, int, float, complex, list, tuple)):
         raise TypeError(
-            f"For 'Tensor', the input_data must be a Tensor, NumPy array, number, list or tuple "
-            f"of numbers, but got {data!r} of type {type(data).__name__}."
+            f"For 'Tensor', the type of 'input_data' should be one of Tensor, ndarray, list, tuple, float, "
+            f"int, bool or complex, but got {data!r} of type {type(data).__name__}."
         )
     try:
-        array = np.array(data)
-    except ValueError:
+        array = np.array(_with_values(data) if isinstance(data, (list, tuple)) else data)
+    except ValueError:  # ragged
         array = np.array(None)
-    if array.dtype.kind not in "biufc" and array.dtype != np.dtype("V2"):
+    if array.dtype.kind not in "biufc" and array.dtype != bfloat16.numpy:
         raise TypeError(f"For Tensor, the input_data is {data} that contain unsupported element.")
     if dtype is None:
-        if array.dtype == np.float64:
-            dtype = float32
-        elif array.dtype == np.complex128:
-            dtype = as_dtype("complex64")
-        elif array.dtype.kind == "i":
-            dtype = int64
-        else:
-            dtype = as_dtype(array.dtype)
-    return array.astype(dtype.numpy)
+        dtype = _DEFAULTS.get(array.dtype.char) or as_dtype(array.dtype)
+    return _converted(array, dtype)
+
+
+# what Python's numbers become in a list; complex ones stay Complex128
+_DEFAULTS: dict[str, DType] = {"d": float32, "b": int64, "h": int64, "i": int64}
+
+
+def _converted(array: np.ndarray | np.generic, dtype: DType) -> np.ndarray:
+    """A copy of ``array`` with another element type; real numbers from complex ones: the real part."""
+    if array.dtype.kind == "c" and dtype.kind != "complex":
+        array = array.real
+    with np.errstate(all="ignore"):
+        return np.asarray(array).astype(dtype.numpy)
 
 
 def _with_values(data: Any) -> Any:
     """Nested Python data with every Tensor in it replaced by its array."""
     if isinstance(data, (list, tuple)):
         return [_with_values(each) for each in data]
-    return data.numpy() if isinstance(data, Tensor) else data
+    if not isinstance(data, Tensor):
+        return data
+    current = data.value() if data.is_parameter else data  # type: ignore[attr-defined]
+    if current.is_traced:
+        raise TypeError(
+            "For 'Tensor', the input_data is a list that holds a tensor which is being differentiated or "
+            "compiled; its derivative would be lost without a word. Join tensors with ops.stack instead."
+        )
+    return current.numpy()
 
 
 def _initialised(init: Any, shape: Any, dtype: Any) -> np.ndarray:
-    if shape is None:
-        raise ValueError("For 'Tensor', 'init' needs the 'shape' of the tensor to initialise.")
+    if shape is None or init is None or dtype is None:
+        raise ValueError(
+            f"init, dtype and shape must have values at the same time, but got init: {init!r}, dtype: "
+            f"{dtype}, shape: {shape}."
+        )
     sizes = (int(shape),) if isinstance(shape, int) else tuple(int(n) for n in shape)
-    wanted = float32 if dtype is None else as_dtype(dtype)
-    array = np.zeros(sizes, wanted.numpy)
+    array = np.zeros(sizes, as_dtype(dtype).numpy)
     if isinstance(init, (int, float)):
         array[...] = init
     elif callable(init):
@@ -317,5 +348,3 @@ def _initialised(init: Any, shape: Any, dtype: Any) -> np.ndarray:
 def scalar_tensor(number: Any, like: TensorType) -> Tensor:
     """``number`` as a tensor of type ``like`` that stores one element (pointwise rows only)."""
     return make_tensor(np.asarray(number, like.dtype.numpy), like)
-
-

@@ -243,7 +243,9 @@ def _match(start: str, path: str, given: Any, like: Any, what: str, found: list[
         found.append(state.read(given))
     elif isinstance(like, dict):
         if not isinstance(given, dict):
-            raise TypeError(f"{start} must be like the {what}: {path} should be a dict, but got {_said(given)}.")
+            raise TypeError(
+                f"{start} must be like the {what}: {path} should be a dict, but got {_said(given)}."
+            )
         if set(given) != set(like):
             raise ValueError(
                 f"{start} must be like the {what}: the keys of {path} should be {list(like)}, but got {list(given)}."

@@ -99,6 +99,7 @@ def in_either_mode(fn: Any, run: Callable[..., Any]) -> Callable[..., Any]:
             return compiled(*args, **kwargs)
         return run(*args, **kwargs)
 
+    call.__name__ = call.__qualname__ = run.__name__
     return call
 
 
@@ -115,7 +116,12 @@ class Arity:
     __slots__ = ("defaults", "is_known", "least", "most", "names")
 
     def __init__(
-        self, least: float, most: float, names: tuple[str, ...], defaults: dict[int, Any], is_known: bool = True
+        self,
+        least: float,
+        most: float,
+        names: tuple[str, ...],
+        defaults: dict[int, Any],
+        is_known: bool = True,
     ) -> None:
         self.least = least
         self.most = most
@@ -183,5 +189,7 @@ def describe(fn: Any) -> str:
 
 
 def _place(fn: Any) -> str:
-    code = getattr(inspect.unwrap(fn), "__code__", None) or getattr(getattr(fn, "__func__", None), "__code__", None)
+    code = getattr(inspect.unwrap(fn), "__code__", None) or getattr(
+        getattr(fn, "__func__", None), "__code__", None
+    )
     return "" if code is None else f" ({code.co_filename}:{code.co_firstlineno})"

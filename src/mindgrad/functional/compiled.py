@@ -17,7 +17,7 @@ from mindgrad._base.tree import flatten, unflatten
 from mindgrad.backend.xla import compile_graph, to_device
 from mindgrad.core.build import building
 from mindgrad.core.graph import Graph
-from mindgrad.core.scope import GraphScope, open_scopes, opened
+from mindgrad.core.scope import GraphScope, as_it_is, open_scopes, opened
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.frontend import state
 
@@ -102,6 +102,8 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if open_scopes():
+            # as when it is called from outside: what it assigns to elements of arguments stays inside
+            args = tuple([as_it_is(x) if type(x) is Tensor else x for x in args])
             return self.function(*args, **kwargs)
         # plain tensors, the usual case, need no walk through structures
         key: Any = tuple([x.type if type(x) is Tensor else None for x in args])
@@ -139,6 +141,8 @@ def _signature(leaf: Any) -> Any:
         )
     if isinstance(leaf, float):
         return leaf.hex()  # tells 0.0 from −0.0, and a NaN from no NaN
+    if isinstance(leaf, (complex, np.inexact)):
+        return (type(leaf), repr(leaf))  # so does this
     try:
         hash(leaf)
     except TypeError:

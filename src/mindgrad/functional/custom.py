@@ -7,7 +7,7 @@ from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.custom import custom
-from mindgrad.core.graph import Graph
+from mindgrad.core.graph import Graph, Variable
 from mindgrad.core.scope import GraphScope, apply, opened
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.core.types import TensorType
@@ -16,6 +16,9 @@ from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.structural import convert, stop_gradient
 
 __all__ = ["CustomDerivative"]
+
+#: pullbacks kept per function; one that holds a number that changes has many
+_KEPT = 64
 
 
 class CustomDerivative:
@@ -26,14 +29,15 @@ class CustomDerivative:
         bprop: gives a tuple with one gradient per input of ``function``.
         name: what errors call it.
 
-    The pullback is traced once per signature and kept.
+    ``bprop`` runs at every call, so that it sees what the Python objects that it reads are now; equal
+    pullbacks are one graph, so that what was derived from it is found again.
     """
 
     def __init__(self, function: Callable[..., Any], bprop: Callable[..., Any], name: str) -> None:
         self.function = function
         self.bprop = bprop
         self.name = name
-        self._pullbacks: dict[Any, tuple[Graph, list[Tensor]]] = {}
+        self._pullbacks: dict[Any, Graph] = {}
 
     def __call__(self, *args: Any) -> Any:
         leaves, structure = flatten(args)
@@ -45,13 +49,9 @@ class CustomDerivative:
         if not xs or not ys or not any(x.is_traced for x in xs):
             return unflatten(result_structure, results)
         pullback, extras = self._pullback(leaves, structure, results, result_structure, xs, ys)
-        made = apply(
-            custom, *ys, *xs, *extras, pullback=pullback, outputs=len(ys), inputs=len(xs)
-        )
+        made = apply(custom, *ys, *xs, *extras, pullback=pullback, outputs=len(ys), inputs=len(xs))
         passed = iter(made)
-        return unflatten(
-            result_structure, [next(passed) if isinstance(y, Tensor) else y for y in results]
-        )
+        return unflatten(result_structure, [next(passed) if isinstance(y, Tensor) else y for y in results])
 
     def _pullback(
         self,
@@ -62,27 +62,25 @@ class CustomDerivative:
         xs: Sequence[Tensor],
         ys: Sequence[Tensor],
     ) -> tuple[Graph, list[Tensor]]:
-        constants = tuple([x.type if isinstance(x, Tensor) else x for x in (*leaves, *results)])
-        key = (structure, result_structure, constants)
-        found = self._pullbacks.get(key)
-        if found is None:
-            scope = GraphScope()
-            with opened(scope):
-                x_symbols = [scope.symbol(x.type) for x in xs]
-                y_symbols = [scope.symbol(y.type) for y in ys]
-                ct_symbols = [scope.symbol(y.type) for y in ys]
-                inputs = unflatten(structure, _replaced(leaves, x_symbols))
-                out = unflatten(result_structure, _replaced(results, y_symbols))
-                dout = unflatten(result_structure, _replaced(results, ct_symbols))
-                gradients = self._gradients(inputs, self.bprop(*inputs, out, dout))
-                atoms = [scope.atom(g) for g in gradients]
-                graph = scope.builder.close(atoms)
-            extras = [tensor for _, tensor in scope.captures]
-            found = (graph, extras)
-            if all(tensor.is_parameter for tensor in extras):
-                self._pullbacks[key] = found
-        graph, extras = found
-        return graph, [state.read(tensor) for tensor in extras]
+        """The pullback as a graph, and the values from outside that it uses."""
+        scope = GraphScope(values_are_inputs=True)
+        with opened(scope):
+            x_symbols = [scope.symbol(x.type) for x in xs]
+            y_symbols = [scope.symbol(y.type) for y in ys]
+            ct_symbols = [scope.symbol(y.type) for y in ys]
+            inputs = unflatten(structure, _replaced(leaves, x_symbols))
+            out = unflatten(result_structure, _replaced(results, y_symbols))
+            dout = unflatten(result_structure, _replaced(results, ct_symbols))
+            gradients = self._gradients(inputs, self.bprop(*inputs, out, dout))
+            atoms = [scope.atom(g) for g in gradients]
+            graph = scope.builder.close(atoms)
+        key = _fingerprint(graph)
+        kept = self._pullbacks.get(key)
+        if kept is None:
+            if len(self._pullbacks) >= _KEPT:
+                self._pullbacks.clear()
+            kept = self._pullbacks[key] = graph
+        return kept, [state.read(tensor) for _, tensor in scope.captures]
 
     def _gradients(self, inputs: Sequence[Any], returned: Any) -> list[Tensor]:
         """One gradient per tensor among ``inputs``, checked against it."""
@@ -127,6 +125,28 @@ class CustomDerivative:
         return gradient if gradient.dtype is x.dtype else apply(convert, gradient, dtype=x.dtype)
 
 
+def _fingerprint(graph: Graph) -> Any:
+    """What two graphs that compute the same in the same way have in common."""
+    numbers: dict[Any, int] = {}
+
+    def named(atom: Any) -> Any:
+        if type(atom) is Variable:
+            return numbers.setdefault(atom, len(numbers))
+        return (atom.type, atom.key)
+
+    return (
+        tuple([(named(variable), variable.type) for variable in graph.inputs]),
+        tuple(
+            [
+                (equation.primitive, tuple(map(named, equation.inputs)), tuple(equation.parameters.items()))
+                + tuple(map(named, equation.outputs))
+                for equation in graph.equations
+            ]
+        ),
+        tuple(map(named, graph.outputs)),
+    )
+
+
 def _replaced(leaves: Sequence[Any], symbols: Sequence[Tensor]) -> list[Any]:
     following = iter(symbols)
     return [next(following) if isinstance(x, Tensor) else x for x in leaves]
@@ -135,5 +155,3 @@ def _replaced(leaves: Sequence[Any], symbols: Sequence[Tensor]) -> list[Any]:
 def _zeros(type: TensorType) -> Tensor:
     constant = zeros(type)
     return make_tensor(constant.array(), type)
-
-

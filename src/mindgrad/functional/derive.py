@@ -121,11 +121,10 @@ class Inputs:
     def arguments(self, traced: Sequence[Tensor]) -> list[Any]:
         """The positional arguments with ``traced`` in place of the tensors.
 
-        Other tensors are passed as copies: a function never changes its caller's tensors.
+        Other tensors are passed as copies, Parameters as their values: a function never changes its
+        caller's tensors, and what is an argument is no weight.
         """
-        given = [
-            make_tensor(x._array, x._type, x._scope, x._atom) if type(x) is Tensor else x for x in self._args
-        ]
+        given = [_copied(x) if isinstance(x, Tensor) else x for x in self._args]
         start = 0
         for position, form, count in self.slots:
             part = traced[start : start + count]
@@ -142,6 +141,11 @@ class Inputs:
             start += count
             made.append(part[0] if form is None else _rebuilt((_plain(form[0]), form[1]), part))
         return made
+
+
+def _copied(x: Tensor) -> Tensor:
+    found = state.read(x) if x.is_parameter else x
+    return make_tensor(found._array, found._type, found._scope, found._atom)
 
 
 def _rebuilt(form: tuple[Any, list[Any]], tensors: Sequence[Tensor]) -> Any:
@@ -242,12 +246,7 @@ def derive(
 
 def holds_numbers(args: Sequence[Any]) -> bool:
     """Whether ``mutable`` made numbers among ``args`` or in containers among them."""
-    return any(
-        isinstance(leaf, _NUMBERS)
-        for x in args
-        if is_mutable(x)
-        for leaf in flatten(x)[0]
-    )
+    return any(isinstance(leaf, _NUMBERS) for x in args if is_mutable(x) for leaf in flatten(x)[0])
 
 
 def numbers_as_tensors(args: Sequence[Any]) -> list[Any]:

@@ -19,6 +19,7 @@ from mindgrad.functional.derive import Call, derive, holds_numbers, numbers_as_t
 
 __all__ = ["GradOperation", "by_operation", "get_grad", "grad", "gradient_function", "value_and_grad"]
 
+
 def gradient_function(
     owner: str,
     fn: Callable[..., Any],
@@ -75,7 +76,9 @@ def gradient_function(
         given = numbers_as_tensors(args)
         call = compiled_pieces if compiles or is_graph_mode() else pieces
         value, kept, found, by_parameter = call(*given, **kwargs)
-        found = [tensors_as_numbers(g, args[p]) if p < len(args) else g for p, g in zip(kept, found, strict=True)]
+        found = [
+            tensors_as_numbers(g, args[p]) if p < len(args) else g for p, g in zip(kept, found, strict=True)
+        ]
         return assemble(value, kept, found, by_parameter)
 
     gradient.__name__ = gradient.__qualname__ = f"{owner}_of_{getattr(fn, '__name__', type(fn).__name__)}"
@@ -158,7 +161,9 @@ class GradOperation:
                 )
             listed = Weights("GradOperation", weights)
         key = ("GradOperation", self.get_all, self.sens_param, None if listed is None else listed.key)
-        return remembered(fn, key, lambda: by_operation("GradOperation", fn, self.get_all, listed, self.sens_param))
+        return remembered(
+            fn, key, lambda: by_operation("GradOperation", fn, self.get_all, listed, self.sens_param)
+        )
 
 
 def by_operation(
@@ -167,10 +172,8 @@ def by_operation(
     get_all: bool,
     weights: Weights | None,
     sens_param: bool,
-    with_value: bool = False,
+    with_value: bool,
 ) -> Callable[..., Any]:
-    """The gradient function of :class:`GradOperation`; ``with_value``: it gives the result of ``fn`` too."""
-
     def assemble(value: Any, _: Any, by_input: list[Any], by_parameter: list[Tensor]) -> Any:
         gradients: Any = tuple(by_input) if get_all else by_input[0] if by_input else ()
         if weights is not None:
@@ -276,9 +279,7 @@ def _by_position(
     if grad_position is not None:
         check_positions(owner, grad_position)
     elif weights is None:
-        raise ValueError(
-            f"For '{owner}', `grad_position` and `weight` can not be None at the same time."
-        )
+        raise ValueError(f"For '{owner}', `grad_position` and `weight` can not be None at the same time.")
     listed = None if weights is None else Weights(owner, weights)
     key = (owner, grad_position, None if listed is None else listed.key, has_aux, return_ids, sens_param)
     return remembered(
@@ -345,9 +346,7 @@ def get_grad(gradients: Any, identifier: Any) -> Any:
     elif isinstance(identifier, int) and not isinstance(identifier, bool):
         wanted = identifier
     else:
-        raise TypeError(
-            f"For `get_grad`, the `x` should be an integer or a Parameter, but got {identifier}"
-        )
+        raise TypeError(f"For `get_grad`, the `x` should be an integer or a Parameter, but got {identifier}")
     found = _search(gradients, wanted)
     if found is None:
         raise RuntimeError(f"Can not find the gradient for position or Parameter {wanted}")

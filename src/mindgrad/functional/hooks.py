@@ -35,9 +35,7 @@ class InsertGradientOf:
 
     def __init__(self, f: Callable[..., Any]) -> None:
         if not callable(f):
-            raise TypeError(
-                f"For 'InsertGradientOf', the type of 'f' should be function, but got {type(f)}."
-            )
+            raise TypeError(f"For 'InsertGradientOf', the type of 'f' should be function, but got {type(f)}.")
 
         def bprop(x: Tensor, out: Tensor, dout: Tensor) -> tuple[Any]:
             made = f(dout)

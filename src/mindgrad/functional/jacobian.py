@@ -85,7 +85,9 @@ def _jacobian(
     check_callable(owner, fn)
     check_positions(owner, grad_position)
     check_flag(owner, "has_aux", has_aux)
-    return remembered(fn, (owner, grad_position, has_aux), lambda: _made(owner, rule, fn, grad_position, has_aux))
+    return remembered(
+        fn, (owner, grad_position, has_aux), lambda: _made(owner, rule, fn, grad_position, has_aux)
+    )
 
 
 def _made(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import inspect
-import weakref
 from collections.abc import Callable
 from typing import Any
 
 from mindgrad.frontend import state
+from mindgrad.functional.callables import remembered
 from mindgrad.functional.compiled import Compiled
 
 __all__ = ["JitFunction", "jit", "ms_function"]
@@ -27,7 +27,6 @@ class JitFunction:
     def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function)
         self._compiled = Compiled(function)
-        self._bound: weakref.WeakKeyDictionary[Any, JitFunction] = weakref.WeakKeyDictionary()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._compiled(*args, **kwargs)
@@ -35,19 +34,15 @@ class JitFunction:
     def __get__(self, owner: Any, kind: type | None = None) -> JitFunction:
         if owner is None:
             return self
-        bound = self._bound.get(owner)
-        if bound is None:
-            bound = self._bound[owner] = JitFunction(_bound(self._compiled.function, weakref.ref(owner)))
-        return bound
+        return remembered(owner, ("bound", self), lambda: JitFunction(_bound(self._compiled.function, owner)))
 
 
-def _bound(function: Callable[..., Any], owner: weakref.ref) -> Callable[..., Any]:
+def _bound(function: Callable[..., Any], owner: Any) -> Callable[..., Any]:
     @functools.wraps(function)
     def method(*args: Any, **kwargs: Any) -> Any:
-        instance = owner()
-        if hasattr(instance, "version"):
-            state.depends_on(instance)
-        return function(instance, *args, **kwargs)
+        if hasattr(owner, "version"):
+            state.depends_on(owner)
+        return function(owner, *args, **kwargs)
 
     # what it takes is what the function takes after ``self``
     signature = inspect.signature(function)

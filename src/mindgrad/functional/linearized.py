@@ -20,7 +20,6 @@ from mindgrad.core.graph import Graph, Variable, live_equations
 from mindgrad.core.scope import GraphScope, open_scopes
 from mindgrad.core.settings import is_graph_mode
 from mindgrad.core.tensor import Tensor, make_tensor
-from mindgrad.frontend import state
 from mindgrad.functional.autodiff import forward_rule, reverse_rule
 from mindgrad.functional.callables import is_compiled, remembered
 from mindgrad.functional.compiled import Compiled
@@ -163,19 +162,14 @@ def _split(
     Returns:
         The outputs of the run, the values that the second program needs, and the second program.
     """
-    scope: GraphScope = recorded.scope
-    builder = scope.builder
-    written = list(scope.written.values())
-    with building(builder):
-        ys = [scope.atom(t) for t in chosen]
+    programs: list[_Second] = []
+
+    def first(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any]:
         given = [Variable(type) for type in types]
-        produced = rule(builder, [t._atom for t in recorded.inputs], ys, given)
-        second, kept = dependent(builder, given, produced)
-        shown = [scope.atom(t) for t in recorded.outputs]
-        stored = [scope.atom(scope.bindings[id(p)]) for p in written]
-        first = builder.close([*shown, *stored, *kept])
-    lifted = inline_here(first, [tensor for _, tensor in scope.captures])
-    stop = len(shown) + len(stored)
-    for parameter, value in zip(written, lifted[len(shown) : stop], strict=True):
-        state.write(parameter, value)
-    return lifted[: len(shown)], lifted[stop:], _Second(Graph([*kept, *given], second, produced))
+        produced = rule(builder, xs, ys, given)
+        equations, needed = dependent(builder, given, produced)
+        programs.append(_Second(Graph([*needed, *given], equations, produced)))
+        return needed
+
+    outputs, kept = transformed(recorded, first, (), chosen)
+    return outputs, kept, programs[0]

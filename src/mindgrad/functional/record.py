@@ -17,7 +17,7 @@ import numpy as np
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.build import Builder, building
-from mindgrad.core.graph import Constant, Graph, Variable
+from mindgrad.core.graph import Graph, Variable
 from mindgrad.core.scope import (
     GraphScope,
     Recorder,
@@ -30,7 +30,9 @@ from mindgrad.core.scope import (
     run_arrays,
 )
 from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.core.types import TensorType
 from mindgrad.frontend import state
+from mindgrad.primitives.kinds import zeros
 
 __all__ = ["Recorded", "record", "transformed"]
 
@@ -159,14 +161,15 @@ class Plan:
     slots, parameters); ``results`` are slots, each with the type it must have.
     """
 
-    __slots__ = ("constants", "given", "loads", "results", "size", "spread", "steps")
+    __slots__ = ("constants", "given", "loads", "results", "size", "steps")
 
     def __init__(self, recorder: Recorder, transform: Any, xs: Any, ys: Any, extras: Any) -> None:
         builder = Builder()
         with building(builder):
             atoms = _rebuild(builder, recorder)
             given = [None if e is None else builder.input(e.type) for e in extras]
-            outputs = [Constant(np.zeros((), t.type.dtype.numpy), t.type) if n is None else atoms[n] for n, t in ys]
+            # what the function returned without computing it has no derivative; its value is not used
+            outputs = [zeros(t.type) if n is None else atoms[n] for n, t in ys]
             produced = transform(builder, [atoms[n] for n in xs], outputs, given)
         known: dict[Any, int] = {}
         for number, atom in enumerate(atoms):
@@ -174,17 +177,21 @@ class Plan:
                 known.setdefault(atom, number)
         self._compile(recorder, builder, known, given, produced)
 
-    def _compile(self, recorder: Recorder, builder: Builder, known: dict, given: list, produced: list) -> None:
+    def _compile(
+        self, recorder: Recorder, builder: Builder, known: dict, given: list, produced: list
+    ) -> None:
         needed = {atom for atom in produced if type(atom) is Variable}
-        steps = []
+        steps: list[Any] = []
         for equation in reversed(builder.equations):
             if any(y in needed and y not in known for y in equation.outputs):
                 steps.append(equation)
                 needed.update(x for x in equation.inputs if type(x) is Variable)
         steps.reverse()
         slots: dict[Any, int] = {}
-        self.loads, self.given, self.constants, self.steps = [], [], [], []
-        self.spread: list[tuple[int, tuple[int, ...]]] = []
+        self.loads: list[tuple[int, int]] = []
+        self.given: list[tuple[int, int]] = []
+        self.constants: list[tuple[int, Any, TensorType]] = []
+        self.steps: list[tuple[Any, tuple[int, ...], tuple[int, ...], Any]] = []
         splat: set[int] = set()
         extra_of = {atom: k for k, atom in enumerate(given) if atom is not None}
 
@@ -220,9 +227,7 @@ class Plan:
         for equation in steps:
             operands = tuple(slot(x) for x in equation.inputs)
             if not equation.primitive.pointwise:
-                operands = tuple(
-                    spread(p, x) for p, x in zip(operands, equation.inputs, strict=True)
-                )
+                operands = tuple(spread(p, x) for p, x in zip(operands, equation.inputs, strict=True))
             elif operands and all(p in splat for p in operands):
                 operands = (spread(operands[0], equation.inputs[0]), *operands[1:])
             results = tuple(slot(y) for y in equation.outputs)
@@ -270,9 +275,7 @@ def _rebuild(builder: Builder, recorder: Recorder) -> list[Any]:
     atoms: list[Any] = [None] * len(recorder.values)
     for number, tensor in recorder.leaves:
         atoms[number] = builder.input(tensor.type)
-    for (primitive, operands, parameters), numbers in zip(
-        recorder.entries, recorder.results, strict=True
-    ):
+    for (primitive, operands, parameters), numbers in zip(recorder.entries, recorder.results, strict=True):
         made = builder.emit(primitive, tuple([atoms[n] for n in operands]), dict(parameters))
         for number, atom in zip(numbers, made if primitive.multiple else (made,), strict=True):
             atoms[number] = atom
@@ -303,44 +306,7 @@ def _finish_recorder(
         e is not None and e.is_traced for e in extras
     )
     if not enclosed:
-        lifted = [
-            make_tensor(t._array, t._type) if t._scope is recorder else t for t in kept
-        ]
+        lifted = [make_tensor(t._array, t._type) if t._scope is recorder else t for t in kept]
         return lifted, plan.run(recorder.values, extras)
-    tensor_of = _lifter(recorder)
-    lifted = [tensor_of(t._atom) if t._scope is recorder else t for t in kept]
-    return lifted, plan.apply(tensor_of, extras)
-
-
-def _lifter(recorder: Recorder) -> Callable[[int], Tensor]:
-    """How a recorded value is seen one level further out: known there, and recorded there."""
-    tensors: dict[int, Tensor] = dict(recorder.leaves)
-    made_by = {n: k for k, numbers in enumerate(recorder.results) for n in numbers}
-
-    def lift(number: int) -> Tensor:
-        wanted, entries = [number], set()
-        while wanted:
-            n = wanted.pop()
-            if n not in tensors and made_by[n] not in entries:
-                entries.add(made_by[n])
-                wanted.extend(recorder.entries[made_by[n]][1])
-        for entry in sorted(entries):
-            _lift_entry(recorder, entry, tensors)
-        return tensors[number]
-
-    return lift
-
-
-def _lift_entry(recorder: Recorder, entry: int, tensors: dict[int, Tensor]) -> None:
-    primitive, operand_numbers, parameters = recorder.entries[entry]
-    numbers = recorder.results[entry]
-    operands = [tensors[n] for n in operand_numbers]
-    values = [recorder.values[n] for n in numbers]
-    traced = [t._scope for t in operands if t.is_traced]
-    if traced:
-        outer = max(traced, key=lambda scope: scope.level)
-        known = tuple(values) if primitive.multiple else values[0]
-        made = outer.record(primitive, operands, dict(parameters), known)
-        tensors.update(zip(numbers, made if primitive.multiple else (made,), strict=True))
-    else:
-        tensors.update(zip(numbers, map(make_tensor, values), strict=True))
+    outside = [recorder.lift(t._atom) if t._scope is recorder else t for t in kept]
+    return outside, plan.apply(recorder.lift, extras)

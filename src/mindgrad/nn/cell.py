@@ -56,6 +56,13 @@ class Cell:
     [9.]
     """
 
+    _params: dict[str, Parameter]
+    _cells: dict[str, Cell]
+    _hooks: dict[int, tuple[str, Any]]
+    _changes: int
+    _compiled: Compiled
+    _custom: CustomDerivative | None
+
     def __init__(self, auto_prefix: bool = True, flags: dict[str, Any] | None = None) -> None:
         set_raw = object.__setattr__
         set_raw(self, "_changes", 0)
@@ -128,7 +135,9 @@ class Cell:
         object.__setattr__(self, "_changes", self._changes + 1)
         object.__delattr__(self, name)
 
-    def insert_param_to_cell(self, param_name: str, param: Parameter, check_name_contain_dot: bool = True) -> None:
+    def insert_param_to_cell(
+        self, param_name: str, param: Parameter, check_name_contain_dot: bool = True
+    ) -> None:
         """Add a Parameter under ``param_name``; a nameless one takes that name.
 
         Raises:
@@ -257,9 +266,7 @@ class Cell:
 
     def construct(self, *args: Any, **kwargs: Any) -> Any:
         """The computation; every Cell defines its own."""
-        raise AttributeError(
-            f"For 'Cell', the method 'construct' of {type(self).__name__} is not defined."
-        )
+        raise AttributeError(f"For 'Cell', the method 'construct' of {type(self).__name__} is not defined.")
 
     # -- Parameters ------------------------------------------------------------------------------
 
@@ -283,7 +290,9 @@ class Cell:
             if name not in self.__dict__:
                 yield name, parameter
 
-    def parameters_and_names(self, name_prefix: str = "", expand: bool = True) -> Iterator[tuple[str, Parameter]]:
+    def parameters_and_names(
+        self, name_prefix: str = "", expand: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
         """Pairs of name and Parameter, this Cell's own first."""
         for name, parameter in self._parameters(expand):
             yield (f"{name_prefix}.{name}" if name_prefix else name), parameter

@@ -135,7 +135,11 @@ class ForwardValueAndGrad(Cell):
             )
         for name, flag in (("get_all", get_all), ("get_by_list", get_by_list), ("sens_param", sens_param)):
             check_flag(owner, name, flag)
-        if get_by_list and not isinstance(weights, (tuple, list)) and not getattr(weights, "is_parameter", False):
+        if (
+            get_by_list
+            and not isinstance(weights, (tuple, list))
+            and not getattr(weights, "is_parameter", False)
+        ):
             raise TypeError(
                 f"For '{owner}', when 'get_by_list' is set to True, the argument 'weights' should be "
                 f"ParameterTuple type, but got '{type(weights)}'"
@@ -144,9 +148,12 @@ class ForwardValueAndGrad(Cell):
         self.get_all = get_all
         self.get_by_list = get_by_list
         self.sens_param = sens_param
-        listed = Weights(owner, weights) if get_by_list else None
-        self.gradient = by_operation(owner, network, get_all, listed, sens_param, with_value=True)
+        self.weights = Weights(owner, weights) if get_by_list else None
 
     def construct(self, *inputs: Any) -> Any:
         """See the class."""
-        return self.gradient(*inputs)
+        # asked for at every call, for a copy of this Cell has a network and weights of its own
+        gradient = by_operation(
+            "ForwardValueAndGrad", self.network, self.get_all, self.weights, self.sens_param, with_value=True
+        )
+        return gradient(*inputs)

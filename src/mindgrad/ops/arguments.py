@@ -63,15 +63,14 @@ def sizes(value: Any, operator: str, name: str, least: int | None = None) -> tup
         TypeError: an element is no int.
         ValueError: an element is below ``least``.
     """
-    if type(value) is tuple and all(type(n) is int for n in value):
-        if least is None or all(n >= least for n in value):
-            return value
+    plain = type(value) is tuple and all(type(n) is int for n in value)
+    if plain and (least is None or all(n >= least for n in value)):
+        return value
     try:
         return tuple(whole_number(each, operator, name, least) for each in one_or_more(value))
     except TypeError:
         raise TypeError(
-            f"For '{operator}', the '{name}' must be an int or a tuple or list of ints, but got "
-            f"{value!r}."
+            f"For '{operator}', the '{name}' must be an int or a tuple or list of ints, but got {value!r}."
         ) from None
 
 

@@ -28,8 +28,10 @@ def _constant(number: Any, dtype: DType, shape: tuple[int, ...], operator: str) 
     # one element, seen with strides of 0: neither memory nor time, and a splat in a compiled program
     try:
         with np.errstate(all="ignore"):
-            element = np.asarray(number).astype(dtype.numpy) if isinstance(number, float) else (
-                np.asarray(number, dtype.numpy)
+            element = (
+                np.asarray(number).astype(dtype.numpy)
+                if isinstance(number, float)
+                else (np.asarray(number, dtype.numpy))
             )
     except (OverflowError, TypeError, ValueError):
         raise TypeError(
@@ -213,9 +215,7 @@ def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:
     """
     found = arange(start, end, step)
     if found.size > maxlen:
-        raise ValueError(
-            f"For 'Range', there are {found.size} numbers, more than 'maxlen' {maxlen} allows."
-        )
+        raise ValueError(f"For 'Range', there are {found.size} numbers, more than 'maxlen' {maxlen} allows.")
     return found
 
 
@@ -253,9 +253,7 @@ def linspace(start: Any, end: Any, steps: int) -> Tensor:
     low, high = (broadcast_to(cast(each, dtype), (count,)) for each in ends)
     share = np.linspace(0.0, 1.0, count)
     upper, lower = (make_tensor(each.astype(dtype.numpy)) for each in (share, 1.0 - share))
-    return apply(
-        arithmetic.add, apply(arithmetic.mul, low, lower), apply(arithmetic.mul, high, upper)
-    )
+    return apply(arithmetic.add, apply(arithmetic.mul, low, lower), apply(arithmetic.mul, high, upper))
 
 
 def logspace(start: Any, end: Any, steps: int, base: Any = 10, *, dtype: Any = float32) -> Tensor:
@@ -271,8 +269,7 @@ def logspace(start: Any, end: Any, steps: int, base: Any = 10, *, dtype: Any = f
     """
     count = whole_number(steps, "LogSpace", "steps", least=1)
     low, high, root = (
-        float(_number(v, "LogSpace", name))
-        for v, name in ((start, "start"), (end, "end"), (base, "base"))
+        float(_number(v, "LogSpace", name)) for v, name in ((start, "start"), (end, "end"), (base, "base"))
     )
     return make_tensor((root ** np.linspace(low, high, count)).astype(as_dtype(dtype).numpy))
 
@@ -347,8 +344,7 @@ def scalar_to_tensor(input_x: Any, dtype: Any = float32) -> Tensor:
     """
     if not isinstance(input_x, (bool, int, float)):
         raise TypeError(
-            f"For 'ScalarToTensor', the input must be a bool, int or float, but got "
-            f"{type(input_x).__name__}."
+            f"For 'ScalarToTensor', the input must be a bool, int or float, but got {type(input_x).__name__}."
         )
     return Tensor(input_x, as_dtype(dtype))
 

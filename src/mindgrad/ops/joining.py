@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -170,10 +171,7 @@ def column_stack(tensors: Any) -> Tensor:
 
 def _cut(x: Tensor, axis: int, places: list[int]) -> tuple[Tensor, ...]:
     """The parts of ``x`` between neighbouring ``places`` along ``axis``."""
-    return tuple(
-        slice_axis(x, axis, start, max(start, limit))
-        for start, limit in zip(places[:-1], places[1:], strict=True)
-    )
+    return tuple(slice_axis(x, axis, start, max(start, limit)) for start, limit in itertools.pairwise(places))
 
 
 def unstack(input_x: Any, axis: int = 0) -> tuple[Tensor, ...]:
@@ -346,9 +344,7 @@ def tile(input: Any, dims: Any) -> Tensor:
     if spread == tuple(n for n in shape for n in (1, n)):
         return reshape(x, shape)
     apart = reshape(x, tuple(n for size in shape for n in (1, size)))
-    return reshape(
-        broadcast_to(apart, spread), tuple(t * n for t, n in zip(times, shape, strict=True))
-    )
+    return reshape(broadcast_to(apart, spread), tuple(t * n for t, n in zip(times, shape, strict=True)))
 
 
 def repeat_elements(x: Any, rep: int, axis: int = 0) -> Tensor:

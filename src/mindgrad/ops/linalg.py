@@ -1,4 +1,4 @@
-"""Linear algebra: systems, inverses, determinants, factorisations, powers of matrices.
+"""Linear algebra: systems, inverses, determinants, products and powers of matrices.
 
 All take matrices (…, m, n) with any number of batch axes in front, of Float32, Float64, Complex64 or
 Complex128; integers are taken as Float32. A matrix without result (singular, not positive definite)
@@ -7,30 +7,363 @@ gives values that are not finite, and leaves the others of its batch alone.
 
 from __future__ import annotations
 
+import math as _math
 from typing import Any
 
-from mindgrad.core.dtype import float32
-from mindgrad.core.primitive import Primitive
 from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor, make_tensor
-from mindgrad.ops import arithmetic, rounding
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import arithmetic
 from mindgrad.ops.arguments import whole_number
-from mindgrad.ops.comparison import greater
-from mindgrad.ops.complexes import conj, real
-from mindgrad.ops.contraction import matmul, matrix_product
-from mindgrad.ops.extremes import amax
-from mindgrad.ops.math import log
+from mindgrad.ops.comparison import less
+from mindgrad.ops.complexes import conj
+from mindgrad.ops.contraction import matmul
+from mindgrad.ops.creation import eye
 from mindgrad.ops.operands import (
     applied,
     broadcast_shapes,
     broadcast_to,
     choose,
-    full_tensor,
     inexact,
     operand,
     promoted,
 )
 from mindgrad.ops.reduction import flag
-from mindgrad.primitives import determinant, linalg, spectral
-from mindgrad.primitives.elementwise import safe_reciprocal
-from mindgrad.primitives.structural import broadcast_in_dim, concatenate, reshape, slice, transpose
+from mindgrad.primitives import determinant, linalg
+from mindgrad.primitives.structural import reshape, transpose
+
+__all__ = [
+    "det", "inverse", "kron", "log_matrix_determinant", "logdet", "matrix_determinant",
+    "matrix_inverse", "matrix_power", "matrix_solve", "slogdet", "solve", "solve_triangular",
+]  # fmt: skip
+
+
+def matrix_operand(x: Any, operator: str) -> Tensor:
+    if not isinstance(x, Tensor):
+        raise TypeError(f"For '{operator}', the input must be a tensor, but got {type(x).__name__}.")
+    return inexact(operand(x, operator))
+
+
+def _swapped(x: Tensor) -> Tensor:
+    return apply(transpose, x, permutation=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
+
+
+def adjoint_of(x: Tensor) -> Tensor:
+    return conj(_swapped(x))
+
+
+# --- systems -----------------------------------------------------------------------------------------
+
+
+def system(operator: str, a: Any, b: Any) -> tuple[Tensor, Tensor, bool]:
+    """Matrix and right-hand sides with one element type and one batch; whether these were vectors."""
+    a, b = promoted(operator, matrix_operand(a, operator), matrix_operand(b, operator), broadcast=False)
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ValueError(
+            f"For '{operator}', the matrix must be square, of shape (…, n, n), but its shape is {a.shape}."
+        )
+    vectors = b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1])
+    rows = b.shape[-1 if vectors else -2] if b.ndim else 0
+    if not b.ndim or rows != a.shape[-1]:
+        raise ValueError(
+            f"For '{operator}', the right-hand side must have as many rows as the matrix of shape "
+            f"{a.shape}, but its shape is {b.shape}."
+        )
+    if vectors:
+        b = apply(reshape, b, shape=(*b.shape, 1))
+    batch = broadcast_shapes(operator, a.shape[:-2], b.shape[:-2])
+    return (
+        broadcast_to(a, (*batch, *a.shape[-2:])),
+        broadcast_to(b, (*batch, *b.shape[-2:])),
+        vectors,
+    )
+
+
+def solution(y: Tensor, vectors: bool) -> Tensor:
+    return apply(reshape, y, shape=y.shape[:-1]) if vectors else y
+
+
+def solve(a: Any, b: Any) -> Tensor:
+    """The solution X of A X = B.
+
+    Args:
+        a: square matrices, a tensor of shape (…, n, n).
+        b: right-hand sides: (…, n, k), or vectors: (n,) or the shape of ``a`` without its last axis.
+            Batch axes broadcast.
+
+    Returns:
+        Tensor of the shape of ``b``; not finite where a matrix is singular.
+
+    Raises:
+        TypeError: an operand is no tensor, or has half precision.
+        ValueError: the shapes do not fit.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.solve(Tensor([[2.0, 0.0], [0.0, 4.0]]), Tensor([2.0, 8.0])))
+    [1. 2.]
+    """
+    a, b, vectors = system("Solve", a, b)
+    return solution(applied(linalg.solve, "Solve", a, b, transpose=False), vectors)
+
+
+def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False) -> Tensor:
+    """The solution X of A X = B, or of Aᴴ X = B.
+
+    Args:
+        matrix: square matrices A, a tensor of shape (…, n, n).
+        rhs: right-hand sides B, a tensor of shape (…, n, k).
+        adjoint: whether Aᴴ is taken.
+
+    Returns:
+        Tensor of the shape of ``rhs``; not finite where a matrix is singular.
+
+    Raises:
+        TypeError: an operand is no tensor or has half precision, or ``adjoint`` is no bool.
+        ValueError: the shapes do not fit.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.matrix_solve(Tensor([[2.0, 0.0], [0.0, 4.0]]), Tensor([[2.0], [8.0]])))
+    [[1.]
+     [2.]]
+    """
+    flag(adjoint, "MatrixSolve", "adjoint")
+    a, b, vectors = system("MatrixSolve", matrix, rhs)
+    a = conj(a) if adjoint else a
+    return solution(applied(linalg.solve, "MatrixSolve", a, b, transpose=adjoint), vectors)
+
+
+def solve_triangular(
+    a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False
+) -> Tensor:
+    """The solution X of T X = B, where T is a triangle of A; the other triangle is not read.
+
+    Args:
+        a: square matrices A, a tensor of shape (…, n, n).
+        b: right-hand sides: (…, n, k), or vectors: (n,) or the shape of ``a`` without its last axis.
+        trans: 0 or ``"N"``: T X = B; 1 or ``"T"``: Tᵀ X = B; 2 or ``"C"``: Tᴴ X = B.
+        lower: whether T is the lower triangle.
+        unit_diagonal: whether the diagonal of T is taken as ones.
+
+    Returns:
+        Tensor of the shape of ``b``; not finite where a triangle is singular.
+
+    Raises:
+        TypeError: an operand is no tensor or has half precision, or a flag is no bool.
+        ValueError: the shapes do not fit, or ``trans`` is another.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.solve_triangular(Tensor([[2.0, 1.0], [0.0, 4.0]]), Tensor([4.0, 8.0])))
+    [1. 2.]
+    """
+    operator = "SolveTriangular"
+    flag(lower, operator, "lower")
+    flag(unit_diagonal, operator, "unit_diagonal")
+    if trans not in (0, 1, 2, "N", "T", "C") or isinstance(trans, bool):
+        raise ValueError(f"For '{operator}', the 'trans' must be 0, 1, 2, 'N', 'T' or 'C', but got {trans!r}.")
+    a, b, vectors = system(operator, a, b)
+    y = triangle_solved(
+        operator, conj(a) if trans in (2, "C") else a, b, lower, trans not in (0, "N"), unit_diagonal
+    )
+    return solution(y, vectors)
+
+
+def triangle_solved(
+    operator: str, a: Tensor, b: Tensor, lower: bool, transposed: bool, unit_diagonal: bool = False
+) -> Tensor:
+    return applied(
+        linalg.triangular_solve,
+        operator,
+        a,
+        b,
+        left=True,
+        lower=lower,
+        transpose=transposed,
+        unit_diagonal=unit_diagonal,
+    )
+
+
+def matrix_inverse(x: Any, adjoint: bool = False) -> Tensor:
+    """The inverse of square matrices; its derivative is −A⁻¹ Ȧ A⁻¹.
+
+    (``ops.inv`` is the reciprocal of each element, as in MindSpore.)
+
+    Args:
+        x: a tensor of shape (…, n, n).
+        adjoint: whether the inverse of Aᴴ is taken.
+
+    Returns:
+        Tensor of the shape of ``x``; not finite where a matrix is singular.
+
+    Raises:
+        TypeError: ``x`` is no tensor or has half precision, or ``adjoint`` is no bool.
+        ValueError: the matrices are not square.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.matrix_inverse(Tensor([[2.0, 0.0], [0.0, 4.0]])))
+    [[0.5  0.  ]
+     [0.   0.25]]
+    """
+    flag(adjoint, "MatrixInverse", "adjoint")
+    y = applied(linalg.inverse, "MatrixInverse", matrix_operand(x, "MatrixInverse"))
+    return adjoint_of(y) if adjoint else y
+
+
+def inverse(input: Any) -> Tensor:
+    """The inverse of square matrices; the same as :func:`matrix_inverse`.
+
+    Args:
+        input: a tensor of shape (…, n, n).
+
+    Returns:
+        Tensor of the shape of ``input``; not finite where a matrix is singular.
+
+    Raises:
+        TypeError: ``input`` is no tensor, or has half precision.
+        ValueError: the matrices are not square.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.inverse(Tensor([[2.0, 0.0], [0.0, 4.0]])))
+    [[0.5  0.  ]
+     [0.   0.25]]
+    """
+    return applied(linalg.inverse, "Inverse", matrix_operand(input, "Inverse"))
+
+
+# --- determinants ------------------------------------------------------------------------------------
+
+
+def det(input: Any) -> Tensor:
+    """The determinant; its derivative is the matrix of cofactors, at singular matrices too.
+
+    Args:
+        input: a tensor of shape (…, n, n).
+
+    Returns:
+        Tensor of shape (…).
+
+    Raises:
+        TypeError: ``input`` is no tensor, or has half precision.
+        ValueError: the matrices are not square.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.det(Tensor([[1.0, 2.0], [3.0, 4.0]])):.4f}")
+    -2.0000
+    """
+    return applied(determinant.det, "Det", matrix_operand(input, "Det"))
+
+
+def slogdet(input: Any) -> tuple[Tensor, Tensor]:
+    """The sign of the determinant and the logarithm of its absolute value.
+
+    Args:
+        input: a tensor of shape (…, n, n).
+
+    Returns:
+        Two tensors of shape (…): the sign (0 for a singular matrix; of a complex one a number of size
+        1), and the logarithm (−inf for a singular matrix), which is real.
+
+    Raises:
+        TypeError: ``input`` is no tensor, or has half precision.
+        ValueError: the matrices are not square.
+
+    >>> from mindgrad import Tensor, ops
+    >>> sign, logarithm = ops.slogdet(Tensor([[1.0, 2.0], [3.0, 4.0]]))
+    >>> print(sign, f"{logarithm:.4f}")
+    -1.0 0.6931
+    """
+    return applied(determinant.slogdet, "Slogdet", matrix_operand(input, "Slogdet"))
+
+
+def logdet(input: Any) -> Tensor:
+    """The logarithm of the determinant: NaN where that is negative, −inf where it is 0.
+
+    Args:
+        input: a real tensor of shape (…, n, n).
+
+    Returns:
+        Tensor of shape (…).
+
+    Raises:
+        TypeError: ``input`` is complex or no tensor, or has half precision.
+        ValueError: the matrices are not square.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.logdet(Tensor([[2.0, 0.0], [0.0, 4.0]])):.4f}")
+    2.0794
+    """
+    a = matrix_operand(input, "Logdet")
+    if a.dtype.kind == "complex":
+        raise TypeError("For 'Logdet', the input must be real; use slogdet for complex matrices.")
+    sign, logarithm = applied(determinant.slogdet, "Logdet", a)
+    return choose(less(sign, 0), _math.nan, logarithm)
+
+
+# --- powers and products -----------------------------------------------------------------------------
+
+
+def matrix_power(input: Any, n: int) -> Tensor:
+    """The product of ``n`` equal matrices; of their inverses for negative ``n``.
+
+    Args:
+        input: a tensor of shape (…, m, m).
+        n: the power.
+
+    Returns:
+        Tensor of the shape of ``input``.
+
+    Raises:
+        TypeError: ``input`` is no tensor, or ``n`` no int.
+        ValueError: the matrices are not square.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.matrix_power(Tensor([[1.0, 1.0], [0.0, 1.0]]), 5))
+    [[1. 5.]
+     [0. 1.]]
+    """
+    a, left = matrix_operand(input, "MatrixPower"), whole_number(n, "MatrixPower", "n")
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ValueError(
+            f"For 'MatrixPower', the matrices must be square, but the shape is {a.shape}."
+        )
+    if left < 0:
+        a, left = applied(linalg.inverse, "MatrixPower", a), -left
+    power = None
+    while left:
+        if left & 1:
+            power = a if power is None else matmul(power, a)
+        left >>= 1
+        a = matmul(a, a) if left else a
+    return broadcast_to(eye(a.shape[-1], dtype=a.dtype), a.shape) if power is None else power
+
+
+def kron(x: Any, y: Any) -> Tensor:
+    """The Kronecker product: each element of ``x`` times all of ``y``, as blocks.
+
+    Args:
+        x, y: tensors of numbers with any number of axes; the shorter shape is filled with ones in front.
+
+    Returns:
+        Tensor whose sizes are the products of theirs, axis by axis.
+
+    Raises:
+        TypeError: an operand is no tensor.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.kron(Tensor([[1.0, 2.0]]), Tensor([[1.0], [10.0]])))
+    [[ 1.  2.]
+     [10. 20.]]
+    """
+    for each in (x, y):
+        if not isinstance(each, Tensor):
+            raise TypeError(f"For 'Kron', the operands must be tensors, but got {type(each).__name__}.")
+    x, y = promoted("Kron", x, y, broadcast=False)
+    rank = max(x.ndim, y.ndim)
+    first, second = ((1,) * (rank - each.ndim) + each.shape for each in (x, y))
+    apart = apply(reshape, x, shape=tuple(n for size in first for n in (size, 1)))
+    inside = apply(reshape, y, shape=tuple(n for size in second for n in (1, size)))
+    product = arithmetic.mul(apart, inside)
+    return apply(reshape, product, shape=tuple(m * n for m, n in zip(first, second, strict=True)))
+
+
+# the same functions under second names
+log_matrix_determinant = slogdet
+matrix_determinant = det

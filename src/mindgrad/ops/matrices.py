@@ -185,9 +185,7 @@ def triu(input: Any, diagonal: int = 0) -> Tensor:
     return _triangle("Triu", input, diagonal, np.triu)
 
 
-def one_hot(
-    indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axis: int = -1
-) -> Tensor:
+def one_hot(indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axis: int = -1) -> Tensor:
     """``on_value`` at the places ``indices`` along a new axis, ``off_value`` elsewhere.
 
     Args:
@@ -226,6 +224,4 @@ def one_hot(
     numbers = np.arange(count).astype(index.dtype.numpy)
     steps = np.broadcast_to(numbers.reshape([-1 if i == place else 1 for i in range(len(shape))]), shape)
     hit = apply(arithmetic.equal, spread, make_tensor(steps))
-    return apply(
-        arithmetic.select, hit, *[broadcast_to(cast(each, dtype), shape) for each in (on, off)]
-    )
+    return apply(arithmetic.select, hit, *[broadcast_to(cast(each, dtype), shape) for each in (on, off)])

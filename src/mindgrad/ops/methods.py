@@ -1,56 +1,234 @@
-"""The operators and methods of Tensor: one table, each entry a function of ``mindgrad.ops``."""
+"""The operators and methods of Tensor: one table, each entry a function of ``mindgrad.ops``.
+
+A method that takes what the function takes, the tensor first, is the function itself: it is named under
+its module in ``_FUNCTIONS``. All others are in ``ops.members``, ``ops.reshaping`` and ``ops.summaries``
+and named one by one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
+from mindgrad.core import dtype as types
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import arithmetic, contraction, math
+from mindgrad.ops import (
+    activation,
+    arithmetic,
+    comparison,
+    complexes,
+    contraction,
+    conversion,
+    cumulative,
+    extremes,
+    indexing,
+    interoperation,
+    joining,
+    layout,
+    limits,
+    math,
+    matrices,
+    members,
+    moving,
+    ordering,
+    parts,
+    rectifiers,
+    reduction,
+    reshaping,
+    rounding,
+    scattering,
+    special,
+    statistics,
+    summaries,
+)
 
-__all__ = ["METHODS", "OPERATORS"]
-
-
-def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda self, other: function(other, self)
-
+__all__ = ["METHODS", "OPERATORS", "PROPERTIES"]
 
 OPERATORS: dict[str, Callable[..., Any]] = {
     "__add__": arithmetic.add,
-    "__radd__": _reflected(arithmetic.add),
+    "__radd__": members.reflected(arithmetic.add),
     "__sub__": arithmetic.sub,
-    "__rsub__": _reflected(arithmetic.sub),
+    "__rsub__": members.reflected(arithmetic.sub),
     "__mul__": arithmetic.mul,
-    "__rmul__": _reflected(arithmetic.mul),
+    "__rmul__": members.reflected(arithmetic.mul),
     "__truediv__": arithmetic.div,
-    "__rtruediv__": _reflected(arithmetic.div),
-    "__neg__": arithmetic.neg,
+    "__rtruediv__": members.reflected(arithmetic.div),
+    "__floordiv__": arithmetic.floor_divide,
+    "__rfloordiv__": members.reflected(arithmetic.floor_divide),
+    "__mod__": arithmetic.floor_mod,
+    "__rmod__": members.reflected(arithmetic.floor_mod),
+    "__divmod__": members.division,
+    "__pow__": arithmetic.pow,
+    "__rpow__": members.reflected(arithmetic.pow),
     "__matmul__": contraction.matmul,
+    "__rmatmul__": members.reflected(contraction.matmul),
+    "__and__": comparison.bitwise_and,
+    "__rand__": members.reflected(comparison.bitwise_and),
+    "__or__": comparison.bitwise_or,
+    "__ror__": members.reflected(comparison.bitwise_or),
+    "__xor__": comparison.bitwise_xor,
+    "__rxor__": members.reflected(comparison.bitwise_xor),
+    "__lshift__": comparison.bitwise_left_shift,
+    "__rlshift__": members.reflected(comparison.bitwise_left_shift),
+    "__rshift__": comparison.bitwise_right_shift,
+    "__rrshift__": members.reflected(comparison.bitwise_right_shift),
+    "__neg__": arithmetic.neg,
+    "__pos__": arithmetic.positive,
+    "__abs__": rounding.abs,
+    "__invert__": comparison.logical_not,
+    "__round__": members.rounded,
+    "__eq__": members.equals,
+    "__ne__": members.differs,
+    "__lt__": comparison.less,
+    "__le__": comparison.less_equal,
+    "__gt__": comparison.greater,
+    "__ge__": comparison.greater_equal,
+    "__getitem__": parts.getitem,
+    "__setitem__": parts.setitem,
+    "__iter__": parts.iterate,
+    "__contains__": members.contains,
+    "__array_ufunc__": interoperation.array_ufunc,
+    "__array_function__": interoperation.array_function,
 }
 
+# functions that are methods as they are
+_FUNCTIONS: tuple[tuple[ModuleType, str], ...] = (
+    (activation, "log_softmax sigmoid softmax"),
+    (
+        arithmetic,
+        "add addcdiv addcmul div divide float_power floor_divide fmod lerp mul multiply neg negative "
+        "positive pow remainder sub subtract true_divide",
+    ),
+    (
+        comparison,
+        "allclose approximate_equal bitwise_and bitwise_left_shift bitwise_not bitwise_or "
+        "bitwise_right_shift bitwise_xor eq equal ge greater greater_equal gt invert isclose le less "
+        "less_equal logical_and logical_not logical_or logical_xor lt ne not_equal",
+    ),
+    (complexes, "angle conj imag real"),
+    (contraction, "bmm dot ger inner matmul mm outer"),
+    (cumulative, "cummax cummin cumprod"),
+    (extremes, "amax amin"),
+    (
+        indexing,
+        "gather gather_elements gather_nd index_select masked_fill masked_select",
+    ),
+    (joining, "chunk dsplit hsplit repeat_interleave split tensor_split unbind vsplit"),
+    (
+        layout,
+        "expand_dims moveaxis movedim ravel squeeze swapaxes swapdims unsqueeze view",
+    ),
+    (limits, "clamp clip fmax fmin maximum minimum"),
+    (
+        math,
+        "acos acosh arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh "
+        "cos cosh deg2rad exp expm1 hypot inv log log10 log1p log2 logaddexp logaddexp2 rad2deg "
+        "reciprocal rsqrt sin sinc sinh sqrt square tan tanh xdivy xlogy",
+    ),
+    (matrices, "diag diag_embed diagflat tril triu"),
+    (moving, "broadcast_to fliplr flipud narrow roll rot90"),
+    (ordering, "argsort argwhere bincount msort nonzero searchsorted sort topk unique"),
+    (rectifiers, "hardshrink relu"),
+    (reduction, "count_nonzero logsumexp"),
+    (
+        rounding,
+        "abs absolute ceil floor frac heaviside isfinite isinf isnan nan_to_num round sign trunc",
+    ),
+    (
+        scattering,
+        "index_fill masked_scatter scatter select_scatter slice_scatter",
+    ),
+    (special, "digamma erf erfc erfinv lgamma logit mvlgamma"),
+    (statistics, "median norm"),
+)
+
 METHODS: dict[str, Callable[..., Any]] = {
-    "sin": math.sin,
-    "cos": math.cos,
-    "tanh": math.tanh,
-    "exp": math.exp,
-    "log": math.log,
+    **{name: getattr(module, name) for module, names in _FUNCTIONS for name in names.split()},
+    "all": summaries.all,
+    "any": summaries.any,
+    "argmax": summaries.argmax,
+    "argmax_with_value": summaries.argmax_with_value,
+    "argmin": summaries.argmin,
+    "argmin_with_value": summaries.argmin_with_value,
+    "assign_value": members.assign_value,
+    "astype": members.astype,
+    "cast": conversion.cast,
+    "clone": members.copy,
+    "contiguous": members.itself,
+    "copy": members.copy,
+    "cumsum": summaries.cumsum,
+    "diagonal": reshaping.diagonal,
+    "diff": summaries.diff,
+    "dim": members.rank,
+    "expand": reshaping.expand,
+    "expand_as": reshaping.expand_as,
+    "fill": members.fill,
+    "fills": members.fill,
+    "flatten": reshaping.flatten,
+    "flip": reshaping.flip,
+    "index_add": members.index_add,
+    "init_data": members.itself,
+    "is_complex": members.is_complex,
+    "is_floating_point": members.is_floating_point,
+    "is_signed": members.is_signed,
+    "itemset": members.itemset,
+    "max": summaries.max,
+    "mean": summaries.mean,
+    "min": summaries.min,
+    "ndimension": members.rank,
+    "nelement": members.count,
+    "new_ones": members.new_ones,
+    "new_zeros": members.new_zeros,
+    "numel": members.count,
+    "permute": reshaping.permute,
+    "prod": summaries.prod,
+    "ptp": summaries.ptp,
+    "repeat": members.repeat,
+    "reshape": reshaping.reshape,
+    "reshape_as": reshaping.reshape_as,
+    "resize": reshaping.resize,
+    "reverse": reshaping.flip,
+    "select": members.select,
+    "std": summaries.std,
+    "sum": summaries.sum,
+    "t": reshaping.t,
+    "take": members.take,
+    "tile": reshaping.tile,
+    "to": members.to,
+    "top_k": ordering.topk,
+    "trace": reshaping.trace,
+    "transpose": reshaping.transpose,
+    "type_as": members.type_as,
+    "value": members.itself,
+    "var": summaries.var,
+    "view_as": reshaping.reshape_as,
+    "where": members.where,
+    # element types by name
+    "bfloat16": members.converter(types.bfloat16),
+    "bool": members.converter(types.bool_),
+    "byte": members.converter(types.uint8),
+    "double": members.converter(types.float64),
+    "float": members.converter(types.float32),
+    "half": members.converter(types.float16),
+    "int": members.converter(types.int32),
+    "long": members.converter(types.int64),
+    "short": members.converter(types.int16),
+}
+
+PROPERTIES: dict[str, Callable[..., Any]] = {
+    "T": reshaping.transposed,
+    "has_init": members.is_lazy,
+    "mT": reshaping.matrix_transposed,
+    "strides": members.strides,
 }
 
 
 def _install() -> None:
     for name, function in {**OPERATORS, **METHODS}.items():
-        # a function, not a reference to one: methods bind ``self``
-        setattr(Tensor, name, _method(function, name))
-
-
-def _method(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        return function(self, *args, **kwargs)
-
-    method.__name__ = name
-    method.__qualname__ = f"Tensor.{name}"
-    method.__doc__ = function.__doc__
-    return method
+        setattr(Tensor, name, function)
+    for name, function in PROPERTIES.items():
+        setattr(Tensor, name, property(function))
 
 
 _install()

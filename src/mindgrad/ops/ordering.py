@@ -98,7 +98,8 @@ def topk(
     count = whole_number(k, "TopK", "k")
     if not 0 <= count <= x.shape[place]:
         raise ValueError(
-            f"For 'TopK', the 'k' must be in range [0, {x.shape[place]}], the size of axis {place}, but got {k}."
+            f"For 'TopK', the 'k' must be in range [0, {x.shape[place]}], the size of axis {place}, but got "
+            f"{k}."
         )
     order = slice_axis(order, place, 0, count)
     return gather_elements(x, place, order), order
@@ -264,7 +265,8 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
     given = make_tensor(np.ones(x.shape, np.float32)) if weights is None else operand(weights, "Bincount")
     if given.shape != x.shape:
         raise ValueError(
-            f"For 'Bincount', the 'weights' must have the shape {x.shape} of the input, but got {given.shape}."
+            f"For 'Bincount', the 'weights' must have the shape {x.shape} of the input, but got "
+            f"{given.shape}."
         )
     hits = values[:, None] == np.arange(size)
     spread = apply(structural.broadcast_in_dim, given, shape=hits.shape, dims=(0,))

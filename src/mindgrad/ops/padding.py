@@ -104,9 +104,7 @@ def _with_constant(x: Tensor, pairs: Sequence[tuple[int, int]], value: Any) -> T
     filling = apply(structural.broadcast_in_dim, filling, shape=wide.shape, dims=())
     inside = np.ones(wide.shape, bool)
     for axis, (before, behind) in enumerate(pairs):
-        place = np.arange(wide.shape[axis]).reshape(
-            [-1 if i == axis else 1 for i in range(x.ndim)]
-        )
+        place = np.arange(wide.shape[axis]).reshape([-1 if i == axis else 1 for i in range(x.ndim)])
         inside &= (place >= before) & (place < wide.shape[axis] - behind)
     return apply(arithmetic.select, make_tensor(inside), wide, filling)
 

@@ -10,7 +10,6 @@ would depend on the data.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from mindgrad.frontend import state
 from mindgrad.ops.operands import broadcast_to as broadcast
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.places import read_at, write_at
-from mindgrad.ops.subscript import Slot, Subscript, refuse_unknown_mask, resolve
+from mindgrad.ops.subscript import Slot, Subscript, refuse_unknown_mask, resolve, stacked
 from mindgrad.primitives import arithmetic, slicing, structural
 
 __all__ = ["getitem", "iterate", "setitem", "updated"]
@@ -111,7 +110,7 @@ def updated(x: Any, index: Any, value: Any) -> Tensor:
         TypeError: ``value`` is no tensor or number, or complex where ``x`` is real.
 
     >>> from mindgrad import Tensor
-    >>> from mindgrad.ops.subscript import updated
+    >>> from mindgrad.ops.parts import updated
     >>> print(updated(Tensor([1.0, 2.0, 3.0]), slice(1, None), 0.0))
     [1. 0. 0.]
     """
@@ -144,7 +143,7 @@ def _put_back(x: Tensor, part: Tensor, found: Subscript) -> Tensor:
 
 def _value(value: Any, x: Tensor) -> Tensor:
     if isinstance(value, (list, tuple)) and any(isinstance(each, Tensor) for each in value):
-        value = _stacked([cast(operand(each, _WRITE), x.dtype) for each in value])
+        value = stacked([cast(operand(each, _WRITE), x.dtype) for each in value])
     if isinstance(value, (bool, int, float, np.generic)):
         value = np.asarray(value)
         try:

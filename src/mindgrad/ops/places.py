@@ -72,7 +72,9 @@ def _signed(index: Tensor, operator: str) -> Tensor:
         raise TypeError(
             f"For '{operator}', the index must be made of integers, but its type is {index.dtype}."
         )
-    return index if index.dtype in (int32, int64) else cast(index, int64 if index.dtype.itemsize > 2 else int32)
+    if index.dtype in (int32, int64):
+        return index
+    return cast(index, int64 if index.dtype.itemsize > 2 else int32)
 
 
 def _unknown(index: Tensor, size: int, operator: str, wraps: bool) -> Tensor:
@@ -80,9 +82,7 @@ def _unknown(index: Tensor, size: int, operator: str, wraps: bool) -> Tensor:
     if not wraps:
         return index
     negative = apply(arithmetic.less, index, _filled(0, index))
-    return apply(
-        arithmetic.select, negative, apply(arithmetic.add, index, _filled(size, index)), index
-    )
+    return apply(arithmetic.select, negative, apply(arithmetic.add, index, _filled(size, index)), index)
 
 
 def _filled(number: int, like: Tensor) -> Tensor:
@@ -147,9 +147,7 @@ def write_at(
 ) -> Tensor:
     """``x`` with ``updates``, of shape (*b, *r), at the places that :func:`read_at` reads."""
     indices = side_by_side(columns, operator)
-    return apply(
-        indexing.scatter_set, x, indices, updates, axes=axes, unique=_is_unique(indices, x, axes)
-    )
+    return apply(indexing.scatter_set, x, indices, updates, axes=axes, unique=_is_unique(indices, x, axes))
 
 
 def _is_unique(indices: Tensor, x: Tensor, axes: tuple[int, ...]) -> bool:

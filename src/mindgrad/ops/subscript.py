@@ -20,7 +20,7 @@ from mindgrad.ops.operands import broadcast_shapes, cast, operand
 from mindgrad.ops.places import Places, known, places
 from mindgrad.primitives import structural
 
-__all__ = ["OPERATOR", "Slot", "Subscript", "refuse_unknown_mask", "resolve"]
+__all__ = ["OPERATOR", "Slot", "Subscript", "refuse_unknown_mask", "resolve", "stacked"]
 
 Slot = tuple[int, int, int]  # first place, number of places, step (positive)
 
@@ -136,7 +136,7 @@ def _listed(item: Any) -> Any:
         shape = parts[0].shape
         if any(part.shape != shape or part.dtype.kind not in ("int", "uint") for part in parts):
             return _refused(item)
-        return _item(_stacked(parts))
+        return _item(stacked(parts))
     rows = [each.numpy() if isinstance(each, Tensor) else each for each in rows]
     try:
         array = np.asarray(rows if rows else np.zeros(0, np.int64))
@@ -147,11 +147,10 @@ def _listed(item: Any) -> Any:
     return array if array.dtype.kind in "biu" else _refused(item)
 
 
-def _stacked(parts: list[Tensor]) -> Tensor:
+def stacked(parts: list[Tensor]) -> Tensor:
+    """Tensors of one shape along a new first axis, with the element type of the first."""
     dtype = parts[0].dtype
-    wide = [
-        apply(structural.reshape, cast(part, dtype), shape=(1, *part.shape)) for part in parts
-    ]
+    wide = [apply(structural.reshape, cast(part, dtype), shape=(1, *part.shape)) for part in parts]
     return wide[0] if len(wide) == 1 else apply(structural.concatenate, *wide, axis=0)
 
 
@@ -182,7 +181,9 @@ def resolve(index: Any, shape: tuple[int, ...]) -> Subscript:
         raise IndexError(f"For '{OPERATOR}', an index can have only one '...', but got {index!r}.")
     if consumed > rank:
         if rank == 0 and consumed == len(items):
-            raise TypeError(f"For '{OPERATOR}', a tensor without axes has no parts: use x[()], x[...] or x[None].")
+            raise TypeError(
+                f"For '{OPERATOR}', a tensor without axes has no parts: use x[()], x[...] or x[None]."
+            )
         raise IndexError(
             f"For '{OPERATOR}', there are too many indices: the tensor of shape {shape} has {rank} axes, "
             f"but {consumed} were indexed."

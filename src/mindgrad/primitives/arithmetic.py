@@ -51,9 +51,9 @@ def scaled(atom: Any) -> tuple[float, Any]:
         return -factor, rest
     if made_by.primitive is mul:
         for this, other in (made_by.inputs, made_by.inputs[::-1]):
-            factor = _factor(this)
-            if factor is not None:
-                return factor, other
+            number = _factor(this)
+            if number is not None:
+                return number, other
     return 1, atom
 
 
@@ -272,7 +272,7 @@ def _div_transpose(ct: Any, a: Any, b: Any) -> list[Any]:
 
 def _div_jvp(y: Any, xs: Any, ts: Any) -> Any:
     """d(a / b) = da / b − (y / b) db; both quotients are infinite at b = 0."""
-    a, b = xs
+    b = xs[1]
     da, db = ts
     known = type(b) is Constant and b.is_splat and not _is(b, 0)
     first = None if da is None else (da / b if known else absorb(1 / b, da))

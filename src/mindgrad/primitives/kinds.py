@@ -98,8 +98,7 @@ def same_type(name: str, accepts: str) -> Callable[..., TensorType]:
         for each in types:
             if each is not first:
                 raise TypeError(
-                    f"For '{name}', the operands must have one type, but got "
-                    f"{', '.join(map(repr, types))}."
+                    f"For '{name}', the operands must have one type, but got {', '.join(map(repr, types))}."
                 )
         if first.dtype.kind not in kinds:
             raise TypeError(
@@ -277,8 +276,7 @@ def multilinear(
 
     def transposed(ct: Any, *xs: Any, **parameters: Any) -> list[Any]:
         return [
-            rule(ct, *xs, **parameters) if x.linear else None
-            for rule, x in zip(transpose, xs, strict=True)
+            rule(ct, *xs, **parameters) if x.linear else None for rule, x in zip(transpose, xs, strict=True)
         ]
 
     kind = "pointwise multilinear" if pointwise else "multilinear"

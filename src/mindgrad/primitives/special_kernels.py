@@ -185,7 +185,7 @@ def _bernoulli(count: int = 16) -> tuple[Fraction, ...]:
     """B₀ … B₂ₙ exactly, by the recurrence Σ C(m + 1, k) B_k = 0."""
     numbers: list[Fraction] = [Fraction(1)]
     for m in range(1, 2 * count + 1):
-        total = sum(math.comb(m + 1, k) * numbers[k] for k in range(m))
+        total = sum((math.comb(m + 1, k) * numbers[k] for k in range(m)), Fraction(0))
         numbers.append(-total / (m + 1))
     return tuple(numbers)
 

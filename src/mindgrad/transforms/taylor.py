@@ -1,6 +1,6 @@
 """Taylor series: one sweep instead of nested derivatives.
 
-    x(s) = Σ_k x_k sᵏ        ⟹        taylor(G): (x_0, …, x_K) ↦ (y_0, …, y_K),   G(x(s)) = Σ_k y_k sᵏ + O(sᴷ⁺¹)
+    x(s) = Σ_k x_k sᵏ    ⟹    taylor(G): (x_0, …, x_K) ↦ (y_0, …, y_K),  G(x(s)) = Σ_k y_k sᵏ + O(sᴷ⁺¹)
 
 No row has a Taylor rule. A linear operator acts on each coefficient; a multilinear one makes the
 Cauchy product; for every other operator the forward rule *is* the differential equation of the
@@ -129,7 +129,7 @@ class _Series:
         equation = atom.made_by
         if equation is None:
             return None
-        primitive = equation.primitive
+        primitive: Any = equation.primitive
         if k == 0:
             starts = [self.coefficient(x, 0) for x in equation.inputs]
             operands = [
@@ -152,9 +152,8 @@ class _Series:
         """The operator on the coefficients; operands in which it is not linear do not vary."""
         coefficients = [self.coefficient(x, k) if self._varies(x) else None for x in equation.inputs]
         # by the forward rule, which knows what to do with zeros
-        return equation.primitive.jvp(
-            equation.outputs[0], equation.inputs, coefficients, **equation.parameters
-        )
+        jvp: Any = equation.primitive.jvp
+        return jvp(equation.outputs[0], equation.inputs, coefficients, **equation.parameters)
 
     def _product(self, equation: Equation, k: int) -> Any:
         """The Cauchy product Σ_j B(a_j, b_{k−j})."""
@@ -169,7 +168,7 @@ class _Series:
     def _rate(self, equation: Equation, atom: Variable) -> Any:
         """ẏ as an expression of y, x and variables that stand for ẋ."""
         if atom not in self._rates:
-            rates = []
+            rates: list[Any] = []
             for x in equation.inputs:
                 if not self._varies(x):
                     rates.append(None)
@@ -178,7 +177,8 @@ class _Series:
                 self._rate_of[rate] = x
                 rates.append(rate)
             y = equation.outputs if equation.primitive.multiple else equation.outputs[0]
-            found = equation.primitive.jvp(y, equation.inputs, rates, **equation.parameters)
+            jvp: Any = equation.primitive.jvp
+            found = jvp(y, equation.inputs, rates, **equation.parameters)
             made = found if equation.primitive.multiple else (found,)
             self._rates.update(zip(equation.outputs, made, strict=True))
         return self._rates[atom]

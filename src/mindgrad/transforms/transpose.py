@@ -56,8 +56,7 @@ def pull_cotangents(
             )
         if primitive.multiple:
             given: Any = [
-                zeros(y.type) if ct is None else ct
-                for y, ct in zip(equation.outputs, cts, strict=True)
+                zeros(y.type) if ct is None else ct for y, ct in zip(equation.outputs, cts, strict=True)
             ]
         else:
             given = cts[0]

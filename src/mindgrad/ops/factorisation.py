@@ -1,0 +1,330 @@
+"""Factorisations of matrices: Cholesky, QR, eigenvalues, singular values; and the pseudoinverse.
+
+Matrices and element types as in ``ops.linalg``. Conventions for equal eigenvalues and singular values are
+those of the rows (``primitives.spectral``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.functional.custom import CustomDerivative
+from mindgrad.ops import arithmetic
+from mindgrad.ops.comparison import greater
+from mindgrad.ops.complexes import conj
+from mindgrad.ops.contraction import matmul
+from mindgrad.ops.creation import eye
+from mindgrad.ops.extremes import amax
+from mindgrad.ops.linalg import adjoint_of, matrix_operand, solution, system, triangle_solved
+from mindgrad.ops.operands import applied, choose
+from mindgrad.ops.reduction import flag
+from mindgrad.primitives import linalg, spectral
+from mindgrad.primitives.elementwise import safe_reciprocal
+from mindgrad.primitives.structural import concatenate, reshape, slice
+
+__all__ = [
+    "cholesky", "cholesky_inverse", "cholesky_solve", "eigh", "eigvalsh", "pinv", "qr", "svd", "svdvals",
+]  # fmt: skip
+
+
+def cholesky(input_x: Any, upper: bool = False) -> Tensor:
+    """The lower triangle L with L Lᴴ = A, for the symmetric (Hermitian) part A of ``input_x``.
+
+    Args:
+        input_x: positive definite matrices, a tensor of shape (…, n, n).
+        upper: whether Lᴴ is given instead of L.
+
+    Returns:
+        Tensor of the shape of ``input_x``; NaN where a matrix is not positive definite.
+
+    Raises:
+        TypeError: ``input_x`` is no tensor or has half precision, or ``upper`` is no bool.
+        ValueError: the matrices are not square.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.cholesky(Tensor([[4.0, 2.0], [2.0, 5.0]])))
+    [[2. 0.]
+     [1. 2.]]
+    """
+    flag(upper, "Cholesky", "upper")
+    y = applied(linalg.cholesky, "Cholesky", matrix_operand(input_x, "Cholesky"))
+    return adjoint_of(y) if upper else y
+
+
+def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Tensor:
+    """The solution X of A X = B, given the Cholesky factor of A.
+
+    Args:
+        input: right-hand sides B, a tensor of shape (…, n, k).
+        input2: the factor, a tensor of shape (…, n, n).
+        upper: whether the factor is the upper triangle Lᴴ.
+
+    Returns:
+        Tensor of the shape of ``input``.
+
+    Raises:
+        TypeError: an operand is no tensor or has half precision, or ``upper`` is no bool.
+        ValueError: the shapes do not fit.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.cholesky_solve(Tensor([[8.0], [17.0]]), Tensor([[2.0, 0.0], [1.0, 2.0]])))
+    [[0.375]
+     [3.25 ]]
+    """
+    flag(upper, "CholeskySolve", "upper")
+    factor, b, vectors = system("CholeskySolve", input2, input)
+    low = adjoint_of(factor) if upper else factor
+    y = triangle_solved("CholeskySolve", low, b, True, False)
+    return solution(triangle_solved("CholeskySolve", conj(low), y, True, True), vectors)
+
+
+def cholesky_inverse(input_x: Any, upper: bool = False) -> Tensor:
+    """The inverse of A, given the Cholesky factor of A.
+
+    Args:
+        input_x: the factor, a tensor of shape (…, n, n).
+        upper: whether it is the upper triangle Lᴴ.
+
+    Returns:
+        Tensor of the shape of ``input_x``.
+
+    Raises:
+        TypeError: ``input_x`` is no tensor or has half precision, or ``upper`` is no bool.
+        ValueError: the matrices are not square.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.cholesky_inverse(Tensor([[2.0, 0.0], [0.0, 4.0]])))
+    [[0.25   0.    ]
+     [0.     0.0625]]
+    """
+    factor = matrix_operand(input_x, "CholeskyInverse")
+    size = factor.shape[-1] if factor.ndim else 0
+    return cholesky_solve(eye(size, dtype=factor.dtype), factor, upper)
+
+
+def qr(input: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
+    """Q with orthonormal columns and R upper triangular, with Q R = A.
+
+    The derivative needs the first min(m, n) columns to be independent.
+
+    Args:
+        input: a tensor of shape (…, m, n).
+        mode: ``"reduced"``; ``"complete"``, with Q square, only where m ≤ n, where it is the same.
+
+    Returns:
+        Q of shape (…, m, k) and R of shape (…, k, n), with k = min(m, n).
+
+    Raises:
+        TypeError: ``input`` is no tensor, or has half precision.
+        ValueError: ``input`` has less than two axes, or ``mode`` is another word.
+
+    >>> from mindgrad import Tensor, ops
+    >>> q, r = ops.qr(Tensor([[3.0, 1.0], [4.0, 2.0]]))
+    >>> print(ops.round(ops.matmul(q, r), decimals=4))
+    [[3. 1.]
+     [4. 2.]]
+    """
+    a = matrix_operand(input, "Qr")
+    if a.ndim < 2:
+        raise ValueError(f"For 'Qr', the input must have at least two axes, but its shape is {a.shape}.")
+    rows, columns = a.shape[-2:]
+    if mode not in ("reduced", "complete") or (mode == "complete" and rows > columns):
+        raise ValueError(
+            f"For 'Qr', the 'mode' must be 'reduced' (with more rows than columns the vectors that "
+            f"'complete' adds to Q are not unique and have no derivative), but got {mode!r} for the shape "
+            f"{a.shape}."
+        )
+    if rows >= columns:
+        return applied(linalg.qr, "Qr", a)
+    # the first columns make Q; R takes the others in its basis
+    q, r = applied(linalg.qr, "Qr", _columns(a, 0, rows))
+    rest = matmul(adjoint_of(q), _columns(a, rows, columns))
+    return q, apply(concatenate, r, rest, axis=a.ndim - 1)
+
+
+def _columns(a: Tensor, start: int, limit: int) -> Tensor:
+    return apply(
+        slice,
+        a,
+        start=(*(0 for _ in a.shape[:-1]), start),
+        limit=(*a.shape[:-1], limit),
+        strides=(1,) * a.ndim,
+    )
+
+
+def eigh(a: Any) -> tuple[Tensor, Tensor]:
+    """The eigenvalues of the symmetric (Hermitian) part of matrices, ascending, and the eigenvectors.
+
+    Where eigenvalues are equal their vectors are not unique: what depends on that choice has no
+    derivative, what does not has the right one.
+
+    Args:
+        a: a tensor of shape (…, n, n).
+
+    Returns:
+        The eigenvalues, of shape (…, n) and real, and the matrix of eigenvectors as its columns.
+
+    Raises:
+        TypeError: ``a`` is no tensor, or has half precision.
+        ValueError: the matrices are not square.
+
+    >>> from mindgrad import Tensor, ops
+    >>> values, vectors = ops.eigh(Tensor([[2.0, 0.0], [0.0, 1.0]]))
+    >>> print(values)
+    [1. 2.]
+    """
+    return applied(spectral.eigh, "Eigh", matrix_operand(a, "Eigh"))
+
+
+def eigvalsh(a: Any) -> Tensor:
+    """The eigenvalues of the symmetric (Hermitian) part of matrices, ascending.
+
+    Args:
+        a: a tensor of shape (…, n, n).
+
+    Returns:
+        Tensor of shape (…, n), real.
+
+    Raises:
+        TypeError: ``a`` is no tensor, or has half precision.
+        ValueError: the matrices are not square.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.eigvalsh(Tensor([[2.0, 0.0], [0.0, 1.0]])))
+    [1. 2.]
+    """
+    return applied(spectral.eigvalsh, "Eigvalsh", matrix_operand(a, "Eigvalsh"))
+
+
+def svd(input: Any, full_matrices: bool = False, compute_uv: bool = True) -> Any:
+    """The singular values s and the orthonormal U, V with A = U diag(s) Vᴴ.
+
+    Args:
+        input: a tensor of shape (…, m, n).
+        full_matrices: whether U and V are square; only where m = n, where they are.
+        compute_uv: whether U and V are given too.
+
+    Returns:
+        (s, U, V), as MindSpore orders them, of shapes (…, k), (…, m, k) and (…, n, k) with k = min(m, n);
+        s, real and descending, alone without ``compute_uv``.
+
+    Raises:
+        TypeError: ``input`` is no tensor or has half precision, or a flag is no bool.
+        ValueError: ``input`` has less than two axes, or ``full_matrices`` is set and m ≠ n.
+
+    >>> from mindgrad import Tensor, ops
+    >>> s, u, v = ops.svd(Tensor([[3.0, 0.0], [0.0, 4.0]]))
+    >>> print(s)
+    [4. 3.]
+    """
+    flag(full_matrices, "Svd", "full_matrices")
+    flag(compute_uv, "Svd", "compute_uv")
+    a = matrix_operand(input, "Svd")
+    if not compute_uv:
+        return applied(spectral.svdvals, "Svd", a)
+    u, s, vh = applied(spectral.svd, "Svd", a)
+    if full_matrices and a.shape[-1] != a.shape[-2]:
+        raise ValueError(
+            f"For 'Svd', the 'full_matrices' must be False for matrices that are not square (their shape "
+            f"is {a.shape}): the vectors that it adds are not unique and have no derivative."
+        )
+    return s, u, adjoint_of(vh)
+
+
+def svdvals(input: Any) -> Tensor:
+    """The singular values, descending.
+
+    Args:
+        input: a tensor of shape (…, m, n).
+
+    Returns:
+        Tensor of shape (…, min(m, n)), real.
+
+    Raises:
+        TypeError: ``input`` is no tensor, or has half precision.
+        ValueError: ``input`` has less than two axes.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.svdvals(Tensor([[3.0, 0.0], [0.0, 4.0]])))
+    [4. 3.]
+    """
+    return applied(spectral.svdvals, "Svdvals", matrix_operand(input, "Svdvals"))
+
+
+# --- the pseudoinverse -------------------------------------------------------------------------------
+
+
+def _pinv_value(a: Tensor, atol: float, rtol: float) -> Tensor:
+    """V S⁺ Uᴴ, where S⁺ has 1 / s for the singular values s that count, and 0 for the others."""
+    u, s, vh = applied(spectral.svd, "Pinv", a)
+    if not s.shape[-1]:
+        return adjoint_of(a)
+    limit = arithmetic.add(arithmetic.mul(amax(s, -1, True), rtol), atol)
+    scale = apply(safe_reciprocal, choose(greater(s, limit), s, 0.0))
+    scale = apply(reshape, scale, shape=(*scale.shape[:-1], 1, scale.shape[-1]))
+    return matmul(arithmetic.mul(adjoint_of(vh), scale), adjoint_of(u))
+
+
+def _pinv_pulled(a: Tensor, atol: float, rtol: float, out: Tensor, dout: Tensor) -> tuple[Any, ...]:
+    """With X = A⁺:  Ẋ = −X Ȧ X + X Xᴴ Ȧᴴ (1 − A X) + (1 − X A) Ȧᴴ Xᴴ X, transposed.
+
+    (G. H. Golub, V. Pereyra, 1973: where the rank does not change. The factors of the singular value
+    decomposition have no derivative where singular values are equal; the pseudoinverse has.)
+    """
+    x, xh, ct = out, adjoint_of(out), adjoint_of(dout)
+    rest_rows = arithmetic.sub(eye(a.shape[-2], dtype=a.dtype), matmul(a, x))
+    rest_columns = arithmetic.sub(eye(a.shape[-1], dtype=a.dtype), matmul(x, a))
+    pulled = arithmetic.sub(
+        arithmetic.add(
+            matmul(matmul(rest_rows, ct), matmul(x, xh)),
+            matmul(matmul(xh, x), matmul(ct, rest_columns)),
+        ),
+        matmul(matmul(xh, dout), xh),
+    )
+    return pulled, None, None
+
+
+_pinv = CustomDerivative(_pinv_value, _pinv_pulled, "pinv")
+
+
+def pinv(
+    x: Any, *, atol: float | None = None, rtol: float | None = None, hermitian: bool = False
+) -> Tensor:
+    """The pseudoinverse A⁺ (Moore–Penrose) of matrices, with the derivative at constant rank.
+
+    Args:
+        x: a tensor of shape (…, m, n).
+        atol: singular values up to this one count as 0; by default 0.
+        rtol: so do those up to this part of the largest one; by default the larger of m and n times
+            the machine epsilon, or 0 if ``atol`` is given.
+        hermitian: whether the matrices are symmetric (Hermitian); they need not be told apart here.
+
+    Returns:
+        Tensor of shape (…, n, m).
+
+    Raises:
+        TypeError: ``x`` is no tensor or has half precision, a tolerance no number, or ``hermitian`` no
+            bool.
+        ValueError: ``x`` has less than two axes, or a tolerance is negative.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.pinv(Tensor([[2.0, 0.0], [0.0, 0.0]])))
+    [[0.5 0. ]
+     [0.  0. ]]
+    """
+    flag(hermitian, "Pinv", "hermitian")
+    a = matrix_operand(x, "Pinv")
+    for name, value in (("atol", atol), ("rtol", rtol)):
+        if isinstance(value, bool) or not (value is None or isinstance(value, (int, float))):
+            raise TypeError(f"For 'Pinv', the '{name}' must be a float, but got {type(value).__name__}.")
+        if value is not None and value < 0:
+            raise ValueError(f"For 'Pinv', the '{name}' must not be negative, but got {value}.")
+    spectral.svd.type_rule(a.type)
+    if rtol is None:
+        noise = max(a.shape[-2:]) * float(np.finfo(a.dtype.numpy).eps)
+        rtol = 0.0 if atol else noise
+    return _pinv(a, float(atol or 0.0), float(rtol))

@@ -1,0 +1,145 @@
+"""What flows on, and what does not: stop_gradient, identity, depend; and assignment to Parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad._base.tree import map_leaves
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.frontend import state
+from mindgrad.ops import arithmetic
+from mindgrad.ops.operands import cast, operand
+from mindgrad.primitives.structural import stop_gradient as row
+
+__all__ = ["assign", "assign_add", "assign_sub", "depend", "identity", "stop_gradient"]
+
+
+def stop_gradient(value: Any) -> Any:
+    """``value``, as a constant for every derivative: what it depends on receives no gradient through it.
+
+    Args:
+        value: a tensor; a number or ``None``, which is returned as it is; or a tuple, list or dict of
+            them, whose tensors are all taken as constants.
+
+    Returns:
+        The same value in the same structure.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.grad(lambda x: x * ops.stop_gradient(x))(Tensor([3.0])))
+    [3.]
+    """
+    return map_leaves(_stopped, value)
+
+
+def _stopped(leaf: Any) -> Any:
+    return apply(row, operand(leaf, "StopGradient")) if isinstance(leaf, Tensor) else leaf
+
+
+def identity(x: Any) -> Any:
+    """``x`` as it is.
+
+    Args:
+        x: a tensor, or anything else.
+
+    Returns:
+        The same; a Parameter's current value.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.identity(Tensor([3.0])))
+    [3.]
+    """
+    return state.read(x) if isinstance(x, Tensor) else x
+
+
+def depend(value: Any, expr: Any) -> Any:
+    """``value``, once ``expr`` has been computed.
+
+    Python evaluates the arguments before the call, and assignments to Parameters keep their order, so
+    there is nothing more to do; MindSpore programs call it to put effects in order.
+
+    Args:
+        value: what is returned.
+        expr: the result of what comes first.
+
+    Returns:
+        ``value``.
+
+    >>> from mindgrad import Parameter, Tensor, ops
+    >>> w = Parameter(Tensor([1.0]), name="w")
+    >>> print(ops.depend(Tensor([3.0]), ops.assign(w, Tensor([2.0]))), w.value())
+    [3.] [2.]
+    """
+    return value
+
+
+# --- assignment --------------------------------------------------------------------------------------
+
+
+def assign(variable: Any, value: Any) -> Tensor:
+    """Let a Parameter be ``value`` from here on; derivatives flow through the assigned value.
+
+    Inside a compiled or differentiated program the stored value changes when the program ends.
+
+    Args:
+        variable: the Parameter.
+        value: a tensor of its shape, or a number for a Parameter of one element; it is converted to the
+            Parameter's element type.
+
+    Returns:
+        The new value.
+
+    Raises:
+        TypeError: ``variable`` is no Parameter, or ``value`` neither a tensor nor a number.
+        ValueError: the shapes differ.
+
+    >>> from mindgrad import Parameter, Tensor, ops
+    >>> w = Parameter(Tensor([1.0, 2.0]), name="w")
+    >>> print(ops.assign(w, Tensor([3.0, 4.0])), w.value())
+    [3. 4.] [3. 4.]
+    """
+    return _assigned("Assign", variable, value)
+
+
+def assign_add(variable: Any, value: Any) -> Tensor:
+    """Add ``value`` to a Parameter; otherwise as :func:`assign`.
+
+    >>> from mindgrad import Parameter, Tensor, ops
+    >>> w = Parameter(Tensor([1.0, 2.0]), name="w")
+    >>> print(ops.assign_add(w, Tensor([3.0, 4.0])), w.value())
+    [4. 6.] [4. 6.]
+    """
+    _check_parameter("AssignAdd", variable)
+    return _assigned("AssignAdd", variable, arithmetic.add(variable, value))
+
+
+def assign_sub(variable: Any, value: Any) -> Tensor:
+    """Subtract ``value`` from a Parameter; otherwise as :func:`assign`.
+
+    >>> from mindgrad import Parameter, Tensor, ops
+    >>> w = Parameter(Tensor([1.0, 2.0]), name="w")
+    >>> print(ops.assign_sub(w, Tensor([3.0, 4.0])), w.value())
+    [-2. -2.] [-2. -2.]
+    """
+    _check_parameter("AssignSub", variable)
+    return _assigned("AssignSub", variable, arithmetic.sub(variable, value))
+
+
+def _check_parameter(operator: str, variable: Any) -> None:
+    if not isinstance(variable, Tensor) or not variable.is_parameter:
+        raise TypeError(
+            f"For '{operator}', the 'variable' must be a Parameter, but got {type(variable).__name__}."
+        )
+
+
+def _assigned(operator: str, variable: Any, value: Any) -> Tensor:
+    _check_parameter(operator, variable)
+    new = cast(operand(value, operator, variable), variable.type.dtype)
+    if new.shape != variable.type.shape:
+        raise ValueError(
+            f"For '{operator}', the 'value' must have the shape {variable.type.shape} of the Parameter "
+            f"'{variable.name}', but its shape is {new.shape}."
+        )
+    new = new.__copy__()  # the Parameter does not follow later changes of the object: x[0] = 1
+    state.write(variable, new)
+    return new

@@ -1,0 +1,96 @@
+"""What NumPy's functions do with tensors.
+
+Operators come out as operators of ours, so that ``np.float64(2) * x`` is a tensor and stays
+differentiable. Any other NumPy function takes the values of a tensor and gives an array; of a tensor
+that is being differentiated or compiled that would cut the derivative off, so there it is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import arithmetic, comparison, contraction, rounding
+
+__all__ = ["UFUNCS", "array_function", "array_ufunc"]
+
+#: NumPy's functions behind Python's operators
+UFUNCS: dict[Any, Callable[..., Any]] = {
+    np.add: arithmetic.add,
+    np.subtract: arithmetic.sub,
+    np.multiply: arithmetic.mul,
+    np.true_divide: arithmetic.div,
+    np.floor_divide: arithmetic.floor_divide,
+    np.remainder: arithmetic.floor_mod,
+    np.power: arithmetic.pow,
+    np.matmul: contraction.matmul,
+    np.negative: arithmetic.neg,
+    np.positive: arithmetic.positive,
+    np.absolute: rounding.abs,
+    np.bitwise_and: comparison.bitwise_and,
+    np.bitwise_or: comparison.bitwise_or,
+    np.bitwise_xor: comparison.bitwise_xor,
+    np.equal: comparison.equal,
+    np.not_equal: comparison.not_equal,
+    np.less: comparison.less,
+    np.less_equal: comparison.less_equal,
+    np.greater: comparison.greater,
+    np.greater_equal: comparison.greater_equal,
+}
+
+
+def array_ufunc(self: Tensor, function: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """Apply one of NumPy's elementwise functions: called by NumPy.
+
+    Raises:
+        TypeError: the function is no operator and a tensor is being differentiated or compiled.
+
+    >>> import numpy as np
+    >>> from mindgrad import Tensor
+    >>> np.float64(2) * Tensor([1.0, 2.0])
+    Tensor(shape=[2], dtype=Float32, value= [ 2.00000000e+00,  4.00000000e+00])
+    >>> np.hypot(Tensor([3.0]), Tensor([4.0]))
+    array([5.], dtype=float32)
+    """
+    ours = UFUNCS.get(function)
+    if ours is not None and method == "__call__" and not kwargs:
+        return ours(*inputs)
+    arrays = [_array(each, f"np.{function.__name__}") for each in inputs]
+    if "out" in kwargs:
+        kwargs["out"] = tuple(_array(each, f"np.{function.__name__}") for each in kwargs["out"])
+    return getattr(function, method)(*arrays, **kwargs)
+
+
+def array_function(self: Tensor, function: Any, types: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Apply any other NumPy function to the values of tensors: called by NumPy.
+
+    Raises:
+        TypeError: a tensor is being differentiated or compiled.
+
+    >>> import numpy as np
+    >>> from mindgrad import Tensor
+    >>> np.concatenate([Tensor([1.0]), Tensor([2.0])])
+    array([1., 2.], dtype=float32)
+    """
+    name = f"np.{function.__name__}"
+    given = {key: _arrays(value, name) for key, value in kwargs.items()}
+    return function(*_arrays(tuple(args), name), **given)
+
+
+def _array(value: Any, function: str) -> Any:
+    if not isinstance(value, Tensor):
+        return value
+    value.refuse_numpy(function)
+    return value.numpy()
+
+
+def _arrays(value: Any, function: str) -> Any:
+    """``value`` with every tensor in it, also in tuples, lists and dicts, replaced by its array."""
+    if isinstance(value, (tuple, list)):
+        return type(value)(_arrays(each, function) for each in value)
+    if isinstance(value, dict):
+        return {key: _arrays(each, function) for key, each in value.items()}
+    return _array(value, function)

@@ -1,0 +1,227 @@
+"""The generic class form of an operator: attributes fixed when it is made, inputs given when it is called.
+
+One entry of a table makes one class: its name, the function that computes it, its attributes with what
+each must be, and an example. Names, order and defaults of attributes are MindSpore's.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mindgrad.core.dtype import as_dtype
+
+__all__ = ["Attribute", "Operation", "anything", "boolean", "integer", "integers", "number", "operation", "text"]
+
+_REQUIRED = inspect.Parameter.empty
+
+
+class Attribute(NamedTuple):
+    """What an attribute must be: ``check(value)`` gives the value to keep, or raises ``TypeError``."""
+
+    check: Callable[[Any], Any]
+    words: str
+    default: Any = _REQUIRED
+
+
+class Operation:
+    """An operator with its attributes fixed; calling it applies it to tensors.
+
+    Its attributes can be read: ``ops.ReduceSum(True).keep_dims``.
+    """
+
+    attributes: dict[str, Attribute] = {}
+    _function: Callable[..., Any]
+    _uses_attributes = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        name = type(self).__name__
+        names = list(self.attributes)
+        if len(args) > len(names):
+            raise TypeError(
+                f"For '{name}', there are {len(names)} attributes, but {len(args)} were given; inputs are "
+                f"given in the call: ops.{name}()(x)."
+            )
+        given = dict(zip(names, args, strict=False))
+        for key, value in kwargs.items():
+            if key not in self.attributes:
+                raise TypeError(
+                    f"For '{name}', there is no attribute '{key}'; it has {', '.join(names) or 'none'}."
+                )
+            if key in given:
+                raise TypeError(f"For '{name}', the attribute '{key}' is given twice.")
+            given[key] = value
+        for key, attribute in self.attributes.items():
+            value = given.get(key, attribute.default)
+            if value is _REQUIRED:
+                raise TypeError(f"For '{name}', the attribute '{key}' must be given.")
+            if key in given:
+                value = self._checked(key, value, attribute)
+            setattr(self, key, value)
+
+    def _checked(self, key: str, value: Any, attribute: Attribute) -> Any:
+        try:
+            return attribute.check(value)
+        except TypeError:
+            raise TypeError(
+                f"For '{type(self).__name__}', the '{key}' must be {attribute.words}, but got {value!r} of "
+                f"type {type(value).__name__}."
+            ) from None
+
+    def __call__(self, *inputs: Any) -> Any:
+        least, most = self._counts
+        if not least <= len(inputs) <= most:
+            wanted = f"{least}" if least == most else f"{least} to {most}"
+            raise TypeError(
+                f"For '{type(self).__name__}', the number of inputs must be {wanted}, but got {len(inputs)}."
+            )
+        function = type(self)._function
+        return function(self, *inputs) if self._uses_attributes else function(*inputs)
+
+    _counts = (1, 1)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{key}={getattr(self, key)!r}" for key in self.attributes)
+        return f"Prim[{type(self).__name__}]" + (f"<{shown}>" if shown else "")
+
+
+def operation(
+    module: str,
+    name: str,
+    function: Callable[..., Any],
+    *,
+    attributes: dict[str, Attribute] | None = None,
+    run: Callable[..., Any] | None = None,
+    example: str = "",
+    prints: str = "",
+) -> type[Operation]:
+    """The class of an operator.
+
+    Args:
+        module: the module in which the class is defined.
+        name: the class's name.
+        function: the function of ``mindgrad.ops`` that computes and documents it.
+        attributes: by name, in the order of the constructor.
+        run: ``run(operation, *inputs)`` where attributes are needed; by default ``function(*inputs)``.
+        example: an expression that uses the class; by default that of the function's documentation.
+        prints: what printing it shows.
+    """
+    found = attributes or {}
+    used = function if run is None else run
+    body = {
+        "attributes": found,
+        "_function": staticmethod(used),
+        "_uses_attributes": run is not None,
+        "_counts": _counts(used, skip=0 if run is None else 1),
+        "__module__": module,
+        "__qualname__": name,
+        "__doc__": _documentation(name, function, found, example, prints),
+        "__signature__": inspect.Signature(
+            [
+                inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=each.default)
+                for key, each in found.items()
+            ]
+        ),
+    }
+    return type(name, (Operation,), body)
+
+
+def _counts(function: Any, skip: int) -> tuple[int, float]:
+    """The least and the largest number of positional inputs."""
+    code = function.__code__
+    most = code.co_argcount - skip
+    if code.co_flags & inspect.CO_VARARGS:
+        return 0, float("inf")
+    return most - len(function.__defaults__ or ()), most
+
+
+def _documentation(
+    name: str, function: Any, attributes: dict[str, Attribute], example: str, prints: str
+) -> str:
+    text = inspect.getdoc(function) or ""
+    summary, _, rest = text.partition("\n\n")
+    lines = [summary, "", f"The class form of :func:`mindgrad.ops.{function.__name__}`, which says more."]
+    if attributes:
+        lines += ["", "Args:"]
+        for key, each in attributes.items():
+            default = "" if each.default is _REQUIRED else f"; by default {each.default!r}"
+            lines.append(f"    {key}: {each.words}{default}.")
+    lines += ["", ">>> from mindgrad import Parameter, Tensor, ops"]
+    if example:
+        lines += [f">>> print({example})", *prints.split("\n")]
+    else:
+        shown = rest[rest.index(">>> ") :].split("\n")
+        called = f"ops.{function.__name__}("
+        lines += [line.replace(called, f"ops.{name}()(") for line in shown if "import" not in line]
+    return "\n".join(lines)
+
+
+# --- what attributes must be -------------------------------------------------------------------------
+
+
+def boolean(default: Any = _REQUIRED) -> Attribute:
+    """An attribute that is a bool."""
+    return Attribute(_boolean, "a bool", default)
+
+
+def _boolean(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError
+    return value
+
+
+def integer(default: Any = _REQUIRED) -> Attribute:
+    """An attribute that is an int."""
+    return Attribute(_integer, "an int", default)
+
+
+def _integer(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError
+    return int(value)
+
+
+def integers(default: Any = _REQUIRED) -> Attribute:
+    """An attribute that is an int, or a tuple or list of ints."""
+    return Attribute(_integers, "an int, or a tuple or list of ints", default)
+
+
+def _integers(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return tuple(_integer(each) for each in value)
+    return _integer(value)
+
+
+def number(default: Any = _REQUIRED) -> Attribute:
+    """An attribute that is a float or int."""
+    return Attribute(_number, "a float", default)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError
+    return float(value)
+
+
+def text(default: Any = _REQUIRED) -> Attribute:
+    """An attribute that is a string."""
+    return Attribute(_text, "a string", default)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def element_type(default: Any = _REQUIRED) -> Attribute:
+    """An attribute that names an element type."""
+    return Attribute(as_dtype, "an element type", default)
+
+
+def anything(words: str, default: Any = _REQUIRED) -> Attribute:
+    """An attribute that the function checks itself."""
+    return Attribute(lambda value: value, words, default)

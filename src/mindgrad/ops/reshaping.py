@@ -1,0 +1,193 @@
+"""Methods of Tensor that give its elements in another shape.
+
+Their arguments are those of MindSpore's Tensor, of r1.x and of 2.x: ``x.reshape(2, 3)`` and
+``x.reshape((2, 3))``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import creation, joining, layout, matrices, moving
+from mindgrad.ops.arguments import sizes, varargs
+from mindgrad.ops.conversion import cast
+
+__all__: list[str] = []
+
+
+def reshape(self: Tensor, *shape: Any) -> Tensor:
+    """The elements in another shape: ``x.reshape(2, -1)`` or ``x.reshape((2, -1))``.
+
+    Raises:
+        TypeError: no shape is given, or it holds something that is no int.
+        ValueError: it does not hold as many elements as the tensor has.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1.0, 2.0]).reshape(2, -1))
+    [[1.]
+     [2.]]
+    """
+    if not shape:
+        raise TypeError("reshape() missing 1 required positional argument: shape.")
+    return layout.reshape(self, varargs(shape))
+
+
+def reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    """The elements in the shape of ``other``.
+
+    >>> from mindgrad import Tensor
+    >>> Tensor([1.0, 2.0]).reshape_as(Tensor([[1.0], [1.0]])).shape
+    (2, 1)
+    """
+    return layout.reshape(self, other.shape)
+
+
+def resize(self: Tensor, *new_shape: Any) -> Tensor:
+    """The elements in another shape, cut off or continued with zeros.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1.0, 2.0, 3.0]).resize(2, 2))
+    [[1. 2.]
+     [3. 0.]]
+    """
+    shape = sizes(varargs(new_shape), "Resize", "new_shape", least=0)
+    flat, count = layout.ravel(self), math.prod(shape)
+    kept = moving.slice_axis(flat, 0, 0, min(count, flat.size))
+    if count > flat.size:
+        kept = joining.concat([kept, creation.zeros(count - flat.size, self.dtype)])
+    return layout.reshape(kept, shape)
+
+
+def transpose(self: Tensor, *axes: Any) -> Tensor:
+    """The tensor with its axes in another order, by default in opposite order.
+
+    Raises:
+        TypeError: an axis is no int.
+        ValueError: the axes are not each axis once.
+
+    >>> from mindgrad import ops
+    >>> x = ops.ones((2, 3, 4))
+    >>> x.transpose().shape, x.transpose(1, 0, 2).shape, x.transpose((2, 0, 1)).shape
+    ((4, 3, 2), (3, 2, 4), (4, 2, 3))
+    """
+    order = varargs(axes) if axes else None
+    return layout.transpose(self, tuple(reversed(range(self.ndim))) if order is None else order)
+
+
+def permute(self: Tensor, *axes: Any) -> Tensor:
+    """The tensor with its axes in another order: ``x.permute(1, 0)`` or ``x.permute((1, 0))``.
+
+    >>> from mindgrad import ops
+    >>> ops.ones((2, 3)).permute(1, 0).shape
+    (3, 2)
+    """
+    return layout.transpose(self, varargs(axes))
+
+
+def transposed(self: Tensor) -> Tensor:
+    """The tensor with its axes in opposite order.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([[1.0, 2.0]]).T)
+    [[1.]
+     [2.]]
+    """
+    return transpose(self)
+
+
+def matrix_transposed(self: Tensor) -> Tensor:
+    """The tensor with its last two axes exchanged.
+
+    >>> from mindgrad import ops
+    >>> ops.ones((2, 3, 4)).mT.shape
+    (2, 4, 3)
+    """
+    return layout.swapaxes(self, -2, -1)
+
+
+def t(self: Tensor) -> Tensor:
+    """The transpose of a matrix; a vector is its own.
+
+    Raises:
+        ValueError: the tensor has more than two axes.
+
+    >>> from mindgrad import ops
+    >>> ops.ones((2, 3)).t().shape
+    (3, 2)
+    """
+    if self.ndim > 2:
+        raise ValueError(f"For 't', the tensor must have at most two axes, but its shape is {self.shape}.")
+    return transpose(self)
+
+
+def flatten(self: Tensor, order: str = "C", *, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """All axes, or those from ``start_dim`` to ``end_dim``, made one; see :func:`mindgrad.ops.flatten`.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).flatten())
+    [1. 2. 3. 4.]
+    """
+    return layout.flatten(self, order, start_dim=start_dim, end_dim=end_dim)
+
+
+def expand(self: Tensor, *size: Any) -> Tensor:
+    """The tensor repeated to a shape; see :func:`mindgrad.ops.broadcast_to`.
+
+    >>> from mindgrad import Tensor
+    >>> Tensor([1.0, 2.0]).expand(3, -1).shape
+    (3, 2)
+    """
+    return moving.broadcast_to(self, varargs(size))
+
+
+def expand_as(self: Tensor, other: Tensor) -> Tensor:
+    """The tensor repeated to the shape of ``other``.
+
+    >>> from mindgrad import Tensor, ops
+    >>> Tensor([1.0, 2.0]).expand_as(ops.ones((3, 2))).shape
+    (3, 2)
+    """
+    return moving.broadcast_to(self, other.shape)
+
+
+def flip(self: Tensor, *dims: Any) -> Tensor:
+    """The elements in opposite order along axes: ``x.flip(0, 1)`` or ``x.flip((0, 1))``.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1.0, 2.0]).flip(0))
+    [2. 1.]
+    """
+    return moving.flip(self, varargs(dims))
+
+
+def tile(self: Tensor, *dims: Any) -> Tensor:
+    """The tensor repeated along axes: ``x.tile(2, 1)`` or ``x.tile((2, 1))``.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1.0, 2.0]).tile(2))
+    [1. 2. 1. 2.]
+    """
+    return joining.tile(self, varargs(dims))
+
+
+def trace(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
+    """The sum of a diagonal; see :func:`mindgrad.ops.trace`.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).trace())
+    5.0
+    """
+    found = matrices.trace(self, offset, axis1, axis2)
+    return found if dtype is None else cast(found, dtype)
+
+
+def diagonal(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+    """A diagonal; see :func:`mindgrad.ops.diagonal`.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).diagonal())
+    [1. 4.]
+    """
+    return matrices.diagonal(self, offset, axis1, axis2)

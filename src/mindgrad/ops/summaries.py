@@ -1,0 +1,259 @@
+"""Reductions as methods of Tensor, which take what MindSpore's Tensor takes.
+
+``keep_dims`` and ``keepdim`` are ``keepdims``, ``dim`` is ``axis``.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import (
+    arithmetic,
+    cumulative,
+    extremes,
+    layout,
+    moving,
+    reduction,
+    statistics,
+)
+
+__all__: list[str] = []
+
+_SYNONYMS = {"dim": "axis", "keep_dims": "keepdims", "keepdim": "keepdims"}
+
+
+def _synonyms(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Let ``method`` take ``dim`` for ``axis`` and ``keep_dims`` or ``keepdim`` for ``keepdims``."""
+
+    @functools.wraps(method)
+    def translated(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            kwargs = {_SYNONYMS.get(name, name): value for name, value in kwargs.items()}
+        return method(self, *args, **kwargs)
+
+    return translated
+
+
+@_synonyms
+def sum(
+    self: Tensor, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None
+) -> Tensor:
+    """The sum over ``axis``; see :func:`mindgrad.ops.sum`.
+
+    Args:
+        axis: an axis, several, or ``None``: all.
+        dtype: the element type in which it is summed.
+        keepdims: whether the axes stay with size 1.
+        initial: a number that is added.
+
+    >>> from mindgrad import Tensor
+    >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> print(x.sum(), x.sum(0), x.sum(axis=1, keepdims=True))
+    10.0 [4. 6.] [[3.]
+     [7.]]
+    """
+    if isinstance(dtype, bool):  # x.sum(0, True)
+        dtype, keepdims = None, dtype
+    found = reduction.sum(self, axis, keepdims, dtype=dtype)
+    return found if initial is None else arithmetic.add(found, initial)
+
+
+@_synonyms
+def mean(self: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """The mean over ``axis``; see :func:`mindgrad.ops.mean`.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).mean(axis=0))
+    [2. 3.]
+    """
+    return reduction.mean(self, axis, keepdims)
+
+
+@_synonyms
+def prod(self: Tensor, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
+    """The product over ``axis``; see :func:`mindgrad.ops.prod`.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).prod(axis=0))
+    [3. 8.]
+    """
+    return reduction.prod(self, axis, keepdims, dtype)
+
+
+def _extreme(self: Tensor, both: Any, one: Any, axis: Any, keepdims: bool, given: dict[str, Any]) -> Any:
+    if given.pop("return_indices"):
+        return both(self, axis, keepdims, **given)
+    return one(self, axis, keepdims, **given)
+
+
+@_synonyms
+def max(
+    self: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True,
+    return_indices: bool = False,
+) -> Any:  # fmt: skip
+    """The largest element over ``axis``; see :func:`mindgrad.ops.amax`.
+
+    Args:
+        axis: an axis, several, or ``None``: all.
+        keepdims: whether the axes stay with size 1.
+        initial: the least value that the result can have.
+        where: which elements count, a tensor of type Bool.
+        return_indices: whether to give the places of the largest elements along an axis as well.
+
+    >>> from mindgrad import Tensor
+    >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> print(x.max(), x.max(0), x.max(axis=1, return_indices=True)[1])
+    4.0 [3. 4.] [1 1]
+    """
+    given = dict(initial=initial, where=None if where is True else where, return_indices=return_indices)
+    return _extreme(self, extremes.max, extremes.amax, axis, keepdims, given)
+
+
+@_synonyms
+def min(
+    self: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True,
+    return_indices: bool = False,
+) -> Any:  # fmt: skip
+    """The smallest element over ``axis``; arguments as for ``max``.
+
+    >>> from mindgrad import Tensor
+    >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> print(x.min(), x.min(0))
+    1.0 [1. 2.]
+    """
+    given = dict(initial=initial, where=None if where is True else where, return_indices=return_indices)
+    return _extreme(self, extremes.min, extremes.amin, axis, keepdims, given)
+
+
+@_synonyms
+def argmax(self: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """Where the largest element stands along ``axis``; see :func:`mindgrad.ops.argmax`.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([[1.0, 5.0], [3.0, 4.0]]).argmax(axis=0))
+    [1 0]
+    """
+    return extremes.argmax(self, axis, keepdims)
+
+
+@_synonyms
+def argmin(self: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """Where the smallest element stands along ``axis``; see :func:`mindgrad.ops.argmin`.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([[1.0, 5.0], [3.0, 4.0]]).argmin(axis=0))
+    [0 1]
+    """
+    return extremes.argmin(self, axis, keepdims)
+
+
+@_synonyms
+def argmax_with_value(self: Tensor, axis: int = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
+    """The largest element along ``axis``, and where it stands.
+
+    >>> from mindgrad import Tensor
+    >>> values, places = Tensor([[1.0, 5.0], [3.0, 4.0]]).argmax_with_value(1)
+    >>> print(values, places)
+    [5. 4.] [1 1]
+    """
+    return extremes.max(self, axis, keepdims)
+
+
+@_synonyms
+def argmin_with_value(self: Tensor, axis: int = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
+    """The smallest element along ``axis``, and where it stands.
+
+    >>> from mindgrad import Tensor
+    >>> values, places = Tensor([[1.0, 5.0], [3.0, 4.0]]).argmin_with_value(1)
+    >>> print(values, places)
+    [1. 3.] [0 0]
+    """
+    return extremes.min(self, axis, keepdims)
+
+
+@_synonyms
+def var(self: Tensor, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Tensor:
+    """The variance over ``axis``; see :func:`mindgrad.ops.var`.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1.0, 2.0, 3.0]).var(ddof=1))
+    1.0
+    """
+    return statistics.var(self, axis, ddof, keepdims)
+
+
+@_synonyms
+def std(self: Tensor, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Tensor:
+    """The standard deviation over ``axis``; see :func:`mindgrad.ops.std`.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1.0, 2.0, 3.0]).std(ddof=1))
+    1.0
+    """
+    return statistics.std(self, axis, ddof, keepdims)
+
+
+@_synonyms
+def ptp(self: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """The largest minus the smallest element over ``axis``.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1.0, 5.0, 3.0]).ptp())
+    4.0
+    """
+    return arithmetic.sub(extremes.amax(self, axis, keepdims), extremes.amin(self, axis, keepdims))
+
+
+@_synonyms
+def all(self: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """Whether all elements over ``axis`` are true; see :func:`mindgrad.ops.all`.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([[True, False], [True, True]]).all(axis=0))
+    [ True False]
+    """
+    return reduction.all(self, axis, keepdims)
+
+
+@_synonyms
+def any(self: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """Whether an element over ``axis`` is true; see :func:`mindgrad.ops.any`.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([[False, False], [True, False]]).any(axis=0))
+    [ True False]
+    """
+    return reduction.any(self, axis, keepdims)
+
+
+@_synonyms
+def cumsum(self: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
+    """The running sum along ``axis``, or of the flattened tensor; see :func:`mindgrad.ops.cumsum`.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1.0, 2.0, 3.0]).cumsum())
+    [1. 3. 6.]
+    """
+    if axis is None:
+        return cumulative.cumsum(layout.ravel(self), 0, dtype)
+    return cumulative.cumsum(self, axis, dtype)
+
+
+def diff(self: Tensor, n: int = 1, axis: int = -1) -> Tensor:
+    """The differences of neighbours along ``axis``, ``n`` times.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1.0, 4.0, 9.0]).diff())
+    [3. 5.]
+    """
+    found = self
+    for _ in range(n):
+        count = found.shape[axis]
+        found = arithmetic.sub(
+            moving.narrow(found, axis, 1 if count else 0, count - 1 if count else 0),
+            moving.narrow(found, axis, 0, count - 1 if count else 0),
+        )
+    return found
