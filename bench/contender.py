@@ -57,7 +57,11 @@ class Contender:
                 bufsize=0,
             )
         self.unread = b""
-        self.ask({"do": "start", "library": library}, timeout=180)
+        try:
+            self.ask({"do": "start", "library": library}, timeout=180)
+        except Failed:
+            self.close()
+            raise
 
     def ask(self, request: dict[str, Any], timeout: float) -> dict[str, Any]:
         """The answer to a request; the process runs only from the question to the answer."""

@@ -1,5 +1,6 @@
 """A contender's process: reads requests from standard input, one JSON object a line, and answers.
 
+    {"do": "start", "library": "jax"}              import it; {"do": "describe"}: its version
     {"do": "prepare", "task": "t2", "variant": "jit", "options": {}}   build, first call, result
     {"do": "calibrate", "seconds": 0.005}          calls that fill one sample of that length
     {"do": "run", "calls": 20, "samples": 10, "warm": 5}   after 5 calls that are not counted:
@@ -19,7 +20,6 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -66,11 +66,15 @@ def sample(job: Job, calls: int) -> float:
 
 
 class Worker:
-    """The state between requests: the job at hand."""
+    """The state between requests: the library, and the job at hand."""
 
-    def __init__(self, library: str) -> None:
-        self.contender = importlib.import_module(f"with_{library}")
+    def __init__(self) -> None:
+        self.contender: Any = None
         self.job: Job | None = None
+
+    def start(self, request: dict[str, Any]) -> dict[str, Any]:
+        self.contender = importlib.import_module(f"with_{request['library']}")
+        return {}
 
     def prepare(self, request: dict[str, Any]) -> dict[str, Any]:
         job = self.contender.prepare(request["task"], request["variant"], **request["options"])
@@ -106,10 +110,19 @@ class Worker:
         return {"versions": self.contender.versions(), "python": sys.version.split()[0]}
 
 
-def answer(action: Callable[[dict[str, Any]], dict[str, Any]], request: dict[str, Any]) -> dict:
+ACTIONS = {
+    "start": Worker.start,
+    "describe": Worker.describe,
+    "prepare": Worker.prepare,
+    "calibrate": Worker.calibrate,
+    "run": Worker.run,
+}
+
+
+def answer(worker: Worker, request: dict[str, Any]) -> dict[str, Any]:
     """The answer of one request; a failure becomes an answer too, so that the others can go on."""
     try:
-        return {"ok": True, **action(request)}
+        return {"ok": True, **ACTIONS[request["do"]](worker, request)}
     except Unavailable as why:
         return {"ok": False, "unavailable": True, "error": str(why)}
     except Exception as failure:  # whatever a library raises is this contender's result
@@ -125,20 +138,12 @@ def main() -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
-    worker: Worker | None = None
+    worker = Worker()
     for line in sys.stdin:
         request = json.loads(line)
         if request["do"] == "quit":
             break
-        if request["do"] == "start":
-            try:
-                worker = Worker(request["library"])
-                reply: dict[str, Any] = {"ok": True}
-            except ImportError as failure:
-                reply = {"ok": False, "unavailable": False, "error": str(failure)}
-        else:
-            reply = answer(getattr(worker, request["do"]), request)
-        answers.write(json.dumps(reply) + "\n")
+        answers.write(json.dumps(answer(worker, request)) + "\n")
     answers.close()
     os._exit(0)  # some libraries hang or crash in their exit handlers
 

@@ -154,7 +154,7 @@ class Gradients(nn.Cell):
 
 def higher_order() -> None:
     title("Higher order: derivatives of derivatives")
-    t = Tensor([0, 0.5, 1], ms.float32)
+    t = Tensor([0.5, 1, 1.5], ms.float32)
     position = Swing()
     velocity = Gradient(position)
     acceleration = Gradient(velocity)

@@ -23,9 +23,9 @@ from mindgrad.core.evaluate import evaluate
 from mindgrad.core.graph import Graph
 from mindgrad.core.primitive import REGISTRY
 from mindgrad.core.types import tensor_type
-from mindgrad.primitives.kinds import full, zeros
+from mindgrad.primitives.kinds import full, ones, zeros
 from mindgrad.transforms.forward import forward
-from mindgrad.transforms.reverse import reverse
+from mindgrad.transforms.reverse import pull_back, reverse
 from tests.laws.checks import Program
 from tests.laws.harness import ROWS, calls, difference, only_outputs
 
@@ -148,6 +148,7 @@ TABLE = [
     Convention("where(x > 0, x ** 1.5, 0)", masked(lambda x: row.pow(x, constant(x, 1.5))), (-1.0,), 0, 0, "the branch not taken contributes nothing"),
     Convention("where(x > 0, sqrt(sin(x)), 0)", masked(lambda x: row.sqrt(row.sin(x))), (0.0,), 0, 0, "the branch not taken contributes nothing"),
     Convention("sqrt(x · x)", lambda x: row.sqrt(x * x), (0.0,), 0, inf, "x² is flat at 0, its curvature is not: abs and norm have 0"),
+    Convention("sqrt(sum(v · v))", lambda v: row.sqrt(row.reduce_sum(v * v, axes=(0,))), ([0.0, 0.0],), [0, 0], [[inf, 0], [0, inf]], "as sqrt(x · x)"),
     Convention("x · log(x)", lambda x: x * row.log(x), (0.0,), -inf, inf, "log x + 1, and 1 / x"),
     Convention("xlogy(x, y)", of("xlogy"), (0.0, 0.0), [-inf, 0], [[0, inf], [inf, 0]], "log y and x / y"),
     Convention("x ** 0 (a tensor of zeros)", lambda x, n: row.pow(x, n), (0.0, 0.0), [0, 0], None, "constant in x; 0 in the exponent"),
@@ -198,6 +199,15 @@ def flat(tensors: list[Any]) -> np.ndarray:
     return np.concatenate([np.ravel(np.asarray(x)) for x in tensors])
 
 
+def seeded(graph: Graph) -> Graph:
+    """The gradient of the sum of the output, with ones known while it is built, as `grad` has it."""
+    builder = Builder()
+    with building(builder):
+        inputs = [builder.input(v.type) for v in graph.inputs]
+        outputs = builder.inline(graph, inputs)
+        return builder.close(pull_back(builder, inputs, outputs, [ones(y.type) for y in outputs]))
+
+
 class Modes(NamedTuple):
     """Keys of the programs of one convention: what each mode's results mean is in ``collect``."""
 
@@ -215,12 +225,18 @@ class Modes(NamedTuple):
         twice = only_outputs(reverse(gradient, active), count)
         both = only_outputs(forward(slope, active), 1)
         over_slope = only_outputs(reverse(slope, active), 1)
+        from_ones = seeded(graph)
         found: dict[tuple, tuple[Graph, list[np.ndarray]]] = {("reverse",): (gradient, [*arrays, *seed])}
+        found["reverse from ones",] = (from_ones, arrays)
         for i, u in enumerate(basis(arrays)):
             found["forward", i] = (slope, [*arrays, *u])
             found["forward over reverse", i] = (over_gradient, [*arrays, *seed, *u])
             found["reverse over reverse", i] = (twice, [*arrays, *seed, *u])
             found["reverse over forward", i] = (over_slope, [*arrays, *u, *seed])
+            found["forward over reverse from ones", i] = (
+                only_outputs(forward(from_ones, active), count),
+                [*arrays, *u],
+            )
             for j, v in enumerate(basis(arrays)):
                 found["forward over forward", i, j] = (both, [*arrays, *u, *v])
         return found
@@ -228,9 +244,10 @@ class Modes(NamedTuple):
 
 def collect(results: dict[tuple, list[Any]], size: int) -> dict[str, np.ndarray]:
     """Gradient or Hessian in each mode."""
-    found = {"reverse": flat(results["reverse",])}
+    found = {mode: flat(results[mode,]) for mode in ("reverse", "reverse from ones")}
     found["forward"] = np.array([np.sum(results["forward", i][0]) for i in range(size)])
-    for mode in ("forward over reverse", "reverse over reverse", "reverse over forward"):
+    over = ("reverse over reverse", "reverse over forward", "forward over reverse")
+    for mode in (*over, "forward over reverse from ones"):
         found[mode] = np.array([flat(results[mode, i]) for i in range(size)])
     found["forward over forward"] = np.array(
         [[np.sum(results["forward over forward", i, j][0]) for j in range(size)] for i in range(size)]

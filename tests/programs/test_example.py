@@ -42,7 +42,6 @@ def test_the_modes_say_the_same(tours, compare):
         "d sum / d tax = [21.]",
         "d bills[0][1] / d amounts = [[2.5    2.5    0.3125]",
         "d paid / d bill = [0.75]",
-        "acceleration = [-0.         -0.47942555 -0.84147096]",
         "d2V / dr dh = 2r = [4.]",
         "climb = [-1.  -0.5]",
         "6x v = [6. 6.]",
@@ -51,3 +50,10 @@ def test_the_modes_say_the_same(tours, compare):
 )
 def test_what_is_said_is_right(tours, line):
     assert line in tours["eager"]
+
+
+def test_the_acceleration_is_the_position_with_the_opposite_sign(tours, compare):
+    said = dict(line.strip().split(" = ", 1) for line in tours["compiled"].splitlines() if " = " in line)
+    compare(said["position"], "[0.47942555 0.84147096 0.997495  ]")
+    compare(said["velocity"], "[0.87758255 0.5403023  0.0707372 ]")
+    compare(said["acceleration"], "[-0.47942555 -0.84147096 -0.997495  ]")

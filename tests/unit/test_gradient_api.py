@@ -15,11 +15,11 @@ import mindgrad as ms
 from mindgrad import Parameter, ParameterTuple, Tensor, nn, ops
 from mindgrad.functional.compiled import Compiled
 
-pytestmark = pytest.mark.usefixtures("_mode")
+pytestmark = pytest.mark.usefixtures("mode")
 
 
 @pytest.fixture(params=[ms.GRAPH_MODE, ms.PYNATIVE_MODE], ids=["graph", "pynative"])
-def _mode(request):
+def mode(request):
     before = ms.get_context("mode")
     ms.set_context(mode=request.param)
     yield request.param
@@ -60,7 +60,8 @@ class Net(nn.Cell):
 def same(found, wanted):
     """Compare structure exactly and numbers closely; ``wanted`` has lists of numbers as tensors."""
     if isinstance(found, Tensor):
-        np.testing.assert_allclose(found.asnumpy(), np.asarray(wanted, found.asnumpy().dtype), rtol=1e-5, atol=1e-6)
+        array = found.asnumpy()
+        np.testing.assert_allclose(array, np.asarray(wanted, array.dtype), rtol=1e-5, atol=1e-6)
     elif isinstance(found, dict):
         assert type(wanted) is dict
         assert list(found) == list(wanted)
@@ -262,10 +263,10 @@ def test_mutable_numbers_have_gradients():
     assert ms.mutable(X) is X
 
 
-def test_mutable_numbers_are_data_of_a_compiled_program(_mode):
+def test_mutable_numbers_are_data_of_a_compiled_program(mode):
     function = ms.grad(lambda a: a * a)
     assert [function(ms.mutable(float(k))) for k in range(4)] == [0.0, 2.0, 4.0, 6.0]
-    if _mode == ms.GRAPH_MODE:
+    if mode == ms.GRAPH_MODE:
         assert programs(function) == 1
 
 
@@ -600,7 +601,7 @@ def test_identifiers():
     same(single, ((0, DX), ("w", DW)))
     same(ms.get_grad(single, net.w), DW)
     same(ms.get_grad(ms.grad(net, 1, return_ids=True)(X, Y), 1), DY)
-    value, found = ms.value_and_grad(net, (1,), return_ids=True)(X, Y)
+    _, found = ms.value_and_grad(net, (1,), return_ids=True)(X, Y)
     same(found, (1, DY))
     # positions left out as constants keep the numbers of the others right
     same(ms.grad(lambda x, k, y: x * k * y, (1, 2), return_ids=True)(X, 2.0, Y), ((2, [2.0, 4.0]),))
@@ -617,7 +618,8 @@ def test_jvp():
     same(ops.jvp(product, (X, Y), (v, w)), ([3.0, -8.0], [103.0, -40.0]))
     same(ops.jvp(product, [X, Y], [v, w]), ([3.0, -8.0], [103.0, -40.0]))
     same(ms.jvp(pair, (X, Y), (v, w)), (([3.0, -8.0], [7.0, -6.0]), ([103.0, -40.0], [201.0, 10.0])))
-    same(ms.jvp(lambda x: {"a": x * x, "b": 4}, X, v), ({"a": [1.0, 4.0], "b": 4}, {"a": [2.0, 40.0], "b": 0.0}))
+    keyed = lambda x: {"a": x * x, "b": 4}
+    same(ms.jvp(keyed, X, v), ({"a": [1.0, 4.0], "b": 4}, {"a": [2.0, 40.0], "b": 0.0}))
     same(ms.jvp(lambda x: Y, X, v), ([3.0, -4.0], [0.0, 0.0]))
     same(ms.jvp(lambda p: p[0] * p[1], ms.mutable((X, Y)), (v, w))[1], [103.0, -40.0])
 

@@ -335,8 +335,11 @@ class GraphScope(Scope):
 
     def input(self, tensor: Tensor) -> Tensor:
         variable = self.builder.input(tensor.type)
-        self.captures.append((variable, tensor))
+        self._capture(variable, tensor)
         return make_tensor(None, tensor.type, self, variable)
+
+    def _capture(self, variable: Variable, tensor: Tensor) -> None:
+        self.captures.append((variable, tensor if tensor.is_parameter else as_it_is(tensor)))
 
     def symbol(self, type: TensorType) -> Tensor:
         """A new input that stands for no tensor yet."""
@@ -357,7 +360,7 @@ class GraphScope(Scope):
         is_value = tensor._array is not None and np.ndim(tensor._array) > 0
         if tensor.is_traced or tensor.is_parameter or (self._values_are_inputs and is_value):
             atom: Any = self.builder.input(tensor.type)
-            self.captures.append((atom, tensor if tensor.is_parameter else as_it_is(tensor)))
+            self._capture(atom, tensor)
         elif tensor._array is None:
             raise RuntimeError(
                 "a tensor of a program that has finished compiling is used outside of it: it was "

@@ -169,19 +169,21 @@ def check_count(fn: Any, known: Arity, count: int, scaled: bool) -> None:
     )
 
 
-def bind_keywords(known: Arity, args: list[Any], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+def bind_keywords(
+    known: Arity, args: Sequence[Any], kwargs: dict[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
     """Give keyword arguments that name positional parameters their positions."""
-    args, kwargs = list(args), dict(kwargs)
+    listed, kwargs = list(args), dict(kwargs)
     names = known.names
-    while len(args) < len(names) and any(name in kwargs for name in names[len(args) :]):
-        position = len(args)
+    while len(listed) < len(names) and any(name in kwargs for name in names[len(listed) :]):
+        position = len(listed)
         if names[position] in kwargs:
-            args.append(kwargs.pop(names[position]))
+            listed.append(kwargs.pop(names[position]))
         elif position in known.defaults:
-            args.append(known.defaults[position])
+            listed.append(known.defaults[position])
         else:
             break
-    return args, kwargs
+    return listed, kwargs
 
 
 def check_tensors(text: str, values: Sequence[Any]) -> None:
@@ -248,7 +250,8 @@ def _match(start: str, path: str, given: Any, like: Any, what: str, found: list[
             )
         if set(given) != set(like):
             raise ValueError(
-                f"{start} must be like the {what}: the keys of {path} should be {list(like)}, but got {list(given)}."
+                f"{start} must be like the {what}: the keys of {path} should be {list(like)}, but got "
+                f"{list(given)}."
             )
         for key, each in like.items():
             _match(start, f"{path}[{key!r}]", given[key], each, what, found)

@@ -145,6 +145,10 @@ def arity(fn: Any, follow: bool = False) -> Arity:
         follow: whether to believe a decorator made with ``functools.wraps`` that takes ``*args``, as
             ``inspect.signature`` does.
     """
+    return remembered(fn, ("arity", follow), lambda: _arity(fn, follow))
+
+
+def _arity(fn: Any, follow: bool) -> Arity:
     extra = 0
     while (memory := _memory(fn, make=False)) is not None and memory.source is not None:
         extra += memory.extra

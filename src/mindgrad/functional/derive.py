@@ -101,10 +101,12 @@ class Inputs:
             structure of a plain Tensor is ``None``.
     """
 
-    __slots__ = ("_args", "slots", "tensors")
+    __slots__ = ("_others", "slots", "tensors")
 
     def __init__(self, args: Sequence[Any], positions: Sequence[int]) -> None:
-        self._args = args
+        # Other tensors are passed as copies, Parameters as the values that they have outside: a
+        # function never changes its caller's tensors, and what is an argument is no weight.
+        self._others = [_copied(x) if isinstance(x, Tensor) else x for x in args]
         self.tensors: list[Tensor] = []
         self.slots: list[tuple[int, Any, int]] = []
         for position in positions:
@@ -119,12 +121,8 @@ class Inputs:
                 self.tensors.extend(map(state.read, tensors))
 
     def arguments(self, traced: Sequence[Tensor]) -> list[Any]:
-        """The positional arguments with ``traced`` in place of the tensors.
-
-        Other tensors are passed as copies, Parameters as their values: a function never changes its
-        caller's tensors, and what is an argument is no weight.
-        """
-        given = [_copied(x) if isinstance(x, Tensor) else x for x in self._args]
+        """The positional arguments with ``traced`` in place of the tensors."""
+        given = list(self._others)
         start = 0
         for position, form, count in self.slots:
             part = traced[start : start + count]

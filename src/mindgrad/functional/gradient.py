@@ -135,7 +135,10 @@ class GradOperation:
         self.sens_param = sens_param
 
     def __repr__(self) -> str:
-        return f"GradOperation(get_all={self.get_all}, get_by_list={self.get_by_list}, sens_param={self.sens_param})"
+        return (
+            f"GradOperation(get_all={self.get_all}, get_by_list={self.get_by_list}, "
+            f"sens_param={self.sens_param})"
+        )
 
     def __call__(self, fn: Callable[..., Any], weights: Any = None) -> Callable[..., Any]:
         """The gradient function of ``fn``.
@@ -160,13 +163,23 @@ class GradOperation:
                     "op(net, ParameterTuple(net.trainable_params()))."
                 )
             listed = Weights("GradOperation", weights)
-        key = ("GradOperation", self.get_all, self.sens_param, None if listed is None else listed.key)
-        return remembered(
-            fn, key, lambda: by_operation("GradOperation", fn, self.get_all, listed, self.sens_param)
-        )
+        return by_operation("GradOperation", fn, self.get_all, listed, self.sens_param)
 
 
 def by_operation(
+    owner: str,
+    fn: Callable[..., Any],
+    get_all: bool,
+    weights: Weights | None,
+    sens_param: bool,
+    with_value: bool = False,
+) -> Callable[..., Any]:
+    """The gradient function of :class:`GradOperation`; ``with_value``: it gives the result of ``fn`` too."""
+    key = (owner, get_all, sens_param, None if weights is None else weights.key)
+    return remembered(fn, key, lambda: _by_operation(owner, fn, get_all, weights, sens_param, with_value))
+
+
+def _by_operation(
     owner: str,
     fn: Callable[..., Any],
     get_all: bool,

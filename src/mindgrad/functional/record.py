@@ -25,6 +25,7 @@ from mindgrad.core.scope import (
     as_it_is,
     innermost,
     inline,
+    lifted,
     opened,
     rebind,
     run_arrays,
@@ -80,11 +81,12 @@ def record(
     values = [state.read(p) for p in parameters]
     scope = GraphScope() if symbolic else Recorder()
     with opened(scope):
-        traced = [scope.input(t) for t in inputs]
+        traced = [scope.input(lifted(t)) for t in inputs]
         bound = [scope.input(value) for value in values]
         scope.bindings.update((id(p), t) for p, t in zip(parameters, bound, strict=True))
-        leaves, structure = flatten(function(*traced))
-        leaves = [as_it_is(state.read(x)) if isinstance(x, Tensor) else x for x in leaves]
+        # copies, for the function may rebind its arguments: x[0] = 1
+        leaves, structure = flatten(function(*map(as_it_is, traced)))
+        leaves = [as_it_is(lifted(state.read(x))) if isinstance(x, Tensor) else x for x in leaves]
     return Recorded(scope, [*traced, *bound], leaves, structure)
 
 
@@ -112,13 +114,14 @@ def transformed(
     rebound = scope.still_rebound()
     kept = [*recorded.outputs, *(scope.bindings[id(p)] for p in written), *map(as_it_is, rebound)]
     finish = _finish_graph if isinstance(scope, GraphScope) else _finish_recorder
-    lifted, results = finish(recorded, transform, list(extras), chosen, kept)
+    given = [None if e is None else lifted(e) for e in extras]
+    outside, results = finish(recorded, transform, given, chosen, kept)
     count = len(recorded.outputs)
-    for parameter, value in zip(written, lifted[count:], strict=False):
+    for parameter, value in zip(written, outside[count:], strict=False):
         state.write(parameter, value)
-    for tensor, value in zip(rebound, lifted[count + len(written) :], strict=True):
+    for tensor, value in zip(rebound, outside[count + len(written) :], strict=True):
         rebind(tensor, value)
-    return lifted[:count], results
+    return outside[:count], results
 
 
 # -- while compiling -----------------------------------------------------------------------------
@@ -136,8 +139,8 @@ def _finish_graph(
         produced = transform(builder, xs, ys, given)
         primal = [scope.atom(t) for t in kept]
         graph = builder.close([*primal, *produced])
-    lifted = inline_here(graph, [tensor for _, tensor in scope.captures])
-    return lifted[: len(kept)], lifted[len(kept) :]
+    outside = inline_here(graph, [tensor for _, tensor in scope.captures])
+    return outside[: len(kept)], outside[len(kept) :]
 
 
 def inline_here(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
@@ -306,7 +309,7 @@ def _finish_recorder(
         e is not None and e.is_traced for e in extras
     )
     if not enclosed:
-        lifted = [make_tensor(t._array, t._type) if t._scope is recorder else t for t in kept]
-        return lifted, plan.run(recorder.values, extras)
+        outside = [make_tensor(t._array, t._type) if t._scope is recorder else t for t in kept]
+        return outside, plan.run(recorder.values, extras)
     outside = [recorder.lift(t._atom) if t._scope is recorder else t for t in kept]
     return outside, plan.apply(recorder.lift, extras)

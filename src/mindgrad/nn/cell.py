@@ -114,7 +114,7 @@ class Cell:
         if name in _FLAGS:
             object.__setattr__(self, name, value)
             return
-        if _equal(attributes.get(name), value):
+        if name in attributes and _equal(attributes[name], value):
             return
         object.__setattr__(self, "_changes", self._changes + 1)
         if isinstance(value, Parameter):

@@ -202,9 +202,7 @@ def gelu(input: Any, approximate: str = "none") -> Tensor:
     elif approximate == "tanh":
         share = tanh(mul(mul(x, add(mul(mul(x, x), 0.044715), 1.0)), _math.sqrt(2 / _math.pi)))
     else:
-        raise ValueError(
-            f"For 'GeLU', the 'approximate' must be 'none' or 'tanh', but got {approximate!r}."
-        )
+        raise ValueError(f"For 'GeLU', the 'approximate' must be 'none' or 'tanh', but got {approximate!r}.")
     return mul(mul(x, 0.5), add(share, 1.0))
 
 

@@ -159,8 +159,7 @@ def approximate_equal(x: Any, y: Any, tolerance: float = 1e-05) -> Tensor:
     """
     if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)):
         raise TypeError(
-            f"For 'ApproximateEqual', the 'tolerance' must be a float, "
-            f"but got {type(tolerance).__name__}."
+            f"For 'ApproximateEqual', the 'tolerance' must be a float, but got {type(tolerance).__name__}."
         )
     return less(rounding.abs(binary(rows.sub, "ApproximateEqual", x, y)), tolerance)
 

@@ -1,5 +1,173 @@
-"""``mindspore.ops.composite``, where r1.x programs find ``GradOperation``."""
+"""Functions of functions and of nested tensors: ``HyperMap``, ``Map``, ``MultitypeFuncGraph``, and what
+else MindSpore r1.x has here: ``from mindspore.ops import composite as C``.
+"""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindgrad.core.tensor import Tensor
 from mindgrad.functional.gradient import GradOperation
+from mindgrad.ops.contraction import batch_dot, dot, matmul, tensor_dot
+from mindgrad.ops.joining import repeat_elements
+from mindgrad.ops.limits import clip_by_value
+from mindgrad.ops.reduction import count_nonzero
+from mindgrad.ops.statistics import clip_by_global_norm, clip_by_norm
 
-__all__ = ["GradOperation"]
+__all__ = [
+    "GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "batch_dot", "clip_by_global_norm",
+    "clip_by_norm", "clip_by_value", "count_nonzero", "dot", "matmul", "repeat_elements", "tensor_dot",
+]  # fmt: skip
+
+_KINDS: dict[str, Callable[[Any], bool]] = {
+    "Tensor": lambda x: isinstance(x, Tensor),
+    "Parameter": lambda x: isinstance(x, Tensor) and x.is_parameter,
+    "Bool": lambda x: isinstance(x, bool),
+    "Int": lambda x: isinstance(x, int) and not isinstance(x, bool),
+    "Float": lambda x: isinstance(x, float),
+    "Number": lambda x: isinstance(x, (bool, int, float, complex)),
+    "String": lambda x: isinstance(x, str),
+    "Tuple": lambda x: isinstance(x, tuple),
+    "List": lambda x: isinstance(x, list),
+    "Dictionary": lambda x: isinstance(x, dict),
+    "Function": lambda x: callable(x) and not isinstance(x, Tensor),
+    "TypeNone": lambda x: x is None,
+    "None": lambda x: x is None,
+    "Any": lambda x: True,
+}
+
+
+class MultitypeFuncGraph:
+    """A function with one body for each combination of kinds of arguments.
+
+    Args:
+        name: what errors call it.
+        read_value: accepted for compatibility: Parameters are always read.
+
+    Raises:
+        TypeError: (when called) no body was registered for these arguments.
+
+    >>> from mindgrad import Tensor, ops
+    >>> scale = ops.MultitypeFuncGraph("scale")
+    >>> @scale.register("Number", "Tensor")
+    ... def _scale_tensor(factor, x):
+    ...     return factor * x
+    >>> print(scale(2, Tensor([1.0, 3.0])))
+    [2. 6.]
+    """
+
+    def __init__(self, name: str, read_value: bool = False) -> None:
+        self.name = name
+        self.read_value = read_value
+        self.entries: list[tuple[tuple[str, ...], Callable[..., Any]]] = []
+
+    def register(self, *kinds: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """A decorator that registers the body for arguments of these kinds.
+
+        Args:
+            kinds: one name for each argument: ``"Tensor"``, ``"Number"``, ``"Bool"``, ``"Int"``,
+                ``"Float"``, ``"String"``, ``"Tuple"``, ``"List"``, ``"Dictionary"``, ``"Function"``,
+                ``"None"``, ``"Any"``.
+
+        Raises:
+            ValueError: a name is none of these.
+        """
+        for kind in kinds:
+            if kind not in _KINDS:
+                raise ValueError(
+                    f"For 'MultitypeFuncGraph' {self.name}, there are no arguments of kind {kind!r}; use one "
+                    f"of {', '.join(_KINDS)}."
+                )
+
+        def registered(body: Callable[..., Any]) -> Callable[..., Any]:
+            self.entries.append((kinds, body))
+            return body
+
+        return registered
+
+    def __call__(self, *args: Any) -> Any:
+        for kinds, body in self.entries:
+            if len(kinds) == len(args) and all(_KINDS[kind](x) for kind, x in zip(kinds, args, strict=True)):
+                return body(*args)
+        given = ", ".join(type(x).__name__ for x in args)
+        known = "; ".join(", ".join(kinds) for kinds, _ in self.entries) or "none"
+        raise TypeError(
+            f"For 'MultitypeFuncGraph' {self.name}, no function was registered for arguments of types "
+            f"({given}); registered are: {known}."
+        )
+
+    def __repr__(self) -> str:
+        return f"MultitypeFuncGraph({self.name})"
+
+
+class HyperMap:
+    """Applies a function to the leaves of nested tuples and lists, of several side by side.
+
+    Args:
+        ops: the function; ``None``: it is the first argument of each call.
+        reverse: whether the elements are visited from the last to the first.
+
+    Raises:
+        TypeError: the structures differ.
+        ValueError: their lengths differ.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.HyperMap()(ops.add, (Tensor([1.0]), (Tensor([2.0]),)), (Tensor([3.0]), (Tensor([4.0]),))))
+    (Tensor(shape=[1], dtype=Float32, value= [ 4.00000000e+00]), (Tensor(shape=[1], dtype=Float32, value= [ 6.00000000e+00]),))
+    """  # noqa: E501
+
+    _deep = True
+
+    def __init__(self, ops: Callable[..., Any] | None = None, reverse: bool = False) -> None:
+        if ops is not None and not callable(ops):
+            raise TypeError(
+                f"For '{type(self).__name__}', the 'ops' must be a function or None, but got "
+                f"{type(ops).__name__}."
+            )
+        self.ops = ops
+        self.reverse = reverse
+
+    def __call__(self, *args: Any) -> Any:
+        function, trees = (args[0], args[1:]) if self.ops is None else (self.ops, args)
+        if not callable(function) or not trees:
+            raise TypeError(
+                f"For '{type(self).__name__}', a function and at least one tuple or list must be given."
+            )
+        return self._mapped(function, trees, 0)
+
+    def _mapped(self, function: Callable[..., Any], trees: tuple[Any, ...], depth: int) -> Any:
+        first = trees[0]
+        if not isinstance(first, (tuple, list)) or (depth and not self._deep):
+            return function(*trees)
+        for tree in trees:
+            if not isinstance(tree, (tuple, list)):
+                raise TypeError(
+                    f"For '{type(self).__name__}', all arguments must have one structure, but one is a "
+                    f"{type(first).__name__} where another is a {type(tree).__name__}."
+                )
+            if len(tree) != len(first):
+                raise ValueError(
+                    f"For '{type(self).__name__}', the tuples must have one length, but got {len(first)} and "
+                    f"{len(tree)}."
+                )
+        columns = list(zip(*trees, strict=True))
+        if self.reverse:
+            columns.reverse()
+        made = [self._mapped(function, column, depth + 1) for column in columns]
+        if self.reverse:
+            made.reverse()
+        return made if isinstance(first, list) else tuple(made)
+
+
+class Map(HyperMap):
+    """Applies a function to the elements of tuples and lists, of several side by side, one level deep.
+
+    Arguments and errors as for :class:`HyperMap`.
+
+    >>> from mindgrad import ops
+    >>> print(ops.Map()(lambda x, y: x + y, (1, 2), (10, 20)))
+    (11, 22)
+    """
+
+    _deep = False

@@ -40,9 +40,7 @@ def factors(operator: str, *xs: Any) -> list[Tensor]:
             raise TypeError(f"For '{operator}', the operands must be tensors, but got {type(x).__name__}.")
     tensors = promoted(operator, *xs, broadcast=False)
     if tensors[0].dtype is bool_:
-        raise TypeError(
-            f"For '{operator}', the operands must be numbers, but got Bool: convert them first."
-        )
+        raise TypeError(f"For '{operator}', the operands must be numbers, but got Bool: convert them first.")
     return tensors
 
 
@@ -212,7 +210,8 @@ def dot(input: Any, other: Any) -> Tensor:
     a, b = factors("Dot", input, other)
     if not a.ndim or not b.ndim:
         raise ValueError(
-            f"For 'Dot', the operands must have at least one axis, but got the shapes {a.shape} and {b.shape}."
+            f"For 'Dot', the operands must have at least one axis, but their shapes are {a.shape} and "
+            f"{b.shape}."
         )
     return _contracted("Dot", a, b, (a.ndim - 1,), (max(b.ndim - 2, 0),))
 
@@ -332,9 +331,7 @@ def tensordot(x1: Any, x2: Any, axes: Any) -> Tensor:
     return _contracted("TensorDot", a, b, left, right)
 
 
-def _contracted(
-    operator: str, a: Tensor, b: Tensor, left: tuple[int, ...], right: tuple[int, ...]
-) -> Tensor:
+def _contracted(operator: str, a: Tensor, b: Tensor, left: tuple[int, ...], right: tuple[int, ...]) -> Tensor:
     """The sum over the axes ``left`` of ``a`` and ``right`` of ``b``, pair by pair."""
     sizes = tuple(a.shape[i] for i in left), tuple(b.shape[i] for i in right)
     if sizes[0] != sizes[1]:

@@ -81,9 +81,7 @@ def margins(
         )
     if mode == "valid":
         return ((0, 0),) * axes
-    totals = (
-        max((-(-n // s) - 1) * s + k - n, 0) for n, k, s in zip(sizes, window, stride, strict=True)
-    )
+    totals = (max((-(-n // s) - 1) * s + k - n, 0) for n, k, s in zip(sizes, window, stride, strict=True))
     return tuple((total // 2, total - total // 2) for total in totals)
 
 
@@ -141,9 +139,10 @@ def convolution(
     return y if bias is None else bias_add(y, tensors[2])
 
 
-_DOC = """The convolution over {words}: y[n, o, p] = b[o] + Σ_(c, k) x[n, c, stride · p + dilation · k] w[o, c, k].
+_DOC = """The convolution over {words}.
 
-    As everywhere in machine learning the kernel is not reversed.
+    y[n, o, p] = b[o] + Σ_(c, k) x[n, c, stride · p + dilation · k] w[o, c, k]; as everywhere in machine
+    learning the kernel is not reversed.
 
     Args:
         input: a tensor of shape (n, channels, {axes}).
@@ -257,6 +256,37 @@ def input_of_convolution(
     )
 
 
+def input_gradient(
+    operator: str,
+    axes: int,
+    y: Any,
+    weight: Any,
+    input_size: Any,
+    stride: Any,
+    mode: Any,
+    padding: Any,
+    dilation: Any,
+    groups: int,
+) -> Tensor:
+    """What a convolution of an input of shape ``input_size`` sends back for ``y``, of its output's shape."""
+    y, w = _operands(operator, axes, y, weight, None)
+    sizes = tuple(whole_number(each, operator, "input_size", 0) for each in one_or_more(input_size))
+    strides = per_axis(stride, axes, operator, "stride", 1)
+    steps = per_axis(dilation, axes, operator, "dilation", 1)
+    window = _window(w, steps)
+    around = margins(operator, mode, padding, sizes[2:], window, strides) if len(sizes) == axes + 2 else ()
+    made = tuple(
+        (n + low + high - k) // s + 1
+        for n, (low, high), k, s in zip(sizes[2:], around, window, strides, strict=False)
+    )
+    if sizes[:2] != (y.shape[0], w.shape[1] * groups) or made != y.shape[2:]:
+        raise ValueError(
+            f"For '{operator}', the 'input_size' must be the shape of an input whose convolution with a "
+            f"kernel of shape {w.shape} has the shape {y.shape}, but got {sizes}."
+        )
+    return input_of_convolution(operator, y, w, sizes[2:], around, strides, steps, groups)
+
+
 def _transposed(
     axes: int,
     x: Any,
@@ -297,7 +327,9 @@ def _transposed(
     return y if bias is None else bias_add(y, tensors[2])
 
 
-_TRANSPOSED_DOC = """The transpose of the convolution over {words}: what :func:`conv{count}d` with this kernel sends back.
+_TRANSPOSED_DOC = """The transpose of the convolution over {words}.
+
+    It is what :func:`conv{count}d` with this kernel sends back to its input in reverse mode.
 
     Args:
         input: a tensor of shape (n, channels, {axes}).
@@ -337,9 +369,7 @@ def conv_transpose1d(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Tensor:
-    return _transposed(
-        1, input, weight, bias, stride, pad_mode, padding, output_padding, dilation, groups
-    )
+    return _transposed(1, input, weight, bias, stride, pad_mode, padding, output_padding, dilation, groups)
 
 
 def conv_transpose2d(
@@ -353,9 +383,7 @@ def conv_transpose2d(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Tensor:
-    return _transposed(
-        2, input, weight, bias, stride, pad_mode, padding, output_padding, dilation, groups
-    )
+    return _transposed(2, input, weight, bias, stride, pad_mode, padding, output_padding, dilation, groups)
 
 
 def conv_transpose3d(
@@ -369,9 +397,7 @@ def conv_transpose3d(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Tensor:
-    return _transposed(
-        3, input, weight, bias, stride, pad_mode, padding, output_padding, dilation, groups
-    )
+    return _transposed(3, input, weight, bias, stride, pad_mode, padding, output_padding, dilation, groups)
 
 
 # --- documentation -----------------------------------------------------------------------------------
@@ -402,7 +428,7 @@ def _describe() -> None:
 
 
 def _shapes(x: Sizes, w: Sizes) -> str:
-    return f"Tensor(shape={x}, init=1.0), Tensor(shape={w}, init=1.0)"
+    return f"ops.ones({x}), ops.ones({w})"
 
 
 _describe()

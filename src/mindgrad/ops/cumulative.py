@@ -162,9 +162,7 @@ def _extreme_so_far(row: Primitive, operator: str, x: Any, axis: Any) -> tuple[T
     others = tuple(i for i in range(x.ndim) if i != axis)
     order = (*others, axis)
     lined = _arranged(places, order)
-    values = apply(
-        gather, x, apply(reshape, lined, shape=(*lined.shape, 1)), axes=(axis,), batch=others
-    )
+    values = apply(gather, x, apply(reshape, lined, shape=(*lined.shape, 1)), axes=(axis,), batch=others)
     back = tuple(order.index(i) for i in range(x.ndim))
     return _arranged(values, back), places
 

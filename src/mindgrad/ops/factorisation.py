@@ -291,9 +291,7 @@ def _pinv_pulled(a: Tensor, atol: float, rtol: float, out: Tensor, dout: Tensor)
 _pinv = CustomDerivative(_pinv_value, _pinv_pulled, "pinv")
 
 
-def pinv(
-    x: Any, *, atol: float | None = None, rtol: float | None = None, hermitian: bool = False
-) -> Tensor:
+def pinv(x: Any, *, atol: float | None = None, rtol: float | None = None, hermitian: bool = False) -> Tensor:
     """The pseudoinverse A⁺ (Moore–Penrose) of matrices, with the derivative at constant rank.
 
     Args:

@@ -18,7 +18,7 @@ from mindgrad.ops.arguments import axis_in_range, whole_number
 from mindgrad.ops.layout import ravel
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, operand, promoted
 from mindgrad.ops.places import known, places, places_nd, read_along
-from mindgrad.ops.subscript import refuse_unknown_mask
+from mindgrad.ops.subscript import unknown_mask_error
 from mindgrad.primitives import arithmetic, indexing, structural
 
 __all__ = [
@@ -339,6 +339,6 @@ def masked_select(input: Any, mask: Any) -> Tensor:
     shape = broadcast_shapes("MaskedSelect", x.shape, where_.shape)
     values = known(where_)
     if values is None:
-        refuse_unknown_mask()
+        raise unknown_mask_error()
     chosen = np.flatnonzero(np.broadcast_to(values, shape)).astype(np.int32)
     return read_along(ravel(broadcast_to(x, shape)), chosen, 0)

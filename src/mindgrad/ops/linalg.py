@@ -158,7 +158,9 @@ def solve_triangular(
     flag(lower, operator, "lower")
     flag(unit_diagonal, operator, "unit_diagonal")
     if trans not in (0, 1, 2, "N", "T", "C") or isinstance(trans, bool):
-        raise ValueError(f"For '{operator}', the 'trans' must be 0, 1, 2, 'N', 'T' or 'C', but got {trans!r}.")
+        raise ValueError(
+            f"For '{operator}', the 'trans' must be 0, 1, 2, 'N', 'T' or 'C', but got {trans!r}."
+        )
     a, b, vectors = system(operator, a, b)
     y = triangle_solved(
         operator, conj(a) if trans in (2, "C") else a, b, lower, trans not in (0, "N"), unit_diagonal
@@ -321,9 +323,7 @@ def matrix_power(input: Any, n: int) -> Tensor:
     """
     a, left = matrix_operand(input, "MatrixPower"), whole_number(n, "MatrixPower", "n")
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
-        raise ValueError(
-            f"For 'MatrixPower', the matrices must be square, but the shape is {a.shape}."
-        )
+        raise ValueError(f"For 'MatrixPower', the matrices must be square, but the shape is {a.shape}.")
     if left < 0:
         a, left = applied(linalg.inverse, "MatrixPower", a), -left
     power = None

@@ -62,8 +62,7 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
             )
         return Tensor(x)
     raise TypeError(
-        f"For '{operator}', the input must be a Tensor or a number, but got {x!r} of type "
-        f"{type(x).__name__}."
+        f"For '{operator}', the input must be a Tensor or a number, but got {x!r} of type {type(x).__name__}."
     )
 
 
@@ -263,9 +262,7 @@ def normalize_axis(axis: Any, rank: int, operator: str) -> int:
     if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)):
         raise TypeError(f"For '{operator}', the 'axis' must be an int, but got {type(axis).__name__}.")
     if not -rank <= axis < max(rank, 1):
-        raise ValueError(
-            f"For '{operator}', the 'axis' must be in range [{-rank}, {rank}), but got {axis}."
-        )
+        raise ValueError(f"For '{operator}', the 'axis' must be in range [{-rank}, {rank}), but got {axis}.")
     return int(axis) % max(rank, 1)
 
 

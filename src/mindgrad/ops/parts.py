@@ -20,7 +20,7 @@ from mindgrad.frontend import state
 from mindgrad.ops.operands import broadcast_to as broadcast
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.places import read_at, write_at
-from mindgrad.ops.subscript import Slot, Subscript, refuse_unknown_mask, resolve, stacked
+from mindgrad.ops.subscript import Slot, Subscript, unknown_mask_error, resolve, stacked
 from mindgrad.primitives import arithmetic, slicing, structural
 
 __all__ = ["getitem", "iterate", "setitem", "updated"]
@@ -53,7 +53,7 @@ def getitem(x: Any, index: Any) -> Tensor:
     x = operand(x, _READ)
     found = resolve(index, x.shape)
     if found.is_unknown:
-        refuse_unknown_mask()
+        raise unknown_mask_error()
     part = _part(x, found.slots)
     if found.reversed:
         part = apply(structural.reverse, part, axes=tuple(found.reversed))

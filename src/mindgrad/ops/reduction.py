@@ -59,7 +59,9 @@ def kept(y: Tensor, shape: tuple[int, ...], axes: tuple[int, ...], keep: bool) -
     return apply(reshape, y, shape=tuple(1 if i in axes else n for i, n in enumerate(shape)))
 
 
-def reduced(row: Primitive, operator: str, x: Tensor, axis: Any, keep: Any, name: str = "keep_dims") -> Tensor:
+def reduced(
+    row: Primitive, operator: str, x: Tensor, axis: Any, keep: Any, name: str = "keep_dims"
+) -> Tensor:
     """Apply a row that reduces the axes in its parameter ``axes``."""
     axes = normalize_axes(axis, x.ndim, operator)
     flag(keep, operator, name)

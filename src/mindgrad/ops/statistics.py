@@ -8,9 +8,10 @@ from typing import Any
 from mindgrad.core.dtype import as_dtype, int32
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import arithmetic, extremes, reduction, rounding
+from mindgrad.ops import arithmetic, extremes, limits, reduction, rounding
 from mindgrad.ops.comparison import not_equal
 from mindgrad.ops.extremes import taken_along
+from mindgrad.ops.joining import stack
 from mindgrad.ops.operands import (
     accepted,
     applied,
@@ -27,7 +28,10 @@ from mindgrad.primitives.sorting import argsort
 from mindgrad.primitives.spectral import svdvals
 from mindgrad.primitives.structural import reshape, slice, transpose
 
-__all__ = ["matrix_norm", "median", "norm", "reduce_std", "std", "std_mean", "var", "var_mean", "vector_norm"]
+__all__ = [
+    "clip_by_global_norm", "clip_by_norm", "matrix_norm", "median", "norm", "reduce_std", "std", "std_mean",
+    "var", "var_mean", "vector_norm",
+]  # fmt: skip
 
 
 # --- spread ------------------------------------------------------------------------------------------
@@ -245,7 +249,7 @@ def vector_norm(
 
 
 def matrix_norm(
-    A: Any,  # noqa: N803 - MindSpore's name
+    A: Any,
     ord: Any = "fro",
     axis: Any = (-2, -1),
     keepdims: bool = False,
@@ -312,7 +316,7 @@ def _singular_values(x: Tensor, row: int, column: int) -> Tensor:
 
 
 def norm(
-    A: Any,  # noqa: N803 - MindSpore's name
+    A: Any,
     ord: Any = None,
     dim: Any = None,
     keepdim: bool = False,
@@ -359,3 +363,79 @@ def norm(
             f"shape {x.shape}."
         )
     return vector_norm(x, ord, dim, keepdim, dtype=dtype)
+
+
+# --- clipping by norm --------------------------------------------------------------------------------
+
+
+def clip_by_norm(x: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Any:
+    """Tensors scaled down so that their norm, taken together, is at most ``max_norm``.
+
+    Args:
+        x: a tensor, or a tuple or list of them.
+        max_norm: the bound.
+        norm_type: the order of the norm.
+        error_if_nonfinite: whether a norm that is not finite is an error; only outside of compiled
+            programs, where it is known.
+
+    Returns:
+        A tensor, tuple or list like ``x``.
+
+    Raises:
+        TypeError: ``x`` is no tensor, tuple or list, or ``max_norm`` no number.
+        RuntimeError: the norm is not finite and ``error_if_nonfinite`` is set.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.clip_by_norm(Tensor([3.0, 4.0]), 1.0, 2))
+    [0.6 0.8]
+    """
+    operator = "ClipByNorm"
+    bound, order = _order(operator, max_norm), _order(operator, norm_type)
+    total = _total_norm(operator, [x] if isinstance(x, Tensor) else x, order)
+    known = flag(error_if_nonfinite, operator, "error_if_nonfinite") and total._array is not None
+    if known and not _math.isfinite(total.item()):
+        raise RuntimeError(f"For '{operator}', the norm is not finite: {total}.")
+    return _scaled(x, total, bound)
+
+
+def clip_by_global_norm(x: Any, clip_norm: float = 1.0, use_norm: Any = None) -> Any:
+    """Tensors scaled down so that their 2-norm, taken together, is at most ``clip_norm``.
+
+    Args:
+        x: a tuple or list of tensors.
+        clip_norm: the bound.
+        use_norm: not supported by MindSpore either; must be ``None``.
+
+    Returns:
+        A tuple or list like ``x``.
+
+    Raises:
+        TypeError: ``x`` is no tuple or list of tensors, or ``clip_norm`` no number.
+        ValueError: ``use_norm`` is not ``None``.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.clip_by_global_norm((Tensor([3.0, 4.0]),), 1.0)[0])
+    [0.6 0.8]
+    """
+    if use_norm is not None:
+        raise ValueError("For 'ClipByGlobalNorm', the 'use_norm' must be None.")
+    bound = _order("ClipByGlobalNorm", clip_norm)
+    return _scaled(x, _total_norm("ClipByGlobalNorm", x, 2.0), bound)
+
+
+def _total_norm(operator: str, tensors: Any, order: float) -> Tensor:
+    if not isinstance(tensors, (tuple, list)) or not tensors:
+        raise TypeError(
+            f"For '{operator}', the input must be a tuple or list of tensors, but got "
+            f"{type(tensors).__name__}."
+        )
+    norms = [vector_norm(each, order) for each in tensors]
+    return norms[0] if len(norms) == 1 else vector_norm(stack(norms), order)
+
+
+def _scaled(x: Any, total: Tensor, bound: float) -> Any:
+    # one division that is never by 0, and a factor of exactly 1 below the bound
+    factor = arithmetic.div(bound, limits.maximum(total, bound))
+    if isinstance(x, Tensor):
+        return cast(arithmetic.mul(x, factor), x.dtype)
+    return type(x)(cast(arithmetic.mul(each, factor), each.dtype) for each in x)

@@ -20,7 +20,7 @@ from mindgrad.ops.operands import broadcast_shapes, cast, operand
 from mindgrad.ops.places import Places, known, places
 from mindgrad.primitives import structural
 
-__all__ = ["OPERATOR", "Slot", "Subscript", "refuse_unknown_mask", "resolve", "stacked"]
+__all__ = ["OPERATOR", "Slot", "Subscript", "unknown_mask_error", "resolve", "stacked"]
 
 Slot = tuple[int, int, int]  # first place, number of places, step (positive)
 
@@ -210,7 +210,7 @@ def resolve(index: Any, shape: tuple[int, ...]) -> Subscript:
         count = 0 if found.is_unknown else len(found.mask.shape)
         if len(found.columns) != count:
             if found.is_unknown:
-                refuse_unknown_mask()
+                raise unknown_mask_error()
             found.mask = None
     return found
 
@@ -301,7 +301,7 @@ def _take_mask(found: Subscript, mask: Any, axis: int, shape: tuple[int, ...]) -
         found.middle.append(size)
     if isinstance(mask, Tensor):
         if found.is_unknown:
-            refuse_unknown_mask()
+            raise unknown_mask_error()
         found.mask, found.is_unknown = mask, True
     elif count == 0:  # a truth value: an axis of one element or none
         found.middle.append(1)
@@ -315,9 +315,9 @@ def _take_mask(found: Subscript, mask: Any, axis: int, shape: tuple[int, ...]) -
     return axis + count
 
 
-def refuse_unknown_mask() -> None:
-    """Raise the error of a mask whose values are unknown where they are needed."""
-    raise RuntimeError(
+def unknown_mask_error() -> RuntimeError:
+    """The error of a mask whose values are unknown where they are needed."""
+    return RuntimeError(
         f"For '{OPERATOR}', the shape of what a mask selects depends on its values, which are unknown "
         f"while the program is being compiled. Use ops.where(mask, x, 0) or ops.masked_fill, which keep "
         f"the shape, or run in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE)."

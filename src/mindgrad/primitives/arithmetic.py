@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.core.dtype import bool_
-from mindgrad.core.graph import Atom, Constant
+from mindgrad.core.graph import Atom, Constant, Variable
 from mindgrad.core.primitive import Primitive, lift
 from mindgrad.core.types import TensorType
 from mindgrad.primitives.kinds import (
@@ -223,7 +223,12 @@ def _simplify_absorb(a: Any, b: Any) -> Any:
             if _is(this, 0):
                 return zeros(this.type)
             if np.isfinite(this.value):
-                return this * other
+                if type(other) is Variable and not other.linear:
+                    other.tainted = True  # it stands for the product that would have started a taint
+                found = this * other
+                if type(found) is Variable and not found.linear:
+                    found.tainted = True  # also if it had been made before
+                return found
     return None
 
 

@@ -22,7 +22,7 @@ from mindgrad.primitives.samples import case, reals
 __all__ = [
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "exp", "exp2",
     "expm1", "hypot", "integer_power", "log", "log10", "log1p", "log2", "pow", "reciprocal", "rsqrt",
-    "safe_reciprocal", "sin", "sinh", "sqrt", "square", "tan", "tanh", "xlogy",
+    "safe_reciprocal", "sin", "sinh", "sqrt", "tan", "tanh", "xlogy",
 ]  # fmt: skip
 
 
@@ -199,11 +199,6 @@ safe_reciprocal = elementwise(
 
 
 # --- powers -----------------------------------------------------------------------------------------
-
-
-def square(x: Any) -> Any:
-    """``x · x``: the product of an atom with itself, no row of its own."""
-    return x * x
 
 
 def _integer_power_type(x: TensorType, *, n: int) -> TensorType:

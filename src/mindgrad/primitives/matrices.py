@@ -13,7 +13,7 @@ import numpy as np
 from mindgrad.core.dtype import complex64, complex128, float32, float64, int32
 from mindgrad.core.primitive import REGISTRY
 from mindgrad.core.types import Shape, TensorType
-from mindgrad.primitives.arithmetic import equal, greater, greater_equal, select
+from mindgrad.primitives.arithmetic import not_equal, equal, greater, greater_equal, select
 from mindgrad.primitives.batching import at_front
 from mindgrad.primitives.complexes import conj
 from mindgrad.primitives.contraction import dot
@@ -23,8 +23,8 @@ from mindgrad.primitives.structural import broadcast_in_dim, convert, iota, tran
 
 __all__ = [
     "adjoint", "batched_in_front", "check_matrix", "check_square", "columns", "diagonal", "dominant",
-    "hermitian", "identity", "lower", "masked", "matmul", "on_failure_nan", "on_the_diagonal",
-    "positive_definite", "real_part_type", "rows", "separated", "sum_of_products", "swapped", "upper",
+    "hermitian", "identity", "lower", "masked", "matmul", "off_diagonal", "on_failure_nan",
+    "on_the_diagonal", "positive_definite", "real_part_type", "rows", "separated", "sum_of_products", "swapped", "upper",
     "well_conditioned",
 ]  # fmt: skip
 
@@ -133,6 +133,12 @@ def _indices(shape: Shape) -> Iterator[Any]:
 def masked(x: Any, mask: Any) -> Any:
     """The elements where ``mask``, and zeros."""
     return select(mask, x, zeros(x.type))
+
+
+def off_diagonal(shape: Shape) -> Any:
+    """True off the diagonal of matrices of this shape."""
+    i, j = _indices(shape)
+    return not_equal(i, j)
 
 
 def lower(x: Any, strict: bool = False) -> Any:

@@ -29,7 +29,7 @@ from mindgrad.primitives.special_kernels import (
 )
 
 __all__ = [
-    "digamma", "erf", "erfc", "erfinv", "lgamma", "log_sigmoid", "logaddexp", "polygamma", "sigmoid",
+    "digamma", "erf", "erfc", "erfinv", "lgamma", "logaddexp", "polygamma", "sigmoid",
     "softplus",
 ]  # fmt: skip
 
@@ -173,11 +173,6 @@ softplus = elementwise(
     accepts="float",
     samples=reals(-3, 3),
 )
-
-
-def log_sigmoid(x: Any) -> Any:
-    """log(1 / (1 + exp(−x))) = −softplus(−x): built of rows, no row of its own."""
-    return neg(softplus(neg(x)))
 
 
 def _logaddexp_partials(y: Any, a: Any, b: Any) -> list[Any]:

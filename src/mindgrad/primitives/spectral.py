@@ -3,10 +3,10 @@
 Derivatives divide by the gaps between eigenvalues. The convention, for rows and all their derivatives:
 
 - A gap, a sum or a singular value below the rounding noise of the matrix (its largest eigenvalue times
-  its size times the machine epsilon) counts as zero, and its reciprocal contributes 0. What does not
-  depend on the choice of vectors inside an eigenspace has the right first derivative: the sum of a
-  group of equal eigenvalues, the projection on it, U Vᴴ. What does depend on it (a single vector of the
-  group; f(A) = V f(Λ) Vᴴ in directions that split it) has none through this factorisation.
+  its size times the machine epsilon) counts as zero. The vectors that belong to it have no derivative:
+  it is NaN, and never a finite number that would be wrong (for V f(Λ) Vᴴ, say, whose derivative exists
+  but cannot be had through this factorisation). What does not depend on those vectors is not touched:
+  the eigenvalues themselves, vectors of other eigenvalues, an output that is not used.
 - A singular value that is zero has derivative 0, as the absolute value at 0.
 - Of the vectors of one eigenvalue, v·exp(iφ), the one is taken of which the first large component is
   positive, so that all executors and devices give the same.
@@ -23,10 +23,10 @@ import numpy as np
 
 from mindgrad.core.dtype import bool_
 from mindgrad.core.types import TensorType
-from mindgrad.primitives.arithmetic import greater
+from mindgrad.primitives.arithmetic import absorb, greater, select
 from mindgrad.primitives.complexes import complex, imag, real
 from mindgrad.primitives.elementwise import safe_reciprocal
-from mindgrad.primitives.kinds import constant, general, zeros
+from mindgrad.primitives.kinds import constant, full, general, zeros
 from mindgrad.primitives.matrices import (
     adjoint,
     batched_in_front,
@@ -37,6 +37,7 @@ from mindgrad.primitives.matrices import (
     hermitian,
     masked,
     matmul,
+    off_diagonal,
     on_failure_nan,
     real_part_type,
     rows,
@@ -74,8 +75,14 @@ def _above(x: Any, level: Any) -> Any:
 
 
 def _reciprocal(x: Any, level: Any) -> Any:
-    """1 / x where |x| exceeds ``level``, and 0, with all derivatives 0, elsewhere."""
-    return safe_reciprocal(masked(x, _above(abs(x), level)))
+    """1 / x where |x| exceeds ``level``, NaN elsewhere."""
+    above = _above(abs(x), level)
+    return select(above, safe_reciprocal(masked(x, above)), full(x.type, np.nan))
+
+
+def _between(gaps: Any, level: Any) -> Any:
+    """1 / (λ_j − λ_i), and 0 on the diagonal."""
+    return masked(_reciprocal(gaps, level), off_diagonal(gaps.shape))
 
 
 def _gaps(values: Any, like: Any) -> tuple[Any, Any]:
@@ -86,8 +93,10 @@ def _gaps(values: Any, like: Any) -> tuple[Any, Any]:
 
 
 def _times(factors: Any, x: Any) -> Any:
-    """``factors ∘ x`` for real factors."""
-    return complex(factors, zeros(factors.type)) * x if x.dtype.kind == "complex" else factors * x
+    """``factors ∘ x`` for real factors; what is not there (zero) has no need of its factor (NaN)."""
+    if x.dtype.kind == "complex":
+        factors = complex(factors, zeros(factors.type))
+    return absorb(factors, x)
 
 
 # --- one vector for each eigenvalue ----------------------------------------------------------------
@@ -156,10 +165,10 @@ def _eigh_type(a: TensorType, name: str = "eigh") -> tuple[TensorType, TensorTyp
 
 
 def _eigh_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
-    """With M = Vᴴ Ȧ V:  λ̇ = diag M and V̇ = V (F ∘ M), F_ij = 1 / (λ_j − λ_i), 0 for equal ones."""
+    """With M = Vᴴ Ȧ V:  λ̇ = diag M and V̇ = V (F ∘ M), F_ij = 1 / (λ_j − λ_i), F_ii = 0."""
     values, v = y
     m = matmul(matmul(adjoint(v), hermitian(ts[0])), v)
-    factors = _reciprocal(_gaps(values, m)[0], _noise(values, m.shape[-1]))
+    factors = _between(_gaps(values, m)[0], _noise(values, m.shape[-1]))
     dv = matmul(v, _times(factors, m))
     if m.dtype.kind == "complex":
         return real(diagonal(m)), dv - columns(_turn(v, dv), v) * v
@@ -246,14 +255,14 @@ def _svd_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any, Any]:
     level = _noise(s, max(m, n))
     gaps, sums = _gaps(s, e)
     eh = adjoint(e)
-    between = _times(_reciprocal(gaps, level), (e + eh) * 0.5)
+    between = _times(_between(gaps, level), (e + eh) * 0.5)
     across = _times(_reciprocal(sums, level), (e - eh) * 0.5)
     du, dv = matmul(u, between + across), matmul(v, between - across)
     scale = _reciprocal(s, level)
     if m > n:
-        du = du + (av - matmul(u, e)) * columns(scale, u)
+        du = du + absorb(columns(scale, u), av - matmul(u, e))
     if n > m:
-        dv = dv + (matmul(adjoint(da), u) - matmul(v, eh)) * columns(scale, v)
+        dv = dv + absorb(columns(scale, v), matmul(adjoint(da), u) - matmul(v, eh))
     if u.dtype.kind == "complex":
         turn = _turn(u, du)  # one phase for both vectors of a singular value
         du, dv = du - columns(turn, u) * u, dv - columns(turn, v) * v

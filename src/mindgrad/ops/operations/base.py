@@ -14,7 +14,10 @@ import numpy as np
 
 from mindgrad.core.dtype import as_dtype
 
-__all__ = ["Attribute", "Operation", "anything", "boolean", "integer", "integers", "number", "operation", "text"]
+__all__ = [
+    "Attribute", "Operation", "anything", "boolean", "classes", "element_type", "integer", "integers",
+    "number", "operation", "text",
+]  # fmt: skip
 
 _REQUIRED = inspect.Parameter.empty
 
@@ -129,6 +132,15 @@ def operation(
     return type(name, (Operation,), body)
 
 
+def classes(namespace: dict[str, Any]) -> list[str]:
+    """The names of the operators' classes in a module: what it exports."""
+    return sorted(
+        name
+        for name, value in namespace.items()
+        if isinstance(value, type) and issubclass(value, Operation) and value is not Operation
+    )
+
+
 def _counts(function: Any, skip: int) -> tuple[int, float]:
     """The least and the largest number of positional inputs."""
     code = function.__code__
@@ -149,13 +161,12 @@ def _documentation(
         for key, each in attributes.items():
             default = "" if each.default is _REQUIRED else f"; by default {each.default!r}"
             lines.append(f"    {key}: {each.words}{default}.")
-    lines += ["", ">>> from mindgrad import Parameter, Tensor, ops"]
     if example:
-        lines += [f">>> print({example})", *prints.split("\n")]
+        needed = ", ".join(word for word in ("Parameter", "Tensor", "ops") if word in example)
+        lines += ["", f">>> from mindgrad import {needed}", f">>> print({example})", *prints.split("\n")]
     else:
-        shown = rest[rest.index(">>> ") :].split("\n")
-        called = f"ops.{function.__name__}("
-        lines += [line.replace(called, f"ops.{name}()(") for line in shown if "import" not in line]
+        shown = rest[rest.index(">>> ") :]
+        lines += ["", shown.replace(f"ops.{function.__name__}(", f"ops.{name}()(")]
     return "\n".join(lines)
 
 

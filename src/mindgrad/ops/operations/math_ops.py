@@ -23,6 +23,7 @@ from mindgrad.ops import (
 )
 from mindgrad.ops.operations.base import (
     boolean,
+    classes,
     element_type,
     integer,
     integers,
@@ -302,4 +303,4 @@ Einsum = operation(
 )  # fmt: skip
 LinSpace = operation(__name__, "LinSpace", creation.linspace)
 
-__all__ = sorted(name for name, value in globals().items() if isinstance(value, type) and name != "Any")
+__all__ = list(classes(globals()))

@@ -1,0 +1,84 @@
+"""The functions of ``mindgrad.ops``, and some names of MindSpore r1.x:
+``from mindspore.ops import functional as F``.
+"""
+
+from functools import partial  # noqa: F401
+
+from mindgrad.core.dtype import DType as _DType
+from mindgrad.core.tensor import Tensor as _Tensor
+from mindgrad.functional.gradient import (  # noqa: F401
+    GradOperation,
+    get_grad,
+    grad,
+    value_and_grad,
+)
+from mindgrad.functional.jacobian import jacfwd, jacrev  # noqa: F401
+from mindgrad.functional.jvp import jvp, linearize  # noqa: F401
+from mindgrad.functional.vjp import vjp  # noqa: F401
+from mindgrad.ops import arithmetic as _arithmetic
+from mindgrad.ops import comparison as _comparison
+from mindgrad.ops import creation as _creation
+from mindgrad.ops import joining as _joining
+from mindgrad.ops.activation import *  # noqa: F403
+from mindgrad.ops.affine import *  # noqa: F403
+from mindgrad.ops.arithmetic import *  # noqa: F403
+from mindgrad.ops.comparison import *  # noqa: F403
+from mindgrad.ops.complexes import *  # noqa: F403
+from mindgrad.ops.contraction import *  # noqa: F403
+from mindgrad.ops.conversion import *  # noqa: F403
+from mindgrad.ops.convolution import *  # noqa: F403
+from mindgrad.ops.creation import *  # noqa: F403
+from mindgrad.ops.cumulative import *  # noqa: F403
+from mindgrad.ops.extremes import *  # noqa: F403
+from mindgrad.ops.factorisation import *  # noqa: F403
+from mindgrad.ops.flow import *  # noqa: F403
+from mindgrad.ops.indexing import *  # noqa: F403
+from mindgrad.ops.joining import *  # noqa: F403
+from mindgrad.ops.layout import *  # noqa: F403
+from mindgrad.ops.limits import *  # noqa: F403
+from mindgrad.ops.linalg import *  # noqa: F403
+from mindgrad.ops.math import *  # noqa: F403
+from mindgrad.ops.matrices import *  # noqa: F403
+from mindgrad.ops.moving import *  # noqa: F403
+from mindgrad.ops.ordering import *  # noqa: F403
+from mindgrad.ops.padding import *  # noqa: F403
+from mindgrad.ops.rectifiers import *  # noqa: F403
+from mindgrad.ops.reduction import *  # noqa: F403
+from mindgrad.ops.rounding import *  # noqa: F403
+from mindgrad.ops.scattering import *  # noqa: F403
+from mindgrad.ops.slices import *  # noqa: F403
+from mindgrad.ops.special import *  # noqa: F403
+from mindgrad.ops.statistics import *  # noqa: F403
+
+
+def dtype(x: _Tensor) -> _DType:
+    """The element type of a tensor.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.ops import functional as F
+    >>> print(F.dtype(Tensor([1.0])))
+    Float32
+    """
+    return x.dtype
+
+
+# --- MindSpore r1.x's names ---------------------------------------------------------------------------
+
+neg_tensor = _arithmetic.neg
+pack = _joining.stack
+print_ = print
+scalar_to_array = _creation.scalar_to_tensor
+tensor_add = _arithmetic.add
+tensor_div = _arithmetic.true_divide
+tensor_floordiv = _arithmetic.floor_div
+tensor_ge = _comparison.greater_equal
+tensor_gt = _comparison.greater
+tensor_le = _comparison.less_equal
+tensor_lt = _comparison.less
+tensor_mod = _arithmetic.floor_mod
+tensor_mul = _arithmetic.mul
+tensor_pow = _arithmetic.pow
+tensor_range = _creation.range
+tensor_sub = _arithmetic.sub
+
+__all__ = [name for name, value in globals().items() if callable(value) and name[0] != "_"]

@@ -1,0 +1,238 @@
+"""Activations, convolutions and what else layers are made of, as classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import (
+    activation,
+    affine,
+    arithmetic,
+    convolution,
+    layout,
+    limits,
+    math,
+    matrices,
+    ordering,
+    padding,
+    rectifiers,
+    reduction,
+)
+from mindgrad.ops.operations.base import (
+    anything,
+    boolean,
+    classes,
+    integer,
+    integers,
+    number,
+    operation,
+    text,
+)
+
+# --- activations -------------------------------------------------------------------------------------
+
+ReLU = operation(__name__, "ReLU", rectifiers.relu)
+ReLU6 = operation(__name__, "ReLU6", rectifiers.relu6)
+PReLU = operation(__name__, "PReLU", rectifiers.prelu)
+Sigmoid = operation(__name__, "Sigmoid", activation.sigmoid)
+HSigmoid = operation(__name__, "HSigmoid", rectifiers.hardsigmoid)
+HSwish = operation(__name__, "HSwish", rectifiers.hardswish)
+Mish = operation(__name__, "Mish", activation.mish)
+FastGeLU = operation(__name__, "FastGeLU", activation.fast_gelu)
+FastGelu = operation(__name__, "FastGelu", activation.fast_gelu)
+SeLU = operation(__name__, "SeLU", rectifiers.selu)
+Softsign = operation(__name__, "Softsign", activation.softsign)
+Softplus = operation(
+    __name__, "Softplus", activation.softplus,
+    run=lambda self, x: activation.softplus(x, 1, float("inf")),
+    example='f"{ops.Softplus()(Tensor(0.0)):.4f}"', prints="0.6931",
+)  # fmt: skip
+GeLU = operation(
+    __name__, "GeLU", activation.gelu, run=lambda self, x: activation.gelu(x, "tanh"),
+    example='f"{ops.GeLU()(Tensor(1.0)):.4f}"', prints="0.8412",
+)  # fmt: skip
+Gelu = operation(
+    __name__, "Gelu", activation.gelu, run=lambda self, x: activation.gelu(x, "tanh"),
+    example='f"{ops.Gelu()(Tensor(1.0)):.4f}"', prints="0.8412",
+)  # fmt: skip
+Softmax = operation(
+    __name__, "Softmax", activation.softmax, attributes={"axis": integers(-1)},
+    run=lambda self, x: activation.softmax(x, self.axis),
+    example="ops.Softmax(axis=0)(Tensor([1000.0, 1000.0]))", prints="[0.5 0.5]",
+)  # fmt: skip
+LogSoftmax = operation(
+    __name__, "LogSoftmax", activation.log_softmax, attributes={"axis": integers(-1)},
+    run=lambda self, x: activation.log_softmax(x, self.axis),
+    example="ops.LogSoftmax()(Tensor([0.0, 1000.0]))", prints="[-1000.     0.]",
+)  # fmt: skip
+Elu = operation(
+    __name__, "Elu", rectifiers.elu, attributes={"alpha": number(1.0)},
+    run=lambda self, x: rectifiers.elu(x, self.alpha),
+    example='f"{ops.Elu()(Tensor(-1.0)):.4f}"', prints="-0.6321",
+)  # fmt: skip
+CeLU = operation(
+    __name__, "CeLU", rectifiers.celu, attributes={"alpha": number(1.0)},
+    run=lambda self, x: rectifiers.celu(x, self.alpha),
+    example='f"{ops.CeLU(2.0)(Tensor(-1.0)):.4f}"', prints="-0.7869",
+)  # fmt: skip
+HShrink = operation(
+    __name__, "HShrink", rectifiers.hardshrink, attributes={"lambd": number(0.5)},
+    run=lambda self, x: rectifiers.hardshrink(x, self.lambd),
+    example="ops.HShrink()(Tensor([-1.0, 0.25, 1.0]))", prints="[-1.  0.  1.]",
+)  # fmt: skip
+SoftShrink = operation(
+    __name__, "SoftShrink", rectifiers.softshrink, attributes={"lambd": number(0.5)},
+    run=lambda self, x: rectifiers.softshrink(x, self.lambd),
+    example="ops.SoftShrink()(Tensor([-1.0, 0.25, 1.0]))", prints="[-0.5  0.   0.5]",
+)  # fmt: skip
+
+# --- layers ------------------------------------------------------------------------------------------
+
+
+def _format(name: str, wanted: str, given: str) -> None:
+    if given != wanted:
+        raise ValueError(f"For '{name}', the 'data_format' must be '{wanted}', but got {given!r}.")
+
+
+def _kernel(name: str, axes: int, weight: Any, outputs: int, size: Any) -> None:
+    """Raise unless ``weight`` is the kernel that the attributes describe."""
+    wanted = convolution.per_axis(size, axes, name, "kernel_size", 1)
+    if isinstance(weight, Tensor) and (weight.shape[:1], weight.shape[2:]) != ((outputs,), wanted):
+        raise ValueError(
+            f"For '{name}', the 'weight' must have the shape ({outputs}, channels, "
+            f"{', '.join(map(str, wanted))}), but its shape is {weight.shape}."
+        )
+
+
+def _convolution(self: Any, x: Any, weight: Any) -> Any:
+    name = type(self).__name__
+    axes = 2 if name == "Conv2D" else 3
+    _format(name, "NCHW" if axes == 2 else "NCDHW", self.data_format)
+    _kernel(name, axes, weight, self.out_channel, self.kernel_size)
+    return convolution.convolution(
+        name, axes, x, weight, None, self.stride, self.pad_mode, self.pad, self.dilation, self.group
+    )
+
+
+def _gradient_of_convolution(self: Any, dout: Any, weight: Any, input_size: Any) -> Any:
+    name = type(self).__name__
+    _format(name, "NCHW", self.data_format)
+    _kernel(name, 2, weight, self.out_channel, self.kernel_size)
+    return convolution.input_gradient(
+        name, 2, dout, weight, input_size, self.stride, self.pad_mode, self.pad, self.dilation, self.group
+    )
+
+
+def _attributes(data_format: str) -> dict[str, Any]:
+    return {
+        "out_channel": integer(),
+        "kernel_size": integers(),
+        "mode": integer(1),
+        "pad_mode": text("valid"),
+        "pad": integers(0),
+        "stride": integers(1),
+        "dilation": integers(1),
+        "group": integer(1),
+        "data_format": text(data_format),
+    }
+
+
+_IMAGE, _KERNEL = "ops.ones((1, 2, 5, 5))", "ops.ones((4, 2, 3, 3))"
+_TRANSPOSED = {
+    "out_channel": integer(),
+    "kernel_size": integers(),
+    "pad_mode": text("valid"),
+    "pad": integers(0),
+    "pad_list": anything("None", None),
+    "mode": integer(1),
+    "stride": integers(1),
+    "dilation": integers(1),
+    "group": integer(1),
+    "data_format": text("NCHW"),
+}
+_SENT_BACK = "ops.ones((1, 4, 3, 3))"
+
+Conv2D = operation(
+    __name__, "Conv2D", convolution.conv2d, attributes=_attributes("NCHW"), run=_convolution,
+    example=f"ops.Conv2D(4, 3)({_IMAGE}, {_KERNEL}).shape", prints="(1, 4, 3, 3)",
+)  # fmt: skip
+Conv3D = operation(
+    __name__, "Conv3D", convolution.conv3d, attributes=_attributes("NCDHW"), run=_convolution,
+    example="ops.Conv3D(1, 2)(ops.ones((1, 1, 3, 3, 3)), "
+    "ops.ones((1, 1, 2, 2, 2))).shape",
+    prints="(1, 1, 2, 2, 2)",
+)  # fmt: skip
+Conv2DTranspose = operation(
+    __name__, "Conv2DTranspose", convolution.conv_transpose2d, attributes=_TRANSPOSED,
+    run=_gradient_of_convolution,
+    example=f"ops.Conv2DTranspose(4, 3)({_SENT_BACK}, {_KERNEL}, (1, 2, 5, 5)).shape",
+    prints="(1, 2, 5, 5)",
+)  # fmt: skip
+Conv2DBackpropInput = operation(
+    __name__, "Conv2DBackpropInput", convolution.conv_transpose2d, attributes=_TRANSPOSED,
+    run=_gradient_of_convolution,
+    example=f"ops.Conv2DBackpropInput(4, 3)({_SENT_BACK}, {_KERNEL}, (1, 2, 5, 5)).shape",
+    prints="(1, 2, 5, 5)",
+)  # fmt: skip
+BiasAdd = operation(
+    __name__, "BiasAdd", affine.bias_add, attributes={"data_format": text("NCHW")},
+    run=lambda self, x, bias: affine.bias_add(x, bias, self.data_format),
+    example="ops.BiasAdd()(Tensor([[1.0, 2.0]]), Tensor([10.0, 20.0]))", prints="[[11. 22.]]",
+)  # fmt: skip
+Flatten = operation(__name__, "Flatten", layout.flatten)
+OneHot = operation(
+    __name__, "OneHot", matrices.one_hot, attributes={"axis": integer(-1)},
+    run=lambda self, indices, depth, on_value, off_value: matrices.one_hot(
+        indices, depth, on_value, off_value, self.axis
+    ),
+    example="ops.OneHot()(Tensor([1, 0]), 2, Tensor(1.0), Tensor(0.0))", prints="[[0. 1.]\n [1. 0.]]",
+)  # fmt: skip
+TopK = operation(
+    __name__, "TopK", ordering.topk, attributes={"sorted": boolean(True)},
+    run=lambda self, x, k: ordering.topk(x, k, sorted=self.sorted),
+    example="ops.TopK()(Tensor([1.0, 3.0, 2.0]), 2)[0]", prints="[3. 2.]",
+)  # fmt: skip
+
+
+def _pad(self: Any, x: Any) -> Any:
+    pairs = self.paddings
+    if len(pairs) != (x.ndim if isinstance(x, Tensor) else -1):
+        raise ValueError(
+            f"For 'Pad', the 'paddings' must have a pair of ints for each axis of the input, but got "
+            f"{pairs} for {'the shape ' + str(x.shape) if isinstance(x, Tensor) else type(x).__name__}."
+        )
+    return padding.padded(x, pairs, "constant")
+
+
+def _pairs(value: Any) -> tuple[tuple[int, int], ...]:
+    return tuple((integer().check(before), integer().check(behind)) for before, behind in value)
+
+
+Pad = operation(
+    __name__, "Pad", padding.pad, run=_pad,
+    attributes={"paddings": anything("a tuple of pairs of ints")._replace(check=_pairs)},
+    example="ops.Pad(((1, 0),))(Tensor([1.0, 2.0]))", prints="[0. 1. 2.]",
+)  # fmt: skip
+
+# --- losses and normalisation ------------------------------------------------------------------------
+
+L2Loss = operation(
+    __name__, "L2Loss", reduction.reduce_sum,
+    run=lambda self, x: arithmetic.div(reduction.reduce_sum(math.square(x)), 2),
+    example="ops.L2Loss()(Tensor([1.0, 3.0]))", prints="5.0",
+)  # fmt: skip
+
+
+def _normalised(self: Any, x: Any) -> Any:
+    squares = reduction.reduce_sum(math.square(x), self.axis, True)
+    return arithmetic.mul(x, math.rsqrt(limits.maximum(squares, self.epsilon)))
+
+
+L2Normalize = operation(
+    __name__, "L2Normalize", math.rsqrt, attributes={"axis": integers(0), "epsilon": number(1e-4)},
+    run=_normalised,
+    example="ops.L2Normalize()(Tensor([0.0, 4.0]))", prints="[0. 1.]",
+)  # fmt: skip
+
+__all__ = list(classes(globals()))

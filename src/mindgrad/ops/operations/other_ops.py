@@ -1,0 +1,26 @@
+"""Assignment to Parameters, and what lets gradients through or not, as classes."""
+
+from __future__ import annotations
+
+from mindgrad.functional.hooks import HookBackward, InsertGradientOf
+from mindgrad.ops import flow
+from mindgrad.ops.operations.base import boolean, classes, operation
+
+_ASSIGNMENT = {"use_locking": boolean(False)}
+_PARAMETER = 'Parameter(Tensor([1.0]), name="w")'
+
+Assign = operation(__name__, "Assign", flow.assign)
+AssignAdd = operation(
+    __name__, "AssignAdd", flow.assign_add, attributes=_ASSIGNMENT,
+    run=lambda self, variable, value: flow.assign_add(variable, value),
+    example=f"ops.AssignAdd()({_PARAMETER}, Tensor([2.0]))", prints="[3.]",
+)  # fmt: skip
+AssignSub = operation(
+    __name__, "AssignSub", flow.assign_sub, attributes=_ASSIGNMENT,
+    run=lambda self, variable, value: flow.assign_sub(variable, value),
+    example=f"ops.AssignSub()({_PARAMETER}, Tensor([2.0]))", prints="[-1.]",
+)  # fmt: skip
+Depend = operation(__name__, "Depend", flow.depend)
+StopGradient = operation(__name__, "StopGradient", flow.stop_gradient)
+
+__all__ = list(classes(globals()) + ["HookBackward", "InsertGradientOf"])

@@ -1,0 +1,216 @@
+"""The derivatives of a program, in five combinations of modes, and the oracles that they must meet.
+
+With outputs y = f(x; w), cotangents c, tangents v of x and u of w, and L = ⟨c, f⟩:
+
+    forward                 ∂f/∂x v
+    reverse                 ∇L
+    reverse over reverse    ∇⟨∇L, (v, u)⟩
+    forward over reverse    ∂/∂x(∇L) v
+    reverse over forward    ∇⟨c, ∂f/∂x v⟩
+    forward over forward    ∂/∂x(∂f/∂x v) v
+
+∇ is with respect to x and w. All of them are one function, so that one compiled program holds all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mindgrad import Parameter, ParameterTuple, Tensor, ops
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.functional.compiled import Compiled
+from mindgrad.ops import GradOperation, grad, jvp
+from tests.programs.corpus.program import Program
+
+__all__ = ["Checked", "MODES", "derivatives_by_jax", "derivatives_of"]
+
+MODES = (
+    "value",
+    "forward",
+    "reverse",
+    "reverse over reverse",
+    "forward over reverse",
+    "reverse over forward",
+    "forward over forward",
+)
+
+Derivatives = dict[str, list[Any]]
+
+
+def _pairing(left: Sequence[Tensor], right: Sequence[Tensor]) -> Tensor:
+    """Σ ⟨c, t⟩ as a Float64 number: terms of any floating-point type."""
+    total = Tensor(0.0, ops.zeros_like(left[0]).dtype) if left else Tensor(0.0)
+    for c, t in zip(left, right, strict=True):
+        total = total + ops.reduce_sum(c * t)
+    return total
+
+
+def _tensors(tree: Any) -> list[Tensor]:
+    return [leaf for leaf in flatten(tree)[0] if isinstance(leaf, Tensor)]
+
+
+def derivatives_of(function: Callable[..., Any], weights: Sequence[Parameter]) -> Callable[..., Derivatives]:
+    """All derivatives of ``function``, as one function of ``(xs, others, vs, us, cts)``."""
+    listed = ParameterTuple(weights)
+    with_weights = GradOperation(get_all=True, get_by_list=True)
+
+    def everything(
+        xs: tuple[Tensor, ...],
+        others: tuple[Tensor, ...],
+        vs: tuple[Tensor, ...],
+        us: tuple[Tensor, ...],
+        cts: tuple[Tensor, ...],
+    ) -> Derivatives:
+        f = lambda *xs: function(*xs, *others)
+        positions = tuple(range(len(xs)))
+
+        def gradient(loss: Callable[..., Any], *xs: Tensor) -> tuple[Tensor, ...]:
+            if not weights:
+                found = grad(loss, positions)(*xs)
+                return found if len(xs) > 1 else (found,)
+            by_input, by_weight = with_weights(loss, listed)(*xs)
+            return (*by_input, *by_weight)
+
+        def loss(*xs: Tensor) -> Tensor:
+            return _pairing(cts, _tensors(f(*xs)))
+
+        def slope(*xs: Tensor) -> Tensor:
+            return _pairing((*vs, *us), gradient(loss, *xs))
+
+        def along(*xs: Tensor) -> list[Tensor]:
+            return _tensors(jvp(f, xs, vs)[1])
+
+        def pushed(*xs: Tensor) -> Tensor:
+            return _pairing(cts, along(*xs))
+
+        outputs, tangents = jvp(f, xs, vs)
+        # the outputs' own structure, and the operator that users know, for the plain gradient
+        _, structure = flatten(outputs)
+        sens = unflatten(structure, [*cts])
+        scaled = GradOperation(get_all=True, get_by_list=bool(weights), sens_param=True)
+        found = scaled(f, listed)(*xs, sens)
+        return {
+            "value": _tensors(outputs),
+            "forward": _tensors(tangents),
+            "reverse": _tensors(found),
+            "reverse over reverse": [*gradient(slope, *xs)],
+            "forward over reverse": [*jvp(lambda *xs: gradient(loss, *xs), xs, vs)[1]],
+            "reverse over forward": [*gradient(pushed, *xs)],
+            "forward over forward": [*jvp(along, xs, vs)[1]],
+        }
+
+    return everything
+
+
+def derivatives_by_jax(oracle: Callable[..., Any], names: Sequence[str]) -> Callable[..., Derivatives]:
+    """The same derivatives by jax, of ``(xs, others, ws, vs, us, cts)``; ``names`` are those of ``ws``."""
+
+    def everything(xs: Any, others: Any, ws: Any, vs: Any, us: Any, cts: Any) -> Derivatives:
+        def f(xs: Any, ws: Any) -> list[Any]:
+            first = [dict(zip(names, ws, strict=True))] if names else []
+            return jax.tree.leaves(oracle(*first, *xs, *others))
+
+        def pairing(left: Any, right: Any) -> Any:
+            return sum(jnp.sum(c * t) for c, t in zip(left, right, strict=True))
+
+        def gradient(loss: Any) -> Any:
+            return lambda xs, ws: jax.tree.leaves(jax.grad(loss, (0, 1))(xs, ws))
+
+        def loss(xs: Any, ws: Any) -> Any:
+            return pairing(cts, f(xs, ws))
+
+        def slope(xs: Any, ws: Any) -> Any:
+            return pairing((*vs, *us), gradient(loss)(xs, ws))
+
+        def along(xs: Any, ws: Any) -> Any:
+            return jax.jvp(lambda xs: f(xs, ws), (xs,), (vs,))[1]
+
+        def pushed(xs: Any, ws: Any) -> Any:
+            return pairing(cts, along(xs, ws))
+
+        return {
+            "value": f(xs, ws),
+            "forward": along(xs, ws),
+            "reverse": gradient(loss)(xs, ws),
+            "reverse over reverse": gradient(slope)(xs, ws),
+            "forward over reverse": jax.jvp(lambda xs: gradient(loss)(xs, ws), (xs,), (vs,))[1],
+            "reverse over forward": gradient(pushed)(xs, ws),
+            "forward over forward": jax.jvp(lambda xs: along(xs, ws), (xs,), (vs,))[1],
+        }
+
+    return everything
+
+
+class Checked:
+    """One program with everything that its derivatives are taken at."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.function, self.weights, self.others = program.parts()
+        self.xs = program.inputs()
+        generator = np.random.default_rng(len(program.name))
+
+        def like(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+            return [np.asarray(generator.normal(size=a.shape)).astype(a.dtype) for a in arrays]
+
+        self.vs = like(self.xs)
+        self.us = like([w.asnumpy() for w in self.weights])
+        self.ys = [t.asnumpy() for t in _tensors(self.call(self.xs))]
+        self.cts = like(self.ys)
+        everything = derivatives_of(self.function, self.weights)
+        self.eager = self.arrays(everything)
+        self.compiled = self.arrays(Compiled(everything))
+
+    def call(self, xs: Sequence[np.ndarray]) -> Any:
+        """The program's outputs."""
+        return self.function(*map(Tensor, xs), *self.others)
+
+    def arrays(self, everything: Callable[..., Derivatives]) -> dict[str, list[np.ndarray]]:
+        """All derivatives as arrays."""
+        given = [tuple(map(Tensor, each)) for each in (self.xs, self.vs, self.us, self.cts)]
+        found = everything(given[0], tuple(self.others), *given[1:])
+        return {mode: [t.asnumpy() for t in tensors] for mode, tensors in found.items()}
+
+    def by_jax(self) -> dict[str, list[np.ndarray]] | None:
+        """All derivatives by jax, ``None`` where there is no oracle."""
+        oracle = self.program.oracle
+        if oracle is None:
+            return None
+        names = [w.name for w in self.weights]
+        with jax.enable_x64(True):
+            jitted = jax.jit(derivatives_by_jax(oracle, names))
+            ws = [w.asnumpy() for w in self.weights]
+            given = [tuple(map(jnp.asarray, each)) for each in (self.xs, self.program.others, ws, self.vs, self.us, self.cts)]
+            # compiled as it comes: the oracle's speed is of no interest, its compilation's is
+            program = jitted.lower(*given).compile({"xla_backend_optimization_level": 0})
+            found = program(*given)
+        return {mode: [np.asarray(each) for each in arrays] for mode, arrays in found.items()}
+
+    # -- finite differences ----------------------------------------------------------------------
+
+    def quotient(self, function: Callable[[Sequence[np.ndarray]], list[np.ndarray]], step: float) -> list[np.ndarray]:
+        """∂f/∂x v by the central difference of fourth order."""
+        total: list[np.ndarray] = []
+        for distance, factor in ((-2, 1 / 12), (-1, -2 / 3), (1, 2 / 3), (2, -1 / 12)):
+            moved = [x + distance * step * v for x, v in zip(self.xs, self.vs, strict=True)]
+            terms = [factor * np.asarray(y, np.float64) / step for y in function(moved)]
+            total = terms if not total else [a + b for a, b in zip(total, terms, strict=True)]
+        return total
+
+    def outputs(self, xs: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The outputs as arrays."""
+        return [t.asnumpy() for t in _tensors(self.call(xs))]
+
+    def gradient(self, xs: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The eager gradient of ⟨c, f⟩ with respect to inputs and weights."""
+        f = lambda *xs: self.function(*xs, *self.others)
+        outputs = self.call(self.xs)
+        sens = unflatten(flatten(outputs)[1], [*map(Tensor, self.cts)])
+        operation = GradOperation(get_all=True, get_by_list=bool(self.weights), sens_param=True)
+        found = operation(f, ParameterTuple(self.weights))(*map(Tensor, xs), sens)
+        return [t.asnumpy() for t in _tensors(found)]
