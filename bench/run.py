@@ -64,6 +64,8 @@ def arguments() -> argparse.Namespace:
     unknown = sorted(set(options.task) - set(names))
     if unknown:
         parser.error(f"no task {', '.join(unknown)}; the tasks are {', '.join(names)}")
+    if options.save and options.quick:
+        parser.error("--quick is no figure to keep: run --save without it")
     options.peers = [peer for peer in options.peers.split(",") if peer]
     strange = sorted(set(options.peers) - set(PEERS))
     if strange:
@@ -199,7 +201,8 @@ def main() -> int:
     text = "\n".join(f"- {name}: {value}" for name, value in lines)
     print(f"\n{text}")
     if options.save:
-        path = ROOT / "bench" / "results" / f"{machine.slug()}.md"
+        suffix = "-keep-memory" if options.keep_memory else ""
+        path = ROOT / "bench" / "results" / f"{machine.slug()}{suffix}.md"
         path.parent.mkdir(exist_ok=True)
         heading = f"# Benchmark, {lines[0][1]}, {lines[1][1]}"
         path.write_text("\n\n".join([heading, text, READING, *bench.pages]) + "\n")

@@ -20,4 +20,5 @@ __all__ = [
     "GRAPH_MODE", "PYNATIVE_MODE", "Parameter", "ParameterTuple", "Tensor", "context", "dtype",
     "get_context", "get_grad", "grad", "install", "jacfwd", "jacrev", "jit", "jvp", "linearize",
     "ms_function", "mutable", "nn", "ops", "set_context", "value_and_grad", "vjp",
+    *dtype.__all__,
 ]  # fmt: skip

@@ -318,6 +318,17 @@ def test_scalars_empty_tensors_and_arguments_of_every_kind():
     same(ms.grad(lambda x: x * x)(t(float("inf"))), [float("inf")])
 
 
+def test_overflow_is_infinite_and_no_crash():
+    cube = lambda x: x * x * x
+    huge = t(60000.0, dtype=ms.float16)
+    for function in (ms.grad(cube), ops.GradOperation()(ms.grad(cube)), lambda x: ms.jvp(cube, x, x)[1]):
+        found = function(huge)
+        assert found.dtype is ms.float16
+        assert np.isinf(found.asnumpy()).all()
+    same(ms.grad(cube)(t(1e30, dtype=ms.bfloat16)), [np.inf])
+    same(ms.grad(cube)(t(-1e30)), [np.inf])
+
+
 def test_keyword_arguments():
     f = lambda x, y, k=1.0, *, scale=1.0: x * y * k * scale
     same(ms.grad(f, 1)(X, y=Y), [1.0, 2.0])

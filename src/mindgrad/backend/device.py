@@ -69,7 +69,7 @@ def _gpus() -> list[Any]:
 
 def _report_missing(target: str) -> None:
     reason = (
-        "jax sees no GPU (install the extra 'gpu' on a machine with one)"
+        "jax sees no GPU; on a machine with one, install the extra 'gpu'"
         if target == "GPU"
         else "only CPU and GPU are supported"
     )

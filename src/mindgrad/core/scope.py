@@ -284,7 +284,7 @@ class Recorder(Scope):
         """How a value is seen one level further out: known there, and recorded there if need be."""
         outside = self._outside
         if not self._made_by:
-            outside.update((n, lifted(tensor)) for n, tensor in self.leaves)
+            outside.update(self.leaves)
             self._made_by.update((n, k) for k, numbers in enumerate(self.results) for n in numbers)
         wanted, entries = [number], set()
         while wanted:
@@ -299,7 +299,8 @@ class Recorder(Scope):
     def _lift_entry(self, entry: int) -> None:
         primitive, operand_numbers, parameters = self.entries[entry]
         numbers = self.results[entry]
-        operands = [self._outside[n] for n in operand_numbers]
+        # what was outside when it was lifted may have ended since, too
+        operands = [lifted(self._outside[n]) for n in operand_numbers]
         values = [self.values[n] for n in numbers]
         traced = [t._scope for t in operands if t.is_traced]
         made: Any = map(make_tensor, values)

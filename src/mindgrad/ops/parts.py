@@ -144,10 +144,11 @@ def _put_back(x: Tensor, part: Tensor, found: Subscript) -> Tensor:
 def _value(value: Any, x: Tensor) -> Tensor:
     if isinstance(value, (list, tuple)) and any(isinstance(each, Tensor) for each in value):
         value = stacked([cast(operand(each, _WRITE), x.dtype) for each in value])
-    if isinstance(value, (bool, int, float, np.generic)):
-        value = np.asarray(value)
+    number = value.item() if isinstance(value, np.generic) else value
+    if isinstance(number, (bool, int, float)):
         try:
-            return make_tensor(np.asarray(value.item(), x.dtype.numpy))
+            with np.errstate(over="ignore"):  # infinite where the type cannot hold it
+                return make_tensor(np.asarray(number, x.dtype.numpy))
         except (OverflowError, ValueError):
             raise OverflowError(
                 f"For '{_WRITE}', the number {value} does not fit the element type {x.dtype} of the tensor."

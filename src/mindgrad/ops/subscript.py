@@ -111,10 +111,10 @@ def _item(item: Any) -> Any:
         return np.asarray(item) if isinstance(item, bool) else item
     if isinstance(item, Tensor):
         tensor = state.read(item) if item.is_parameter else item
+        if tensor.dtype.kind not in ("bool", "int", "uint"):
+            return _refused(tensor)
         values = known(tensor)
-        if values is not None:
-            return _array(values)
-        return tensor if tensor.dtype.kind in ("bool", "int", "uint") else _refused(item)
+        return tensor if values is None else _array(values)
     if isinstance(item, (np.ndarray, np.generic)):
         return _array(np.asarray(item))
     if isinstance(item, (list, tuple, range)):

@@ -28,16 +28,21 @@ __all__ = [
 
 # --- exponentials and logarithms (DLMF 4.2) ---------------------------------------------------------
 
-exp = elementwise("exp", numpy=np.exp, xla="exp", partials=lambda y, x: [y], samples=reals(-2, 2))
+# singular, like cosh and sinh: where the value overflows, the slope is infinite too
+exp = elementwise(
+    "exp", numpy=np.exp, xla="exp", partials=lambda y, x: [y], samples=reals(-2, 2), singular=True
+)  # fmt: skip
 
 exp2 = elementwise(
-    "exp2", numpy=np.exp2, xla="exp2", partials=lambda y, x: [y * math.log(2)], samples=reals(-2, 2)
-)
+    "exp2", numpy=np.exp2, xla="exp2", partials=lambda y, x: [y * math.log(2)], samples=reals(-2, 2),
+    singular=True,
+)  # fmt: skip
 
 # exp(x) and not y + 1, which cancels for very negative x
 expm1 = elementwise(
-    "expm1", numpy=np.expm1, xla="expm1", partials=lambda y, x: [exp(x)], samples=reals(-2, 2)
-)
+    "expm1", numpy=np.expm1, xla="expm1", partials=lambda y, x: [exp(x)], samples=reals(-2, 2),
+    singular=True,
+)  # fmt: skip
 
 log = elementwise(
     "log", numpy=np.log, xla="log", partials=lambda y, x: [1 / x], samples=reals(0.2, 3),
@@ -132,8 +137,12 @@ hypot = elementwise(
 
 # --- hyperbolic functions and their inverses (DLMF 4.34, 4.38) --------------------------------------
 
-sinh = elementwise("sinh", numpy=np.sinh, xla="sinh", partials=lambda y, x: [cosh(x)], samples=reals(-2, 2))
-cosh = elementwise("cosh", numpy=np.cosh, xla="cosh", partials=lambda y, x: [sinh(x)], samples=reals(-2, 2))
+sinh = elementwise(
+    "sinh", numpy=np.sinh, xla="sinh", partials=lambda y, x: [cosh(x)], samples=reals(-2, 2), singular=True
+)  # fmt: skip
+cosh = elementwise(
+    "cosh", numpy=np.cosh, xla="cosh", partials=lambda y, x: [sinh(x)], samples=reals(-2, 2), singular=True
+)  # fmt: skip
 tanh = elementwise("tanh", numpy=np.tanh, xla="tanh", partials=lambda y, x: [1 - y * y], samples=reals(-3, 3))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mindgrad.functional.hooks import HookBackward, InsertGradientOf
+from mindgrad.functional.hooks import HookBackward, InsertGradientOf  # noqa: F401
 from mindgrad.ops import flow
 from mindgrad.ops.operations.base import boolean, classes, operation
 
