@@ -3,7 +3,24 @@
 from mindgrad import context, nn, ops
 from mindgrad.cli import install
 from mindgrad.common import dtype
-from mindgrad.common.dtype import *  # noqa: F403
+from mindgrad.common.dtype import (
+    DType,
+    bfloat16,
+    bool_,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
 from mindgrad.common.parameter import Parameter, ParameterTuple
 from mindgrad.context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
 from mindgrad.core.mutable import mutable
@@ -20,5 +37,6 @@ __all__ = [
     "GRAPH_MODE", "PYNATIVE_MODE", "Parameter", "ParameterTuple", "Tensor", "context", "dtype",
     "get_context", "get_grad", "grad", "install", "jacfwd", "jacrev", "jit", "jvp", "linearize",
     "ms_function", "mutable", "nn", "ops", "set_context", "value_and_grad", "vjp",
-    *dtype.__all__,
+    "DType", "bfloat16", "bool_", "complex64", "complex128", "float16", "float32", "float64", "int8",
+    "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
 ]  # fmt: skip

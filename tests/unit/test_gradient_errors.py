@@ -249,6 +249,16 @@ def test_a_sens_unlike_several_outputs(sens, error, text):
         ops.GradOperation(sens_param=True)(pair)(X, sens)
 
 
+def test_one_output_in_a_tuple_takes_a_tuple():
+    single = lambda x: (x * x,)
+    with pytest.raises(TypeError, match="sens should be a tuple of length 1, but got a Tensor"):
+        ops.GradOperation(sens_param=True)(single)(X, X)
+    with pytest.raises(TypeError, match="v should be a tuple of length 1, but got a Tensor"):
+        ms.vjp(single, X, X)
+    found = ops.GradOperation(sens_param=True)(single)(X, (X,))
+    np.testing.assert_allclose(found.asnumpy(), [2.0, 8.0])
+
+
 def test_a_sens_unlike_a_dict():
     gradient = ops.GradOperation(sens_param=True)(lambda x: {"a": x, "b": x * x})
     with pytest.raises(ValueError, match=r"keys of sens should be \['a', 'b'\], but got \['a'\]"):

@@ -12,15 +12,14 @@ confusion of perturbations, and no derivative needs to know how deep it is neste
 
 from __future__ import annotations
 
-import sys
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mindgrad._base.location import user_location
 from mindgrad.core.build import Builder
 from mindgrad.core.graph import Constant, Graph, Variable
 from mindgrad.core.primitive import Primitive
@@ -43,7 +42,6 @@ __all__ = [
     "set_kernel_runner",
 ]
 
-PACKAGE = str(Path(__file__).resolve().parent.parent)
 
 
 class _Local(threading.local):
@@ -279,7 +277,6 @@ class Recorder(Scope):
         self.values.append(value)
         return make_tensor(value, None, self, first)
 
-
     def lift(self, number: int) -> Tensor:
         """How a value is seen one level further out: known there, and recorded there if need be."""
         outside = self._outside
@@ -384,21 +381,6 @@ class GraphScope(Scope):
         if primitive.multiple:
             return tuple(self.tensor(atom) for atom in result)
         return make_tensor(None, result.type, self, result)
-
-
-def user_location() -> tuple[str, int] | None:
-    """File and line of the innermost frame that is not part of this package."""
-    frame: Any = sys._getframe(1)
-    while frame is not None:
-        filename = frame.f_code.co_filename
-        if not filename.startswith(PACKAGE):
-            return (filename, frame.f_lineno)
-        frame = frame.f_back
-    return None
-
-
-def _level(scope: Any) -> int:
-    return scope.level
 
 
 def apply(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.location import warn_user
 from mindgrad._base.text import tensor_repr, tensor_str
 from mindgrad.core.dtype import DType, as_dtype, bfloat16, float32, int64
 from mindgrad.core.types import TensorType, type_of
@@ -155,7 +156,16 @@ class Tensor:
         >>> Tensor([1, 2]).asnumpy()
         array([1, 2])
         """
+        self._leave("asnumpy()")
         return np.array(self.numpy())
+
+    def _leave(self, how: str) -> None:
+        """Say that a value that is read with Python leaves the derivative."""
+        if self.is_traced and self._array is not None:
+            warn_user(
+                f"{how} reads the value of a tensor that is being differentiated: what is computed from "
+                f"it is a constant without derivative. Write stop_gradient(x) before it if that is meant."
+            )
 
     def item(self, *index: int) -> Any:
         """The only element as a Python number, or the one at ``index``.
@@ -168,10 +178,12 @@ class Tensor:
                 f"The tensor should have only one element, but got {self.size}: its shape is "
                 f"{self.shape}. Give the index of the element: item(0)."
             )
+        self._leave("item()")
         return self.numpy().item(*index)
 
     def tolist(self) -> Any:
         """The value as (nested) Python lists."""
+        self._leave("tolist()")
         return self.numpy().tolist()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -196,15 +208,18 @@ class Tensor:
             raise ValueError(
                 f"Only one element tensors can be converted to Python scalars, but the shape is {self.shape}."
             )
-        return self.item()
+        return self.numpy().item()
 
     def __float__(self) -> float:
+        self._leave("float()")
         return float(self._number())
 
     def __int__(self) -> int:
+        self._leave("int()")
         return int(self._number())
 
     def __complex__(self) -> complex:
+        self._leave("complex()")
         return complex(self._number())
 
     def __bool__(self) -> bool:

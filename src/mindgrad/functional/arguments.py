@@ -6,15 +6,13 @@ argument and says what would be right.
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from mindgrad._base.location import warn_user
 from mindgrad.core.mutable import is_container
-from mindgrad.core.scope import PACKAGE
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import state
 from mindgrad.functional.callables import Arity, describe
@@ -286,15 +284,8 @@ def warn_of_integers(tensors: Sequence[Tensor]) -> None:
     found = next((t.dtype for t in tensors if t.dtype.kind in ("int", "uint")), None)
     if found is None:
         return
-    frame: Any = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
-        frame = frame.f_back
-    warnings.warn_explicit(
+    warn_user(
         f"a gradient is taken with respect to an input of type {found}: as in MindSpore it has that "
         f"type itself, so that fractions are cut off. Convert the input to a floating-point type if "
-        f"that is not meant.",
-        UserWarning,
-        frame.f_code.co_filename,
-        frame.f_lineno,
-        registry=frame.f_globals.setdefault("__warningregistry__", {}),
+        f"that is not meant."
     )

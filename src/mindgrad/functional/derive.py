@@ -213,7 +213,7 @@ class Run:
 
     def cotangents(self, name: str, sens: Any) -> list[Tensor]:
         """``sens`` as one tensor per differentiated output, checked against them."""
-        if len(self.outputs) == 1 and type(sens) is Tensor and sens.type is self.outputs[0].type:
+        if self._is_bare and type(sens) is Tensor and sens.type is self.outputs[0].type:
             return [sens]
         like = self.recorded.result(self.recorded.outputs)
         return match(self.owner, name, sens, like[0] if self._has_aux else like, "output")

@@ -6,7 +6,7 @@ from typing import Any
 
 from mindgrad._base.tree import map_leaves
 from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
+from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.frontend import state
 from mindgrad.ops import arithmetic
 from mindgrad.ops.operands import cast, operand
@@ -33,7 +33,12 @@ def stop_gradient(value: Any) -> Any:
 
 
 def _stopped(leaf: Any) -> Any:
-    return apply(row, operand(leaf, "StopGradient")) if isinstance(leaf, Tensor) else leaf
+    if not isinstance(leaf, Tensor):
+        return leaf
+    x = operand(leaf, "StopGradient")
+    if x._array is not None:  # eager: the value alone, which nothing differentiates
+        return make_tensor(x._array, x.type)
+    return apply(row, x)
 
 
 def identity(x: Any) -> Any:

@@ -1,0 +1,38 @@
+"""Where in the user's program something happens, and warnings that name that place."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+__all__ = ["user_frame", "user_location", "warn_user"]
+
+PACKAGE = str(Path(__file__).resolve().parent.parent)
+
+
+def user_frame() -> Any:
+    """The innermost frame that is not part of this package (the outermost one if there is none)."""
+    frame: Any = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame = frame.f_back
+    return frame
+
+
+def user_location() -> tuple[str, int]:
+    """File and line of :func:`user_frame`."""
+    frame = user_frame()
+    return (frame.f_code.co_filename, frame.f_lineno)
+
+
+def warn_user(message: str) -> None:
+    """Give a ``UserWarning`` at the user's line; Python's default filter shows it once per line."""
+    frame = user_frame()
+    warnings.warn_explicit(
+        message,
+        UserWarning,
+        frame.f_code.co_filename,
+        frame.f_lineno,
+        registry=frame.f_globals.setdefault("__warningregistry__", {}),
+    )
