@@ -68,7 +68,8 @@ def check_moves(
     filled = np.append(pool, np.asarray(fill, pool.dtype))
     expected = [filled[each] for each in places]
     weights = [
-        np.random.default_rng(k).integers(-4, 5, each.shape).astype(pool.dtype) for k, each in enumerate(places)
+        np.random.default_rng(k).integers(-4, 5, each.shape).astype(pool.dtype)
+        for k, each in enumerate(places)
     ]
     slopes = np.zeros(pool.size + 1, pool.dtype)
     for each, weight in zip(places, weights, strict=True):

@@ -48,7 +48,11 @@ MOVES = {
         lambda a: np.moveaxis(a, (0, 1), (2, 0)),
         [(2, 3, 4)],
     ),
-    "broadcast_to": (lambda x: ops.broadcast_to(x, (2, -1, 4)), lambda a: np.broadcast_to(a, (2, 3, 4)), [(3, 1)]),
+    "broadcast_to": (
+        lambda x: ops.broadcast_to(x, (2, -1, 4)),
+        lambda a: np.broadcast_to(a, (2, 3, 4)),
+        [(3, 1)],
+    ),
     "broadcast a number": (lambda x: x.broadcast_to((2, 2)), lambda a: np.broadcast_to(a, (2, 2)), [()]),
     "expand": (lambda x: x.expand(2, 3), lambda a: np.broadcast_to(a, (2, 3)), [(3,)]),
     "flip": (lambda x: ops.flip(x, (0, -1)), lambda a: np.flip(a, (0, -1)), [(2, 3, 2)]),
@@ -61,7 +65,11 @@ MOVES = {
     "roll an axis twice": (lambda x: ops.roll(x, (1, 1), 1), lambda a: np.roll(a, 2, 1), [(2, 3)]),
     "roll nothing": (lambda x: ops.roll(x, 1, 0), lambda a: a, [(0, 2)]),
     **{
-        f"rot90, {k} times": (lambda x, k=k: ops.rot90(x, k, (0, 1)), lambda a, k=k: np.rot90(a, k), [(2, 3, 2)])
+        f"rot90, {k} times": (
+            lambda x, k=k: ops.rot90(x, k, (0, 1)),
+            lambda a, k=k: np.rot90(a, k),
+            [(2, 3, 2)],
+        )
         for k in range(-1, 4)
     },
     "narrow": (lambda x: x.narrow(1, -2, 2), lambda a: a[:, 1:], [(2, 3)]),
@@ -240,7 +248,9 @@ def test_shape_size_and_rank_are_known_while_compiling():
         seen.append((ops.shape(x), ops.size(x), ops.rank(x), x.shape, x.ndim, x.size, x.nbytes, len(x)))
         return x * ops.size(x)
 
-    np.testing.assert_array_equal(Compiled(f)(Tensor(np.ones((2, 3), np.float32))).asnumpy(), np.full((2, 3), 6))
+    np.testing.assert_array_equal(
+        Compiled(f)(Tensor(np.ones((2, 3), np.float32))).asnumpy(), np.full((2, 3), 6)
+    )
     assert seen == [((2, 3), 6, 2, (2, 3), 2, 6, 24, 2)]
 
 
@@ -248,7 +258,9 @@ def test_trace():
     a = sample((3, 4))
     for offset in (0, 1, -1):
         assert ops.trace(Tensor(a), offset).item() == np.trace(a, offset)
-    np.testing.assert_array_equal(ops.trace(Tensor(sample((2, 3, 2))), 0, 0, 2).asnumpy(), np.trace(sample((2, 3, 2)), 0, 0, 2))
+    np.testing.assert_array_equal(
+        ops.trace(Tensor(sample((2, 3, 2))), 0, 0, 2).asnumpy(), np.trace(sample((2, 3, 2)), 0, 0, 2)
+    )
     np.testing.assert_array_equal(ops.grad(ops.trace)(Tensor(a)).asnumpy(), np.eye(3, 4))
 
 
@@ -256,7 +268,9 @@ def test_trace():
 def test_one_hot(axis):
     index = np.array([[0, 2], [3, -1]])  # 3 and −1 have no place
     hits = (index[..., None] == np.arange(3)).astype(np.int64)
-    np.testing.assert_array_equal(ops.one_hot(Tensor(index), 3, axis=axis).asnumpy(), np.moveaxis(hits, -1, axis))
+    np.testing.assert_array_equal(
+        ops.one_hot(Tensor(index), 3, axis=axis).asnumpy(), np.moveaxis(hits, -1, axis)
+    )
     f = Compiled(lambda i: ops.one_hot(i, 3, 2.0, -1.0, axis))
     found = f(Tensor(index, ms.int32))
     assert found.dtype == ms.float32

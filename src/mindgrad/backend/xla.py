@@ -18,11 +18,11 @@ from mindgrad.core.graph import Constant, Graph, Variable
 from mindgrad.core.primitive import Primitive
 
 __all__ = [
-    "compile_ahead",
     "compile_graph",
     "compile_kernel",
     "jax_module",
     "lower",
+    "lower_ahead",
     "needs_x64",
     "to_device",
     "use_device",
@@ -115,12 +115,12 @@ def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
     return _scoped(lambda arrays: jitted(arrays, ()), needs_x64(graph))
 
 
-def compile_ahead(graph: Graph) -> Any:
-    """Lower and compile ``graph`` without running it; jax's compiled object."""
+def lower_ahead(graph: Graph) -> Any:
+    """Lower ``graph`` to XLA's language without compiling it; jax's lowered object."""
     jax = jax_module()
     shapes = [jax.ShapeDtypeStruct(v.shape, v.type.dtype.numpy) for v in graph.inputs]
     with jax.enable_x64(needs_x64(graph)):
-        return jax.jit(_program(graph, ())).lower(shapes, ()).compile()
+        return jax.jit(_program(graph, ())).lower(shapes, ())
 
 
 def compile_kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...]) -> Callable[..., Any]:

@@ -303,7 +303,7 @@ class Recorder(Scope):
         made: Any = map(make_tensor, values)
         if traced:
             known = tuple(values) if primitive.multiple else values[0]
-            made = max(traced, key=_level).record(primitive, operands, dict(parameters), known)
+            made = max(traced, key=lambda scope: scope.level).record(primitive, operands, dict(parameters), known)
             made = made if primitive.multiple else (made,)
         self._outside.update(zip(numbers, made, strict=True))
 
@@ -381,6 +381,10 @@ class GraphScope(Scope):
         if primitive.multiple:
             return tuple(self.tensor(atom) for atom in result)
         return make_tensor(None, result.type, self, result)
+
+
+def _level(scope: Scope) -> int:
+    return scope.level
 
 
 def apply(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:

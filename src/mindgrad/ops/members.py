@@ -16,6 +16,7 @@ from mindgrad.frontend import state
 from mindgrad.ops import (
     arithmetic,
     comparison,
+    contraction,
     creation,
     indexing,
     joining,
@@ -43,6 +44,17 @@ def reflected(function: Callable[..., Any]) -> Callable[..., Any]:
 
     method.__doc__ = function.__doc__
     return method
+
+
+def matrix_product(self: Any, other: Any) -> Tensor:
+    """``x @ y``, of tensors, arrays and lists; see :func:`mindgrad.ops.matmul`.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([[1.0, 2.0]]) @ Tensor([3.0, 4.0]), [1.0, 2.0] @ Tensor([3.0, 4.0]))
+    [11.] 11.0
+    """
+    pair = [operand(x, "MatMul") if isinstance(x, (np.ndarray, list, tuple)) else x for x in (self, other)]
+    return contraction.matmul(*pair)
 
 
 _COMPARABLE = (Tensor, bool, int, float, complex, np.ndarray, np.generic)

@@ -41,7 +41,7 @@ def _whole_type(re: TensorType, im: TensorType) -> TensorType:
 
 
 def _whole_numpy(re: Any, im: Any) -> Any:
-    whole = np.empty(re.shape, np.result_type(re.dtype, np.complex64))
+    whole = np.empty(np.broadcast_shapes(re.shape, im.shape), np.result_type(re.dtype, np.complex64))
     whole.real, whole.imag = re, im
     return whole
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from mindgrad.backend.xla import compile_ahead
+from mindgrad.backend.xla import lower_ahead
 from mindgrad.functional.compiled import trace
 
 __all__ = ["Profile", "measure"]
@@ -21,22 +21,27 @@ class Profile:
         equations: the number of equations of the program, after simplification.
         counts: how often each operator occurs.
         build_seconds: from Python to the finished graph, derivatives included.
-        compile_seconds: from the graph to machine code; ``None`` if it was not asked for.
+        lower_seconds: from the graph to XLA's language; ``None`` if it was not asked for.
+        compile_seconds: from there to machine code; ``None`` if it was not asked for.
     """
 
     equations: int
     counts: dict[str, int]
     build_seconds: float
+    lower_seconds: float | None = None
     compile_seconds: float | None = None
 
 
-def measure(function: Callable[..., Any], *args: Any, compile: bool = False) -> Profile:
+def measure(
+    function: Callable[..., Any], *args: Any, lower: bool = False, compile: bool = False
+) -> Profile:
     """Build the program of ``function`` at the types of ``args`` and say how large it is.
 
     Args:
         function: a function, Cell, or gradient function of tensors.
         *args: what it would be called with.
-        compile: whether XLA compiles the program too, to measure it. Nothing is kept or run.
+        lower: whether to hand the program to XLA too, to measure it.
+        compile: whether XLA is to compile it, likewise. Nothing is kept or run.
 
     >>> import mindgrad as ms
     >>> from mindgrad import ops
@@ -48,9 +53,13 @@ def measure(function: Callable[..., Any], *args: Any, compile: bool = False) -> 
     start = time.perf_counter()
     graph = trace(function, *args)
     built = time.perf_counter() - start
-    seconds = None
+    found = Profile(len(graph), graph.count(), built)
+    if lower or compile:
+        start = time.perf_counter()
+        lowered = lower_ahead(graph)
+        found = replace(found, lower_seconds=time.perf_counter() - start)
     if compile:
         start = time.perf_counter()
-        compile_ahead(graph)
-        seconds = time.perf_counter() - start
-    return Profile(len(graph), graph.count(), built, seconds)
+        lowered.compile()
+        found = replace(found, compile_seconds=time.perf_counter() - start)
+    return found

@@ -62,7 +62,7 @@ def concatenated_twice(x, y):
 @program(normal(4, 3), oracle=lambda x: (x[:2] * x[2:]).sum(0) * x[3] + jnp.stack([x[0], x[1] * x[2]]).prod(0))
 def split_and_stacked(x):
     upper, lower = ops.split(x, 2)
-    rows = ops.unstack(x) if hasattr(ops, "unstack") else ops.unbind(x)
+    rows = ops.unstack(x)
     return ops.reduce_sum(upper * lower, 0) * rows[3] + ops.reduce_prod(ops.stack((rows[0], rows[1] * rows[2])), 0)
 
 

@@ -78,7 +78,7 @@ def program(*draws: Any, **known: Any) -> Callable[[Any], Any]:
 
 
 def _fixed(array: Any) -> Draw:
-    return lambda _: np.array(array, np.result_type(array, np.float16) if np.asarray(array).dtype.kind == "f" else np.float64)
+    return lambda _: np.array(array, np.float64)
 
 
 # -- inputs ----------------------------------------------------------------------------------------
