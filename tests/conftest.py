@@ -25,6 +25,4 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the smoke tests first; the sort is stable, so the rest keeps its order."""
-    items.sort(
-        key=lambda item: item.get_closest_marker("smoke") is None and SMOKE not in item.path.parents
-    )
+    items.sort(key=lambda item: item.get_closest_marker("smoke") is None and SMOKE not in item.path.parents)

@@ -27,9 +27,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def profiled(
-    function: Callable[..., object], *arguments: object, lower: bool = False
-) -> profile.Profile:
+def profiled(function: Callable[..., object], *arguments: object, lower: bool = False) -> profile.Profile:
     """Equations and seconds of making a program, before XLA sees it.
 
     The one place that knows how mindgrad reports this.

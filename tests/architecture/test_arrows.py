@@ -86,9 +86,7 @@ def test_source_keeps_the_rules():
     files = sorted(SOURCE.rglob("*.py"))
     assert files, f"no source below {SOURCE}"
     found = [
-        fault
-        for file in files
-        for fault in faults(file.relative_to(SOURCE).as_posix(), file.read_text())
+        fault for file in files for fault in faults(file.relative_to(SOURCE).as_posix(), file.read_text())
     ]
     assert not found, "\n".join(["", *found])
 
@@ -148,7 +146,5 @@ def test_what_is_allowed_is_not_called_a_fault(path, text):
 def test_jax_is_not_imported_before_it_is_needed(work):
     program = f"import sys, mindgrad\n{work}\nassert 'jax' not in sys.modules"
     environment = {**os.environ, "PYTHONPATH": str(SOURCE.parent)}
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -35,6 +35,4 @@ def test_exports_are_complete_and_without_repetition(module):
         and not isinstance(thing, types.ModuleType)
         and str(getattr(thing, "__module__", "")).startswith("mindgrad")
     }
-    assert ours <= set(package.__all__), (
-        f"public but not in __all__: {sorted(ours - set(package.__all__))}"
-    )
+    assert ours <= set(package.__all__), f"public but not in __all__: {sorted(ours - set(package.__all__))}"

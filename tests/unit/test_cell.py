@@ -363,3 +363,22 @@ def test_a_missing_device_is_reported_once_and_can_be_an_error(capfd, monkeypatc
     finally:
         monkeypatch.delenv("MINDGRAD_STRICT_DEVICE", raising=False)
         ms.set_context(device_target="CPU")
+
+
+@MODES
+def test_a_cell_can_be_made_inside_a_program(mode):
+    ms.set_context(mode=mode)
+
+    class Scaled(nn.Cell):
+        def __init__(self, factor):
+            super().__init__()
+            self.factor = factor
+
+        def construct(self, x):
+            return x * self.factor
+
+    class Outer(nn.Cell):
+        def construct(self, x):
+            return ops.GradOperation()(Scaled(3.0))(x) * Scaled(2.0)(x)
+
+    assert Outer()(Tensor([5.0])).asnumpy() == [30.0]

@@ -95,7 +95,10 @@ def test_factorisations(kind):
         count = min(shape[-2:])
         assert (q.shape, r.shape) == ((*shape[:-1], count), (*shape[:-2], count, shape[-1]))
         close(ops.matmul(q, r), m)
-        close(Tensor(adjoint(q.asnumpy()) @ q.asnumpy()), np.broadcast_to(np.eye(count), (*shape[:-2], count, count)))
+        close(
+            Tensor(adjoint(q.asnumpy()) @ q.asnumpy()),
+            np.broadcast_to(np.eye(count), (*shape[:-2], count, count)),
+        )
         assert np.abs(np.tril(r.asnumpy(), -1)).max() < 1e-12
         s, u, v = ops.svd(Tensor(m))
         close(s, np.linalg.svd(m, compute_uv=False))
@@ -161,7 +164,10 @@ def test_derivatives_of_the_pseudoinverse(case, kind):
 # --- derivatives of the rest -------------------------------------------------------------------------
 
 SCALARS = {
-    "solve": (lambda a: ops.sum(ops.square(ops.solve(a, ops.ones((3, 2), ms.float64)))), normal(3, 3) + 4 * np.eye(3)),
+    "solve": (
+        lambda a: ops.sum(ops.square(ops.solve(a, ops.ones((3, 2), ms.float64)))),
+        normal(3, 3) + 4 * np.eye(3),
+    ),
     "solve_triangular": (
         lambda a: ops.sum(ops.square(ops.solve_triangular(a, ops.ones((3,), ms.float64), "T", True))),
         normal(3, 3) + 4 * np.eye(3),
@@ -248,7 +254,8 @@ ERRORS = [
     (lambda x, w: ops.logdet(ops.complex(x, x)), TypeError, r"'Logdet'.*must be real"),
     (lambda x, w: ops.cholesky(w), ValueError, r"'Cholesky'.*must be square"),
     (lambda x, w: ops.qr(x, "full"), ValueError, r"'Qr'.*'mode' must be 'reduced'"),
-    (lambda x, w: ops.qr(ops.transpose(w, (1, 0)), "complete"), ValueError, r"'Qr'.*'mode' must be 'reduced'"),
+    (lambda x, w: ops.qr(ops.transpose(w, (1, 0)), "complete"),
+     ValueError, r"'Qr'.*'mode' must be 'reduced'"),
     (lambda x, w: ops.qr(ops.sum(x, 0)), ValueError, r"'Qr'.*at least two axes"),
     (lambda x, w: ops.svd(w, True), ValueError, r"'Svd'.*'full_matrices' must be False"),
     (lambda x, w: ops.eigh(w), ValueError, r"'Eigh'.*must be square"),
@@ -270,5 +277,10 @@ def test_mistakes_are_errors_in_both_modes(call, kind, words):
 
 def test_against_scipy():
     a, b = positive(4), normal(4)
-    close(ops.solve_triangular(Tensor(a), Tensor(b), 0, True), scipy.linalg.solve_triangular(a, b, lower=True))
-    close(ops.cholesky_solve(Tensor(b[:, None]), ops.cholesky(Tensor(a))), scipy.linalg.cho_solve(scipy.linalg.cho_factor(a), b)[:, None])
+    close(
+        ops.solve_triangular(Tensor(a), Tensor(b), 0, True), scipy.linalg.solve_triangular(a, b, lower=True)
+    )
+    close(
+        ops.cholesky_solve(Tensor(b[:, None]), ops.cholesky(Tensor(a))),
+        scipy.linalg.cho_solve(scipy.linalg.cho_factor(a), b)[:, None],
+    )

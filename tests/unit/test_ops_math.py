@@ -75,7 +75,8 @@ BINARY = [
     ("remainder", np.mod), ("fmod", np.fmod), ("mod", np.fmod), ("truncate_mod", np.fmod),
     ("truncate_div", lambda x, y: np.trunc(x / y)), ("maximum", np.maximum), ("minimum", np.minimum),
     ("fmax", np.fmax), ("fmin", np.fmin), ("atan2", np.arctan2), ("hypot", np.hypot),
-    ("logaddexp", np.logaddexp), ("logaddexp2", np.logaddexp2), ("squared_difference", lambda x, y: (x - y) ** 2),
+    ("logaddexp", np.logaddexp), ("logaddexp2", np.logaddexp2),
+    ("squared_difference", lambda x, y: (x - y) ** 2),
     ("div_no_nan", np.divide), ("mul_no_nan", np.multiply), ("xdivy", np.divide),
     ("heaviside", np.heaviside), ("equal", np.equal), ("not_equal", np.not_equal), ("less", np.less),
     ("less_equal", np.less_equal), ("greater", np.greater), ("greater_equal", np.greater_equal),
@@ -197,6 +198,136 @@ def test_clipping():
         np.testing.assert_array_equal(slope.asnumpy(), inside)
 
 
+# --- first and second derivatives against finite differences ------------------------------------------
+
+STEPS = {"isnan", "isinf", "isfinite", "logical_not", "nan_to_num"}
+DIFFERENTIABLE = [(name, sample) for name, _, sample in UNARY if name not in STEPS]
+MIXING = {"softmax", "log_softmax", "softmin"}
+
+
+@pytest.mark.parametrize(("name", "sample"), DIFFERENTIABLE, ids=[name for name, _ in DIFFERENTIABLE])
+def test_derivatives_of_functions_of_one_tensor(name, sample):
+    function, v = getattr(ops, name), RNG.normal(size=sample.shape)
+    if name in MIXING:
+        plain = function
+        function = lambda x: ops.square(plain(x))
+    step = 1e-6
+    ends = [Tensor(sample + by * step) for by in (1, -1)]
+    if name in MIXING:
+        ends = [Tensor(sample + by * step * v) for by in (1, -1)]
+    slope = ops.grad(function)
+    values, slopes = ([f(x).asnumpy() for x in ends] for f in (function, slope))
+    first, second = ((a - b) / (2 * step) for a, b in (values, slopes))
+    x = Tensor(sample)
+    if name in MIXING:
+        assert np.vdot(slope(x).asnumpy(), v) == pytest.approx(first.sum(), rel=1e-6, abs=1e-8)
+        found = ops.jvp(slope, x, Tensor(v))[1].asnumpy()
+    else:
+        scale = np.maximum(np.abs(values[0]), 1)
+        np.testing.assert_array_less(np.abs(slope(x).asnumpy() - first), 1e-6 * scale + 1e-5 * np.abs(first))
+        found = ops.grad(slope)(x).asnumpy()
+    np.testing.assert_allclose(found, second, rtol=1e-5, atol=1e-6)
+
+
+SMOOTH_PAIRS = [
+    "add", "sub", "mul", "div", "atan2", "hypot", "logaddexp", "logaddexp2", "squared_difference", "xdivy",
+    "div_no_nan", "mul_no_nan", "maximum", "fmin", "float_power", "fmod", "floor_mod",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SMOOTH_PAIRS)
+def test_derivatives_of_functions_of_two_tensors(name):
+    function = getattr(ops, name)
+    x = POSITIVE if name == "float_power" else WIDE
+    both = ops.grad(function, (0, 1))
+    step = 1e-6
+
+    def at(i, by):
+        return [Tensor(each + by * step * (k == i)) for k, each in enumerate((x, OTHER))]
+
+    found = [each.asnumpy() for each in both(Tensor(x), Tensor(OTHER))]
+    for i in range(2):
+        ends = [function(*at(i, by)).asnumpy() for by in (1, -1)]
+        np.testing.assert_allclose(found[i], (ends[0] - ends[1]) / (2 * step), rtol=1e-5, atol=1e-5)
+        mixed = ops.grad(lambda x, y: ops.sum(both(x, y)[0] * 1.5 + both(x, y)[1]), (0, 1))
+        ends = [[each.asnumpy() for each in both(*at(i, by))] for by in (1, -1)]
+        first, second = ((a - b) / (2 * step) for a, b in zip(*ends, strict=True))
+        wanted = 1.5 * first + second
+        np.testing.assert_allclose(mixed(Tensor(x), Tensor(OTHER))[i].asnumpy(), wanted, rtol=1e-4, atol=1e-5)
+
+
+# --- conventions at corners, seams and infinities ------------------------------------------------------
+
+CORNERS = {  # function: points, first derivatives there
+    "abs": ([0.0, -0.0], [0.0, 0.0]),
+    "sign": ([0.0, 1.0], [0.0, 0.0]),
+    "relu": ([0.0, math.inf, -math.inf], [0.0, 1.0, 0.0]),
+    "relu6": ([0.0, 6.0, 7.0], [0.0, 1.0, 0.0]),
+    "leaky_relu": ([0.0, 1.0], [0.2, 1.0]),
+    "elu": ([0.0, math.inf, -math.inf], [1.0, 1.0, 0.0]),
+    "celu": ([0.0, math.inf, -math.inf], [1.0, 1.0, 0.0]),
+    "hardsigmoid": ([-3.0, 3.0, math.inf], [0.0, 1 / 6, 0.0]),
+    "hardswish": ([-3.0, 3.0, math.inf, -math.inf], [0.0, 1.5, 1.0, 0.0]),
+    "hardtanh": ([-1.0, 1.0, 1.5], [1.0, 1.0, 0.0]),
+    "hardshrink": ([0.5, -0.5, 0.75], [0.0, 0.0, 1.0]),
+    "softshrink": ([0.5, -0.5, 0.75], [0.0, 0.0, 1.0]),
+    "softsign": ([0.0], [1.0]),
+    "softplus": ([1000.0, -1000.0], [1.0, 0.0]),
+    "sigmoid": ([1000.0, -1000.0], [0.0, 0.0]),
+    "sqrt": ([0.0], [math.inf]),
+    "log": ([0.0], [math.inf]),
+    "nan_to_num": ([math.nan, math.inf, 2.0], [0.0, 0.0, 1.0]),
+}
+
+
+def test_conventions_at_corners():
+    points = {name: Tensor(np.array(given)) for name, (given, _) in CORNERS.items()}
+
+    def slopes(points):
+        return {name: ops.grad(getattr(ops, name))(x) for name, x in points.items()}
+
+    for found in (slopes(points), Compiled(slopes)(points)):
+        for name, (_, wanted) in CORNERS.items():
+            np.testing.assert_allclose(found[name].asnumpy(), wanted, rtol=1e-15, err_msg=name)
+
+
+def test_conventions_of_two_operands():
+    def slopes(x, y):
+        return {
+            name: ops.grad(getattr(ops, name), (0, 1))(x, y)
+            for name in ("maximum", "minimum", "xdivy", "div_no_nan", "mul_no_nan", "atan2", "hypot", "xlogy")
+        }
+
+    def check(found, wanted):
+        for name, pair in wanted.items():
+            for slope, expected in zip(found[name], pair, strict=True):
+                np.testing.assert_array_equal(slope.asnumpy(), [expected], err_msg=name)
+
+    zero, two, infinite = (Tensor(np.array([each])) for each in (0.0, 2.0, math.inf))
+    at_zero = {
+        "maximum": (0.5, 0.5), "minimum": (0.5, 0.5), "xdivy": (0.0, 0.0), "div_no_nan": (0.0, 0.0),
+        "mul_no_nan": (0.0, 0.0), "atan2": (0.0, 0.0), "hypot": (0.0, 0.0),
+    }  # fmt: skip
+    for run in (slopes, Compiled(slopes)):
+        check(run(zero, zero), at_zero)
+        check(run(zero, two), {"xdivy": (0.5, 0.0), "xlogy": (math.log(2), 0.0)})
+        check(run(two, zero), {"mul_no_nan": (0.0, 2.0), "div_no_nan": (0.0, 0.0)})
+        check(run(infinite, zero), {"mul_no_nan": (0.0, 0.0)})
+
+
+def test_masked_elements_take_no_part_in_softmax():
+    x = Tensor(np.array([1.0, -math.inf, 2.0]))
+    share = sc.softmax([1.0, 2.0])
+
+    def loss(x):
+        return ops.reduce_sum(ops.square(ops.softmax(x)))
+
+    for slope in (ops.grad(loss)(x), Compiled(ops.grad(loss))(x)):
+        wanted = 2 * share * (share - (share**2).sum())
+        np.testing.assert_allclose(slope.asnumpy(), [wanted[0], 0.0, wanted[1]], rtol=1e-12)
+    assert np.isfinite(ops.grad(ops.grad(loss))(x).asnumpy()).all()
+
+
 # --- powers ------------------------------------------------------------------------------------------
 
 
@@ -303,7 +434,8 @@ def test_half_precision_overflows_to_infinity_without_a_warning():
 X, B, C = Tensor([1.0, 2.0]), Tensor([True, False]), Tensor([1j, 2j])
 
 ERRORS = [
-    (lambda x, b, c: ops.add(x, Tensor([1.0, 2.0, 3.0])), ValueError, r"'Add'.*\(2,\) and \(3,\) do not broadcast"),
+    (lambda x, b, c: ops.add(x, Tensor([1.0, 2.0, 3.0])),
+     ValueError, r"'Add'.*\(2,\) and \(3,\) do not broadcast"),
     (lambda x, b, c: ops.add(x, None), TypeError, r"'Add'.*must be a Tensor or a number.*NoneType"),
     (lambda x, b, c: ops.sin("a"), TypeError, r"'Sin'.*must be a Tensor or a number"),
     (lambda x, b, c: ops.sub(b, b), TypeError, r"'Sub'.*Bool"),
@@ -317,7 +449,8 @@ ERRORS = [
     (lambda x, b, c: ops.less(c, c), TypeError, r"'Less'.*must be real"),
     (lambda x, b, c: ops.less(x, 1j), TypeError, r"'Less'.*must be real"),
     (lambda x, b, c: ops.bitwise_and(x, x), TypeError, r"'BitwiseAnd'.*Float32"),
-    (lambda x, b, c: ops.softmax(x, 1), ValueError, r"'Softmax'.*'axis' must be in range \[-1, 1\), but got 1"),
+    (lambda x, b, c: ops.softmax(x, 1),
+     ValueError, r"'Softmax'.*'axis' must be in range \[-1, 1\), but got 1"),
     (lambda x, b, c: ops.softmax(x, 0.5), TypeError, r"'Softmax'.*'axis' must be an int"),
     (lambda x, b, c: ops.clamp(x), ValueError, r"'Clamp'.*at least one of the bounds"),
     (lambda x, b, c: ops.div(x, x, rounding_mode="up"), ValueError, r"'Div'.*'rounding_mode'.*'up'"),
@@ -325,7 +458,8 @@ ERRORS = [
     (lambda x, b, c: ops.elu(x, "1"), TypeError, r"'Elu'.*'alpha' must be a float"),
     (lambda x, b, c: ops.softplus(x, 0), ValueError, r"'Softplus'.*'beta' must not be 0"),
     (lambda x, b, c: ops.glu(Tensor([1.0, 2.0, 3.0])), ValueError, r"'GLU'.*must be even"),
-    (lambda x, b, c: ops.prelu(Tensor([[1.0, 2.0]]), Tensor([1.0] * 3)), ValueError, r"'PReLU'.*1 or 2 elements"),
+    (lambda x, b, c: ops.prelu(Tensor([[1.0, 2.0]]), Tensor([1.0] * 3)),
+     ValueError, r"'PReLU'.*1 or 2 elements"),
     (lambda x, b, c: ops.round(x, decimals=1.5), TypeError, r"'Round'.*'decimals' must be an int"),
     (lambda x, b, c: ops.polygamma(-1, x), ValueError, r"'Polygamma'.*'n' must be at least 0"),
     (lambda x, b, c: ops.polygamma(1.0, x), TypeError, r"'Polygamma'.*'n' must be an int"),

@@ -64,7 +64,9 @@ def test_reductions(name):
 
 
 def test_both_executors_agree():
-    cases = [(name, axis, keep) for name in REDUCTIONS for axis in (None, 1, (0, 2)) for keep in (False, True)]
+    cases = [
+        (name, axis, keep) for name in REDUCTIONS for axis in (None, 1, (0, 2)) for keep in (False, True)
+    ]
 
     def everything(x):
         found = [reduced(name, x, axis, keep) for name, axis, keep in cases]
@@ -148,8 +150,12 @@ def test_extremes_with_their_places(axis, keep):
         close(values, value(x, axis, keepdims=keep))
         np.testing.assert_array_equal(places.asnumpy(), place(x, axis, keepdims=keep))
         assert places.dtype is ms.int32
-    np.testing.assert_array_equal(ops.argmax(Tensor(x), axis, keep).asnumpy(), np.argmax(x, axis, keepdims=keep))
-    np.testing.assert_array_equal(ops.argmin(Tensor(x), axis, keep).asnumpy(), np.argmin(x, axis, keepdims=keep))
+    np.testing.assert_array_equal(
+        ops.argmax(Tensor(x), axis, keep).asnumpy(), np.argmax(x, axis, keepdims=keep)
+    )
+    np.testing.assert_array_equal(
+        ops.argmin(Tensor(x), axis, keep).asnumpy(), np.argmin(x, axis, keepdims=keep)
+    )
     places, values = ops.argmax_with_value(Tensor(CUBE), axis, keep)
     close(values, CUBE.max(axis, keepdims=keep))
     places, values = ops.argmin_with_value(Tensor(CUBE), axis, keep)
@@ -237,7 +243,10 @@ def test_the_deviation_of_a_constant_and_the_norm_of_zero_have_derivative_zero()
     functions = [lambda x: ops.std(x), lambda x: ops.std(x, ddof=1), lambda x: ops.reduce_std(x)[0]]
     norms = [ops.norm, lambda x: ops.norm(x, 2, 0), lambda x: ops.norm(x, 3, 0), lambda x: ops.norm(x, 1, 0)]
     norms += [lambda x: ops.vector_norm(x, math.inf), lambda x: ops.norm(ops.reshape(x, (2, 2)), "fro")]
-    norms += [lambda x: ops.norm(ops.reshape(x, (2, 2)), "nuc"), lambda x: ops.norm(ops.reshape(x, (2, 2)), 2)]
+    norms += [
+        lambda x: ops.norm(ops.reshape(x, (2, 2)), "nuc"),
+        lambda x: ops.norm(ops.reshape(x, (2, 2)), 2),
+    ]
     for point, listed in ((constant, functions), (zero, norms)):
         for function in listed:
             np.testing.assert_array_equal(ops.grad(function)(point).asnumpy(), np.zeros(4))

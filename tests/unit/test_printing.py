@@ -50,8 +50,7 @@ class Shown:
         (
             float32([0, 1, 2]),
             "Float32",
-            "Tensor(shape=[3], dtype=Float32, value="
-            " [ 0.00000000e+00,  1.00000000e+00,  2.00000000e+00])",
+            "Tensor(shape=[3], dtype=Float32, value= [ 0.00000000e+00,  1.00000000e+00,  2.00000000e+00])",
         ),
         (
             float32([[1, 2.5], [3, -4e-7]]),
@@ -63,8 +62,7 @@ class Shown:
         (
             float32([np.nan, np.inf, -np.inf]),
             "Float32",
-            "Tensor(shape=[3], dtype=Float32, value="
-            " [            nan,             inf,            -inf])",
+            "Tensor(shape=[3], dtype=Float32, value= [            nan,             inf,            -inf])",
         ),
         (
             np.array([[-10, 200], [3, 4]]),

@@ -619,9 +619,7 @@ def test_threads_share_a_gradient_function(way, monkeypatch):
         for step in range(20):
             x = number + step / 20
             equals(first(wide(x)), np.sin(2 * x) + 2 * x * np.cos(2 * x))
-            np.testing.assert_allclose(
-                second(wide(x)).item(), np.exp(2 * x) * (2 + 4 * x), rtol=1e-12
-            )
+            np.testing.assert_allclose(second(wide(x)).item(), np.exp(2 * x) * (2 + 4 * x), rtol=1e-12)
 
     in_threads(work)
 

@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.functional.compiled import Compiled
+from mindgrad.functional.compiled import Compiled, trace
 from tests.unit.moving_elements import as_arrays, check_moves, sample, sources
 
 # name: (ours, NumPy's, shapes of the inputs)
@@ -344,6 +344,8 @@ def test_what_is_made_from_tensors_is_differentiable():
 
 def test_numbers_that_are_made_inside_a_program_cost_no_memory():
     assert ops.zeros((1000, 1000)).numpy().strides == (0, 0)
+    graph = trace(lambda x: x * ops.ones_like(x) + ops.zeros((2, 3)), ops.full((2, 3), 2.0))
+    assert len(graph) == 0  # x · 1 + 0 is x
     made = ops.zeros((2, 2)).asnumpy()
     made[0] = 1  # an array of its own
     assert made.sum() == 2

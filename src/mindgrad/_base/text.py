@@ -172,6 +172,4 @@ def parameter_repr(name: str, shape: Iterable[int], dtype_name: str, requires_gr
     """
     # A NumPy integer inside a tuple would print its type as well.
     sizes = tuple(int(size) for size in shape)
-    return (
-        f"Parameter (name={name}, shape={sizes}, dtype={dtype_name}, requires_grad={requires_grad})"
-    )
+    return f"Parameter (name={name}, shape={sizes}, dtype={dtype_name}, requires_grad={requires_grad})"

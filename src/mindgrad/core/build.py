@@ -120,8 +120,11 @@ class Builder:
         if found is not None:
             return found
         types = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
-        if primitive.taint != "passes":
-            tainted = primitive.taint == "starts"
+        taint = primitive.taint
+        if taint != "passes":
+            if callable(taint):
+                taint = taint(*inputs, **parameters)
+            tainted = taint == "starts" or (taint == "passes" and tainted)
         if primitive.multiple:
             outputs = tuple(Variable(each, linear, tainted) for each in types)
             result: Any = outputs

@@ -13,8 +13,9 @@ Conventions of the rules (``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cota
   known to be zero is ``None``, on the way in and on the way out.
 - ``transpose(ct, *xs, **parameters)`` exists for operators that are linear in the operands whose
   ``linear`` is set; it gives one cotangent per operand, ``None`` for those that are not linear.
-- ``taint`` says what the output does to infinite derivatives: ``"starts"`` one, ``"passes"`` that of
-  its operands on, or ``"stops"`` it (see ``primitives.kinds``).
+- ``taint`` says whether the output can be infinite or NaN: ``"starts"``: yes, ``"passes"``: if an
+  operand can, ``"stops"``: no (see ``primitives.kinds``); or ``taint(*xs, **parameters)`` gives one
+  of these.
 - ``batch(size, xs, axes, **parameters)`` gives ``(output, axis)`` for operands of which some carry
   a batch axis (``axes[i]`` an int, or ``None``); where ``multiple`` is set, a tuple of each.
 """
@@ -70,7 +71,7 @@ class Primitive:
         multiple: bool = False,
         commutative: bool = False,
         simplify: Callable[..., Any] | None = None,
-        taint: str = "stops",
+        taint: str | Callable[..., str] = "stops",
     ) -> None:
         if name in REGISTRY:
             raise ValueError(f"there is already a row named {name!r}; an operator is one row.")

@@ -43,7 +43,6 @@ __all__ = [
 ]
 
 
-
 class _Local(threading.local):
     def __init__(self) -> None:
         self.scopes: list[Scope] = []
@@ -192,7 +191,7 @@ class Scope:
         restored: such tensors from outside of a compiled program, as they were before.
     """
 
-    __slots__ = ("bindings", "level", "rebound", "restored", "written")
+    __slots__ = ("__weakref__", "bindings", "level", "rebound", "restored", "written")
 
     def __init__(self) -> None:
         self.level = 0
@@ -303,7 +302,9 @@ class Recorder(Scope):
         made: Any = map(make_tensor, values)
         if traced:
             known = tuple(values) if primitive.multiple else values[0]
-            made = max(traced, key=lambda scope: scope.level).record(primitive, operands, dict(parameters), known)
+            made = max(traced, key=lambda scope: scope.level).record(
+                primitive, operands, dict(parameters), known
+            )
             made = made if primitive.multiple else (made,)
         self._outside.update(zip(numbers, made, strict=True))
 
@@ -367,6 +368,8 @@ class GraphScope(Scope):
             )
         else:
             array = tensor._array
+            if isinstance(array, np.ndarray) and array.size > 1 and not any(array.strides):
+                array = array.flat[0]  # one element that is seen everywhere: ops.zeros
             splat = getattr(array, "ndim", 0) == 0 and tensor.type.rank > 0
             atom = self.builder.constant(np.asarray(array), tensor.type if splat else None)
         # what the key names is kept alive with it

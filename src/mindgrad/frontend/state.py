@@ -6,12 +6,13 @@ or wrote it says what it stands for now; the outermost compiled scope makes it a
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from mindgrad.core.scope import GraphScope, innermost, open_scopes
 from mindgrad.core.tensor import Tensor
 
-__all__ = ["depends_on", "is_compiling", "read", "write"]
+__all__ = ["compilation", "depends_on", "is_compiling", "read", "write"]
 
 
 def read(parameter: Tensor) -> Tensor:
@@ -57,6 +58,14 @@ def depends_on(owner: Any) -> None:
     scopes = open_scopes()
     if scopes and isinstance(scopes[0], GraphScope):
         scopes[0].dependencies[id(owner)] = (owner, owner.version)
+
+
+def compilation() -> weakref.ref[GraphScope] | None:
+    """The program being compiled on this thread, ``None`` if there is none."""
+    for scope in open_scopes():
+        if isinstance(scope, GraphScope):
+            return weakref.ref(scope)
+    return None
 
 
 def is_compiling() -> bool:

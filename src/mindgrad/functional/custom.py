@@ -12,6 +12,7 @@ from mindgrad.core.scope import GraphScope, apply, opened
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.core.types import TensorType
 from mindgrad.frontend import state
+from mindgrad.primitives.complexes import conj
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.structural import convert, stop_gradient
 
@@ -70,9 +71,11 @@ class CustomDerivative:
             ct_symbols = [scope.symbol(y.type) for y in ys]
             inputs = unflatten(structure, _replaced(leaves, x_symbols))
             out = unflatten(result_structure, _replaced(results, y_symbols))
-            dout = unflatten(result_structure, _replaced(results, ct_symbols))
+            # bprop sees gradients as users do, ∂/∂Re + i ∂/∂Im: the conjugates of cotangents
+            received = [_conjugate(ct) for ct in ct_symbols]
+            dout = unflatten(result_structure, _replaced(results, received))
             gradients = self._gradients(inputs, self.bprop(*inputs, out, dout))
-            atoms = [scope.atom(g) for g in gradients]
+            atoms = [scope.atom(_conjugate(g)) for g in gradients]
             graph = scope.builder.close(atoms)
         key = _fingerprint(graph)
         kept = self._pullbacks.get(key)
@@ -145,6 +148,10 @@ def _fingerprint(graph: Graph) -> Any:
         ),
         tuple(map(named, graph.outputs)),
     )
+
+
+def _conjugate(x: Tensor) -> Tensor:
+    return apply(conj, x) if x.dtype.kind == "complex" else x
 
 
 def _replaced(leaves: Sequence[Any], symbols: Sequence[Tensor]) -> list[Any]:

@@ -69,6 +69,7 @@ class Cell:
         set_raw(self, "_params", {})
         set_raw(self, "_cells", {})
         set_raw(self, "_hooks", {})
+        set_raw(self, "_made_in", state.compilation())
         self._make_callables()
         self._auto_prefix = auto_prefix
         self.training = False
@@ -86,7 +87,7 @@ class Cell:
         object.__setattr__(self, "_custom", self._custom_derivative())
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k not in ("_compiled", "_custom")}
+        return {k: v for k, v in self.__dict__.items() if k not in ("_compiled", "_custom", "_made_in")}
 
     def __setstate__(self, held: dict[str, Any]) -> None:
         self.__dict__.update(held)
@@ -105,7 +106,7 @@ class Cell:
         if held is not None and isinstance(value, Tensor) and not isinstance(value, Parameter):
             held.set_data(value)
             return
-        if state.is_compiling() and not _equal(attributes.get(name), value):
+        if self._is_fixed() and not _equal(attributes.get(name), value):
             raise TypeError(
                 f"'self.{name}' should be initialized as a 'Parameter' type in the '__init__' function "
                 f"of {type(self).__name__}: a compiled program cannot change a Python attribute. "
@@ -128,6 +129,13 @@ class Cell:
             params.pop(name, None)
             cells.pop(name, None)
         object.__setattr__(self, name, value)
+
+    def _is_fixed(self) -> bool:
+        """Whether a program is being compiled that did not make this Cell itself."""
+        if not state.is_compiling():
+            return False
+        made_in = self.__dict__.get("_made_in")
+        return made_in is None or made_in != state.compilation()
 
     def __delattr__(self, name: str) -> None:
         self._params.pop(name, None)

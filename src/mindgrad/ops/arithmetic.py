@@ -24,7 +24,7 @@ from mindgrad.ops.operands import (
     unary,
 )
 from mindgrad.primitives import arithmetic as rows
-from mindgrad.primitives import elementwise, piecewise
+from mindgrad.primitives import elementwise, logic, piecewise
 from mindgrad.primitives.structural import stop_gradient
 
 __all__ = [
@@ -233,7 +233,7 @@ def div_no_nan(x: Any, y: Any) -> Tensor:
 
 
 def mul_no_nan(x: Any, y: Any) -> Tensor:
-    """x · y, and 0 where ``y`` is 0, even if ``x`` is infinite or NaN.
+    """x · y, and 0 where ``y`` is 0, even if ``x`` is infinite or NaN; then the derivatives are 0 too.
 
     Args:
         x, y: tensors or numbers whose shapes broadcast.
@@ -250,7 +250,9 @@ def mul_no_nan(x: Any, y: Any) -> Tensor:
     [0. 8.]
     """
     x, y = promoted("MulNoNan", x, y)
+    # only what would give NaN is replaced: elsewhere the derivative for y is x, at 0 too
     nothing = binary(rows.equal, "MulNoNan", y, 0)
+    nothing = apply(logic.logical_and, nothing, apply(logic.logical_not, apply(logic.isfinite, x)))
     return binary(rows.mul, "MulNoNan", choose(nothing, 0, x), y)
 
 

@@ -73,20 +73,22 @@ def matmul(input: Any, other: Any) -> Tensor:
     return _matmul_plan(a.type.shape, b.type.shape)((a, b), apply)
 
 
-def matrix_product(operator: str, a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> Tensor:
+def matrix_product(
+    operator: str, a: Any, b: Any, transpose_a: bool, transpose_b: bool, batched: bool = True
+) -> Tensor:
     """The product of matrices (…, m, k) and (…, k, n), each with its last two axes exchanged if asked.
 
     Raises:
         TypeError: an operand is no tensor, or they hold truth values.
-        ValueError: an operand has less than two axes, or the shapes do not fit.
+        ValueError: an operand has less than two axes, or more although not ``batched``, or the shapes
+            do not fit.
     """
     a, b = factors(operator, a, b)
-    for x in (a, b):
-        if x.ndim < 2:
-            raise ValueError(
-                f"For '{operator}', the operands must have at least two axes, but got the shapes "
-                f"{a.shape} and {b.shape}."
-            )
+    if a.ndim < 2 or b.ndim < 2 or not (batched or a.ndim == b.ndim == 2):
+        raise ValueError(
+            f"For '{operator}', the operands must have {'at least ' if batched else ''}two axes, but their "
+            f"shapes are {a.shape} and {b.shape}."
+        )
     inner = a.shape[-2 if transpose_a else -1], b.shape[-1 if transpose_b else -2]
     if inner[0] != inner[1]:
         raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from mindgrad._base.tree import map_leaves
@@ -12,7 +13,7 @@ from mindgrad.ops import arithmetic
 from mindgrad.ops.operands import cast, operand
 from mindgrad.primitives.structural import stop_gradient as row
 
-__all__ = ["assign", "assign_add", "assign_sub", "depend", "identity", "stop_gradient"]
+__all__ = ["assign", "assign_add", "assign_sub", "constexpr", "depend", "identity", "stop_gradient"]
 
 
 def stop_gradient(value: Any) -> Any:
@@ -76,6 +77,31 @@ def depend(value: Any, expr: Any) -> Any:
     [3.] [2.]
     """
     return value
+
+
+def constexpr(
+    fn: Callable[..., Any] | None = None,
+    get_instance: bool = True,
+    name: str | None = None,
+    reuse_result: bool = True,
+    check: bool = True,
+) -> Any:
+    """Marks a Python function of constants that runs while a program is compiled.
+
+    Here every Python function does: it is returned as it is. The arguments are MindSpore's.
+
+    Args:
+        fn: the function; without it a decorator is returned.
+        get_instance, name, reuse_result, check: accepted for compatibility.
+
+    >>> from mindgrad import ops
+    >>> @ops.constexpr
+    ... def doubled(shape):
+    ...     return tuple(2 * n for n in shape)
+    >>> doubled((1, 2))
+    (2, 4)
+    """
+    return constexpr if fn is None else fn
 
 
 # --- assignment --------------------------------------------------------------------------------------

@@ -42,6 +42,13 @@ UFUNCS: dict[Any, Callable[..., Any]] = {
 }
 
 
+# functions that ask for the shape and the element type only; values are not read
+_BY_TYPE = {
+    np.shape, np.ndim, np.size, np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.iscomplexobj,
+    np.isrealobj,
+}  # fmt: skip
+
+
 def array_ufunc(self: Tensor, function: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """Apply one of NumPy's elementwise functions: called by NumPy.
 
@@ -74,7 +81,12 @@ def array_function(self: Tensor, function: Any, types: Any, args: Any, kwargs: d
     >>> from mindgrad import Tensor
     >>> np.concatenate([Tensor([1.0]), Tensor([2.0])])
     array([1., 2.], dtype=float32)
+    >>> np.shape(Tensor([1.0]))
+    (1,)
     """
+    if function in _BY_TYPE and isinstance(args[0], Tensor):
+        stand_in = np.broadcast_to(np.zeros((), args[0].dtype.numpy), args[0].shape)
+        args = (stand_in, *args[1:])
     name = f"np.{function.__name__}"
     given = {key: _arrays(value, name) for key, value in kwargs.items()}
     return function(*_arrays(tuple(args), name), **given)

@@ -358,6 +358,31 @@ def index_add(self: Tensor, dim: int, index: Any, source: Any) -> Tensor:
     return scattering.index_add(self, index, source, dim)
 
 
+def scatter_add(self: Tensor, *args: Any) -> Tensor:
+    """``x.scatter_add(indices, updates)``: see :func:`mindgrad.ops.tensor_scatter_add`.
+
+    ``x.scatter_add(dim, index, src)``, with three arguments, adds ``src`` at one place per element: see
+    :func:`mindgrad.ops.tensor_scatter_elements`.
+
+    Raises:
+        TypeError: there are neither two nor three arguments.
+
+    >>> from mindgrad import Tensor
+    >>> x = Tensor([1.0, 2.0])
+    >>> print(x.scatter_add(Tensor([[0]]), Tensor([5.0])), x.scatter_add(0, Tensor([1]), Tensor([5.0])))
+    [6. 2.] [1. 7.]
+    """
+    if len(args) == 2:
+        return scattering.tensor_scatter_add(self, *args)
+    if len(args) != 3:
+        raise TypeError(
+            f"For 'scatter_add', there must be two arguments (indices, updates) or three (dim, index, src), "
+            f"but got {len(args)}."
+        )
+    dim, index, src = args
+    return scattering.tensor_scatter_elements(self, index, src, dim, "add")
+
+
 def repeat(self: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
     """Each element repeated; see :func:`mindgrad.ops.repeat_interleave`.
 

@@ -15,6 +15,7 @@ from mindgrad.core import dtype as types
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import (
     activation,
+    affine,
     arithmetic,
     comparison,
     complexes,
@@ -22,11 +23,13 @@ from mindgrad.ops import (
     conversion,
     cumulative,
     extremes,
+    factorisation,
     indexing,
     interoperation,
     joining,
     layout,
     limits,
+    linalg,
     math,
     matrices,
     members,
@@ -95,6 +98,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 # functions that are methods as they are
 _FUNCTIONS: tuple[tuple[ModuleType, str], ...] = (
     (activation, "log_softmax sigmoid softmax"),
+    (affine, "addbmm addmm addmv addr baddbmm"),
     (
         arithmetic,
         "add addcdiv addcmul div divide float_power floor_divide fmod lerp mul multiply neg negative "
@@ -110,6 +114,7 @@ _FUNCTIONS: tuple[tuple[ModuleType, str], ...] = (
     (contraction, "bmm dot ger inner matmul mm outer"),
     (cumulative, "cummax cummin cumprod"),
     (extremes, "amax amin"),
+    (factorisation, "cholesky cholesky_inverse cholesky_solve qr svd"),
     (
         indexing,
         "gather gather_elements gather_nd index_select masked_fill masked_select",
@@ -118,6 +123,10 @@ _FUNCTIONS: tuple[tuple[ModuleType, str], ...] = (
     (
         layout,
         "expand_dims moveaxis movedim ravel squeeze swapaxes swapdims unsqueeze view",
+    ),
+    (
+        linalg,
+        "det inverse log_matrix_determinant logdet matrix_determinant matrix_power slogdet",
     ),
     (limits, "clamp clip fmax fmin maximum minimum"),
     (
@@ -189,6 +198,12 @@ METHODS: dict[str, Callable[..., Any]] = {
     "reshape_as": reshaping.reshape_as,
     "resize": reshaping.resize,
     "reverse": reshaping.flip,
+    "scatter_add": members.scatter_add,
+    "scatter_div": scattering.tensor_scatter_div,
+    "scatter_max": scattering.tensor_scatter_max,
+    "scatter_min": scattering.tensor_scatter_min,
+    "scatter_mul": scattering.tensor_scatter_mul,
+    "scatter_sub": scattering.tensor_scatter_sub,
     "select": members.select,
     "std": summaries.std,
     "sum": summaries.sum,

@@ -20,7 +20,7 @@ from mindgrad.frontend import state
 from mindgrad.ops.operands import broadcast_to as broadcast
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.places import read_at, write_at
-from mindgrad.ops.subscript import Slot, Subscript, unknown_mask_error, resolve, stacked
+from mindgrad.ops.subscript import Slot, Subscript, resolve, stacked, unknown_mask_error
 from mindgrad.primitives import arithmetic, slicing, structural
 
 __all__ = ["getitem", "iterate", "setitem", "updated"]

@@ -180,7 +180,7 @@ def hardsigmoid(input: Any) -> Tensor:
 
 
 def hardswish(input: Any) -> Tensor:
-    """x · min(max(x + 3, 0), 6) / 6.
+    """x · min(max(x + 3, 0), 6) / 6; its derivative is 0 at −3 and 3/2 at 3.
 
     Args:
         input: a real tensor of any shape, or a number. Integers are taken as Float32.
@@ -193,10 +193,14 @@ def hardswish(input: Any) -> Tensor:
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.hardswish(Tensor([-4.0, 0.0, 4.0])))
-    [-0.  0.  4.]
+    [0. 0. 4.]
     """
+    # in pieces, because ∞ · 0 would make NaN of value and derivative at infinity
     x = real_operand(input, "HSwish")
-    return mul(x, hardsigmoid(x))
+    above, below = greater(x, 3.0), less_equal(x, -3.0)
+    inside = choose(below, 0.0, choose(above, 0.0, x))
+    middle = mul(inside, mul(add(inside, 3.0), 1 / 6))
+    return choose(above, x, choose(below, 0.0, middle))
 
 
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:

@@ -188,7 +188,7 @@ def _simplify_mul(a: Any, b: Any) -> Any:
 
 
 def _mul_transpose(ct: Any, other: Any) -> Any:
-    return absorb(other, ct) if ct.tainted else ct * other
+    return absorb(other, ct) if ct.tainted or other.tainted else ct * other
 
 
 mul = multilinear(
@@ -209,6 +209,8 @@ mul = multilinear(
 
 def _absorb_numpy(a: Any, b: Any) -> Any:
     result = np.multiply(a, b)
+    if np.isfinite(np.add.reduce(result, axis=None)):  # then there is nothing to absorb
+        return result
     return np.where((np.equal(a, 0)) | (np.equal(b, 0)), np.zeros((), result.dtype), result)
 
 
@@ -294,7 +296,7 @@ div = Primitive(
     jvp=_div_jvp,
     transpose=_div_transpose,
     simplify=lambda a, b: a if _is(b, 1) else None,
-    taint="passes",
+    taint=lambda a, b: "passes" if type(b) is Constant and b.is_splat and not _is(b, 0) else "starts",
     samples=((reals(), reals(0.5, 2.0)), 2, "number"),
 )
 

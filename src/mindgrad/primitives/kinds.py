@@ -9,8 +9,11 @@
 **Infinite partials.** ``0 · ∞`` is NaN in IEEE arithmetic, but a path that carries no derivative must
 contribute exactly nothing (a branch of ``where`` that is masked out). A row whose partials can be
 infinite or NaN at a point of its domain is declared ``singular``; its products ``p · t`` are made
-with the absorbing product ``absorb`` (zero if a factor is zero). The product taints its result, and
-every product with a tainted factor absorbs too; regular programs keep plain products.
+with the absorbing product ``absorb`` (zero if a factor is zero). The product taints its result, as the
+row taints its value, what is computed from a tainted operand is tainted, and every product with a
+tainted factor absorbs too: in ``where(x > 0, sin(sqrt(x)), 0)`` also the slope of the sine is NaN
+where it is masked. Regular programs keep plain products. Limit: sums of products (matrix products)
+do not absorb.
 """
 
 from __future__ import annotations
@@ -147,6 +150,10 @@ def elementwise(
             ]
         )
 
+    def taint(*_: Any, **parameters: Any) -> str:
+        return "starts" if singular(**parameters) else "passes"  # type: ignore[operator]
+
+    row.setdefault("taint", taint if callable(singular) else "starts" if singular else "passes")
     return Primitive(
         name,
         "elementwise",
@@ -291,4 +298,5 @@ def multilinear(
 
 def general(name: str, *, jvp: Callable[..., Any], **row: Any) -> Primitive:
     """An operator with a forward rule of its own; reverse mode follows from the rule's parts."""
+    row.setdefault("taint", "passes")
     return Primitive(name, "general", jvp=jvp, **row)

@@ -32,9 +32,7 @@ class Profile:
     compile_seconds: float | None = None
 
 
-def measure(
-    function: Callable[..., Any], *args: Any, lower: bool = False, compile: bool = False
-) -> Profile:
+def measure(function: Callable[..., Any], *args: Any, lower: bool = False, compile: bool = False) -> Profile:
     """Build the program of ``function`` at the types of ``args`` and say how large it is.
 
     Args:

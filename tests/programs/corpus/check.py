@@ -54,6 +54,13 @@ def _tensors(tree: Any) -> list[Tensor]:
     return [leaf for leaf in flatten(tree)[0] if isinstance(leaf, Tensor)]
 
 
+def _like(tree: Any, tensors: Sequence[Tensor]) -> Any:
+    """``tensors`` in the places of those of ``tree``."""
+    leaves, structure = flatten(tree)
+    following = iter(tensors)
+    return unflatten(structure, [next(following) if isinstance(x, Tensor) else x for x in leaves])
+
+
 def derivatives_of(function: Callable[..., Any], weights: Sequence[Parameter]) -> Callable[..., Derivatives]:
     """All derivatives of ``function``, as one function of ``(xs, others, vs, us, cts)``."""
     listed = ParameterTuple(weights)
@@ -90,8 +97,7 @@ def derivatives_of(function: Callable[..., Any], weights: Sequence[Parameter]) -
 
         outputs, tangents = jvp(f, xs, vs)
         # the outputs' own structure, and the operator that users know, for the plain gradient
-        _, structure = flatten(outputs)
-        sens = unflatten(structure, [*cts])
+        sens = _like(outputs, cts)
         scaled = GradOperation(get_all=True, get_by_list=bool(weights), sens_param=True)
         found = scaled(f, listed)(*xs, sens)
         return {
@@ -185,7 +191,10 @@ class Checked:
         with jax.enable_x64(True):
             jitted = jax.jit(derivatives_by_jax(oracle, names))
             ws = [w.asnumpy() for w in self.weights]
-            given = [tuple(map(jnp.asarray, each)) for each in (self.xs, self.program.others, ws, self.vs, self.us, self.cts)]
+            given = [
+                tuple(map(jnp.asarray, each))
+                for each in (self.xs, self.program.others, ws, self.vs, self.us, self.cts)
+            ]
             # compiled as it comes: the oracle's speed is of no interest, its compilation's is
             program = jitted.lower(*given).compile({"xla_backend_optimization_level": 0})
             found = program(*given)
@@ -193,7 +202,9 @@ class Checked:
 
     # -- finite differences ----------------------------------------------------------------------
 
-    def quotient(self, function: Callable[[Sequence[np.ndarray]], list[np.ndarray]], step: float) -> list[np.ndarray]:
+    def quotient(
+        self, function: Callable[[Sequence[np.ndarray]], list[np.ndarray]], step: float
+    ) -> list[np.ndarray]:
         """∂f/∂x v by the central difference of fourth order."""
         total: list[np.ndarray] = []
         for distance, factor in ((-2, 1 / 12), (-1, -2 / 3), (1, 2 / 3), (2, -1 / 12)):
@@ -209,8 +220,7 @@ class Checked:
     def gradient(self, xs: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The eager gradient of ⟨c, f⟩ with respect to inputs and weights."""
         f = lambda *xs: self.function(*xs, *self.others)
-        outputs = self.call(self.xs)
-        sens = unflatten(flatten(outputs)[1], [*map(Tensor, self.cts)])
+        sens = _like(self.call(self.xs), [*map(Tensor, self.cts)])
         operation = GradOperation(get_all=True, get_by_list=bool(self.weights), sens_param=True)
         found = operation(f, ParameterTuple(self.weights))(*map(Tensor, xs), sens)
         return [t.asnumpy() for t in _tensors(found)]

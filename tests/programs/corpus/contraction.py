@@ -55,7 +55,10 @@ def einsums_of_diagonals(a, b):
     oracle=lambda x, y, z: jnp.dot(x, x) * jnp.outer(x, x)[0] + jnp.tensordot(z, y, ((1, 2), (0, 1))).sum() * x + jnp.kron(x, x[:2])[:3] + (z @ z.transpose(0, 2, 1)).sum() * x,
 )  # fmt: skip
 def other_products(x, y, z):
-    p = ops.tensor_dot(x, x, 1) * ops.outer(x, x)[0] + ops.reduce_sum(ops.tensor_dot(z, y, ((1, 2), (0, 1)))) * x
+    p = (
+        ops.tensor_dot(x, x, 1) * ops.outer(x, x)[0]
+        + ops.reduce_sum(ops.tensor_dot(z, y, ((1, 2), (0, 1)))) * x
+    )
     return p + ops.kron(x, x[:2])[:3] + ops.reduce_sum(ops.bmm(z, ops.transpose(z, (0, 2, 1)))) * x
 
 
@@ -85,8 +88,8 @@ def linear_systems(x, b):
 def a_log_likelihood(x, b):
     """That of a normal distribution, through the Cholesky factor."""
     factor = ops.cholesky(ops.matmul(x, x.T) + 2 * ops.eye(3, 3, b.dtype))
-    z = ops.solve_triangular(factor, b.reshape(3, 1), upper=False).reshape(3)
-    return -0.5 * ops.reduce_sum(z * z) - ops.reduce_sum(ops.log(ops.diag(factor)))
+    z = ops.solve_triangular(factor, b.reshape(3, 1), lower=True).reshape(3)
+    return -0.5 * ops.reduce_sum(z * z) - ops.reduce_sum(ops.log(ops.diagonal(factor)))
 
 
 @program(
@@ -102,8 +105,12 @@ def spectra(x):
 
 @program(
     normal(3, 3),
-    oracle=lambda x: (jnp.linalg.eigh(x + x.T)[1] * jnp.array([1.0, 2, 3])) @ jnp.linalg.eigh(x + x.T)[1].T + jnp.linalg.matrix_power(x, 3),
-    rtol=1e-6, atol=1e-8,
+    oracle=lambda x: (
+        (jnp.linalg.eigh(x + x.T)[1] * jnp.array([1.0, 2, 3])) @ jnp.linalg.eigh(x + x.T)[1].T
+        + jnp.linalg.matrix_power(x, 3)
+    ),
+    rtol=1e-6,
+    atol=1e-8,
 )
 def a_projection_from_eigenvectors(x):
     """Σ k v_k v_kᵀ: what does not depend on the signs of the eigenvectors."""

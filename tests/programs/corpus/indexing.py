@@ -49,8 +49,11 @@ def an_embedding(table, tokens):
 
 @program(
     normal(3, 4),
-    oracle=lambda x: jnp.take_along_axis(x, jnp.array([[3, 0], [1, 1], [2, 3]]), 1) * x[jnp.array([2, 0, 1]), jnp.array([0, 1, 2])][:, None]
-    + jnp.take(x.ravel(), jnp.array([5, 6]))[None],
+    oracle=lambda x: (
+        jnp.take_along_axis(x, jnp.array([[3, 0], [1, 1], [2, 3]]), 1)
+        * x[jnp.array([2, 0, 1]), jnp.array([0, 1, 2])][:, None]
+        + jnp.take(x.ravel(), jnp.array([5, 6]))[None]
+    ),
 )
 def gathers(x):
     y = ops.gather_elements(x, 1, Tensor([[3, 0], [1, 1], [2, 3]]))
@@ -72,21 +75,15 @@ def writes_into_a_local_tensor(x):
 
 @program(
     normal(3, 3), normal(3),
-    oracle=lambda x, y: x.at[1].set(y * y).at[:, 2].set(0.5).at[0, 0].add(y[1]).at[jnp.array([2, 0]), jnp.array([0, 1])].set(y[:2] * x[1, 1]) @ y,
+    oracle=lambda x, y: x.at[1].set(y * y).at[:, 2].set(0.5).at[0, 0].add(y[1]).at[jnp.array([2, 0]), jnp.array([0, 1])].set(y[:2] * y[1] ** 2) @ y,
 )  # fmt: skip
 def writes_into_an_argument(x, y):
     """The caller's tensor stays; what is overwritten has gradient zero."""
     x[1] = y * y
     x[:, 2] = 0.5
     x[0, 0] += y[1]
-    before = Tensor([2, 0])
-    x[before, Tensor([0, 1])] = y[:2] * _kept(x, y)
+    x[Tensor([2, 0]), Tensor([0, 1])] = y[:2] * x[1, 1]
     return ops.matmul(x, y)
-
-
-def _kept(x, y):
-    """x[1, 1] as it is after the first write: y₁²."""
-    return x[1, 1]
 
 
 @program(
@@ -125,7 +122,11 @@ def scatters(x, u):
 
 @program(
     spread(3, 4),
-    oracle=lambda x: jnp.sort(x, 1) * jnp.arange(4.0) + x[:, ::-1] ** 2 + jax.lax.top_k(x, 2)[0].sum(1, keepdims=True) * x.max(1, keepdims=True),
+    oracle=lambda x: (
+        jnp.sort(x, 1) * jnp.arange(4.0)
+        + x[:, ::-1] ** 2
+        + jax.lax.top_k(x, 2)[0].sum(1, keepdims=True) * x.max(1, keepdims=True)
+    ),
 )
 def sorted_and_ranked(x):
     values, places = ops.sort(x)
@@ -137,7 +138,10 @@ def sorted_and_ranked(x):
 
 @program(
     spread(2, 3),
-    oracle=lambda x: jnp.where(jnp.array([[True, False, True], [False, False, True]]), x * x, 7.0) + jnp.where(x > 0, 0.0, x**3),
+    oracle=lambda x: (
+        jnp.where(jnp.array([[True, False, True], [False, False, True]]), x * x, 7.0)
+        + jnp.where(x > 0, 0.0, x**3)
+    ),
 )
 def masks(x):
     mask = Tensor([[True, False, True], [False, False, True]])
@@ -147,7 +151,10 @@ def masks(x):
 
 @program(
     normal(3, 3),
-    oracle=lambda x: (x[jnp.array([0, 2]), jnp.array([1, 2])] * x[jnp.array([1, 2]), 0], x[jnp.array([2, 0])][:, :2] ** 2),
+    oracle=lambda x: (
+        x[jnp.array([0, 2]), jnp.array([1, 2])] * x[jnp.array([1, 2]), 0],
+        x[jnp.array([2, 0])][:, :2] ** 2,
+    ),
 )
 def constant_masks_select(x):
     """A mask of known values gives a tensor of known shape, compiled too."""
@@ -159,7 +166,9 @@ def constant_masks_select(x):
 @program(
     normal(4, 4),
     others=[np.array(1), np.array(2)],
-    oracle=lambda x, i, j: jax.lax.dynamic_slice(x, (i, j), (2, 2)) * jax.lax.dynamic_index_in_dim(x, i, 0, False)[:2] + x[j, i],
+    oracle=lambda x, i, j: (
+        jax.lax.dynamic_slice(x, (i, j), (2, 2)) * jax.lax.dynamic_index_in_dim(x, i, 0, False)[:2] + x[j, i]
+    ),
 )
 def slices_at_places_that_are_data(x, i, j):
     part = ops.dynamic_slice(x, (i, j), (2, 2))

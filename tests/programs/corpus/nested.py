@@ -94,8 +94,12 @@ def a_cotangent_that_is_a_variable(x, c):
 
 @program(
     normal(3),
-    oracle=lambda x: jax.vjp(jnp.sin, x)[1](x)[0] * jax.vjp(jnp.sin, x)[1](x * x)[0] * jax.linearize(jnp.exp, x)[1](x),
-    gradient=lambda x: (4 * x**3 * np.cos(x) ** 2 - 2 * x**4 * np.cos(x) * np.sin(x) + x**4 * np.cos(x) ** 2) * np.exp(x),
+    oracle=lambda x: (
+        jax.vjp(jnp.sin, x)[1](x)[0] * jax.vjp(jnp.sin, x)[1](x * x)[0] * jax.linearize(jnp.exp, x)[1](x)
+    ),
+    gradient=lambda x: (
+        (4 * x**3 * np.cos(x) ** 2 - 2 * x**4 * np.cos(x) * np.sin(x) + x**4 * np.cos(x) ** 2) * np.exp(x)
+    ),
 )
 def a_pullback_used_twice(x):
     _, pull = ms.vjp(ops.sin, x)

@@ -12,7 +12,9 @@ from tests.programs.corpus.program import normal, positive, program, uniform
 def weight(name, *shape):
     """A Parameter of numbers that do not change from run to run."""
     generator = np.random.default_rng(sum(map(ord, name)) + len(shape))
-    return Parameter(Tensor(generator.normal(size=shape) / np.sqrt(max(shape[0], 1) if shape else 1)), name=name)
+    return Parameter(
+        Tensor(generator.normal(size=shape) / np.sqrt(max(shape[0], 1) if shape else 1)), name=name
+    )
 
 
 class Dense(nn.Cell):
@@ -51,7 +53,13 @@ class MeanSquare(nn.Cell):
         return ops.mean(ops.square(self.one(ops.tanh(self.two(x)))))
 
 
-@program(normal(3, 2), oracle=lambda p, x: jnp.tanh(_dense(p, "body.2", jnp.tanh(_dense(p, "body.0", x)))) * _dense(p, "heads.1", x) + _dense(p, "heads.0", x))
+@program(
+    normal(3, 2),
+    oracle=lambda p, x: (
+        jnp.tanh(_dense(p, "body.2", jnp.tanh(_dense(p, "body.0", x)))) * _dense(p, "heads.1", x)
+        + _dense(p, "heads.0", x)
+    ),
+)
 class Containers(nn.Cell):
     """SequentialCell and CellList."""
 
@@ -200,7 +208,9 @@ class Hamiltonian(nn.Cell):
         self.top = weight("top", 3)
 
     def total(self, q, m):
-        return ops.reduce_sum(ops.tanh(self.energy(ops.concat((q, m)))) * self.top) + ops.reduce_sum(m * m) / 2
+        return (
+            ops.reduce_sum(ops.tanh(self.energy(ops.concat((q, m)))) * self.top) + ops.reduce_sum(m * m) / 2
+        )
 
     def construct(self, q, m):
         for _ in range(2):
@@ -265,7 +275,10 @@ def _normalised_by_jax(p, x):
     return centred * p["gamma"] / jnp.sqrt((centred**2).mean(0) + 0.1) + 0.25 * x.mean(0) * x
 
 
-@program(positive(3), oracle=lambda p, x: jnp.sin(x * p["a"]) * p["a"] + (jnp.cos(x * p["a"]) * p["a"] * x) ** 2 * p["b"])
+@program(
+    positive(3),
+    oracle=lambda p, x: jnp.sin(x * p["a"]) * p["a"] + (jnp.cos(x * p["a"]) * p["a"] * x) ** 2 * p["b"],
+)
 class ForwardInside(nn.Cell):
     """A derivative along the input itself inside a network."""
 

@@ -92,7 +92,10 @@ def _heat_by_jax(u):
 
 @program(
     uniform(-1, 1, 3),
-    oracle=lambda x: -6 * jnp.tanh(x) * (-2 * jnp.tanh(x) * (1 - jnp.tanh(x) ** 2)) + (6 * jnp.tanh(x) ** 2 - 2) * (1 - jnp.tanh(x) ** 2),
+    oracle=lambda x: (
+        -6 * jnp.tanh(x) * (-2 * jnp.tanh(x) * (1 - jnp.tanh(x) ** 2))
+        + (6 * jnp.tanh(x) ** 2 - 2) * (1 - jnp.tanh(x) ** 2)
+    ),
 )
 def korteweg_de_vries(x):
     """u u_xx·… and u_xxx of u = tanh x: three gradients inside."""

@@ -129,7 +129,7 @@ def a_masked_branch_is_nan(x, y):
 
 @program(
     [0.0, 4.0, 0.0, -1.0],
-    oracle=lambda x: jnp.where(x > 0, x**1.5, 0.0) / 1,
+    oracle=lambda x: jnp.where(x > 0, jnp.where(x > 0, x, 1) ** 1.5, 0.0),
     gradient=lambda x: np.where(x > 0, 1.5 * np.sqrt(np.abs(x)), 0),
     smooth=False, reason="0 is where the mask changes",
 )  # fmt: skip
@@ -169,7 +169,9 @@ def approximate_gelu(x):
 @program(
     normal(4),
     oracle=lambda x: special.erf(x / 2) + jnp.exp(-x * x),
-    gradient=lambda x: np.exp(-x * x / 4) / np.sqrt(np.pi) - 2 * x * scipy.special.exp10(-x * x * np.log10(np.e)),
+    gradient=lambda x: (
+        np.exp(-x * x / 4) / np.sqrt(np.pi) - 2 * x * scipy.special.exp10(-x * x * np.log10(np.e))
+    ),
 )
 def a_gaussian_and_its_integral(x):
     return ops.erf(x / 2) + ops.exp(-ops.square(x))
@@ -184,10 +186,20 @@ def real_and_imaginary_parts(x, y):
     """Real programs that pass through complex numbers: (x + i y)², conjugates, products."""
     z = ops.complex(x, y)
     w = z * ops.conj(z)  # x² + y²
-    return ops.real(w) - ops.real(z * z) - 2 * ops.square(y) + ops.imag(z * z) / 2 * y + x * x - 2 * x * y - 2 * y**3
+    return (
+        ops.real(w)
+        - ops.real(z * z)
+        - 2 * ops.square(y)
+        + ops.imag(z * z) / 2 * y
+        + x * x
+        - 2 * x * y
+        - 2 * y**3
+    )
 
 
-@program(normal(2, 3), oracle=lambda x: (jnp.abs(x + 0.3 + 1j * x**2) ** 2).sum(0) + jnp.angle(x + 3 + 1j * x))
+@program(
+    normal(2, 3), oracle=lambda x: (jnp.abs(x + 0.3 + 1j * x**2) ** 2).sum(0) + jnp.angle(x + 3 + 1j * x)
+)
 def magnitudes_and_angles(x):
     z = ops.complex(x + 0.3, x * x)
     return ops.reduce_sum(ops.square(ops.abs(z)), 0) + ops.angle(ops.complex(x + 3, x))

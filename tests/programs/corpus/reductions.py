@@ -44,7 +44,12 @@ def _product_slope(x):
 
 @program(
     spread(3, 4),
-    oracle=lambda x: x.max(1) * x.min(1) + x.max() * jnp.array([1.0, 2, 3]) + jnp.sort(x, 0)[1, :3] ** 2 + x.max(0)[1:] ** 2,
+    oracle=lambda x: (
+        x.max(1) * x.min(1)
+        + x.max() * jnp.array([1.0, 2, 3])
+        + jnp.sort(x, 0)[1, :3] ** 2
+        + x.max(0)[1:] ** 2
+    ),
 )
 def extremes(x):
     values, _ = ops.max(x, 1)

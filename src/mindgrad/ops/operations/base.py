@@ -121,7 +121,7 @@ def operation(
         "_counts": _counts(used, skip=0 if run is None else 1),
         "__module__": module,
         "__qualname__": name,
-        "__doc__": _documentation(name, function, found, example, prints),
+        "__doc__": _documentation(name, function, used, 0 if run is None else 1, found, example, prints),
         "__signature__": inspect.Signature(
             [
                 inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=each.default)
@@ -150,8 +150,53 @@ def _counts(function: Any, skip: int) -> tuple[int, float]:
     return most - len(function.__defaults__ or ()), most
 
 
+_MEANINGS = {
+    "adjoint": "whether the adjoint matrix is taken",
+    "axis": "the axis, or axes, to work along",
+    "batch_dims": "how many axes in front go together",
+    "data_format": "the order of the axes",
+    "descending": "whether the largest element comes first",
+    "diagonal": "the number of the diagonal, counted from the main one upwards",
+    "dilation": "the distance between elements that meet neighbouring elements of the kernel",
+    "dtype": "the element type of the result",
+    "epsilon": "the smallest sum of squares to divide by",
+    "exclusive": "whether each element is left out of its own result",
+    "full_matrices": "whether the orthonormal matrices are square",
+    "group": "the number of groups of channels, each with its own kernel",
+    "keep_dims": "whether these axes stay with size 1",
+    "kernel_size": "the sizes of the kernel",
+    "maxlen": "the largest number of elements",
+    "mode": "1, for a convolution",
+    "num": "the number of parts, if it is to be checked",
+    "out_channel": "the number of kernels",
+    "output_num": "the number of parts",
+    "output_type": "the element type of the result",
+    "p": "the order of the norm",
+    "pad": "the zeros around the input",
+    "pad_list": "accepted for compatibility",
+    "paddings": "how many zeros stand before and behind each axis",
+    "reverse": "whether it runs from the end",
+    "shape": "the shape of the result",
+    "shift": "how far the elements move",
+    "skip_mode": "whether no axes mean that nothing is reduced",
+    "sorted": "whether the elements found are in order",
+    "transpose_a": "whether the last two axes of the first operand are exchanged",
+    "transpose_b": "whether the last two axes of the second operand are exchanged",
+    "unbiased": "whether n − 1 is divided by, and not n",
+    "use_lock": "accepted for compatibility",
+    "use_locking": "accepted for compatibility",
+    "check_index_bound": "accepted for compatibility",
+}
+
+
 def _documentation(
-    name: str, function: Any, attributes: dict[str, Attribute], example: str, prints: str
+    name: str,
+    function: Any,
+    used: Any,
+    skip: int,
+    attributes: dict[str, Attribute],
+    example: str,
+    prints: str,
 ) -> str:
     text = inspect.getdoc(function) or ""
     summary, _, rest = text.partition("\n\n")
@@ -159,8 +204,13 @@ def _documentation(
     if attributes:
         lines += ["", "Args:"]
         for key, each in attributes.items():
-            default = "" if each.default is _REQUIRED else f"; by default {each.default!r}"
-            lines.append(f"    {key}: {each.words}{default}.")
+            default = "" if each.default is _REQUIRED else f", by default {each.default!r}"
+            meaning = _described(text, key) or _MEANINGS.get(key, "")
+            lines.append(f"    {key}: {each.words}{default}{': ' * bool(meaning)}{meaning}.")
+    lines += ["", f"Called with {_inputs(used, skip)}.", "", "Raises:"]
+    lines += ["    TypeError: an attribute or an input is of another type, or the number of inputs another."]
+    if "ValueError" in rest or attributes:
+        lines += ["    ValueError: an attribute or an input has a value or shape that does not fit."]
     if example:
         needed = ", ".join(word for word in ("Parameter", "Tensor", "ops") if word in example)
         lines += ["", f">>> from mindgrad import {needed}", f">>> print({example})", *prints.split("\n")]
@@ -168,6 +218,28 @@ def _documentation(
         shown = rest[rest.index(">>> ") :]
         lines += ["", shown.replace(f"ops.{function.__name__}(", f"ops.{name}()(")]
     return "\n".join(lines)
+
+
+def _described(text: str, name: str) -> str:
+    """What the documentation ``text`` of a function says of its argument ``name``."""
+    start = text.find(f"\n    {name}: ")
+    if start < 0:
+        return ""
+    first, *others = text[start + 1 :].split("\n")
+    words = [first.partition(": ")[2]]
+    for line in others:
+        if not line.startswith("        "):
+            break
+        words.append(line.strip())
+    return " ".join(words).rstrip(".")
+
+
+def _inputs(function: Any, skip: int) -> str:
+    code, defaults = function.__code__, function.__defaults__ or ()
+    names = list(code.co_varnames[skip : code.co_argcount])
+    for position, default in enumerate(reversed(defaults), 1):
+        names[-position] += f" (by default {default!r})"
+    return ", ".join(f"``{name}``" if " " not in name else name for name in names) or "no inputs"
 
 
 # --- what attributes must be -------------------------------------------------------------------------

@@ -278,13 +278,11 @@ Cummin = operation(
 _TRANSPOSES = {"transpose_a": boolean(False), "transpose_b": boolean(False)}
 
 
-def _matmul(self: Any, x: Any, y: Any) -> Any:
-    contraction.check_ranks("MatMul", contraction.factors("MatMul", x, y), 2, 2)
-    return contraction.matrix_product("MatMul", x, y, self.transpose_a, self.transpose_b)
-
-
 MatMul = operation(
-    __name__, "MatMul", contraction.mm, attributes=_TRANSPOSES, run=_matmul,
+    __name__, "MatMul", contraction.mm, attributes=_TRANSPOSES,
+    run=lambda self, x, y: contraction.matrix_product(
+        "MatMul", x, y, self.transpose_a, self.transpose_b, batched=False
+    ),
     example="ops.MatMul(transpose_b=True)(Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]]))", prints="[[11.]]",
 )  # fmt: skip
 BatchMatMul = operation(
