@@ -294,10 +294,15 @@ def test_what_has_no_path_is_zero_and_never_none():
     same(ms.grad(lambda x: Y * 2)(X), [0.0, 0.0])
     same(ms.grad(lambda x: ops.greater(x, 1))(X), [0.0, 0.0])
     same(ms.grad(lambda x: 3.0)(X), [0.0, 0.0])
-    same(ms.grad(lambda x: None)(X), [0.0, 0.0])
     same(ms.grad(lambda x: (x * x, 5, None))(X), [2.0, 4.0])
     same(ms.value_and_grad(lambda x: 3.0)(X), (3.0, [0.0, 0.0]))
-    same(ms.value_and_grad(lambda x: None)(X), (None, [0.0, 0.0]))
+
+
+def test_a_function_that_returns_nothing_is_refused():
+    with pytest.raises(TypeError, match=r"must return a tensor or number, but .* returned None"):
+        ms.grad(lambda x: None)(X)
+    with pytest.raises(TypeError, match=r"must return a tensor or number, but .* returned none"):
+        ms.grad(lambda x: (None, [None]))(X)
 
 
 def test_outputs_that_are_the_input_a_constant_or_a_weight():

@@ -93,8 +93,8 @@ class Variable(Atom):
     """A value defined by an equation, or an input of its graph.
 
     ``linear`` marks a value that depends on a tangent: linear equations stand apart from the
-    others while a graph is built, which is all that *linearize* needs. ``tainted`` marks a
-    derivative that can be infinite (see ``primitives.kinds``). ``made_by`` is the equation that
+    others while a graph is built, which is all that *linearize* needs. ``tainted`` marks one that can
+    be infinite or NaN (see ``primitives.kinds``). ``made_by`` is the equation that
     defines it, ``None`` for an input.
     """
 

@@ -192,7 +192,13 @@ def check_tensors(text: str, values: Sequence[Any]) -> None:
 
 
 def check_outputs(owner: str, fn: Any, leaves: Sequence[Any]) -> None:
-    """Raises: TypeError: the function gave something that is no tensor, number or None."""
+    """Raises: TypeError: the function gave something that is no tensor, number or None, or only None."""
+    if not any(leaf is not None for leaf in leaves):
+        raise TypeError(
+            f"For '{owner}', the function to differentiate must return a tensor or number, but "
+            f"{describe(fn)} returned {'None' if len(leaves) == 1 else 'none'}; does it end without "
+            f"'return'?"
+        )
     for leaf in leaves:
         if isinstance(leaf, (Tensor, bool, int, float, complex, np.generic)) or leaf is None:
             continue

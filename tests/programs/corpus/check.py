@@ -113,8 +113,17 @@ def derivatives_of(function: Callable[..., Any], weights: Sequence[Parameter]) -
     return everything
 
 
-def derivatives_by_jax(oracle: Callable[..., Any], names: Sequence[str]) -> Callable[..., Derivatives]:
-    """The same derivatives by jax, of ``(xs, others, ws, vs, us, cts)``; ``names`` are those of ``ws``."""
+def derivatives_by_jax(
+    oracle: Callable[..., Any], names: Sequence[str], symmetric: bool
+) -> Callable[..., Derivatives]:
+    """The same derivatives by jax, of ``(xs, others, ws, vs, us, cts)``.
+
+    Args:
+        oracle: the program in ``jax.numpy``.
+        names: the names of ``ws``.
+        symmetric: whether second derivatives are the same in every order of modes, by mathematics;
+            then one order stands for all. They are not where a derivative is stopped or replaced.
+    """
 
     def everything(xs: Any, others: Any, ws: Any, vs: Any, us: Any, cts: Any) -> Derivatives:
         def f(xs: Any, ws: Any) -> list[Any]:
@@ -139,14 +148,16 @@ def derivatives_by_jax(oracle: Callable[..., Any], names: Sequence[str]) -> Call
         def pushed(xs: Any, ws: Any) -> Any:
             return pairing(cts, along(xs, ws))
 
+        reverse, mixed = jax.jvp(lambda xs: gradient(loss)(xs, ws), (xs,), (vs,))
+        (values, forward), (_, twice) = jax.jvp(lambda xs: (f(xs, ws), along(xs, ws)), (xs,), (vs,))
         return {
-            "value": f(xs, ws),
-            "forward": along(xs, ws),
-            "reverse": gradient(loss)(xs, ws),
-            "reverse over reverse": gradient(slope)(xs, ws),
-            "forward over reverse": jax.jvp(lambda xs: gradient(loss)(xs, ws), (xs,), (vs,))[1],
-            "reverse over forward": gradient(pushed)(xs, ws),
-            "forward over forward": jax.jvp(lambda xs: along(xs, ws), (xs,), (vs,))[1],
+            "value": values,
+            "forward": forward,
+            "reverse": reverse,
+            "reverse over reverse": gradient(slope)(xs, ws) if names or not symmetric else mixed,
+            "forward over reverse": mixed,
+            "reverse over forward": mixed if symmetric else gradient(pushed)(xs, ws),
+            "forward over forward": twice,
         }
 
     return everything
@@ -189,7 +200,7 @@ class Checked:
             return None
         names = [w.name for w in self.weights]
         with jax.enable_x64(True):
-            jitted = jax.jit(derivatives_by_jax(oracle, names))
+            jitted = jax.jit(derivatives_by_jax(oracle, names, self.program.smooth))
             ws = [w.asnumpy() for w in self.weights]
             given = [
                 tuple(map(jnp.asarray, each))
