@@ -27,6 +27,7 @@ from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.core.types import TensorType
 
 __all__ = [
+    "LEFT_BEHIND",
     "GraphScope",
     "Recorder",
     "Scope",
@@ -41,6 +42,12 @@ __all__ = [
     "run_kernel",
     "set_kernel_runner",
 ]
+
+
+LEFT_BEHIND = (
+    "a tensor of a program that has finished compiling is used outside of it: it was kept in an "
+    "attribute, list or global while the function was compiled. Return it from the function instead."
+)
 
 
 class _Local(threading.local):
@@ -361,11 +368,7 @@ class GraphScope(Scope):
             atom: Any = self.builder.input(tensor.type)
             self._capture(atom, tensor)
         elif tensor._array is None:
-            raise RuntimeError(
-                "a tensor of a program that has finished compiling is used outside of it: it was "
-                "kept in an attribute, list or global while the function was compiled. Return it "
-                "from the function instead."
-            )
+            raise RuntimeError(LEFT_BEHIND)
         else:
             array = tensor._array
             if isinstance(array, np.ndarray) and array.size > 1 and not any(array.strides):

@@ -17,7 +17,7 @@ from mindgrad._base.tree import flatten, unflatten
 from mindgrad.backend.xla import compile_graph, to_device
 from mindgrad.core.build import building
 from mindgrad.core.graph import Graph
-from mindgrad.core.scope import GraphScope, as_it_is, open_scopes, opened
+from mindgrad.core.scope import LEFT_BEHIND, GraphScope, as_it_is, open_scopes, opened
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.frontend import state
 
@@ -70,6 +70,8 @@ class _Program:
             array = tensor._array
             if isinstance(array, (np.ndarray, np.generic)):
                 array = tensor._array = to_device(tensor.numpy())
+            elif array is None:
+                raise RuntimeError(LEFT_BEHIND)
             arrays.append(array)
         for parameter in self.parameters:
             array = parameter._array

@@ -13,7 +13,7 @@ import numpy as np
 from mindgrad.core.dtype import complex64, complex128, float32, float64, int32
 from mindgrad.core.primitive import REGISTRY
 from mindgrad.core.types import Shape, TensorType
-from mindgrad.primitives.arithmetic import not_equal, equal, greater, greater_equal, select
+from mindgrad.primitives.arithmetic import equal, greater, greater_equal, not_equal, select
 from mindgrad.primitives.batching import at_front
 from mindgrad.primitives.complexes import conj
 from mindgrad.primitives.contraction import dot
@@ -24,8 +24,8 @@ from mindgrad.primitives.structural import broadcast_in_dim, convert, iota, tran
 __all__ = [
     "adjoint", "batched_in_front", "check_matrix", "check_square", "columns", "diagonal", "dominant",
     "hermitian", "identity", "lower", "masked", "matmul", "off_diagonal", "on_failure_nan",
-    "on_the_diagonal", "positive_definite", "real_part_type", "rows", "separated", "sum_of_products", "swapped", "upper",
-    "well_conditioned",
+    "on_the_diagonal", "positive_definite", "real_part_type", "rows", "separated", "sum_of_products", "swapped",
+    "upper", "well_conditioned",
 ]  # fmt: skip
 
 _SUPPORTED = (float32, float64, complex64, complex128)
