@@ -4,8 +4,6 @@ First and second derivative; forward = reverse, all four second orders agree, Nu
 table is ``docs/conventions.md``, written by ``python -m tests.laws.test_conventions``.
 """
 
-# ruff: noqa: E501 - a line of the table is a line
-
 from __future__ import annotations
 
 import math

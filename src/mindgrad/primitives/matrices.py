@@ -24,8 +24,8 @@ from mindgrad.primitives.structural import broadcast_in_dim, convert, iota, tran
 __all__ = [
     "adjoint", "batched_in_front", "check_matrix", "check_square", "columns", "diagonal", "dominant",
     "hermitian", "identity", "lower", "masked", "matmul", "off_diagonal", "on_failure_nan",
-    "on_the_diagonal", "positive_definite", "real_part_type", "rows", "separated", "sum_of_products", "swapped",
-    "upper", "well_conditioned",
+    "on_the_diagonal", "positive_definite", "real_part_type", "rows", "separated", "sum_of_products",
+    "swapped", "upper", "well_conditioned",
 ]  # fmt: skip
 
 _SUPPORTED = (float32, float64, complex64, complex128)
