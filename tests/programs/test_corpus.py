@@ -1,14 +1,19 @@
 """The corpus: small programs, eager and compiled, all derivatives, against three oracles."""
 
+import jax
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies
 
-from mindgrad import Tensor
+import mindgrad as ms
+from mindgrad import Tensor, nn, ops
 from mindgrad._base.tree import flatten
-from mindgrad.ops import GradOperation
+from mindgrad.functional.compiled import Compiled
+from mindgrad.ops import GradOperation, grad, jvp, stop_gradient
 from tests.programs.corpus import (
     contraction,
     control,
+    drawn,
     indexing,
     layout,
     nested,
@@ -19,7 +24,7 @@ from tests.programs.corpus import (
     types,
 )
 from tests.programs.corpus.check import MODES, Checked
-from tests.programs.corpus.program import PROGRAMS
+from tests.programs.corpus.program import PROGRAMS, Program, normal
 
 ROOMS = (contraction, control, indexing, layout, nested, nets, physics, pointwise, reductions, types)
 
@@ -65,18 +70,19 @@ def test_gradients_have_the_types_of_what_they_belong_to(checked, name):
         assert [t.dtype for t in found.eager[mode]] == [y.dtype for y in found.eager["value"]], mode
 
 
-@pytest.mark.parametrize("name", [name for name, each in PROGRAMS.items() if each.oracle])
-def test_jax_agrees(checked, name):
-    found = checked(name)
+def agrees_with_jax(found):
     by_jax = found.by_jax()
     scale = max(1.0, *[float(np.max(np.abs(y), initial=0)) for y in by_jax["reverse over reverse"]])
     for mode in MODES:
         agree(found.eager[mode], by_jax[mode], mode, found.program.rtol, found.program.atol * scale)
 
 
-@pytest.mark.parametrize("name", [name for name, each in PROGRAMS.items() if each.smooth])
-def test_finite_differences_agree(checked, name):
-    found = checked(name)
+@pytest.mark.parametrize("name", [name for name, each in PROGRAMS.items() if each.oracle])
+def test_jax_agrees(checked, name):
+    agrees_with_jax(checked(name))
+
+
+def agrees_with_finite_differences(found):
     for what, function, mode in [
         ("first order", found.outputs, "forward"),
         ("second order", found.gradient, "forward over reverse"),
@@ -90,16 +96,23 @@ def test_finite_differences_agree(checked, name):
     np.testing.assert_allclose(second, first, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", [name for name, each in PROGRAMS.items() if each.gradient])
-def test_known_formulas_agree(name):
-    program = PROGRAMS[name]
+@pytest.mark.parametrize("name", [name for name, each in PROGRAMS.items() if each.smooth])
+def test_finite_differences_agree(checked, name):
+    agrees_with_finite_differences(checked(name))
+
+
+def agrees_with_the_formula(program):
     function, _, others = program.parts()
     xs = program.inputs()
     found = GradOperation(get_all=True)(lambda *xs: function(*xs, *others))(*map(Tensor, xs))
     formula = program.gradient(*xs, *program.others)
     expected = formula if isinstance(formula, tuple) else (formula,)
-    for ours, theirs in zip(flatten(found)[0], expected, strict=True):
-        np.testing.assert_allclose(ours.asnumpy(), theirs, rtol=1e-9, atol=1e-11)
+    agree([t.asnumpy() for t in flatten(found)[0]], expected, "gradient", 1e-9, 1e-11)
+
+
+@pytest.mark.parametrize("name", [name for name, each in PROGRAMS.items() if each.gradient])
+def test_known_formulas_agree(name):
+    agrees_with_the_formula(PROGRAMS[name])
 
 
 def test_the_corpus_is_what_it_is_said_to_be():
@@ -107,3 +120,92 @@ def test_the_corpus_is_what_it_is_said_to_be():
     assert len(PROGRAMS) >= 60
     assert sum(each.oracle is not None for each in PROGRAMS.values()) >= 60
     assert sum(each.smooth for each in PROGRAMS.values()) >= 50
+
+
+# -- errors that are planted -------------------------------------------------------------------------
+
+
+class WrongSquare(nn.Cell):
+    """x², with a derivative that is wrong by one part in a thousand."""
+
+    def construct(self, x):
+        return x * x
+
+    def bprop(self, x, out, dout):
+        return (2.002 * x * dout,)
+
+
+class WrongCurvature(nn.Cell):
+    """x², whose first derivative is right and whose second is zero."""
+
+    def construct(self, x):
+        return x * x
+
+    def bprop(self, x, out, dout):
+        return (2 * stop_gradient(x) * dout,)
+
+
+@pytest.mark.parametrize("wrong", [WrongSquare, WrongCurvature])
+def test_each_oracle_notices_a_wrong_derivative(wrong):
+    square = wrong()
+    planted = Program(
+        name=f"planted {wrong.__name__}",
+        make=lambda: lambda x: ops.sin(x) * square(x),
+        draws=[normal(3)],
+        oracle=lambda x: jax.numpy.sin(x) * x * x,
+        gradient=lambda x: np.cos(x) * x * x + 2 * np.sin(x) * x,
+    )
+    del PROGRAMS[planted.name]
+    found = Checked(planted)
+    for check in (agrees_with_jax, agrees_with_finite_differences):
+        with pytest.raises(AssertionError, match="Not equal to tolerance"):
+            check(found)
+    if wrong is WrongSquare:
+        with pytest.raises(AssertionError, match="Not equal to tolerance"):
+            agrees_with_the_formula(planted)
+
+
+# -- programs that are drawn -------------------------------------------------------------------------
+
+
+def _seconds(f, xs, vs):
+    """Value, gradient, and the Hessian times v in two ways."""
+    slope = lambda *xs: grad(f, (0, 1, 2))(*xs)
+    value, gradients = ms.value_and_grad(f, (0, 1, 2))(*xs)
+    _, forward = jvp(slope, xs, vs)
+    reverse = grad(
+        lambda *xs: sum(ops.reduce_sum(g * v) for g, v in zip(slope(*xs), vs, strict=True)), (0, 1, 2)
+    )
+    return [value, *gradients, *forward, *reverse(*xs)]
+
+
+def _arguments(seed):
+    generator = np.random.default_rng(seed)
+    return [[generator.uniform(-1, 1, shape) for shape in drawn.INPUTS] for _ in range(2)]
+
+
+def _by_mindgrad(program, seed, way):
+    xs, vs = [tuple(map(Tensor, each)) for each in _arguments(seed)]
+    f = drawn.by_mindgrad(program)
+    return [t.asnumpy() for t in way(lambda xs, vs: _seconds(f, xs, vs))(xs, vs)]
+
+
+@settings(max_examples=60)
+@given(program=drawn.instructions, seed=strategies.integers(0, 2**32 - 1))
+def test_drawn_programs_agree_with_jax(program, seed):
+    f = drawn.by_jax(program)
+    with jax.enable_x64(True):
+        xs, vs = [tuple(map(jax.numpy.asarray, each)) for each in _arguments(seed)]
+        slope = jax.grad(f, (0, 1, 2))
+        gradients, curved = jax.jvp(slope, xs, vs)
+        expected = [np.asarray(each) for each in (f(*xs), *gradients, *curved, *curved)]
+    found = _by_mindgrad(program, seed, lambda f: f)
+    agree(found, expected, drawn.describe(program, tuple(map(Tensor, _arguments(seed)[0]))), 1e-9, 1e-9)
+
+
+@settings(max_examples=25)
+@given(program=drawn.instructions, seed=strategies.integers(0, 2**32 - 1))
+def test_drawn_programs_are_the_same_compiled(program, seed):
+    found = _by_mindgrad(program, seed, Compiled)
+    expected = _by_mindgrad(program, seed, lambda f: f)
+    agree(found, expected, drawn.describe(program, tuple(map(Tensor, _arguments(seed)[0]))), 1e-9, 1e-9)

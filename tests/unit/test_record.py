@@ -148,6 +148,22 @@ def test_what_is_left_in_a_list_passes_two_levels():
     equals(grad(outer)(wide(2.0)), 3 * 2.0**2)
 
 
+def test_a_pullback_that_leaves_the_level_it_was_made_at():
+    """vᵀJ of z² y x at z = y = x with v = x: 2 x⁴."""
+
+    def outer(x):
+        left = {}
+
+        def inner(y):
+            _, left["pull"] = ms.vjp(lambda z: z * z * y * x, y)
+            return y * y
+
+        grad(inner)(x)
+        return left["pull"](x)[0]
+
+    equals(grad(outer)(wide(2.0)), 8 * 2.0**3)
+
+
 def test_a_value_kept_from_an_earlier_gradient_is_a_constant():
     kept = []
 
@@ -222,6 +238,19 @@ def test_nested_gradients_are_derived_once(derived):
         if number == 0.5:
             first = len(derived)
     assert len(derived) == first == 3
+
+
+def test_custom_derivatives_that_are_equal_share_a_plan(derived):
+    class Square(nn.Cell):
+        def construct(self, x):
+            return x * x
+
+        def bprop(self, x, out, dout):
+            return (2 * x * dout,)
+
+    for number in (1.0, 2.0, 3.0):
+        equals(grad(lambda x: ops.sin(Square()(x)))(wide(number)), 2 * number * np.cos(number**2))
+    assert len(derived) == 1
 
 
 def test_a_function_that_branches_on_values_has_a_plan_per_branch(derived):
@@ -313,6 +342,35 @@ def test_a_parameter_written_at_an_inner_level_is_read_at_the_outer_one(way):
 
     equals(way(grad(outer))(wide(3.0)), 8 * 3.0**3)
     equals(w, 9)
+
+
+@WAYS
+def test_a_parameter_written_twice_at_inner_levels(way):
+    """w ← 3y, then w ← w y; slopes 6x and 6x², and w = 3x²."""
+    w = Parameter(wide(3.0), name="w")
+
+    def outer(x):
+        def inner(y):
+            w.set_data(w * y)
+            return w * y
+
+        return grad(inner)(x) * grad(inner)(x) + w
+
+    equals(way(grad(outer))(wide(2.0)), 3 * 36 * 2.0**2 + 6 * 2.0)
+    equals(w, 12)
+
+
+@WAYS
+def test_the_weight_of_an_inner_gradient_is_what_was_written_before(way):
+    w = Parameter(wide(3.0), name="w")
+
+    def outer(x):
+        w.set_data(w * x)  # 3x
+        return grad(lambda y: w * w * y, None, w)(x)  # 2 w y = 6x²
+
+    equals(way(grad(outer))(wide(2.0)), 24)
+    w.set_data(wide(3.0))
+    equals(way(grad(outer, None, w))(wide(2.0)), 2 * 2 * 2)  # 2 (w x) x by w
 
 
 def test_a_write_is_undone_when_the_function_fails():
@@ -678,11 +736,14 @@ def test_a_recording_is_freed_with_its_call(order):
 
 
 def test_plans_hold_no_arrays_of_their_recordings():
-    large = Tensor(np.ones(1000))
-    array = weakref.ref(large.numpy())
-    grad(lambda x: ops.sum(ops.tanh(x * large)))(large)
-    assert array() is not None
-    del large
+    def run():
+        large = Tensor(np.ones(1000))
+        grad(lambda x: ops.sum(ops.tanh(x * large)))(large)
+        array = weakref.ref(large.numpy())
+        assert array() is not None
+        return array
+
+    array = run()
     gc.collect()
     assert array() is None
 

@@ -389,10 +389,6 @@ class GraphScope(Scope):
         return make_tensor(None, result.type, self, result)
 
 
-def _level(scope: Scope) -> int:
-    return scope.level
-
-
 def apply(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:
     """Apply ``primitive`` to tensors that already agree in type: run, record or emit it."""
     scope = None

@@ -18,8 +18,9 @@ from mindgrad.primitives.structural import convert, stop_gradient
 
 __all__ = ["CustomDerivative"]
 
-#: pullbacks kept per function; one that holds a number that changes has many
-_KEPT = 64
+#: pullbacks by what they compute, so that equal ones are one graph whoever made them
+_PULLBACKS: dict[Any, Graph] = {}
+_PULLBACKS_KEPT = 256
 
 
 class CustomDerivative:
@@ -38,7 +39,6 @@ class CustomDerivative:
         self.function = function
         self.bprop = bprop
         self.name = name
-        self._pullbacks: dict[Any, Graph] = {}
 
     def __call__(self, *args: Any) -> Any:
         leaves, structure = flatten(args)
@@ -78,11 +78,11 @@ class CustomDerivative:
             atoms = [scope.atom(_conjugate(g)) for g in gradients]
             graph = scope.builder.close(atoms)
         key = _fingerprint(graph)
-        kept = self._pullbacks.get(key)
+        kept = _PULLBACKS.get(key)
         if kept is None:
-            if len(self._pullbacks) >= _KEPT:
-                self._pullbacks.clear()
-            kept = self._pullbacks[key] = graph
+            if len(_PULLBACKS) >= _PULLBACKS_KEPT:
+                _PULLBACKS.clear()
+            kept = _PULLBACKS.setdefault(key, graph)
         return kept, [state.read(tensor) for _, tensor in scope.captures]
 
     def _gradients(self, inputs: Sequence[Any], returned: Any) -> list[Tensor]:

@@ -122,8 +122,10 @@ def backward_hooked(
         arrived = gradients
 
     def enter(gradients: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        nonlocal arrived
+        came, arrived = arrived, ()  # not kept: the derived program holds on to this function
         for each in hooks:
-            returned = each(name, gradients, arrived)
+            returned = each(name, gradients, came)
             if returned is not None:
                 gradients = returned if isinstance(returned, tuple) else (returned,)
         return gradients

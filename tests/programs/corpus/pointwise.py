@@ -128,6 +128,23 @@ def a_masked_branch_is_nan(x, y):
 
 
 @program(
+    [-1.0, 0.0, 4.0, -0.5], normal(4),
+    oracle=lambda x, w: jnp.where(x > 0, _chained(jnp.where(x > 0, x, 1.0), w, jnp), 0.0),
+    smooth=False, reason="0 is where the mask changes",
+)  # fmt: skip
+def a_masked_chain(x, w):
+    """What follows the NaN has a NaN slope as well: sines, powers, weights, quotients of it."""
+    return ops.where(x > 0, _chained(x, w, ops), 0.0)
+
+
+def _chained(x, w, of):
+    root = of.sqrt(x)
+    return (
+        of.sin(root) * w + of.log(x) ** 2 * w + of.tanh(1 / x) * of.log(x) * x + of.exp(w * of.log(x)) / root
+    )
+
+
+@program(
     [0.0, 4.0, 0.0, -1.0],
     oracle=lambda x: jnp.where(x > 0, jnp.where(x > 0, x, 1) ** 1.5, 0.0),
     gradient=lambda x: np.where(x > 0, 1.5 * np.sqrt(np.abs(x)), 0),

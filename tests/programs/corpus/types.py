@@ -3,8 +3,8 @@
 import jax.numpy as jnp
 import numpy as np
 
-from mindgrad import Tensor, ops
 from mindgrad import dtype as mstype
+from mindgrad import ops
 from tests.programs.corpus.program import normal, positive, program
 
 
