@@ -52,7 +52,8 @@ def agree(found, expected, what, rtol, atol):
 def test_eager_and_compiled_agree(checked, name):
     found = checked(name)
     assert list(found.eager) == list(MODES)
-    for mode in MODES:
+    assert list(found.compiled) == list(MODES[:-1])
+    for mode in found.compiled:
         for eager, compiled in zip(found.eager[mode], found.compiled[mode], strict=True):
             assert (eager.shape, eager.dtype) == (compiled.shape, compiled.dtype), mode
         agree(
@@ -190,7 +191,7 @@ def _by_mindgrad(program, seed, way):
     return [t.asnumpy() for t in way(lambda xs, vs: _seconds(f, xs, vs))(xs, vs)]
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(program=drawn.instructions, seed=strategies.integers(0, 2**32 - 1))
 def test_drawn_programs_agree_with_jax(program, seed):
     f = drawn.by_jax(program)

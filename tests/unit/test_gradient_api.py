@@ -859,3 +859,12 @@ def test_forward_value_and_grad():
     same(copied(X, Y), ([16.0, 33.0], DW))
     same(cell(X, Y), (value, DW))
     assert nn.ForwardValueAndGrad(net).trainable_params() == net.trainable_params()
+
+
+def test_missing_data_that_is_masked_out_contributes_nothing():
+    data = t(np.nan, 2.0, np.inf)
+    known = lambda w: ops.select(ops.isfinite(data), data * w, ops.zeros_like(data))
+    w = t(3.0, 3.0, 3.0)
+    same(ms.grad(known)(w), [0.0, 2.0, 0.0])
+    same(ms.grad(lambda w: ms.grad(lambda v: known(v) * v)(w))(w), [0.0, 4.0, 0.0])
+    same(ms.grad(lambda w: ops.select(ops.isfinite(data), ops.log(data) * w, ops.zeros_like(data)))(w), [0.0, np.log(2.0), 0.0])

@@ -10,10 +10,13 @@ import pytest
 import mindgrad as ms
 from mindgrad import Parameter, ParameterTuple, Tensor, nn, ops
 from mindgrad.core import build
+from mindgrad.core.primitive import REGISTRY
 from mindgrad.core.scope import open_scopes
+from mindgrad.core.types import type_of
 from mindgrad.functional import record
 from mindgrad.functional.compiled import Compiled
 from mindgrad.ops import GradOperation, grad, jvp, stop_gradient
+from mindgrad.primitives.samples import draw
 
 #: how a function of tensors is run: as it is, or as one compiled program
 WAYS = pytest.mark.parametrize("way", [lambda f: f, Compiled], ids=["eager", "compiled"])
@@ -292,6 +295,42 @@ def test_an_argument_and_its_equal_are_told_apart_in_a_plan():
     equals(grad(f)(w), 2)
     equals(grad(lambda x: x * w * x)(w), 8)
     equals(grad(lambda x: x * w * x)(wide(3.0)), 12)
+
+
+ROWS = sorted(name for name, row in REGISTRY.items() if row.pointwise)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_kernels_of_pointwise_rows_take_one_element_for_many(name):
+    """Plans store a constant of equal elements as one element; the kernel must spread it."""
+    row = REGISTRY[name]
+    tried = 0
+    for dtype in (ms.float64, ms.complex128, ms.int32, ms.bool_):
+        with np.errstate(all="ignore"):
+            for arrays, parameters in draw(row, dtype, 0):
+                arrays = [np.asarray(array) for array in arrays]
+                if (
+                    len(arrays) < 2
+                    or not arrays[0].size
+                    or not arrays[0].ndim
+                    or _refused(row, arrays, parameters)
+                ):
+                    continue
+                for place in range(len(arrays)):
+                    one = [a.reshape(-1)[0] if i == place else a for i, a in enumerate(arrays)]
+                    many = [np.broadcast_to(a, arrays[0].shape) for a in one]
+                    found = row.numpy(*map(np.asarray, one), **parameters)
+                    np.testing.assert_array_equal(found, row.numpy(*many, **parameters))
+                    tried += 1
+    assert tried or all(len(arrays) < 2 for arrays, _ in draw(row, ms.float64, 0))
+
+
+def _refused(row, arrays, parameters):
+    try:
+        row.type_rule(*map(type_of, arrays), **parameters)
+    except (TypeError, ValueError):
+        return True
+    return False
 
 
 # -- captured tensors ----------------------------------------------------------------------------

@@ -139,7 +139,7 @@ def _signature(leaf: Any) -> Any:
         return leaf.type
     if isinstance(leaf, np.ndarray):
         raise TypeError(
-            "a compiled function was called with a NumPy array; wrap it in a Tensor: Tensor(array)."
+            "For a compiled function, the input can not be numpy.ndarray; make it a Tensor: Tensor(array)."
         )
     if isinstance(leaf, float):
         return leaf.hex()  # tells 0.0 from −0.0, and a NaN from no NaN

@@ -188,7 +188,9 @@ def _simplify_mul(a: Any, b: Any) -> Any:
 
 
 def _mul_transpose(ct: Any, other: Any) -> Any:
-    return absorb(other, ct) if ct.tainted or other.tainted else ct * other
+    # a cotangent that was folded to a constant may be a mask
+    masked = type(ct) is Constant and not ct.is_splat
+    return absorb(other, ct) if ct.tainted or other.tainted or masked else ct * other
 
 
 mul = multilinear(
@@ -340,6 +342,13 @@ def _simplify_select(condition: Any, a: Any, b: Any) -> Any:
     return None
 
 
+def _masked_out(cotangent: Any) -> Any:
+    """Mark a cotangent whose zeros are exact: a product with NaN data in that branch is zero too."""
+    if type(cotangent) is Variable:
+        cotangent.tainted = True
+    return cotangent
+
+
 #: ``select(c, a, b)``: elements of ``a`` where ``c``, of ``b`` elsewhere; linear in ``a`` and ``b``
 select = linear(
     "select",
@@ -350,8 +359,8 @@ select = linear(
     linear_in=(1, 2),
     transpose=lambda ct, c, a, b: [
         None,
-        select(c, ct, zeros(ct.type)) if a.linear else None,
-        select(c, zeros(ct.type), ct) if b.linear else None,
+        _masked_out(select(c, ct, zeros(ct.type))) if a.linear else None,
+        _masked_out(select(c, zeros(ct.type), ct)) if b.linear else None,
     ],
     simplify=_simplify_select,
     samples=[
