@@ -150,7 +150,7 @@ def test_tensors_in_containers_are_data():
 
 def test_an_array_or_a_set_is_refused():
     f = Compiled(lambda x, y: x)
-    with pytest.raises(TypeError, match=r"NumPy array; wrap it in a Tensor"):
+    with pytest.raises(TypeError, match=r"can not be numpy.ndarray; make it a Tensor"):
         f(wide(1.0), np.ones(2))
     with pytest.raises(TypeError, match="argument of type set"):
         f(wide(1.0), {1, 2})

@@ -867,4 +867,7 @@ def test_missing_data_that_is_masked_out_contributes_nothing():
     w = t(3.0, 3.0, 3.0)
     same(ms.grad(known)(w), [0.0, 2.0, 0.0])
     same(ms.grad(lambda w: ms.grad(lambda v: known(v) * v)(w))(w), [0.0, 4.0, 0.0])
-    same(ms.grad(lambda w: ops.select(ops.isfinite(data), ops.log(data) * w, ops.zeros_like(data)))(w), [0.0, np.log(2.0), 0.0])
+    same(
+        ms.grad(lambda w: ops.select(ops.isfinite(data), ops.log(data) * w, ops.zeros_like(data)))(w),
+        [0.0, np.log(2.0), 0.0],
+    )
