@@ -11,18 +11,18 @@ Complex numbers: the gradient of a real loss is ∂/∂Re + i ∂/∂Im, the dir
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from mindgrad.core.graph import Atom
 from mindgrad.core.primitive import REGISTRY
 from mindgrad.core.tensor import Tensor
-from mindgrad.functional.record import Recorded, record, transformed
+from mindgrad.functional.record import Recorded, transformed
 from mindgrad.primitives.kinds import ones
 from mindgrad.transforms.forward import push_tangents, tangent_or_zero
 from mindgrad.transforms.reverse import pull_back
 
-__all__ = ["forward_rule", "pull", "push", "recorded_call", "reverse_rule"]
+__all__ = ["forward_rule", "pull", "push", "reverse_rule"]
 
 
 def _conjugate(atom: Any) -> Any:
@@ -42,24 +42,6 @@ def forward_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], ts: Sequenc
     return [tangent_or_zero(y, tangents) for y in ys]
 
 
-def recorded_call(
-    function: Callable[..., Any],
-    args: Sequence[Any],
-    kwargs: dict[str, Any],
-    positions: Sequence[int],
-    parameters: Sequence[Any] = (),
-) -> Recorded:
-    """Run ``function(*args, **kwargs)`` with the tensors at ``positions`` and ``parameters`` traced."""
-
-    def call(*traced: Tensor) -> Any:
-        given = list(args)
-        for position, tensor in zip(positions, traced, strict=True):
-            given[position] = tensor
-        return function(*given, **kwargs)
-
-    return record(call, [args[position] for position in positions], parameters)
-
-
 def pull(
     recorded: Recorded, cotangents: Sequence[Tensor | None], outputs: Sequence[Tensor] | None = None
 ) -> tuple[list[Tensor], list[Tensor]]:
@@ -73,6 +55,8 @@ def pull(
     return transformed(recorded, reverse_rule, cotangents, outputs)
 
 
-def push(recorded: Recorded, tangents: Sequence[Tensor | None]) -> tuple[list[Tensor], list[Tensor]]:
-    """The outputs of ``recorded`` and their tangents; a tangent ``None`` is zero."""
-    return transformed(recorded, forward_rule, tangents)
+def push(
+    recorded: Recorded, tangents: Sequence[Tensor | None], outputs: Sequence[Tensor] | None = None
+) -> tuple[list[Tensor], list[Tensor]]:
+    """The outputs of ``recorded`` and the tangents of those chosen; a tangent ``None`` is zero."""
+    return transformed(recorded, forward_rule, tangents, outputs)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindgrad._base.location import warn_user
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.hook import hook
 from mindgrad.core.scope import apply, open_scopes
@@ -95,11 +95,9 @@ def _through(identity: CustomDerivative, xs: Sequence[Any], name: str) -> tuple[
     if not tensors or not open_scopes():
         return tuple(xs)
     if state.is_compiling():
-        warnings.warn(
+        warn_user(
             f"{name} is not called in GRAPH_MODE: a compiled program cannot call Python. Run in "
-            f"PYNATIVE_MODE, or use ops.InsertGradientOf.",
-            UserWarning,
-            stacklevel=4,
+            f"PYNATIVE_MODE, or use ops.InsertGradientOf."
         )
         return tuple(xs)
     passed = iter(identity(*tensors))

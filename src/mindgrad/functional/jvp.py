@@ -15,11 +15,10 @@ from mindgrad.functional.arguments import (
     check_tensors,
     match,
 )
-from mindgrad.functional.autodiff import forward_rule
+from mindgrad.functional.autodiff import push
 from mindgrad.functional.callables import arity, in_either_mode, remembered
 from mindgrad.functional.derive import Run
 from mindgrad.functional.linearized import linearized
-from mindgrad.functional.record import transformed
 
 __all__ = ["jvp", "jvp_of", "linearize"]
 
@@ -92,7 +91,7 @@ def _along(
     check_count(fn, arity(fn), len(args), scaled=False)
     run = Run(owner, fn, args, {}, range(len(args)), (), has_aux)
     given = match(owner, "v", tangents, args, "inputs")
-    outputs, pushed = transformed(run.recorded, forward_rule, given, run.outputs)
+    outputs, pushed = push(run.recorded, given, run.outputs)
     return _result(run.result(outputs), pushed, has_aux)
 
 

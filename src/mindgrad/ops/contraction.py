@@ -26,8 +26,6 @@ __all__ = [
     "tensordot", "vecdot",
 ]  # fmt: skip
 
-_matmul_plan = lru_cache(maxsize=4096)(matmul_plan)
-
 
 def factors(operator: str, *xs: Any) -> list[Tensor]:
     """The operands of a product: tensors of numbers of one element type.
@@ -70,7 +68,7 @@ def matmul(input: Any, other: Any) -> Tensor:
     [[11.]]
     """
     a, b = factors("MatMul", input, other)
-    return _matmul_plan(a.type.shape, b.type.shape)((a, b), apply)
+    return matmul_plan(a.type.shape, b.type.shape)((a, b), apply)
 
 
 def matrix_product(

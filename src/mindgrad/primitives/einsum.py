@@ -342,7 +342,7 @@ def _labels(field: str, hidden: int) -> Labels:
     return (*before, *between, *after)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def matmul_plan(a: Shape, b: Shape) -> Plan:
     """The plan of the matrix product of operands of shapes ``a`` and ``b``, as ``numpy.matmul``.
 
