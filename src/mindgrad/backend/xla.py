@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -56,28 +56,51 @@ def _constant(jax: Any, atom: Constant) -> Any:
 
 
 def _program(graph: Graph, hoisted: Sequence[Constant]) -> Callable[..., Any]:
-    jax = jax_module()
-
     def run(arguments: Sequence[Any], extra: Sequence[Any]) -> list[Any]:
-        values: dict[Any, Any] = dict(zip(graph.inputs, arguments, strict=True))
-        values.update(zip(hoisted, extra, strict=True))
-
-        def read(atom: Any) -> Any:
-            found = values.get(atom)
-            if found is None:
-                found = values[atom] = _constant(jax, atom)
-            return found
-
-        for equation in graph.equations:
-            operands = [read(atom) for atom in equation.inputs]
-            result = lower(equation.primitive, *operands, **equation.parameters)
-            if equation.primitive.multiple:
-                values.update(zip(equation.outputs, result, strict=True))
-            else:
-                values[equation.outputs[0]] = result
-        return [read(atom) for atom in graph.outputs]
+        return _run(graph, arguments, dict(zip(hoisted, extra, strict=True)))
 
     return run
+
+
+def _run(graph: Graph, arguments: Sequence[Any], hoisted: dict[Any, Any]) -> list[Any]:
+    """The equations of ``graph`` on jax arrays (or tracers)."""
+    jax = jax_module()
+    values: dict[Any, Any] = dict(zip(graph.inputs, arguments, strict=True))
+
+    def read(atom: Any) -> Any:
+        found = values.get(atom)
+        if found is None:
+            found = hoisted.get(atom)
+            found = values[atom] = _constant(jax, atom) if found is None else found
+        return found
+
+    for equation in graph.equations:
+        primitive, parameters = equation.primitive, equation.parameters
+        if primitive.kind == "control":
+            parameters = {
+                k: partial(_nested, v, hoisted) if isinstance(v, Graph) else v for k, v in parameters.items()
+            }
+        result = lower(primitive, *[read(atom) for atom in equation.inputs], **parameters)
+        if primitive.multiple:
+            values.update(zip(equation.outputs, result, strict=True))
+        else:
+            values[equation.outputs[0]] = result
+    return [read(atom) for atom in graph.outputs]
+
+
+def _nested(graph: Graph, hoisted: dict[Any, Any], *arguments: Any) -> list[Any]:
+    return _run(graph, arguments, hoisted)
+
+
+def _constants(graph: Graph) -> dict[Any, None]:
+    """The constants of ``graph`` and of the graphs in it."""
+    found = {x: None for x in graph.outputs if type(x) is not Variable}
+    for equation in graph.equations:
+        found.update((x, None) for x in equation.inputs if type(x) is not Variable)
+        for value in equation.parameters.values():
+            if isinstance(value, Graph):
+                found.update(_constants(value))
+    return found
 
 
 def needs_x64(graph: Graph) -> bool:
@@ -102,12 +125,7 @@ def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
     The arrays may be NumPy's or jax's, of the types that the graph declares.
     """
     jax = jax_module()
-    atoms = dict.fromkeys(x for e in graph.equations for x in e.inputs) | dict.fromkeys(graph.outputs)
-    hoisted = [
-        atom
-        for atom in atoms
-        if type(atom) is not Variable and not atom.is_splat and atom.type.size > _INLINE_CONSTANT
-    ]
+    hoisted = [x for x in _constants(graph) if not x.is_splat and x.type.size > _INLINE_CONSTANT]
     extra = [atom.value for atom in hoisted]
     jitted = jax.jit(_program(graph, hoisted))
     if hoisted:

@@ -62,13 +62,15 @@ def building(builder: Builder) -> Iterator[Builder]:
 class Builder:
     """Collects the equations of one graph."""
 
-    __slots__ = ("_constants", "_table", "equations", "inputs", "linear_equations", "source")
+    __slots__ = ("_constants", "_table", "equations", "inputs", "is_ordered", "linear_equations", "source")
 
     def __init__(self) -> None:
         self.inputs: list[Variable] = []
         self.equations: list[Equation] = []
         self.linear_equations: list[Equation] = []
         self.source: tuple[str, int] | None = None
+        #: whether every equation stands behind those that it needs (see :meth:`supersede`)
+        self.is_ordered = True
         self._table: dict[Any, Any] = {}
         self._constants: dict[Any, Constant] = {}
 
@@ -135,12 +137,13 @@ class Builder:
         for output in outputs:
             output.made_by = equation
         (self.linear_equations if linear else self.equations).append(equation)
-        self._table[key] = result
+        if not equation.has_effect:
+            self._table[key] = result
         return result
 
     def _fold(self, primitive: Primitive, inputs: tuple[Constant, ...], parameters: dict) -> Any:
         """Evaluate an equation on constants now, when that is cheap and stays a small constant."""
-        if primitive.multiple or primitive.kind == "control":
+        if primitive.multiple or primitive.kind == "control" or primitive.effect:
             return None
         splats = all(atom.is_splat for atom in inputs)
         if splats and primitive.kind in POINTWISE:
@@ -172,7 +175,82 @@ class Builder:
         self.source = None
         return [values[atom] if type(atom) is Variable else atom for atom in graph.outputs]
 
+    # -- loops and branches: an equation that is there is made to give more ------------------------
+
+    def extend(
+        self, equation: Equation, parameters: dict[str, Any], types: Sequence[TensorType]
+    ) -> tuple[Variable, ...]:
+        """Let ``equation`` be made with other parameters and have further outputs; gives the new ones.
+
+        The values of the outputs that it has must stay the same.
+        """
+        fresh = tuple(Variable(type) for type in types)
+        outputs = equation.outputs + fresh
+        made = Equation(equation.primitive, equation.inputs, parameters, outputs, equation.source)
+        self.equations[self.equations.index(equation)] = made
+        self._define(made)
+        return fresh
+
+    def supersede(
+        self,
+        equation: Equation,
+        primitive: Primitive,
+        inputs: tuple[Any, ...],
+        parameters: dict[str, Any],
+        places: Sequence[int],
+    ) -> tuple[Variable, ...]:
+        """Apply ``primitive``, whose outputs at ``places`` are those of ``equation``; gives all outputs.
+
+        The value of ``equation`` is then made by the new one alone: a loop and its tangent run once.
+        The new equation stands behind the readers of ``equation`` until :meth:`restore_order`.
+        """
+        found = self._table.get((primitive, inputs, tuple(parameters.items())))
+        if found is not None or equation not in self.equations:
+            return self.emit(primitive, inputs, parameters) if found is None else found
+        types = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
+        old = dict(zip(places, equation.outputs, strict=True))
+        outputs = tuple([old.get(k) or Variable(type) for k, type in enumerate(types)])
+        made = Equation(primitive, inputs, parameters, outputs, equation.source)
+        self.equations.remove(equation)
+        self.equations.append(made)
+        self.is_ordered = False
+        self._define(made)
+        return outputs
+
+    def _define(self, equation: Equation) -> None:
+        for output in equation.outputs:
+            output.made_by = equation
+        if not equation.has_effect:
+            key = (equation.primitive, equation.inputs, tuple(equation.parameters.items()))
+            self._table[key] = equation.outputs
+
+    def restore_order(self) -> None:
+        """Put every equation behind those that it needs, else in the order in which they stand."""
+        if self.is_ordered:
+            return
+        waiting = dict.fromkeys(self.equations)
+        ordered: list[Equation] = []
+        while waiting:
+            stack = [next(iter(waiting))]
+            while stack:
+                equation = stack[-1]
+                needed = [
+                    atom.made_by
+                    for atom in equation.inputs
+                    if type(atom) is Variable and atom.made_by in waiting
+                ]
+                if needed:
+                    stack.extend(needed)  # type: ignore[arg-type]
+                    continue
+                stack.pop()
+                if equation in waiting:
+                    del waiting[equation]
+                    ordered.append(equation)
+        self.equations = ordered
+        self.is_ordered = True
+
     def close(self, outputs: Sequence[Any], inputs: Sequence[Variable] | None = None) -> Graph:
         """The finished graph of ``outputs``, without equations that they do not need."""
+        self.restore_order()
         kept = live_equations(self.equations, outputs)
         return Graph(self.inputs if inputs is None else inputs, kept, outputs)

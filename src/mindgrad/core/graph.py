@@ -11,6 +11,7 @@ reads as a formula; an operator emits an equation into the builder of this threa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from mindgrad.core.types import TensorType, type_of
 if TYPE_CHECKING:
     from mindgrad.core.primitive import Primitive
 
-__all__ = ["Atom", "Constant", "Equation", "Graph", "Variable"]
+__all__ = ["Atom", "Constant", "Equation", "Graph", "Variable", "without_effects"]
 
 _SMALL = 64  # constants up to this many elements are compared by value
 
@@ -143,7 +144,7 @@ class Constant(Atom):
 class Equation:
     """One application of a primitive: ``outputs = primitive[parameters](inputs)``."""
 
-    __slots__ = ("inputs", "outputs", "parameters", "primitive", "source")
+    __slots__ = ("has_effect", "inputs", "outputs", "parameters", "primitive", "source")
 
     def __init__(
         self,
@@ -158,6 +159,12 @@ class Equation:
         self.parameters = parameters
         self.outputs = outputs
         self.source = source
+        #: whether it does something that is seen, so that it must not be left out
+        self.has_effect = primitive.effect or (primitive.kind == "control" and _holds_effect(parameters))
+
+
+def _holds_effect(parameters: dict[str, Any]) -> bool:
+    return any(isinstance(value, Graph) and value.has_effect for value in parameters.values())
 
 
 class Graph:
@@ -172,7 +179,7 @@ class Graph:
       return c
     """
 
-    __slots__ = ("equations", "inputs", "outputs")
+    __slots__ = ("equations", "has_effect", "inputs", "outputs")
 
     def __init__(
         self,
@@ -183,6 +190,7 @@ class Graph:
         self.inputs = tuple(inputs)
         self.equations = tuple(equations)
         self.outputs = tuple(outputs)
+        self.has_effect = any([equation.has_effect for equation in self.equations])
 
     def __len__(self) -> int:
         return len(self.equations)
@@ -200,15 +208,35 @@ class Graph:
 
 
 def live_equations(equations: Sequence[Equation], outputs: Iterable[Any]) -> list[Equation]:
-    """The equations that ``outputs`` depend on, in order (dead-code elimination)."""
+    """The equations that ``outputs`` depend on or that have an effect, in order (dead-code elimination)."""
     needed = {atom for atom in outputs if type(atom) is Variable}
     kept: list[Equation] = []
     for equation in reversed(equations):
-        if not needed.isdisjoint(equation.outputs):
+        if equation.has_effect or not needed.isdisjoint(equation.outputs):
             kept.append(equation)
             needed.update(atom for atom in equation.inputs if type(atom) is Variable)
     kept.reverse()
     return kept
+
+
+@lru_cache(maxsize=512)
+def without_effects(graph: Graph) -> Graph:
+    """``graph`` with nothing in it that is seen: what runs a second time must not print again."""
+    if not graph.has_effect:
+        return graph
+    kept = []
+    for equation in graph.equations:
+        if equation.primitive.effect:
+            continue
+        if equation.has_effect:
+            parameters = {
+                k: without_effects(v) if isinstance(v, Graph) else v for k, v in equation.parameters.items()
+            }
+            equation = Equation(
+                equation.primitive, equation.inputs, parameters, equation.outputs, equation.source
+            )
+        kept.append(equation)
+    return Graph(graph.inputs, live_equations(kept, graph.outputs), graph.outputs)
 
 
 def _letters(index: int) -> str:
@@ -233,5 +261,10 @@ def _render(graph: Graph) -> Iterable[str]:
         shown = [f"{k}={v}" for k, v in equation.parameters.items() if not isinstance(v, Graph)]
         operands = ", ".join([name(x) for x in equation.inputs] + shown)
         targets = ", ".join(f"{name(v)}: {v.type}" for v in equation.outputs)
-        yield f"  {targets} = {equation.primitive.name}({operands})"
+        equals = " = " if targets else ""
+        yield f"  {targets}{equals}{equation.primitive.name}({operands})"
+        for key, value in equation.parameters.items():
+            if isinstance(value, Graph):
+                yield f"    {key}:"
+                yield from (f"      {line}" for line in _render(value))
     yield f"  return {', '.join(name(v) for v in graph.outputs)}"

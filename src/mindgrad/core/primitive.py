@@ -8,7 +8,8 @@ Conventions of the rules (``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cota
 - ``type_rule(*types, **parameters)`` gives the output's :class:`TensorType` (a tuple of them when
   ``multiple`` is set) or raises ``TypeError``/``ValueError`` with a message for the user.
 - ``numpy(*arrays, **parameters)`` is the NumPy kernel, ``xla`` the name of a function of
-  ``jax.lax`` or a callable ``xla(jax, *arrays, **parameters)``.
+  ``jax.lax`` or a callable ``xla(jax, *arrays, **parameters)``, to which parameters that are graphs
+  come as functions from arrays to a list of arrays.
 - ``jvp(y, xs, ts, **parameters)`` gives the output's tangent, linear in ``ts``; a tangent that is
   known to be zero is ``None``, on the way in and on the way out.
 - ``transpose(ct, *xs, **parameters)`` exists for operators that are linear in the operands whose
@@ -16,6 +17,10 @@ Conventions of the rules (``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cota
 - ``taint`` says whether the output can be infinite or NaN: ``"starts"``: yes, ``"passes"``: if an
   operand can, ``"stops"``: no (see ``primitives.kinds``); or ``taint(*xs, **parameters)`` gives one
   of these.
+- ``effect`` rows do something that is seen (print): they are never merged, folded or left out; nor
+  are those with a graph in them (a loop's body) in which such a row stands.
+- ``series(equation, coefficients, order)`` gives the Taylor coefficients of an operator with graphs in
+  it (see ``transforms.taylor``); other rows need none.
 - ``batch(size, xs, axes, **parameters)`` gives ``(output, axis)`` for operands of which some carry
   a batch axis (``axes[i]`` an int, or ``None``); where ``multiple`` is set, a tuple of each.
 """
@@ -42,6 +47,7 @@ class Primitive:
     __slots__ = (
         "batch",
         "commutative",
+        "effect",
         "jvp",
         "kind",
         "multiple",
@@ -49,6 +55,7 @@ class Primitive:
         "numpy",
         "pointwise",
         "samples",
+        "series",
         "simplify",
         "taint",
         "transpose",
@@ -72,6 +79,8 @@ class Primitive:
         commutative: bool = False,
         simplify: Callable[..., Any] | None = None,
         taint: str | Callable[..., str] = "stops",
+        effect: bool = False,
+        series: Callable[..., Any] | None = None,
     ) -> None:
         if name in REGISTRY:
             raise ValueError(f"there is already a row named {name!r}; an operator is one row.")
@@ -87,6 +96,8 @@ class Primitive:
         self.samples = samples
         self.multiple = multiple
         self.commutative = commutative
+        self.effect = effect
+        self.series = series
         self.simplify = simplify
         self.taint = taint
         REGISTRY[name] = self

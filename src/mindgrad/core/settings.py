@@ -14,6 +14,7 @@ _options: dict[str, Any] = {
     "device_target": "CPU",
     "device_id": 0,
     "check_bprop": False,
+    "checkpoint_slots": 1024,
 }
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from mindgrad.core.build import Builder, building
+from mindgrad.core.build import Builder, building, current
 from mindgrad.core.graph import Atom, Equation, Graph
 from mindgrad.primitives.kinds import zeros
 
@@ -41,6 +41,7 @@ def push_tangents(equations: Iterable[Equation], tangents: dict[Any, Any]) -> No
             t = primitive.jvp(equation.outputs[0], equation.inputs, ts, **equation.parameters)
             if t is not None:
                 tangents[equation.outputs[0]] = t
+    current().restore_order()
 
 
 def forward(graph: Graph, active: Sequence[int]) -> Graph:

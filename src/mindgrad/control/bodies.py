@@ -1,0 +1,153 @@
+"""What the rules of all control rows share: transforms of the graphs that they hold.
+
+Each is made once for a graph and a set of inputs, so that the same loop differentiated in the same way
+twice is one equation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from mindgrad.core.build import Builder, building
+from mindgrad.core.graph import Graph, Variable, live_equations
+from mindgrad.core.types import TensorType
+from mindgrad.primitives.kinds import zeros
+from mindgrad.transforms.forward import push_tangents, tangent_or_zero
+from mindgrad.transforms.linearize import linearize
+from mindgrad.transforms.transpose import pull_cotangents
+
+__all__ = [
+    "Split",
+    "active",
+    "closure",
+    "forward_body",
+    "is_differentiable",
+    "reach",
+    "split",
+    "transposed_body",
+]
+
+Indices = tuple[int, ...]
+
+
+def active(ts: Sequence[Any]) -> Indices:
+    """The positions of the tangents that are not zero."""
+    return tuple([k for k, t in enumerate(ts) if t is not None])
+
+
+def is_differentiable(type: TensorType) -> bool:
+    """Whether a value of this type can carry a tangent (truth values cannot)."""
+    return type.dtype.kind != "bool"
+
+
+def _pushed(graph: Graph, given: Iterable[int]) -> tuple[Builder, list[Any], list[Any], list[Any], dict]:
+    builder = Builder()
+    with building(builder):
+        inputs = [builder.input(v.type) for v in graph.inputs]
+        directions = [builder.input(graph.inputs[i].type) for i in given]
+        outputs = builder.inline(graph, inputs)
+        tangents: dict[Any, Any] = {inputs[i]: t for i, t in zip(given, directions, strict=True)}
+        push_tangents(list(builder.equations), tangents)
+    return builder, inputs, directions, outputs, tangents
+
+
+@lru_cache(maxsize=1024)
+def reach(graph: Graph, given: Indices) -> Indices:
+    """The outputs that have a tangent when the inputs ``given`` have one."""
+    *_, outputs, tangents = _pushed(graph, given)
+    return tuple([k for k, y in enumerate(outputs) if y in tangents])
+
+
+@lru_cache(maxsize=1024)
+def closure(body: Graph, consts: int, active_consts: Indices, active_carry: Indices) -> Indices:
+    """The parts of a loop's carry that have a tangent after some trip.
+
+    Args:
+        body: from constants and carry to the next carry (further outputs are ignored).
+        consts: how many of the inputs are constants of the loop.
+        active_consts: the constants that have a tangent.
+        active_carry: the parts of the carry that have one before the first trip.
+    """
+    carries = len(body.inputs) - consts
+    found = set(active_carry)
+    while True:
+        given = (*active_consts, *[consts + k for k in sorted(found)])
+        more = {k for k in reach(body, given) if k < carries} - found
+        if not more:
+            return tuple(sorted(found))
+        found |= more
+
+
+@lru_cache(maxsize=1024)
+def forward_body(graph: Graph, given: Indices, wanted: Indices) -> Graph:
+    """``(*inputs, *tangents of given) ↦ (*outputs, *tangents of wanted)``."""
+    builder, _, _, outputs, tangents = _pushed(graph, given)
+    with building(builder):
+        return builder.close([*outputs, *[tangent_or_zero(outputs[k], tangents) for k in wanted]])
+
+
+class Split:
+    """A graph linearized at its inputs.
+
+    Attributes:
+        inputs: the inputs of the linearized graph.
+        outputs: its outputs.
+        equations: its equations, with those that only the residuals need.
+        residuals: its values, neither inputs nor constants, that the linear part uses.
+        directions: the tangents of the inputs that were given.
+        tangents: those of the outputs that are wanted.
+        linear: the linear equations between them.
+    """
+
+    __slots__ = ("directions", "equations", "inputs", "linear", "outputs", "residuals", "tangents")
+
+    def __init__(self, graph: Graph, given: Indices, wanted: Indices) -> None:
+        builder = Builder()
+        with building(builder):
+            self.inputs = [builder.input(v.type) for v in graph.inputs]
+            self.outputs = builder.inline(graph, self.inputs)
+            self.directions, tangents = linearize(builder, [self.inputs[i] for i in given], self.outputs)
+        self.tangents = [zeros(self.outputs[k].type) if tangents[k] is None else tangents[k] for k in wanted]
+        self.linear = live_equations(builder.linear_equations, self.tangents)
+        used = dict.fromkeys(x for e in self.linear for x in e.inputs if type(x) is Variable and not x.linear)
+        known = set(self.inputs)
+        self.residuals = [x for x in used if x not in known]
+        self.equations = builder.equations
+
+    def primal(self, residuals: Sequence[Any]) -> Graph:
+        """``inputs ↦ (*outputs, *residuals)``."""
+        outputs = [*self.outputs, *residuals]
+        return Graph(self.inputs, live_equations(self.equations, outputs), outputs)
+
+    def linear_graph(self, known: Sequence[Any]) -> Graph:
+        """``(*known, *directions) ↦ tangents``."""
+        return Graph([*known, *self.directions], self.linear, self.tangents)
+
+
+@lru_cache(maxsize=512)
+def split(graph: Graph, given: Indices, wanted: Indices) -> Split:
+    """``graph`` linearized in the inputs ``given``, with the tangents of the outputs ``wanted``."""
+    return Split(graph, given, wanted)
+
+
+@lru_cache(maxsize=512)
+def transposed_body(graph: Graph, directions: Indices) -> tuple[Graph, Indices]:
+    """The transpose of a graph that is linear in the inputs ``directions``.
+
+    Returns:
+        ``(*other inputs, *cotangents of the outputs) ↦ cotangents``, and of which of ``directions``
+        these are: the others have none.
+    """
+    builder = Builder()
+    with building(builder):
+        chosen = set(directions)
+        inputs = [builder.input(v.type, linear=k in chosen) for k, v in enumerate(graph.inputs)]
+        cotangents = [builder.input(y.type) for y in graph.outputs]
+        outputs = builder.inline(graph, inputs)
+        pulled = pull_cotangents(
+            list(builder.linear_equations), outputs, cotangents, [inputs[k] for k in directions]
+        )
+        found = [(k, ct) for k, ct in zip(directions, pulled, strict=True) if ct is not None]
+        return builder.close([ct for _, ct in found]), tuple([k for k, _ in found])

@@ -1,0 +1,154 @@
+"""Branches: one of two programs runs.
+
+    cond(p, x) = true(x) if p else false(x)
+    ẏ = J_true(x) ẋ if p else J_false(x) ẋ        x̄ = J_true(x)ᵀ ȳ if p else J_false(x)ᵀ ȳ
+
+Operands are ``(predicate, *xs)``, the predicate a Bool of no axes. Parameters: ``true`` and ``false``,
+graphs from ``xs`` to values of the same types. Forward mode pushes the tangents through both branches;
+value and tangent are one ``cond``. Reverse mode lets each branch give the values that its derivative
+needs as well, in slots that the branches share; the linear part is a ``cond`` again.
+
+Cost: that of the branch which runs. Limits: a batched predicate runs both branches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindgrad.control.bodies import (
+    Split,
+    active,
+    forward_body,
+    reach,
+    split,
+    transposed_body,
+)
+from mindgrad.core.build import current
+from mindgrad.core.evaluate import evaluate
+from mindgrad.core.graph import Constant, Equation, Graph, Variable
+from mindgrad.core.primitive import Primitive
+from mindgrad.core.types import TensorType
+from mindgrad.primitives.kinds import zeros
+
+__all__ = ["cond"]
+
+
+def _types(predicate: TensorType, *types: TensorType, true: Graph, false: Graph) -> Any:
+    if predicate.dtype.kind != "bool" or predicate.shape:
+        raise TypeError(f"For 'cond', the predicate must be a Bool tensor of no axes, but got {predicate}.")
+    for graph in (true, false):
+        given = tuple([v.type for v in graph.inputs])
+        if given != types:
+            raise TypeError(f"For 'cond', a branch takes {given}, but the operands have types {types}.")
+    found = tuple([y.type for y in true.outputs])
+    other = tuple([y.type for y in false.outputs])
+    if found != other:
+        raise TypeError(f"For 'cond', the branches give values of different types: {found} and {other}.")
+    return found
+
+
+def _numpy(predicate: Any, *xs: Any, true: Graph, false: Graph) -> Any:
+    return tuple(evaluate(true if predicate else false, xs))
+
+
+def _xla(jax: Any, predicate: Any, *xs: Any, true: Any, false: Any) -> Any:
+    return jax.lax.cond(predicate, true, false, *xs)
+
+
+def _simplify(predicate: Any, *xs: Any, true: Graph, false: Graph) -> Any:
+    if isinstance(predicate, Constant):
+        return tuple(current().inline(true if predicate.is_all(True) else false, xs))
+    return None
+
+
+def _jvp(y: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any], true: Graph, false: Graph) -> list[Any]:
+    if not y:
+        return []
+    given = active(ts[1:])
+    wanted = tuple(sorted({*reach(true, given), *reach(false, given)}))
+    if not wanted:
+        return [None] * len(y)
+    directions = [ts[1 + k] for k in given]
+    equation: Equation = y[0].made_by
+    if any(t.linear for t in directions):
+        found = _linear(equation, directions, given, wanted)
+    else:
+        parameters = {
+            "true": forward_body(true, given, wanted),
+            "false": forward_body(false, given, wanted),
+        }
+        inputs = (*xs, *directions)
+        made = current().supersede(equation, cond, inputs, parameters, range(len(y)))
+        found = made[len(y) :]
+    result: list[Any] = [None] * len(y)
+    for k, t in zip(wanted, found, strict=True):
+        result[k] = t
+    return result
+
+
+def _linear(equation: Equation, directions: list[Any], given: Any, wanted: Any) -> Any:
+    """The equation made to give the residuals too, and the linear ``cond`` that uses them."""
+    parts = [split(equation.parameters[name], given, wanted) for name in ("true", "false")]
+    types, places = _shared_slots(parts)
+    primal, linear = [], []
+    for part, at in zip(parts, places, strict=True):
+        slots: list[Any] = [None] * len(types)
+        for residual, k in zip(part.residuals, at, strict=True):
+            slots[k] = residual
+        primal.append(part.primal([zeros(t) if x is None else x for x, t in zip(slots, types, strict=True)]))
+        known = [Variable(t) if x is None else x for x, t in zip(slots, types, strict=True)]
+        linear.append(part.linear_graph([*part.inputs, *known]))
+    residuals = current().extend(equation, {"true": primal[0], "false": primal[1]}, types)
+    predicate, *xs = equation.inputs
+    return cond(predicate, *xs, *residuals, *directions, true=linear[0], false=linear[1])
+
+
+def _shared_slots(parts: Sequence[Split]) -> tuple[list[TensorType], list[list[int]]]:
+    """Types of slots that hold the residuals of either branch, and the slot of each residual."""
+    types: list[TensorType] = []
+    places = []
+    for part in parts:
+        free = list(range(len(types)))
+        at = []
+        for residual in part.residuals:
+            found = next((k for k in free if types[k] is residual.type), None)
+            if found is None:
+                found = len(types)
+                types.append(residual.type)
+            else:
+                free.remove(found)
+            at.append(found)
+        places.append(at)
+    return types, places
+
+
+def _transpose(cts: Sequence[Any], predicate: Any, *xs: Any, true: Graph, false: Graph) -> list[Any]:
+    directions = tuple([k for k, x in enumerate(xs) if x.linear])
+    known = [x for x in xs if not x.linear]
+    pulled = [transposed_body(graph, directions) for graph in (true, false)]
+    wanted = sorted({*pulled[0][1], *pulled[1][1]})
+    graphs = []
+    for graph, has in pulled:
+        of = dict(zip(has, graph.outputs, strict=True))
+        outputs = [of[k] if k in of else zeros(xs[k].type) for k in wanted]
+        graphs.append(Graph(graph.inputs, graph.equations, outputs))
+    found = cond(predicate, *known, *cts, true=graphs[0], false=graphs[1])
+    result: list[Any] = [None] * (1 + len(xs))
+    for k, ct in zip(wanted, found, strict=True):
+        result[1 + k] = ct
+    return result
+
+
+cond = Primitive(
+    "cond",
+    "control",
+    type_rule=_types,
+    numpy=_numpy,
+    xla=_xla,
+    jvp=_jvp,
+    transpose=_transpose,
+    simplify=_simplify,
+    multiple=True,
+    taint="passes",
+)
