@@ -17,6 +17,7 @@ PEERS = {
     "torch": ["torch==2.13.0", "numpy"],
     "mindspore": ["mindspore==2.10.0", "numpy<2"],
     "autograd": ["autograd==1.9.1"],
+    "equinox": ["equinox==0.13.8", "jax==0.10.2"],
 }
 OWN = ("mindgrad", "jax", "numpy", "python")
 

@@ -14,10 +14,10 @@ from statistics import median
 from typing import Any, Protocol
 
 from contender import Failed
-from tasks import Goal, Task
+from tasks import CONTROL, Goal, Task
 
-SLOW = 0.3
-ROUNDS_OF_SLOW = 3
+SLOW, ROUNDS_OF_SLOW = 0.3, 3
+VERY_SLOW, ROUNDS_OF_VERY_SLOW = 5.0, 1
 WARM = 0.03
 MOST_SAMPLES = 40
 
@@ -50,6 +50,7 @@ class Row:
         phases: phase to its seconds, one a round, where the contender reports phases.
         facts: what the contender reported besides.
         result: the fingerprint of its result.
+        distance: how far that is from the reference's, relative to the largest number.
         state: "measured", "not available", "failed" or "wrong result".
         error: why there is nothing here, or why it is not to be believed.
     """
@@ -60,6 +61,7 @@ class Row:
     phases: dict[str, list[float]] = field(default_factory=dict)
     facts: dict[str, float] = field(default_factory=dict)
     result: list[list[float]] | None = None
+    distance: float | None = None
     state: str = "measured"
     error: str = ""
 
@@ -78,17 +80,21 @@ def measure(
     start: Callable[[str], Askable],
     effort: Effort,
     tell: Callable[[str], None],
+    **options: int,
 ) -> list[Row]:
-    """The rows of one task: prepare and calibrate each contender, then the rounds."""
+    """The rows of one task: prepare each contender with these options, calibrate it, then the rounds."""
     rows = {name: Row(name) for name in names}
     running: dict[str, Askable] = {}
     plans: dict[str, dict[str, Any]] = {}
     try:
+        what = " ".join([task.name, *(f"{value:,} {name}" for name, value in options.items())])
         for name in names:
-            tell(f"{task.name}: preparing {name}")
-            _attempt(rows[name], lambda name=name: _prepare(rows[name], start, running, effort, plans))
+            tell(f"{what}: preparing {name}")
+            _attempt(
+                rows[name], lambda name=name: _prepare(rows[name], start, running, effort, plans, options)
+            )
         for i in range(effort.rounds):
-            tell(f"{task.name}: round {i + 1} of {effort.rounds}")
+            tell(f"{what}: round {i + 1} of {effort.rounds}")
             order = [name for name in names if name in plans and not rows[name].error]
             random.Random(i).shuffle(order)
             for name in order:
@@ -116,19 +122,23 @@ def _prepare(
     running: dict[str, Askable],
     effort: Effort,
     plans: dict[str, dict[str, Any]],
+    options: dict[str, int],
 ) -> None:
     contender = running[row.name] = start(row.name)
-    request = {"do": "prepare", "variant": row.name.split(":", 1)[1], "options": {}}
+    request = {"do": "prepare", "variant": row.name.split(":", 1)[1], "options": options}
     reply = contender.ask(request, 300)
     row.first, row.facts, row.result = reply["first"], reply["facts"], reply["result"]
     pace = contender.ask({"do": "calibrate", "seconds": effort.sample}, 120)
     each = pace["calls"] * pace["seconds"]
+    rounds = effort.rounds
+    if each > SLOW:
+        rounds = min(rounds, ROUNDS_OF_SLOW if each <= VERY_SLOW else ROUNDS_OF_VERY_SLOW)
     plans[row.name] = {
         "do": "run",
         "calls": pace["calls"],
         "samples": max(1, min(MOST_SAMPLES, round(effort.seconds / each))),
         "warm": 0 if each > SLOW else max(1, round(WARM / pace["seconds"])),
-        "rounds": min(effort.rounds, ROUNDS_OF_SLOW) if each > SLOW else effort.rounds,
+        "rounds": rounds,
     }
 
 
@@ -140,16 +150,17 @@ def _round(i: int, row: Row, running: dict[str, Askable], plans: dict[str, dict[
 
 
 def _compare(rows: dict[str, Row], task: Task) -> None:
-    """Mark every contender whose result is not the baseline's: its time means nothing."""
-    expected = rows[task.baseline].result if task.baseline in rows else None
+    """Mark every contender whose result is not the reference's: its time means nothing."""
+    expected = rows[task.compared_with].result if task.compared_with in rows else None
     if expected is None:
         return
     for row in rows.values():
         if row.result is not None and not row.error:
-            distance = difference(row.result, expected)
-            if not distance <= task.tolerance:
+            wanted = expected[:1] if row.name.removesuffix(CONTROL) in task.only_value else expected
+            row.distance = difference(row.result, wanted)
+            if not row.distance <= task.tolerance:
                 row.state = "wrong result"
-                row.error = f"{distance:.1e} from that of {task.baseline}"
+                row.error = f"{row.distance:.1e} from that of {task.compared_with}"
 
 
 def difference(result: list[list[float]], expected: list[list[float]]) -> float:
@@ -169,10 +180,11 @@ def difference(result: list[list[float]], expected: list[list[float]]) -> float:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A goal, what was measured for it (None where it could not be), and whether it is met."""
+    """A goal, what was measured for it (None where it could not be), at which size, and whether it is met."""
 
     goal: Goal
     value: float | None
+    where: str = ""
 
     @property
     def met(self) -> bool:
@@ -185,6 +197,8 @@ def judge(goal: Goal, rows: list[Row]) -> Verdict:
     mine = found.get(goal.contender)
     if mine is None:
         return Verdict(goal, None)
+    if goal.of != "time":
+        return Verdict(goal, mine.distance if goal.of == "result" else mine.facts.get(goal.of))
     if not goal.against:
         return Verdict(goal, median(mine.times.values()))
     values = []

@@ -15,6 +15,24 @@ T3  A physics-informed network for Burgers' equation ``u_t + u u_x - nu u_xx = 0
 
 nested  The n-th derivative at one point of a scalar perceptron 1 -> 32 -> 32 -> 1 with tanh.
 
+loop    Euler's method for ``dx/dt = sin(w x + b)``, 32 float32 numbers, from t = 0 to 4 in n steps;
+        n is a tensor, known only when the program runs. The value is the mean square of the last x;
+        its gradient is that in x(0), w and b. The flow, and so the result, is about the same for
+        every n, and no derivative in it fades away. In ``loop-matrix`` it is ``tanh(W x + b)`` with
+        a matrix W; in ``loop-second`` the value is the squared length of the gradient in x(0).
+
+newton  Kepler's equation ``E - e sin E = M`` for 1,000 pairs (M, e), float64, by Newton's method from
+        E = M, until the largest residual is at most 1e-10; the value is the mean square of E, its
+        gradient that in M and e. With damping d a step is d times Newton's, which is how the number
+        of trips is chosen: the residual shrinks by about 1 - d a trip.
+
+rnn     A gated recurrent unit, 32 inputs, 64 units, batch 16, float32, over a sequence; the loss is
+        the sum over the steps of the mean square of the state. Its gradient is in all weights.
+
+trace   1,000 operators on an (8, 8) matrix, one after the other: a block of ten, ten times, ten times.
+
+cache-hit  The sum of an array of four numbers and 50 Parameters of four numbers.
+
 Weights are drawn from a normal distribution with variance 2 / (inputs + outputs), and biases from
 one with standard deviation 0.1, so that no gradient is zero.
 """
@@ -33,6 +51,12 @@ T2_BATCH = 1024
 T3_WIDTHS = (2, 20, 20, 20, 20, 20, 20, 20, 20, 1)
 T3_POINTS = 10_000
 NESTED_WIDTHS = (1, 32, 32, 1)
+LOOP_STATES = 32
+LOOP_TIME = 4.0
+NEWTON_EQUATIONS = 1000
+NEWTON_TOLERANCE = 1e-10
+RNN_BATCH, RNN_INPUTS, RNN_UNITS = 16, 32, 64
+CACHE_HIT_PARAMETERS = 50
 
 Layers = list[tuple[np.ndarray, np.ndarray]]
 
@@ -53,6 +77,44 @@ class Burgers:
     x: np.ndarray
     t: np.ndarray
     layers: Layers
+
+
+@dataclass(frozen=True)
+class Flow:
+    """First state, weight and bias, each (32,), the length of a step and the number of steps.
+
+    The weight is (32, 32) where it is a matrix.
+    """
+
+    state: np.ndarray
+    weight: np.ndarray
+    bias: np.ndarray
+    step: np.ndarray
+    trips: np.ndarray
+
+
+@dataclass(frozen=True)
+class Kepler:
+    """Mean anomaly M and eccentricity e, each (1000,), and the damping, a 0-d array."""
+
+    mean: np.ndarray
+    eccentricity: np.ndarray
+    damping: np.ndarray
+
+
+@dataclass(frozen=True)
+class Recurrence:
+    """Inputs (steps, batch, in), first state (batch, units), and the weights by name.
+
+    ``of_input`` (in, 3 units), ``of_state`` (units, 3 units) and ``bias`` (3 units,) hold those of
+    the update gate, the reset gate and the candidate, in this order.
+    """
+
+    inputs: np.ndarray
+    state: np.ndarray
+    of_input: np.ndarray
+    of_state: np.ndarray
+    bias: np.ndarray
 
 
 def perceptron(widths: tuple[int, ...], generator: np.random.Generator) -> Layers:
@@ -90,3 +152,63 @@ def t3() -> Burgers:
 def nested() -> tuple[np.ndarray, Layers]:
     """The point (a 0-d array) and the weights of the nested derivatives."""
     return np.asarray(0.3, np.float32), perceptron(NESTED_WIDTHS, np.random.default_rng(5))
+
+
+def loop(trips: int, matrix: bool = False) -> Flow:
+    """The flow in that many steps."""
+    generator = np.random.default_rng(7)
+    state, weight, bias = (generator.standard_normal((3, LOOP_STATES)) * 0.5).astype(np.float32)
+    if matrix:
+        weight = generator.standard_normal((LOOP_STATES, LOOP_STATES)) / math.sqrt(LOOP_STATES)
+        weight = weight.astype(np.float32)
+    step = np.asarray(LOOP_TIME / trips, np.float32)
+    return Flow(state, weight, bias, step, np.asarray(trips, np.int32))
+
+
+def newton(trips: int | None = None) -> Kepler:
+    """Kepler's equations; the damping that takes about that many trips, or none."""
+    generator = np.random.default_rng(11)
+    mean = generator.uniform(0.0, 2 * math.pi, NEWTON_EQUATIONS)
+    eccentricity = generator.uniform(0.0, 0.8, NEWTON_EQUATIONS)
+    damping = 1.0
+    if trips is not None:
+        first = np.abs(eccentricity * np.sin(mean)).max()
+        damping = 1.0 - (NEWTON_TOLERANCE / first) ** (1.0 / trips)
+    return Kepler(mean, eccentricity, np.asarray(damping))
+
+
+def newton_trips(problem: Kepler) -> int:
+    """The trips it really takes."""
+    mean, eccentricity, anomaly, trips = problem.mean, problem.eccentricity, problem.mean, 0
+    while np.abs(residual := anomaly - eccentricity * np.sin(anomaly) - mean).max() > NEWTON_TOLERANCE:
+        anomaly = anomaly - problem.damping * residual / (1.0 - eccentricity * np.cos(anomaly))
+        trips += 1
+    return trips
+
+
+def rnn(steps: int) -> Recurrence:
+    """A sequence of that many steps, and the unit."""
+    generator = np.random.default_rng(13)
+
+    def normal(*shape: int) -> np.ndarray:
+        return generator.standard_normal(shape).astype(np.float32)
+
+    of_input = normal(RNN_INPUTS, 3 * RNN_UNITS) / math.sqrt(RNN_INPUTS)
+    of_state = normal(RNN_UNITS, 3 * RNN_UNITS) / math.sqrt(RNN_UNITS)
+    bias = 0.1 * normal(3 * RNN_UNITS)
+    inputs = normal(steps, RNN_BATCH, RNN_INPUTS)
+    state = np.zeros((RNN_BATCH, RNN_UNITS), np.float32)
+    return Recurrence(inputs, state, *(each.astype(np.float32) for each in (of_input, of_state, bias)))
+
+
+def thousand() -> tuple[np.ndarray, np.ndarray]:
+    """The matrix, and the weight that it is multiplied with."""
+    matrix, weight = np.random.default_rng(17).standard_normal((2, 8, 8)).astype(np.float32)
+    return matrix, weight
+
+
+def cache_hit() -> tuple[np.ndarray, list[np.ndarray]]:
+    """The array, and the values of the Parameters."""
+    numbers = np.random.default_rng(19).standard_normal((CACHE_HIT_PARAMETERS + 1, 4))
+    first, *rest = numbers.astype(np.float32)
+    return first, rest

@@ -9,6 +9,7 @@ from statistics import median
 
 from measure import Row, Verdict
 from nested import Ladder
+from sweep import Sweep
 from tasks import Task
 
 try:
@@ -41,6 +42,25 @@ def count(value: float | None) -> str:
     return "" if value is None else f"{value:.0f}"
 
 
+def size_of_memory(value: float | None) -> str:
+    """Three digits and a unit, in powers of 1000."""
+    if value is None:
+        return ""
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if value >= size:
+            return f"{digits(value / size)} {unit}"
+    return f"{value:.0f} B"
+
+
+# What contenders report besides their times: the heading, and how it is written.
+FACTS: dict[str, tuple[str, Callable[[float | None], str]]] = {
+    "equations": ("equations", count),
+    "compile": ("compilation", seconds),
+    "temporary": ("temporary memory", size_of_memory),
+    "peak": ("peak resident memory", size_of_memory),
+}
+
+
 def span(values: list[float], show: Callable[[float], str]) -> str:
     """Smallest to largest."""
     return f"{show(min(values))} – {show(max(values))}" if values else ""
@@ -48,10 +68,29 @@ def span(values: list[float], show: Callable[[float], str]) -> str:
 
 def contenders(task: Task, rows: list[Row]) -> Cells:
     """One row a contender."""
+    # The peak says something where it can be compared with itself at another size.
+    return _contenders(task, rows, [fact for fact in _reported(rows) if fact != "peak"])
+
+
+def sizes(task: Task, found: Sweep) -> Cells:
+    """One row a contender and size."""
+    facts = _reported([row for rows in found.values() for row in rows])
+    tables = {size: _contenders(task, rows, facts) for size, rows in found.items()}
+    name, *headings = next(iter(tables.values()))[0]
+    lines = [[row, f"{size:,}", *cells] for size, table in tables.items() for row, *cells in table[1:]]
+    return [[name, task.size, *headings], *lines]
+
+
+def _reported(rows: list[Row]) -> list[str]:
+    """The facts that at least one of the contenders has."""
+    return [fact for fact in FACTS if any(fact in row.facts and not row.error for row in rows)]
+
+
+def _contenders(task: Task, rows: list[Row], facts: list[str]) -> Cells:
+    """One row a contender, with these facts."""
     baseline = next((row for row in rows if row.name == task.baseline), None)
-    with_equations = any(row.facts.get("equations") for row in rows)
     table = [["contender", "median", "min – max", "ratio", "min – max", "first call"]]
-    table[0] += ["equations"] if with_equations else []
+    table[0] += [FACTS[fact][0] for fact in facts]
     for row in rows:
         if row.error:
             table.append([row.name, row.state] + [""] * (len(table[0]) - 2))
@@ -60,7 +99,7 @@ def contenders(task: Task, rows: list[Row]) -> Cells:
         ratios = row.ratios(baseline) if baseline and not baseline.error else []
         cells = [row.name, seconds(median(times)), span(times, seconds)]
         cells += [digits(median(ratios)) if ratios else "", span(ratios, digits), seconds(row.first)]
-        table.append([*cells, count(row.facts.get("equations"))] if with_equations else cells)
+        table.append(cells + [FACTS[fact][1](row.facts.get(fact)) for fact in facts])
     return table
 
 
@@ -91,20 +130,30 @@ def phases(row: Row) -> str:
     return f"{row.name}: {', '.join(parts)}"
 
 
-def sentence(verdict: Verdict) -> str:
+def sentence(verdict: Verdict, task: Task) -> str:
     """The goal and whether it is met."""
     goal = verdict.goal
+    heading, show = FACTS.get(goal.of, ("", seconds))
+    what = goal.contender
     if goal.growth:
-        what, show = f"growth of the equations of {goal.contender} from any order to the next", digits
-    elif not goal.against:
-        what, show = f"{goal.contender}", seconds
+        steps = (
+            f"from the first of the {task.size} to the last" if task.sizes else "from any order to the next"
+        )
+        what, show = f"growth of the {heading} of {goal.contender} {steps}", digits
+    elif goal.of == "result":
+        what, show = f"{goal.contender} from the result of {task.compared_with}", lambda value: f"{value:.0e}"
+    elif goal.of != "time":
+        what = f"{heading} of {goal.contender}"
     elif goal.difference:
-        what, show = f"{goal.contender} minus {' or '.join(goal.against)}", seconds
-    else:
+        what = f"{goal.contender} minus {' or '.join(goal.against)}"
+    elif goal.against:
         what, show = f"{goal.contender} / {' or '.join(goal.against)}", digits
+    if goal.sizes:
+        what += f" at {', '.join(f'{size:,}' for size in goal.sizes)} {task.size}"
     found = "not measured"
     if verdict.value is not None:
-        found = f"{show(verdict.value)}, {'met' if verdict.met else 'MISSED'}"
+        where = f" {verdict.where} {task.size}" if verdict.where else ""
+        found = f"{show(verdict.value)}{where}, {'met' if verdict.met else 'MISSED'}"
     return f"goal: {what} at most {show(goal.at_most)}: {found}"
 
 

@@ -7,6 +7,7 @@ import resource
 import signal
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import environments
@@ -14,11 +15,12 @@ import machine
 import measure
 import nested
 import report
+import sweep
 from contender import Command, Contender, Failed
-from tasks import TASKS, Task
+from tasks import CONTROL, TASKS, Task
 
 ROOT = Path(__file__).resolve().parent.parent
-PEERS = ("jax", "torch", "mindspore", "numpy", "autograd")
+PEERS = ("jax", "torch", "mindspore", "equinox", "numpy", "autograd")
 # All from one heap, none by mmap, nothing given back, and the heap grown in large steps.
 KEEP_MEMORY = {
     "MALLOC_ARENA_MAX": "1",
@@ -45,7 +47,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("task", nargs="*", help=f"of {', '.join(names)}; all where none is named")
     parser.add_argument(
         "--peers",
-        default="jax,torch,mindspore,numpy",
+        default="jax,torch,mindspore,equinox,numpy",
         help=f"comma-separated, of {', '.join(PEERS)}; a task's baseline always takes part",
     )
     parser.add_argument("--quick", action="store_true", help="few short rounds: a look, no figure")
@@ -89,7 +91,8 @@ class Bench:
 
     def takes_part(self, task: Task, name: str) -> bool:
         library = name.split(":")[0]
-        return library in ("mindgrad", "python", *self.options.peers) or name == task.baseline
+        needed = name in (task.baseline, task.compared_with)
+        return needed or library in ("mindgrad", "python", *self.options.peers)
 
     def start(self, task: Task, name: str) -> Contender | Command | _OfTask:
         """A process for one contender of one task."""
@@ -116,34 +119,60 @@ class Bench:
     def run(self, task: Task) -> None:
         """Measure one task and print its table."""
         names = [name for name in task.contenders if self.takes_part(task, name)]
-        table, notes = (self.climb if task.orders else self.compare)(task, names)
+        measured = self.climb if task.orders else self.sweep if task.sizes else self.compare
+        table, notes = measured(task, names)
         self.tell("")
         title = f"{task.name}: {task.title}"
         report.show(title, table, notes)
         listed = "\n".join(f"- {note}" for note in notes)
         self.pages.append("\n\n".join([f"## {title}", report.markdown(table), listed]))
 
+    def effort(self, task: Task) -> measure.Effort:
+        """How long to measure this task."""
+        effort = measure.Effort(3, 0.05) if self.options.quick else measure.Effort(15, 0.2)
+        return replace(effort, rounds=min(effort.rounds, task.most_rounds or effort.rounds))
+
+    def with_control(self, task: Task, names: list[str]) -> list[str]:
+        """The contenders, the baseline once more where that was asked for."""
+        return [*names, task.baseline + CONTROL] if self.options.control else names
+
     def compare(self, task: Task, names: list[str]) -> tuple[report.Cells, list[str]]:
         """Contenders timed in rounds: the table and the notes."""
-        effort = measure.Effort(3, 0.05) if self.options.quick else measure.Effort(15, 0.2)
-        if self.options.control:
-            names = [*names, task.baseline + CONTROL]
-        rows = measure.measure(task, names, lambda name: self.start(task, name), effort, self.tell)
+        names = self.with_control(task, names)
+        rows = measure.measure(task, names, lambda name: self.start(task, name), self.effort(task), self.tell)
         notes = [f"ratio: to {task.baseline}"]
         notes += [f"{row.name}: {report.shorten(row.error)}" for row in rows if row.error]
         notes += [report.phases(row) for row in rows if len(row.phases) > 1 and not row.error]
-        notes += [report.sentence(measure.judge(goal, rows)) for goal in task.goals]
+        notes += [report.sentence(measure.judge(goal, rows), task) for goal in task.goals]
         if task.name == "import":
             notes.append(self.without_jax())
         self.failed |= any(row.error for row in rows if must_work(task, row.name))
         return report.contenders(task, rows), notes
+
+    def sweep(self, task: Task, names: list[str]) -> tuple[report.Cells, list[str]]:
+        """Contenders timed in rounds at each size: the table and the notes."""
+        sizes = task.quick_sizes if self.options.quick else task.sizes
+        names = self.with_control(task, names)
+        found = sweep.sweep(
+            task, names, lambda name: self.start(task, name), self.effort(task), self.tell, sizes
+        )
+        notes = [f"ratio: to {task.baseline}"]
+        notes += [
+            f"{row.name}, {size:,} {task.size}: {report.shorten(row.error)}"
+            for size, rows in found.items()
+            for row in rows
+            if row.error
+        ]
+        notes += [report.sentence(sweep.judge(goal, found), task) for goal in task.goals]
+        self.failed |= any(row.error for rows in found.values() for row in rows if must_work(task, row.name))
+        return report.sizes(task, found), notes
 
     def climb(self, task: Task, names: list[str]) -> tuple[report.Cells, list[str]]:
         """Derivatives order by order: the table and the notes."""
         rounds = 1 if self.options.quick else 3
         found = nested.climb(task, names, lambda name: self.start(task, name), rounds, self.tell)
         notes = [f"{one.name}: {report.shorten(one.error)}" for one in found if one.error]
-        notes += [report.sentence(verdict) for verdict in nested.judge(task, found)]
+        notes += [report.sentence(verdict, task) for verdict in nested.judge(task, found)]
         self.failed |= any(one.error for one in found if must_work(task, one.name))
         return report.ladders(task, found), notes
 
@@ -159,12 +188,9 @@ class Bench:
         return "`import mindgrad` and an eager gradient do not import jax: checked"
 
 
-CONTROL = " (again)"
-
-
 def must_work(task: Task, name: str) -> bool:
     """Whose failure is a failure of the run."""
-    return name.startswith("mindgrad:") or name == task.baseline
+    return name.startswith("mindgrad:") or name in (task.baseline, task.compared_with)
 
 
 class _OfTask:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -12,16 +12,22 @@ class Goal:
     Attributes:
         contender: whom it binds.
         at_most: the bound.
-        against: the bound is on the ratio to each of these; where empty, on seconds.
+        against: the bound is on the ratio to each of these; where empty, on the figure itself.
+        of: what is bound: "time"; "result", its distance from that of the reference; or one of the
+            facts that the contender reports, such as "temporary".
         difference: the bound is on seconds more than ``against`` instead of a ratio.
-        growth: the bound is on the growth of the equations from one order to the next.
+        growth: the bound is on the growth of the fact: from one order to the next where the task has
+            orders, from the smallest size to the largest where it has sizes.
+        sizes: the sizes that it is about; where empty, all of them, the worst of which counts.
     """
 
     contender: str
     at_most: float
     against: tuple[str, ...] = ()
+    of: str = "time"
     difference: bool = False
     growth: bool = False
+    sizes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -34,8 +40,15 @@ class Task:
         baseline: the contender that ratios are taken to.
         contenders: "library:variant", in the order of the table.
         goals: what is to be reached.
-        tolerance: how far a result may be from the baseline's, relative to its largest number.
+        tolerance: how far a result may be from the reference's, relative to its largest number.
+        reference: the contender that results are compared with; the baseline where empty.
+        only_value: contenders without a gradient: their result is compared with the first array
+            of the reference's.
         orders: for the nested task, the orders of the derivative.
+        size: what the sizes count; the name of the option that the contenders get.
+        sizes: the task is done once for each.
+        quick_sizes: those that a quick run looks at.
+        most_rounds: no more rounds than this.
     """
 
     name: str
@@ -44,8 +57,23 @@ class Task:
     contenders: tuple[str, ...]
     goals: tuple[Goal, ...] = ()
     tolerance: float = 1e-3
-    orders: tuple[int, ...] = field(default=())
+    reference: str = ""
+    only_value: tuple[str, ...] = ()
+    orders: tuple[int, ...] = ()
+    size: str = ""
+    sizes: tuple[int, ...] = ()
+    quick_sizes: tuple[int, ...] = ()
+    most_rounds: int | None = None
 
+    @property
+    def compared_with(self) -> str:
+        """The contender whose result is the right one."""
+        return self.reference or self.baseline
+
+
+#: after the name of the baseline where it takes part twice
+CONTROL = " (again)"
+MEGABYTE = 1e6
 
 TASKS = (
     Task(
@@ -139,8 +167,110 @@ TASKS = (
         "n-th derivative of a 1 -> 32 -> 32 -> 1 tanh network, grad of grad of ...",
         "jax:grad",
         ("mindgrad:graph", "jax:grad", "mindspore:graph"),
-        (Goal("mindgrad:graph", 2.2, growth=True),),
+        (Goal("mindgrad:graph", 2.2, of="equations", growth=True),),
         tolerance=1e-2,
         orders=(1, 2, 3, 4, 5, 6),
+    ),
+    Task(
+        "loop",
+        "a while loop with a tensor as trip count, 32 float32 numbers: value and gradient",
+        "jax:loop",
+        (
+            "mindgrad:graph loop",
+            "mindgrad:graph gradient",
+            "jax:loop",
+            "jax:scan",
+            "jax:scan in two levels",
+            "equinox:checkpointed",
+            "torch:eager",
+            "mindspore:graph gradient",
+        ),
+        (
+            Goal("mindgrad:graph gradient", 5.0, ("mindgrad:graph loop",), sizes=(1_000_000,)),
+            Goal("mindgrad:graph gradient", 8.0, ("mindgrad:graph loop",)),
+            Goal("mindgrad:graph gradient", MEGABYTE, of="temporary"),
+        ),
+        reference="jax:scan",
+        only_value=("mindgrad:graph loop", "jax:loop"),
+        size="trips",
+        sizes=(100, 1_000, 10_000, 100_000, 1_000_000),
+        quick_sizes=(100, 10_000),
+    ),
+    Task(
+        "loop-second",
+        "value and gradient of the squared gradient of that loop",
+        "jax:scan",
+        ("mindgrad:graph second", "jax:scan", "jax:scan in two levels"),
+        (Goal("mindgrad:graph second", 1e-3, of="result"),),
+        size="trips",
+        sizes=(10_000,),
+        quick_sizes=(10_000,),
+    ),
+    Task(
+        "loop-matrix",
+        "the same loop with a matrix product in it",
+        "jax:loop",
+        (
+            "mindgrad:graph loop",
+            "mindgrad:graph gradient",
+            "jax:loop",
+            "jax:scan",
+            "jax:scan in two levels",
+            "equinox:checkpointed",
+            "mindspore:graph gradient",
+        ),
+        reference="jax:scan",
+        only_value=("mindgrad:graph loop", "jax:loop"),
+        size="trips",
+        sizes=(1_000, 100_000),
+        quick_sizes=(1_000,),
+    ),
+    Task(
+        "newton",
+        "Newton's method for 1,000 Kepler equations, until the residual is small: value and gradient",
+        "jax:implicit",
+        ("mindgrad:graph", "jax:implicit", "jax:scan", "torch:eager", "mindspore:graph"),
+        (Goal("mindgrad:graph", 2.0, ("jax:implicit", "jax:scan")),),
+    ),
+    Task(
+        "newton-memory",
+        "the same with damped steps, which take that many trips",
+        "jax:implicit",
+        ("mindgrad:graph", "jax:implicit", "jax:scan", "torch:eager", "mindspore:graph"),
+        (
+            Goal("mindgrad:graph", 1.0, of="temporary", growth=True),
+            Goal("mindgrad:graph", 1.2, of="peak", growth=True),
+        ),
+        size="trips",
+        sizes=(10, 100, 1_000, 10_000, 100_000),
+        quick_sizes=(10, 1_000),
+        most_rounds=3,
+    ),
+    Task(
+        "rnn",
+        "a gated recurrent unit in a Python loop over a sequence: value and gradient in all weights",
+        "jax:scan",
+        ("mindgrad:graph", "jax:scan", "torch:eager", "mindspore:graph"),
+        (
+            Goal("mindgrad:graph", 1.1, ("jax:scan",)),
+            Goal("mindgrad:graph", 1.2, of="compile", growth=True),
+        ),
+        size="steps",
+        sizes=(100, 1_000),
+        quick_sizes=(100, 1_000),
+    ),
+    Task(
+        "trace",
+        "from the call of a function of 1,000 operators to its traced program; jax also lowers it",
+        "jax:trace and lower",
+        ("mindgrad:graph trace", "mindgrad:graph trace and lower", "jax:trace and lower"),
+        (Goal("mindgrad:graph trace", 0.5, ("jax:trace and lower",)),),
+    ),
+    Task(
+        "cache-hit",
+        "a call of a compiled function that reads 50 Parameters of four numbers",
+        "jax:jit",
+        ("mindgrad:graph", "jax:jit", "mindspore:graph"),
+        (Goal("mindgrad:graph", 3.0, ("jax:jit",)),),
     ),
 )

@@ -9,36 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import mindspore as ms
+import mindspore_control
 import numpy as np
 import problems
 from job import Job, Unavailable
 from mindspore import Parameter, ParameterTuple, Tensor, nn, ops
-
-MODES = {"graph": ms.GRAPH_MODE, "eager": ms.PYNATIVE_MODE}
-
-
-def arrays(result: Tensor | tuple) -> list[np.ndarray]:
-    """The tensors of a result, in order."""
-    if isinstance(result, (tuple, list)):
-        return [array for part in result for array in arrays(part)]
-    return [result.asnumpy()]
-
-
-def wait_for_all(result: Tensor | tuple) -> None:
-    """Ask for the numbers of every tensor."""
-    arrays(result)
-
-
-def wait_for_one(result: Tensor | tuple) -> None:
-    """Ask for those of the last tensor: what one compiled program returns is there at once."""
-    while isinstance(result, (tuple, list)):
-        result = result[-1]
-    result.asnumpy()
-
-
-def waits(variant: str) -> Callable[[Tensor | tuple], None]:
-    """How to wait in the mode of this variant."""
-    return wait_for_one if variant.startswith("graph") else wait_for_all
+from mindspore_results import MODES, arrays, waits
 
 
 class Layer(nn.Cell):
@@ -226,7 +202,13 @@ def nested(variant: str, order: int) -> Job:
     return Job(lambda: derivative(x), waits(variant), arrays)
 
 
-TASKS: dict[str, Callable[..., Job]] = {"t1": t1, "t2": t2, "t3": t3, "nested": nested}
+TASKS: dict[str, Callable[..., Job]] = {
+    "t1": t1,
+    "t2": t2,
+    "t3": t3,
+    "nested": nested,
+    **mindspore_control.TASKS,
+}
 
 
 def prepare(task: str, variant: str, **options: int) -> Job:

@@ -8,26 +8,15 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
+import jax_control
 import problems
+from jax_control import PyTree, arrays, wait
 from job import Job, Unavailable
-
-PyTree = Any
 
 
 def versions() -> dict[str, str]:
     """Versions of what does the work."""
     return {"jax": jax.__version__}
-
-
-def arrays(result: PyTree) -> list[np.ndarray]:
-    """The leaves of a result."""
-    return [np.asarray(leaf) for leaf in jax.tree_util.tree_leaves(result)]
-
-
-def wait(result: PyTree) -> None:
-    """Block until every leaf is computed."""
-    jax.block_until_ready(result)
 
 
 def on_device(layers: problems.Layers) -> PyTree:
@@ -226,6 +215,7 @@ TASKS: dict[str, Callable[..., Job]] = {
     "t3": t3,
     "t3-build": t3_build,
     "nested": nested,
+    **jax_control.TASKS,
 }
 
 

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 from job import Job
 
 import mindgrad
+from mindgrad.backend.xla import lower_ahead
+from mindgrad.functional.compiled import trace
 from mindgrad.tools import profile
 
 mindgrad.install()
 
-import mindspore_programs  # noqa: E402  (its `import mindspore` must mean mindgrad)
+import mindspore_control  # noqa: E402  (their `import mindspore` must mean mindgrad)
+import mindspore_programs  # noqa: E402
+from mindspore_results import wait_for_all  # noqa: E402
+
+COMPILATIONS = 3
 
 
 def versions() -> dict[str, str]:
@@ -35,6 +42,12 @@ def profiled(function: Callable[..., object], *arguments: object, lower: bool = 
     return profile.measure(function, *arguments, lower=lower)
 
 
+def temporary(function: Callable[..., object], *arguments: object) -> float:
+    """Bytes that a compiled call needs besides its arguments and results, as XLA plans it."""
+    compiled = lower_ahead(trace(function, *arguments)).compile()
+    return float(compiled.memory_analysis().temp_size_in_bytes)
+
+
 def t3_build(variant: str) -> Job:
     style = variant.split()[-1]
     mindgrad.set_context(mode=mindgrad.GRAPH_MODE)
@@ -46,7 +59,7 @@ def t3_build(variant: str) -> Job:
     def facts() -> dict[str, float]:
         return {"equations": profiled(*mindspore_programs.burgers(style)).equations}
 
-    return Job(build, mindspore_programs.wait_for_all, None, timed_by_itself=True, facts=facts)
+    return Job(build, wait_for_all, None, timed_by_itself=True, facts=facts)
 
 
 def nested(variant: str, order: int) -> Job:
@@ -56,7 +69,65 @@ def nested(variant: str, order: int) -> Job:
     return job
 
 
-TASKS = {"t3-build": t3_build, "nested": nested}
+def loop(task: str, variant: str, trips: int) -> Job:
+    job = mindspore_programs.prepare(task, variant, trips=trips)
+    function, arguments = mindspore_control.loop_program(task, variant.split()[-1], trips)
+    job.facts = lambda: {"temporary": temporary(function, *arguments)}
+    return job
+
+
+def newton(variant: str, trips: int | None = None) -> Job:
+    job = mindspore_programs.prepare("newton", variant, trips=trips)
+    function, arguments = mindspore_control.newton_program(trips)
+    job.facts = lambda: {"temporary": temporary(function, *arguments)}
+    return job
+
+
+def rnn(variant: str, steps: int) -> Job:
+    job = mindspore_programs.prepare("rnn", variant, steps=steps)
+
+    def compile_seconds() -> float:
+        # new Cells each time, so that nothing that was made for others is used again
+        function, arguments = mindspore_control.rnn_program(steps)
+        found = profile.measure(function, *arguments, compile=True)
+        return found.build_seconds + found.lower_seconds + found.compile_seconds
+
+    def facts() -> dict[str, float]:
+        function, arguments = mindspore_control.rnn_program(steps)
+        return {
+            "temporary": temporary(function, *arguments),
+            "compile": min(compile_seconds() for _ in range(COMPILATIONS)),
+        }
+
+    job.facts = facts
+    return job
+
+
+def trace_of_a_thousand(variant: str) -> Job:
+    mindgrad.set_context(mode=mindgrad.GRAPH_MODE)
+    lower = variant.endswith("lower")
+
+    def build() -> dict[str, float]:
+        function, arguments = mindspore_control.thousand_program()
+        found = profiled(function, *arguments, lower=lower)
+        return {"trace": found.build_seconds} | ({"lower": found.lower_seconds} if lower else {})
+
+    def facts() -> dict[str, float]:
+        function, arguments = mindspore_control.thousand_program()
+        return {"equations": profiled(function, *arguments).equations}
+
+    return Job(build, wait_for_all, None, timed_by_itself=True, facts=facts)
+
+
+TASKS = {
+    "t3-build": t3_build,
+    "nested": nested,
+    **{task: partial(loop, task) for task in mindspore_control.FLOWS},
+    "newton": newton,
+    "newton-memory": newton,
+    "rnn": rnn,
+    "trace": trace_of_a_thousand,
+}
 
 
 def prepare(task: str, variant: str, **options: int) -> Job:

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import mindspore
-from mindspore_programs import prepare
+import mindspore_programs
+from job import Job, Unavailable
 
-__all__ = ["prepare", "versions"]
+MOST_TRIPS = 1000
+MOST_STEPS = 100
 
 
 def versions() -> dict[str, str]:
     """Versions of what does the work."""
     return {"mindspore": mindspore.__version__}
+
+
+def prepare(task: str, variant: str, **options: int) -> Job:
+    """The job of one task, or Unavailable."""
+    if options.get("trips", 0) > MOST_TRIPS:
+        raise Unavailable("its time and memory grow with the square of the trips")
+    if options.get("steps", 0) > MOST_STEPS:
+        raise Unavailable("it compiles every step of the loop")
+    return mindspore_programs.prepare(task, variant, **options)
+
+
+__all__ = ["prepare", "versions"]

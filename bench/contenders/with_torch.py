@@ -9,6 +9,8 @@ import problems
 import torch
 from job import Job, Unavailable
 
+MOST_TRIPS = 100_000
+
 Layers = list[tuple[torch.Tensor, torch.Tensor]]
 
 
@@ -87,11 +89,85 @@ def t3(variant: str) -> Job:
     return Job(step, wait, arrays)
 
 
-TASKS: dict[str, Callable[[str], Job]] = {"t1": t1, "t2": t2, "t3": t3}
+def loop(variant: str, trips: int) -> Job:
+    if trips > MOST_TRIPS:
+        raise Unavailable("its tape takes some gigabytes")
+    problem = problems.loop(trips)
+    first, weight, bias = leaves = [
+        torch.tensor(each, requires_grad=True) for each in (problem.state, problem.weight, problem.bias)
+    ]
+    step, count = torch.tensor(problem.step), torch.tensor(problem.trips)
+
+    def gradient() -> tuple[torch.Tensor, ...]:
+        x, left = first, count
+        while left > 0:
+            x = x + step * torch.sin(weight * x + bias)
+            left = left - 1
+        value = x.square().mean()
+        return (value, *torch.autograd.grad(value, leaves))
+
+    return Job(gradient, wait, arrays)
 
 
-def prepare(task: str, variant: str) -> Job:
+def newton(variant: str, trips: int | None = None) -> Job:
+    if trips is not None and trips > MOST_TRIPS // 10:
+        raise Unavailable("its tape takes some gigabytes")
+    problem = problems.newton(trips)
+    mean = torch.tensor(problem.mean, requires_grad=True)
+    eccentricity = torch.tensor(problem.eccentricity, requires_grad=True)
+    damping = torch.tensor(problem.damping)
+
+    def gradient() -> tuple[torch.Tensor, ...]:
+        anomaly = mean
+        residual = anomaly - eccentricity * torch.sin(anomaly) - mean
+        while residual.abs().max() > problems.NEWTON_TOLERANCE:
+            anomaly = anomaly - damping * residual / (1.0 - eccentricity * torch.cos(anomaly))
+            residual = anomaly - eccentricity * torch.sin(anomaly) - mean
+        value = anomaly.square().mean()
+        return (value, *torch.autograd.grad(value, (mean, eccentricity)))
+
+    return Job(gradient, wait, arrays)
+
+
+def rnn(variant: str, steps: int) -> Job:
+    problem = problems.rnn(steps)
+    of_input, of_state, bias = weights = [
+        torch.tensor(each, requires_grad=True) for each in (problem.of_input, problem.of_state, problem.bias)
+    ]
+    inputs, first = torch.tensor(problem.inputs), torch.tensor(problem.state)
+    u = first.shape[1]
+
+    def unit(x: torch.Tensor, h: torch.Tensor) -> torch.Tensor:
+        from_input = torch.addmm(bias, x, of_input)
+        from_state = h @ of_state
+        update = torch.sigmoid(from_input[:, :u] + from_state[:, :u])
+        reset = torch.sigmoid(from_input[:, u : 2 * u] + from_state[:, u : 2 * u])
+        candidate = torch.tanh(from_input[:, 2 * u :] + reset * from_state[:, 2 * u :])
+        return update * h + (1.0 - update) * candidate
+
+    def step() -> tuple[torch.Tensor, ...]:
+        h, loss = first, torch.zeros(())
+        for x in inputs:
+            h = unit(x, h)
+            loss = loss + h.square().mean()
+        return (loss, *torch.autograd.grad(loss, weights))
+
+    return Job(step, wait, arrays)
+
+
+TASKS: dict[str, Callable[..., Job]] = {
+    "t1": t1,
+    "t2": t2,
+    "t3": t3,
+    "loop": loop,
+    "newton": newton,
+    "newton-memory": newton,
+    "rnn": rnn,
+}
+
+
+def prepare(task: str, variant: str, **options: int) -> Job:
     """The job of one task, or Unavailable."""
     if task not in TASKS:
         raise Unavailable(f"no {task} with torch")
-    return TASKS[task](variant)
+    return TASKS[task](variant, **options)

@@ -1,14 +1,30 @@
 """Nested Python structures as a list of leaves and a description, and back.
 
-Tuples (named ones included), lists and dicts are structure; everything else is a leaf.
+Tuples (named ones included), lists, dicts and dataclasses are structure; everything else is a leaf,
+``None`` too. What is rebuilt has the type of what was taken apart: a list stays a list, a
+``defaultdict`` keeps its factory, a dict the order of its keys, and a dataclass every attribute of its
+instance; neither ``__init__`` nor ``__post_init__`` runs again, so that frozen classes, defaults and
+fields with ``init=False`` come back as they were.
 """
 
 from __future__ import annotations
 
+import dataclasses
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
-__all__ = ["flatten", "map_leaves", "unflatten"]
+__all__ = [
+    "attributes_of",
+    "differences",
+    "flatten",
+    "is_record",
+    "map_leaves",
+    "paths",
+    "record_of",
+    "unflatten",
+]
 
 _LEAF = object()
 
@@ -27,13 +43,39 @@ def flatten(tree: Any) -> tuple[list[Any], Any]:
     return leaves, _describe(tree, leaves)
 
 
+# A structure is _LEAF, (type, items) of a sequence, or (type, names, items) of what has names.
+
+
 def _describe(tree: Any, leaves: list[Any]) -> Any:
+    kind = type(tree)
     if isinstance(tree, (tuple, list)):
-        return (type(tree), tuple([_describe(each, leaves) for each in tree]))
+        return (kind, tuple([_describe(each, leaves) for each in tree]))
     if isinstance(tree, dict):
-        return (type(tree), tuple(tree), tuple([_describe(each, leaves) for each in tree.values()]))
+        names = (tree.default_factory, *tree) if isinstance(tree, defaultdict) else tuple(tree)
+        return (kind, names, tuple([_describe(each, leaves) for each in tree.values()]))
+    if is_record(kind):
+        held = attributes_of(tree)
+        return (kind, tuple(held), tuple([_describe(each, leaves) for each in held.values()]))
     leaves.append(tree)
     return _LEAF
+
+
+@lru_cache(maxsize=1024)
+def is_record(kind: type) -> bool:
+    """Whether instances of ``kind`` are taken apart by the names of their attributes: dataclasses.
+
+    Not those that are functions of their own, with a ``construct``.
+    """
+    return dataclasses.is_dataclass(kind) and not hasattr(kind, "construct")
+
+
+def attributes_of(record: Any) -> dict[str, Any]:
+    """The attributes of a dataclass's instance: its fields, then what else was set on it."""
+    names = [field.name for field in dataclasses.fields(record)]
+    # a field with init=False and no default may never have been set
+    held = {name: getattr(record, name) for name in names if hasattr(record, name)}
+    held.update(getattr(record, "__dict__", {}))
+    return held
 
 
 def unflatten(structure: Any, leaves: Sequence[Any]) -> Any:
@@ -46,12 +88,99 @@ def _rebuild(structure: Any, leaves: Iterator[Any]) -> Any:
         return next(leaves)
     kind = structure[0]
     items = [_rebuild(each, leaves) for each in structure[-1]]
-    if len(structure) == 3:
-        return kind(zip(structure[1], items, strict=True))
-    return kind(*items) if hasattr(kind, "_fields") else kind(items)
+    if kind is tuple:
+        return tuple(items)
+    if kind is list:
+        return items
+    if len(structure) == 2:
+        return _sequence(kind, items)
+    names = structure[1]
+    if kind is dict:
+        return dict(zip(names, items, strict=True))
+    if not issubclass(kind, dict):
+        return record_of(kind, dict(zip(names, items, strict=True)))
+    if issubclass(kind, defaultdict):
+        return kind(names[0], zip(names[1:], items, strict=True))
+    return kind(zip(names, items, strict=True))
+
+
+def _sequence(kind: type, items: list[Any]) -> Any:
+    """A tuple or list of type ``kind``, without the checks of its constructor where it has some.
+
+    They say what users may put in; a placeholder that stands for such an item while a program is
+    traced has another type.
+    """
+    if issubclass(kind, list):
+        made = kind.__new__(kind)
+        made.extend(items)
+        return made
+    try:
+        return tuple.__new__(kind, items)
+    except TypeError:  # types made in C, as time.struct_time
+        return kind(items)
+
+
+def record_of(kind: type, attributes: dict[str, Any]) -> Any:
+    """An instance of the dataclass ``kind`` with these attributes."""
+    made = object.__new__(kind)
+    for name, value in attributes.items():
+        object.__setattr__(made, name, value)  # frozen ones too
+    return made
 
 
 def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
     """``tree`` with ``function`` applied to every leaf."""
     leaves, structure = flatten(tree)
     return unflatten(structure, [function(leaf) for leaf in leaves])
+
+
+def differences(before: Any, after: Any, path: str = "") -> str:
+    """Where two structures begin to differ, in words; ``""`` if they do not.
+
+    >>> from mindgrad._base.tree import differences, flatten
+    >>> differences(flatten([1, (2, 3)])[1], flatten([1, (2,)])[1], "x")
+    'x[1] changed from a tuple of 2 to a tuple of 1'
+    """
+    if before is _LEAF or after is _LEAF:
+        return "" if before is after else f"{path} changed from {_said(before)} to {_said(after)}"
+    if before[0] is not after[0] or len(before[-1]) != len(after[-1]):
+        return f"{path} changed from {_said(before)} to {_said(after)}"
+    if before[1:-1] != after[1:-1]:
+        return f"the keys of {path} changed from {list(before[1])} to {list(after[1])}"
+    for step, one, other in zip(steps(before), before[-1], after[-1], strict=True):
+        found = differences(one, other, path + step)
+        if found:
+            return found
+    return ""
+
+
+def _said(structure: Any) -> str:
+    if structure is _LEAF:
+        return "a single value"
+    return f"a {structure[0].__name__} of {len(structure[-1])}"
+
+
+def steps(structure: Any) -> list[str]:
+    """How each item of a structure is reached from the whole: ``[0]``, ``['a']``, ``.name``."""
+    if len(structure) == 2:
+        return [f"[{index}]" for index in range(len(structure[1]))]
+    kind, names, items = structure
+    if issubclass(kind, dict):
+        return [f"[{name!r}]" for name in names[len(names) - len(items) :]]
+    return [f".{name}" for name in names]
+
+
+def paths(structure: Any, path: str = "") -> list[str]:
+    """How every leaf of a structure is reached, in order.
+
+    >>> from mindgrad._base.tree import flatten, paths
+    >>> paths(flatten({"a": [1, 2]})[1], "x")
+    ["x['a'][0]", "x['a'][1]"]
+    """
+    if structure is _LEAF:
+        return [path]
+    return [
+        leaf
+        for step, item in zip(steps(structure), structure[-1], strict=True)
+        for leaf in paths(item, path + step)
+    ]

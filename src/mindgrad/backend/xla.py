@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.backend.executable import Executable, ahead
 from mindgrad.core.graph import Constant, Graph, Variable
 from mindgrad.core.primitive import Primitive
 
 __all__ = [
+    "compile_ahead",
     "compile_graph",
     "compile_kernel",
     "jax_module",
@@ -122,15 +124,51 @@ def needs_x64(graph: Graph) -> bool:
 def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
     """Compile ``graph``; a callable from a sequence of arrays to a list of jax arrays.
 
-    The arrays may be NumPy's or jax's, of the types that the graph declares.
+    The arrays may be NumPy's or jax's, of the types that the graph declares. What the program prints is
+    printed when the call returns.
     """
     jax = jax_module()
     hoisted = [x for x in _constants(graph) if not x.is_splat and x.type.size > _INLINE_CONSTANT]
     extra = [atom.value for atom in hoisted]
     jitted = jax.jit(_program(graph, hoisted))
+    if graph.has_effect:
+
+        def run_to_end(arrays: Sequence[Any]) -> list[Any]:
+            results = jitted(arrays, extra)
+            jax.effects_barrier()
+            return results
+
+        return _scoped(run_to_end, needs_x64(graph))
     if hoisted:
         return _scoped(lambda arrays: jitted(arrays, extra), needs_x64(graph))
     return _scoped(lambda arrays: jitted(arrays, ()), needs_x64(graph))
+
+
+def compile_ahead(graph: Graph, donated: Sequence[int] = ()) -> Executable:
+    """Compile ``graph`` now, for operands that are on the device, or load it from the disk.
+
+    Args:
+        graph: the program.
+        donated: the positions of inputs whose arrays the program takes over.
+    """
+    jax = jax_module()
+    hoisted = [x for x in _constants(graph) if not x.is_splat and x.type.size > _INLINE_CONSTANT]
+    program = _program(graph, hoisted)
+    kept = [k for k in range(len(graph.inputs)) if k not in donated]
+    places = [*kept, *donated]
+
+    def run(arrays: Sequence[Any], given: Sequence[Any], extra: Sequence[Any]) -> list[Any]:
+        operands: list[Any] = [None] * len(places)
+        for place, operand in zip(places, [*arrays, *given], strict=True):
+            operands[place] = operand
+        return program(operands, extra)
+
+    def shapes(atoms: Sequence[Any]) -> list[Any]:
+        return [jax.ShapeDtypeStruct(atom.shape, atom.type.dtype.numpy) for atom in atoms]
+
+    inputs = [graph.inputs[k] for k in kept], [graph.inputs[k] for k in donated], hoisted
+    made = ahead(run, [shapes(atoms) for atoms in inputs], needs_x64(graph), _target(), not graph.has_effect)
+    return Executable(made, [to_device(atom.value) for atom in hoisted], graph.has_effect)
 
 
 def lower_ahead(graph: Graph) -> Any:

@@ -61,19 +61,23 @@ def reach(graph: Graph, given: Indices) -> Indices:
 
 
 @lru_cache(maxsize=1024)
-def closure(body: Graph, consts: int, active_consts: Indices, active_carry: Indices) -> Indices:
+def closure(
+    body: Graph, consts: int, active_others: Indices, active_carry: Indices, carries: int | None = None
+) -> Indices:
     """The parts of a loop's carry that have a tangent after some trip.
 
     Args:
-        body: from constants and carry to the next carry (further outputs are ignored).
+        body: from constants, carry and further inputs to the next carry (further outputs are ignored).
         consts: how many of the inputs are constants of the loop.
-        active_consts: the constants that have a tangent.
+        active_others: the inputs, other than the carry, that have a tangent.
         active_carry: the parts of the carry that have one before the first trip.
+        carries: the number of parts, by default all inputs behind the constants.
     """
-    carries = len(body.inputs) - consts
+    if carries is None:
+        carries = len(body.inputs) - consts
     found = set(active_carry)
     while True:
-        given = (*active_consts, *[consts + k for k in sorted(found)])
+        given = tuple(sorted([*active_others, *[consts + k for k in found]]))
         more = {k for k in reach(body, given) if k < carries} - found
         if not more:
             return tuple(sorted(found))
@@ -133,21 +137,33 @@ def split(graph: Graph, given: Indices, wanted: Indices) -> Split:
 
 
 @lru_cache(maxsize=512)
-def transposed_body(graph: Graph, directions: Indices) -> tuple[Graph, Indices]:
+def transposed_body(
+    graph: Graph, directions: Indices, present: Indices | None = None
+) -> tuple[Graph, Indices]:
     """The transpose of a graph that is linear in the inputs ``directions``.
+
+    Args:
+        graph: the graph.
+        directions: the inputs in which it is linear.
+        present: the outputs whose cotangents are given, by default all; those of the others are zero.
 
     Returns:
         ``(*other inputs, *cotangents of the outputs) ↦ cotangents``, and of which of ``directions``
         these are: the others have none.
     """
+    if present is None:
+        present = tuple(range(len(graph.outputs)))
     builder = Builder()
     with building(builder):
         chosen = set(directions)
         inputs = [builder.input(v.type, linear=k in chosen) for k, v in enumerate(graph.inputs)]
-        cotangents = [builder.input(y.type) for y in graph.outputs]
+        cotangents = [builder.input(graph.outputs[k].type) for k in present]
         outputs = builder.inline(graph, inputs)
         pulled = pull_cotangents(
-            list(builder.linear_equations), outputs, cotangents, [inputs[k] for k in directions]
+            list(builder.linear_equations),
+            [outputs[k] for k in present],
+            cotangents,
+            [inputs[k] for k in directions],
         )
         found = [(k, ct) for k, ct in zip(directions, pulled, strict=True) if ct is not None]
         return builder.close([ct for _, ct in found]), tuple([k for k, _ in found])

@@ -327,8 +327,8 @@ def _pullback_parts(operands: Sequence[Any], body: Graph) -> tuple[Any, Any]:
 
 
 def _pullback_of(
-    fused: _Fused, operands: tuple[Any, ...], slots: int, of_values: dict[int, Any], of_tangents: dict[int, Any],
-    active_consts: Indices, start: Indices,
+    fused: _Fused, operands: tuple[Any, ...], slots: int, of_values: dict[int, Any],
+    of_tangents: dict[int, Any], active_consts: Indices, start: Indices,
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:  # fmt: skip
     """Operands and parameters of ``P_F`` with these cotangents of the values and of the tangents.
 

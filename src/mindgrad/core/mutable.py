@@ -7,9 +7,11 @@ gradient has its structure.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import lru_cache
 from typing import Any
 
+from mindgrad._base.tree import attributes_of, is_record, record_of
 from mindgrad.core.tensor import Tensor
 
 __all__ = ["MutableFloat", "MutableInt", "is_container", "is_mutable", "mutable", "plain_kind"]
@@ -45,14 +47,20 @@ class MutableInt(int):
     __slots__ = ()
 
 
-#: mutable container types with the ordinary ones that they mark; named tuples are added when used
+#: mutable container types with the ordinary ones that they mark; those of other classes (named tuples,
+#: dataclasses, OrderedDict, …) are added when used
 _CONTAINERS: dict[type, type] = {MutableTuple: tuple, MutableList: list, MutableDict: dict}
+_MARKED: dict[type, type] = {plain: marked for marked, plain in _CONTAINERS.items()}
 
 
 @lru_cache(maxsize=256)
-def _named(kind: type) -> type:
-    """The mutable subclass of a named tuple's class."""
-    made = type(kind.__name__, (kind,), {"__slots__": (), "__module__": kind.__module__})
+def _marked(kind: type) -> type:
+    """The mutable subclass of a container class."""
+    if kind in _CONTAINERS:
+        return kind
+    if kind in _MARKED:
+        return _MARKED[kind]
+    made = type(kind)(kind.__name__, (kind,), {"__slots__": (), "__module__": kind.__module__})
     _CONTAINERS[made] = kind
     return made
 
@@ -61,12 +69,14 @@ def mutable(input_data: Any) -> Any:
     """Mark a container of tensors or numbers, or a number, as data that has a gradient.
 
     Args:
-        input_data: an int, a float, or a tuple, list or dict of these and of Tensors, nested to any
-            depth. A Tensor is data anyway and a bool has no derivative: both are given back.
+        input_data: an int, a float, or a tuple (a named one too), list, dict or dataclass of these and
+            of Tensors, nested to any depth; ``None`` may stand in containers, and anything in a field
+            of a dataclass, as a constant. A Tensor is data anyway and a bool has no derivative: both
+            are given back.
 
     Returns:
         A copy of ``input_data`` that behaves like it. The gradient with respect to a container has its
-        structure; that with respect to a number is a number of its kind.
+        structure, with constants as they are; that with respect to a number is a number of its kind.
 
     Raises:
         TypeError: ``input_data``, or something in it, is nothing of these.
@@ -81,15 +91,19 @@ Tensor(shape=[1], dtype=Float32, value= [ 1.00000000e+00]))
     """
     if isinstance(input_data, (Tensor, bool)):
         return input_data
+    kind = type(input_data)
     if isinstance(input_data, tuple):
-        if is_container(input_data):
-            return input_data
-        items = [mutable(each) for each in input_data]
-        return _named(type(input_data))(*items) if hasattr(input_data, "_fields") else MutableTuple(items)
+        return tuple.__new__(_marked(kind), map(_inside, input_data))
     if isinstance(input_data, list):
-        return MutableList([mutable(each) for each in input_data])
+        return _marked(kind)(map(_inside, input_data))
     if isinstance(input_data, dict):
-        return MutableDict({key: mutable(value) for key, value in input_data.items()})
+        items = {key: _inside(value) for key, value in input_data.items()}
+        if isinstance(input_data, defaultdict):
+            return _marked(kind)(input_data.default_factory, items)
+        return _marked(kind)(items)
+    if is_record(kind):
+        attributes = attributes_of(input_data).items()
+        return record_of(_marked(kind), {name: _of_field(value) for name, value in attributes})
     if isinstance(input_data, int):
         return MutableInt(input_data)
     if isinstance(input_data, float):
@@ -99,6 +113,16 @@ Tensor(shape=[1], dtype=Float32, value= [ 1.00000000e+00]))
         f"dict) or their nested structures, but got {input_data!r} of type "
         f"{type(input_data).__name__}."
     )
+
+
+def _inside(value: Any) -> Any:
+    return None if value is None else mutable(value)
+
+
+def _of_field(value: Any) -> Any:
+    if isinstance(value, (Tensor, int, float, tuple, list, dict)) or is_record(type(value)):
+        return mutable(value)
+    return value
 
 
 def is_container(value: Any) -> bool:

@@ -8,6 +8,9 @@ Every gradient call opens a scope of its own, one level above those that are ope
 belongs to the highest level among its operands; an operand of a lower level is *captured*: it becomes
 an input of the inner program. Inner programs are therefore closed, which is what rules out the
 confusion of perturbations, and no derivative needs to know how deep it is nested.
+
+The body of a loop or branch is a scope too (:class:`BodyScope`). What is computed inside of it belongs
+to it, even from values of outside: a branch that is not taken must not run.
 """
 
 from __future__ import annotations
@@ -28,10 +31,13 @@ from mindgrad.core.types import TensorType
 
 __all__ = [
     "LEFT_BEHIND",
+    "BodyScope",
     "GraphScope",
     "Recorder",
     "Scope",
     "apply",
+    "as_it_is",
+    "identity",
     "innermost",
     "inline",
     "lifted",
@@ -53,6 +59,8 @@ LEFT_BEHIND = (
 class _Local(threading.local):
     def __init__(self) -> None:
         self.scopes: list[Scope] = []
+        #: the innermost open body of a loop or branch
+        self.body: BodyScope | None = None
 
 
 _local = _Local()
@@ -72,7 +80,7 @@ def innermost() -> Scope | None:
 class opened:
     """Open ``scope`` on this thread for the ``with`` block; its tensors are ordinary afterwards."""
 
-    __slots__ = ("scope",)
+    __slots__ = ("outer_body", "scope")
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
@@ -81,12 +89,16 @@ class opened:
         scopes = _local.scopes
         scopes.append(self.scope)
         self.scope.level = len(scopes)
+        self.outer_body = _local.body
+        if isinstance(self.scope, BodyScope):
+            _local.body = self.scope
         return self.scope
 
     def __exit__(self, *_: Any) -> None:
         scopes = _local.scopes
         scopes.pop()
         self.scope.level = 0
+        _local.body = self.outer_body
         if self.scope.restored:
             for tensor, before in self.scope.restored.values():
                 _set(tensor, before)
@@ -172,14 +184,17 @@ def rebind(tensor: Tensor, value: Tensor) -> None:
     what is compiled changes nothing but Parameters.
     """
     scopes = _local.scopes
-    if scopes and isinstance(scopes[0], GraphScope) and not tensor.is_traced:
+    body = _local.body
+    if body is not None and scopes[-1] is body and tensor._scope is not body:
+        body.changed.setdefault(id(tensor), (tensor, as_it_is(tensor)))
+    elif scopes and isinstance(scopes[0], GraphScope) and not tensor.is_traced:
         scopes[0].restored.setdefault(id(tensor), (tensor, as_it_is(tensor)))
     _set(tensor, value)
     if value.is_traced:
         value._scope.rebound.append(weakref.ref(tensor))
 
 
-def _identity(tensor: Tensor) -> Any:
+def identity(tensor: Tensor) -> Any:
     """What makes two tensors the same value: one place in one scope, or one array."""
     if tensor.is_traced:
         place = tensor._atom
@@ -258,7 +273,7 @@ class Recorder(Scope):
         """The number of ``tensor`` in this recording; one from outside is captured."""
         if tensor._scope is self:
             return tensor._atom
-        key = _identity(tensor)
+        key = identity(tensor)
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = self._leaf(tensor)
@@ -359,7 +374,7 @@ class GraphScope(Scope):
         """The atom of ``tensor`` here; one of a lower level is captured, a value is a constant."""
         if tensor._scope is self:
             return tensor._atom
-        key = _identity(tensor)
+        key = identity(tensor)
         found = self._captured.get(key)
         if found is not None:
             return found[0]
@@ -389,6 +404,26 @@ class GraphScope(Scope):
         return make_tensor(None, result.type, self, result)
 
 
+class BodyScope(GraphScope):
+    """The body of a loop or branch while it is traced.
+
+    Attributes:
+        changed: tensors from outside that were bound to another value by item assignment, with the
+            value before.
+    """
+
+    __slots__ = ("changed",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.changed: dict[int, tuple[Tensor, Tensor]] = {}
+
+    def undo(self) -> None:
+        """Let the tensors of ``changed`` stand for what they stood for before."""
+        for tensor, before in self.changed.values():
+            _set(tensor, before)
+
+
 def apply(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:
     """Apply ``primitive`` to tensors that already agree in type: run, record or emit it."""
     scope = None
@@ -402,6 +437,9 @@ def apply(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:
             elif not of.level and _local.scopes and lifted(tensor) is not tensor:
                 return apply(primitive, *map(lifted, tensors), **parameters)
     if scope is not None:
+        body = _local.body
+        if body is not None and body.level > level:
+            scope = body
         return scope.record(primitive, tensors, parameters)
     if not tensors:
         inner = innermost()

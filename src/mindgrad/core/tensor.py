@@ -14,7 +14,7 @@ from mindgrad._base.text import tensor_repr, tensor_str
 from mindgrad.core.dtype import DType, as_dtype, bfloat16, float32, int64
 from mindgrad.core.types import TensorType, type_of
 
-__all__ = ["Tensor", "make_tensor", "scalar_tensor"]
+__all__ = ["Number", "Tensor", "make_number", "make_tensor", "scalar_tensor"]
 
 
 class Tensor:
@@ -72,8 +72,7 @@ class Tensor:
                 input_data = input_data.value()  # type: ignore[attr-defined]
             if input_data.is_traced:
                 converted = input_data if dtype is None else input_data.astype(dtype)  # type: ignore[attr-defined]
-                self._array, self._type = converted._array, converted._type
-                self._scope, self._atom = converted._scope, converted._atom
+                _copy(self, converted)
                 return
             array = _converted(input_data.numpy(), input_data.dtype if dtype is None else as_dtype(dtype))
         else:
@@ -287,6 +286,32 @@ def make_tensor(array: Any, type: TensorType | None = None, scope: Any = None, a
     tensor._scope = scope
     tensor._atom = atom
     return tensor
+
+
+class Number(Tensor):
+    """A Python number whose value is known only when the compiled program runs: ``i += 1`` in a loop.
+
+    It is a tensor of no axes of Python's precision (Int64, Float64, Bool or Complex128), and like a number
+    it does not widen the tensors that it meets.
+    """
+
+    __slots__ = ()
+
+    def sample(self) -> Any:
+        """A number of its kind."""
+        return {"bool": True, "int": 1, "float": 1.0, "complex": 1j}[self.dtype.kind]
+
+
+def make_number(tensor: Tensor) -> Number:
+    """``tensor``, of no axes, as a number."""
+    number = Number.__new__(Number)
+    _copy(number, tensor)
+    return number
+
+
+def _copy(target: Tensor, tensor: Tensor) -> None:
+    target._array, target._type = tensor._array, tensor._type
+    target._scope, target._atom = tensor._scope, tensor._atom
 
 
 def _array_of(data: Any, dtype: DType | None) -> np.ndarray:

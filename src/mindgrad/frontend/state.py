@@ -6,13 +6,25 @@ or wrote it says what it stands for now; the outermost compiled scope makes it a
 
 from __future__ import annotations
 
+import types
 import weakref
 from typing import Any
 
 from mindgrad.core.scope import GraphScope, innermost, open_scopes
 from mindgrad.core.tensor import Tensor
+from mindgrad.frontend.dependencies import Dependencies
 
-__all__ = ["compilation", "depends_on", "is_compiling", "read", "write"]
+__all__ = [
+    "compilation",
+    "depends_on",
+    "is_compiling",
+    "read",
+    "read_attribute",
+    "read_function",
+    "write",
+]
+
+_METHODS = (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
 
 
 def read(parameter: Tensor) -> Tensor:
@@ -49,15 +61,60 @@ def write(parameter: Any, value: Tensor) -> None:
     scope.written[id(parameter)] = parameter
 
 
-def depends_on(owner: Any) -> None:
-    """Note that the program being compiled depends on Python attributes of ``owner``.
-
-    ``owner.version`` counts the changes of its attributes; a compiled program is used again only
-    while it stands still.
-    """
+def _noted() -> Dependencies | None:
+    """Where the program being compiled on this thread notes what it reads; ``None``: none is compiled."""
     scopes = open_scopes()
-    if scopes and isinstance(scopes[0], GraphScope):
-        scopes[0].dependencies[id(owner)] = (owner, owner.version)
+    if not scopes or not isinstance(scopes[0], GraphScope):
+        return None
+    root: Any = scopes[0]
+    if type(root.dependencies) is not Dependencies:
+        root.dependencies = Dependencies()
+    return root.dependencies
+
+
+def depends_on(owner: Any) -> None:
+    """Note that the program being compiled depends on the Python attributes of the Cell ``owner``.
+
+    ``owner.version`` changes when one of them is set; a compiled program is used again only while
+    they are as they were.
+    """
+    noted = _noted()
+    if noted is not None:
+        noted.owner(owner)
+
+
+def read_attribute(owner: Any, name: str) -> Any:
+    """``owner.name``, and a note that the program being compiled depends on it.
+
+    Not noted: methods, properties (their getters read attributes themselves), and what belongs to
+    tensors and to objects of this package that are no Cells.
+    """
+    value = getattr(owner, name)
+    if isinstance(owner, Tensor) or isinstance(value, _METHODS):
+        return value
+    noted = _noted()
+    if noted is None:
+        return value
+    kind = type(owner)
+    if isinstance(owner, types.ModuleType):
+        if isinstance(value, (types.FunctionType, types.ModuleType, type)):
+            return value
+    elif kind.__module__.partition(".")[0] == "mindgrad" and not hasattr(kind, "construct"):
+        return value
+    if not isinstance(getattr(kind, name, None), property):
+        noted.attribute(owner, name, value)
+    return value
+
+
+def read_function(function: Any) -> None:
+    """Note that the program being compiled calls ``function``, with the variables that it uses.
+
+    Its global variables and those of its closure select the program: numbers, strings and tuples by
+    value, tensors and other objects by identity, lists and dicts by their items.
+    """
+    noted = _noted()
+    if noted is not None:
+        noted.function(function)
 
 
 def compilation() -> weakref.ref[GraphScope] | None:

@@ -1,104 +1,174 @@
 """Compiled functions: one XLA program per signature of the arguments.
 
 A signature is the structure of the arguments, the types of their tensors and the values of their
-Python constants. The program is traced once, with tensors as inputs; Parameters that it reads become
-further inputs, those that it writes outputs.
+Python constants, with the options of the context. The program is traced once, with tensors as inputs;
+Parameters that it reads become further inputs, those that it writes outputs, and the memory of their old
+values becomes that of the new ones. It is used again while what its trace read of Python is as it was.
 """
 
 from __future__ import annotations
 
+import inspect
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from mindgrad._base.tree import flatten, unflatten
-from mindgrad.backend.xla import compile_graph, to_device
+from mindgrad._base.tree import differences, flatten, paths, unflatten
+from mindgrad.backend.xla import compile_ahead, on_device, to_device
+from mindgrad.core import settings
 from mindgrad.core.build import building
 from mindgrad.core.graph import Graph
 from mindgrad.core.scope import LEFT_BEHIND, GraphScope, as_it_is, open_scopes, opened
 from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.core.types import TensorType
 from mindgrad.frontend import state
+from mindgrad.frontend.dependencies import Change, Dependencies, change
+from mindgrad.frontend.signature import leaf_signature, same, shown
+from mindgrad.functional.cache import CacheInfo, History, history_of, offer, offered, register
+from mindgrad.functional.donation import run_and_store, settled
 
 __all__ = ["Compiled", "trace"]
 
 
-#: programs kept per signature, for different states of the Cells that they were traced with
+#: programs kept per signature, for different states of the Cells and variables that they were traced with
 _KEPT = 8
+#: signatures of one function that programs are kept for; the oldest goes first
+_SIGNATURES = 4096
 
 
-class _Program:
-    """One compiled program with what is needed to call it."""
-
-    __slots__ = (
-        "dependencies", "graph", "leaves", "parameter_types", "parameters", "run", "structure", "written",
-    )  # fmt: skip
+class _Trace:
+    """A function's run with symbols for the tensors among ``leaves``."""
 
     def __init__(self, function: Callable[..., Any], leaves: list[Any], structure: Any) -> None:
-        scope = GraphScope()
+        scope: Any = GraphScope()
+        scope.dependencies = self.dependencies = Dependencies()
         with opened(scope):
             symbols = [scope.symbol(x.type) if isinstance(x, Tensor) else x for x in leaves]
             args, kwargs = unflatten(structure, symbols)
+            for each in (function, *[x for x in leaves if callable(x)]):
+                state.read_function(each)
             results, self.structure = flatten(function(*args, **kwargs))
-            results = [state.read(x) if isinstance(x, Tensor) else x for x in results]
+            self.results = [state.read(x) if isinstance(x, Tensor) else x for x in results]
             self.written = list(scope.written.values())
-            tensors = [x for x in results if isinstance(x, Tensor)]
+            tensors = [x for x in self.results if isinstance(x, Tensor)]
             tensors += [scope.bindings[id(p)] for p in self.written]
             with building(scope.builder):
-                self.graph = scope.builder.close([scope.atom(t) for t in tensors])
-        self.leaves = [None if isinstance(x, Tensor) else (x,) for x in results]
-        self.parameters = scope.parameters
-        self.dependencies = list(scope.dependencies.values())
-        self.parameter_types = [p.type for p in self.parameters]
-        self.run = compile_graph(self.graph)
+                self.graph: Graph = scope.builder.close([scope.atom(t) for t in tensors])
+        self.parameters: list[Any] = scope.parameters
 
-    def is_current(self) -> bool:
-        """Whether the attributes and Parameters that the program was traced with are as they were."""
-        for owner, version in self.dependencies:
-            if owner.version != version:
-                return False
-        for parameter, type in zip(self.parameters, self.parameter_types, strict=True):
-            if parameter.type is not type:
-                return False
-        return True
+
+class _Program:
+    """One compiled program with what is needed to call it.
+
+    Attributes:
+        function: what was traced.
+        key: the signature that it was traced for.
+        dependencies: what else of Python it was traced with.
+    """
+
+    __slots__ = (
+        "__weakref__", "_donated", "_donated_types", "_executable", "_leaves", "_only", "_read", "_retyped",
+        "_structure", "_types", "_written", "dependencies", "function", "key",
+    )  # fmt: skip
+
+    def __init__(self, function: Callable[..., Any], key: Any, leaves: list[Any], structure: Any) -> None:
+        traced = _Trace(function, leaves, structure)
+        graph, parameters, written = traced.graph, traced.parameters, traced.written
+        self.function = function
+        self.key = key
+        self._structure = traced.structure
+        self._leaves = [None if isinstance(x, Tensor) else (x,) for x in traced.results]
+        self._only = len(self._leaves) == 1 and self._leaves[0] is None
+        self._types = [atom.type for atom in graph.outputs]
+        first = len(self._types) - len(written)
+        new = {id(p): type for p, type in zip(written, self._types[first:], strict=True)}
+        self._written = written
+        self._retyped = [(p, new[id(p)]) for p in written if new[id(p)] is not p.type]
+        # what a failing callback of the program would take with it is not given away
+        is_given = [not graph.has_effect and new.get(id(p)) is p.type for p in parameters]
+        self._donated = [p for p, given in zip(parameters, is_given, strict=True) if given]
+        self._donated_types: list[TensorType] = [p.type for p in self._donated]
+        self._read = [p for p, given in zip(parameters, is_given, strict=True) if not given]
+        count = len(graph.inputs) - len(parameters)
+        self.dependencies = traced.dependencies
+        self.dependencies.close([*parameters, *written])
+        self._executable = compile_ahead(graph, [count + k for k, given in enumerate(is_given) if given])
+
+    def moved(self, function: Callable[..., Any], cells: dict[int, Any]) -> _Program:
+        """This program as one of ``function``, which has other closure cells than its own."""
+        made = object.__new__(_Program)
+        for name in self.__slots__[1:]:
+            setattr(made, name, getattr(self, name))
+        made.function = function
+        made.dependencies = self.dependencies.moved(cells)
+        return made
+
+    def owners(self) -> list[Any]:
+        """The Parameters and Cells that the program reads."""
+        return [*self._donated, *self._read, *self.dependencies.owners()]
 
     def call(self, tensors: list[Tensor]) -> Any:
-        # a tensor stays on the device once a program has used it, so that the next call moves nothing
+        """The function's result for the tensors among its arguments."""
+        device_array = on_device()
         arrays = []
         for tensor in tensors:
             array = tensor._array
-            if isinstance(array, (np.ndarray, np.generic)):
-                array = tensor._array = to_device(tensor.numpy())
-            elif array is None:
-                raise RuntimeError(LEFT_BEHIND)
-            arrays.append(array)
-        for parameter in self.parameters:
+            arrays.append(array if type(array) is device_array else _moved(tensor))
+        for parameter in self._read:
             array = parameter._array
-            if isinstance(array, (np.ndarray, np.generic)):
-                array = parameter._array = to_device(array)
-            arrays.append(array)
-        found = self.run(arrays)
-        leaves = self.leaves
-        if len(leaves) == 1 == len(found) and leaves[0] is None:
-            return unflatten(self.structure, [make_tensor(found[0])])
-        produced = iter(found)
-        result = unflatten(
-            self.structure,
-            [make_tensor(next(produced)) if leaf is None else leaf[0] for leaf in leaves],
+            arrays.append(array if type(array) is device_array else _moved(parameter))
+        executable = self._executable
+        if self._written:
+            found = run_and_store(
+                executable.run,
+                arrays,
+                executable.extra,
+                self._donated,
+                self._donated_types,
+                self._written,
+                len(self._types) - len(self._written),
+            )
+            for parameter, type_ in self._retyped:
+                parameter.retype(type_)
+        else:
+            found = executable.run(arrays, [], executable.extra)
+        if self._only:
+            return unflatten(self._structure, [make_tensor(found[0], self._types[0])])
+        produced = map(make_tensor, found, self._types)
+        return unflatten(
+            self._structure, [next(produced) if leaf is None else leaf[0] for leaf in self._leaves]
         )
-        for parameter, array in zip(self.written, produced, strict=True):
-            parameter.store(make_tensor(array))
-        return result
+
+
+def _moved(tensor: Tensor) -> Any:
+    """The tensor's array on the device; it stays there, so that the next call moves nothing."""
+    array = settled(tensor._array)
+    if array is None:
+        raise RuntimeError(LEFT_BEHIND)
+    if isinstance(array, (np.ndarray, np.generic)) or array.shape != tensor.shape:
+        array = tensor._array = to_device(np.broadcast_to(np.asarray(array), tensor.shape))
+    return array
 
 
 class Compiled:
-    """Calls ``function`` as a compiled program, or as it is inside one and under a derivative."""
+    """Calls ``function`` as a compiled program, or as it is inside one and under a derivative.
 
-    __slots__ = ("_lock", "_programs", "function")
+    Attributes:
+        function: the function.
+        history: how often programs were found and compiled; ``None`` before the first.
+    """
+
+    __slots__ = ("__weakref__", "_lock", "_programs", "function", "history")
+
+    #: two of them are the same if their functions are
+    compared_by = ("function",)
+    maxsize = _KEPT * _SIGNATURES
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
+        self.history: History | None = None
         self._programs: dict[Any, list[_Program]] = {}
         self._lock = threading.RLock()
 
@@ -111,62 +181,87 @@ class Compiled:
         key: Any = tuple([x.type if type(x) is Tensor else None for x in args])
         if kwargs or None in key:
             leaves, structure = flatten((args, kwargs))
-            key = (structure, tuple([_signature(x) for x in leaves]))
+            key = (structure, tuple([leaf_signature(x) for x in leaves]))
             tensors = [x for x in leaves if isinstance(x, Tensor)]
         else:
             tensors = list(args)
-        program = self._find(key)
-        if program is None:
-            with self._lock:
-                program = self._find(key)
-                if program is None:
-                    leaves, structure = flatten((args, kwargs))
-                    program = _Program(self.function, leaves, structure)
-                    # several: a net that is switched between training and evaluation has two
-                    self._programs[key] = [program, *self._programs.get(key, [])[: _KEPT - 1]]
-        return program.call(tensors)
-
-    def _find(self, key: Any) -> _Program | None:
+        key = (key, settings.get("mode"), settings.get("device_target"), settings.get("device_id"))
         for program in self._programs.get(key, ()):
-            if program.is_current():
-                return program
+            if program.dependencies.hold():
+                self.history.hits += 1  # type: ignore[union-attr]
+                return program.call(tensors)
+        return self._compiled(key, args, kwargs).call(tensors)
+
+    def _compiled(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Program:
+        """The program for a signature that none was found for; another thread may have made it."""
+        with self._lock:
+            if self.history is None:
+                register(self)
+                self.history = history_of(self.function)
+            for program in self._programs.get(key, ()):
+                if program.dependencies.hold():
+                    self.history.hits += 1
+                    return program
+            found = self._adopted(key)
+            if found is None:
+                reason = self._reason(key, args, kwargs)
+                found = _Program(self.function, key, *flatten((args, kwargs)))
+                self.history.compiled(reason)
+                offer(self.function, found, found.owners())
+            else:
+                self.history.hits += 1
+            # several: a net that is switched between training and evaluation has two
+            self._programs[key] = [found, *self._programs.get(key, [])[: _KEPT - 1]]
+            if len(self._programs) > _SIGNATURES:
+                self._programs.pop(next(iter(self._programs)))
+            return found
+
+    def _adopted(self, key: Any) -> _Program | None:
+        """The program of another function that is the same as this one, made anew."""
+        for program in offered(self.function):
+            cells: dict[int, Any] = {}
+            if (
+                program.key == key
+                and program.function is not self.function
+                and same(program.function, self.function, cells)
+                and program.dependencies.hold()
+            ):
+                return program.moved(self.function, cells)
         return None
 
+    # -- what users ask ----------------------------------------------------------------------------
 
-def _signature(leaf: Any) -> Any:
-    """What of an argument selects the program: a tensor's type, a constant's value."""
-    if isinstance(leaf, Tensor):
-        return leaf.type
-    if isinstance(leaf, np.ndarray):
-        raise TypeError(
-            "For a compiled function, the input can not be numpy.ndarray; make it a Tensor: Tensor(array)."
-        )
-    if isinstance(leaf, float):
-        return leaf.hex()  # tells 0.0 from −0.0, and a NaN from no NaN
-    if isinstance(leaf, (complex, np.inexact)):
-        return (type(leaf), repr(leaf))  # so does this
-    try:
-        hash(leaf)
-    except TypeError:
-        raise TypeError(
-            f"a compiled function was called with an argument of type {type(leaf).__name__}; use "
-            f"tensors, numbers, strings, None, and tuples, lists or dicts of them."
-        ) from None
-    return (type(leaf), leaf)
+    @property
+    def size(self) -> int:
+        """How many programs are kept."""
+        return sum(len(each) for each in self._programs.values())
 
+    def cache_info(self) -> CacheInfo:
+        """How often programs were found again, and why they were compiled."""
+        history = self.history
+        if history is None:
+            return CacheInfo(0, 0, self.maxsize, 0)
+        return CacheInfo(history.hits, history.misses, self.maxsize, self.size, tuple(history.reasons))
 
-def trace(function: Callable[..., Any], *args: Any) -> Graph:
-    """The graph of ``function`` at the types of ``args``, before any simplification by XLA.
+    def cache_clear(self) -> None:
+        """Forget all programs."""
+        with self._lock:
+            self._programs.clear()
+            if self.history is not None:
+                self.history.clear()
+                self.history = None
 
-    >>> import mindgrad as ms
-    >>> from mindgrad.functional.compiled import trace
-    >>> len(trace(lambda x: x * x + 1.0, ms.Tensor([1.0, 2.0])))
-    2
-    """
-    leaves, structure = flatten(args)
-    scope = GraphScope()
-    with opened(scope):
-        symbols = [scope.symbol(x.type) if isinstance(x, Tensor) else x for x in leaves]
-        results, _ = flatten(function(*unflatten(structure, symbols)))
-        tensors: Sequence[Tensor] = [state.read(x) for x in results if isinstance(x, Tensor)]
-        return scope.builder.close([scope.atom(t) for t in tensors])
+    def _reason(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Change | None:
+        """Why a program is compiled though there are others; ``None``: there are none."""
+        known = self._programs.get(key)
+        if known:
+            return next(known[0].dependencies.changes(), _UNKNOWN)
+        if self._programs:
+            latest = next(reversed(self._programs.values()))[0]
+            return next(self._differences(latest.key, key, args, kwargs), _UNKNOWN)
+        for program in offered(self.function):
+            if program.function is not self.function:
+                return self._difference_of_functions(program.function) or next(
+                    self._differences(program.key, key, args, kwargs), _UNKNOWN
+                )
+        return None

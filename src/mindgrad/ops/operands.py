@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import DType, bool_, promote, promote_scalar
+from mindgrad.core.dtype import DType, bool_, complex128, float64, int64, promote, promote_scalar
 from mindgrad.core.primitive import Primitive
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor, make_tensor, scalar_tensor
+from mindgrad.core.scope import apply, as_it_is
+from mindgrad.core.tensor import Number, Tensor, make_number, make_tensor, scalar_tensor
 from mindgrad.core.types import tensor_type
 from mindgrad.frontend import state
 from mindgrad.primitives.arithmetic import select
@@ -50,6 +50,8 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
         TypeError: ``x`` is nothing that a tensor can be made of.
     """
     if isinstance(x, Tensor):
+        if type(x) is Number:
+            return _as_tensor(x, like)
         return state.read(x) if x.is_parameter else x
     if isinstance(x, (bool, int, float, complex, np.ndarray, np.generic, list, tuple)):
         if like is not None and not isinstance(x, (np.ndarray, list, tuple)):
@@ -64,6 +66,34 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
     raise TypeError(
         f"For '{operator}', the input must be a Tensor or a number, but got {x!r} of type {type(x).__name__}."
     )
+
+
+def _as_tensor(number: Number, like: Tensor | None) -> Tensor:
+    """A number of the running program as a tensor of the type that a Python number would get."""
+    sample = number.sample()
+    dtype = Tensor(sample).dtype if like is None else promote_scalar(like.type.dtype, sample)
+    return cast(as_it_is(number), dtype)
+
+
+def _with_numbers(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool) -> Tensor:
+    """A row on operands of which one is a number of the running program; of two numbers a number."""
+    samples = [x.sample() if type(x) is Number else x for x in (a, b)]
+    if any(isinstance(x, Tensor) for x in samples) or not all(isinstance(x, _NUMBER) for x in samples):
+        a, b = promoted(operator, a, b)
+        if float_only:
+            a, b = inexact(a), inexact(b)
+        accepted(primitive, operator, a, b)
+        return apply(primitive, a, b)
+    kinds = (bool, int, float, complex)
+    kind = kinds[max(next(k for k, each in enumerate(kinds) if isinstance(x, each)) for x in samples)]
+    if float_only and kind is not complex:
+        kind = float
+    if kind is bool:
+        kind = int
+    dtype = {int: int64, float: float64, complex: complex128}[kind]
+    a, b = [cast(as_it_is(x), dtype) if isinstance(x, Tensor) else Tensor(x, dtype) for x in (a, b)]
+    accepted(primitive, operator, a, b)
+    return make_number(apply(primitive, a, b))
 
 
 def accepted(primitive: Primitive, operator: str, *tensors: Tensor, **parameters: Any) -> None:
@@ -148,7 +178,7 @@ def broadcast_to(x: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 def promoted(operator: str, *xs: Any, broadcast: bool = True) -> list[Tensor]:
     """``xs`` as tensors of one element type and, unless ``broadcast`` is off, one shape."""
-    anchor = next((x for x in xs if isinstance(x, Tensor)), None)
+    anchor = next((x for x in xs if isinstance(x, Tensor) and type(x) is not Number), None)
     tensors = [operand(x, operator, anchor) for x in xs]
     dtype = tensors[0].type.dtype
     for tensor in tensors[1:]:
@@ -163,6 +193,8 @@ def promoted(operator: str, *xs: Any, broadcast: bool = True) -> list[Tensor]:
 def binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool = False) -> Tensor:
     """Apply a pointwise row to two operands with MindSpore's promotion and broadcasting."""
     a_tensor, b_tensor = isinstance(a, Tensor), isinstance(b, Tensor)
+    if type(a) is Number or type(b) is Number:
+        return _with_numbers(primitive, operator, a, b, float_only)
     if a_tensor and b_tensor:
         if a.is_parameter:
             a = state.read(a)
@@ -244,6 +276,8 @@ def _constant(number: Any, like: Tensor, operator: str) -> Tensor:
 
 def unary(primitive: Primitive, operator: str, x: Any, float_only: bool = False, **parameters: Any) -> Tensor:
     """Apply a row to one operand; ``float_only``: integers become Float32 first."""
+    if type(x) is Number and not float_only:
+        return make_number(apply(primitive, as_it_is(x), **parameters))
     tensor = operand(x, operator)
     if float_only:
         tensor = inexact(tensor)

@@ -1,0 +1,35 @@
+"""How a MindSpore program runs, and how its results are awaited and read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import mindspore as ms
+import numpy as np
+from mindspore import Tensor
+
+MODES = {"graph": ms.GRAPH_MODE, "eager": ms.PYNATIVE_MODE}
+
+
+def arrays(result: Tensor | tuple) -> list[np.ndarray]:
+    """The tensors of a result, in order."""
+    if isinstance(result, (tuple, list)):
+        return [array for part in result for array in arrays(part)]
+    return [result.asnumpy()]
+
+
+def wait_for_all(result: Tensor | tuple) -> None:
+    """Ask for the numbers of every tensor."""
+    arrays(result)
+
+
+def wait_for_one(result: Tensor | tuple) -> None:
+    """Ask for those of the last tensor: what one compiled program returns is there at once."""
+    while isinstance(result, (tuple, list)):
+        result = result[-1]
+    result.asnumpy()
+
+
+def waits(variant: str) -> Callable[[Tensor | tuple], None]:
+    """How to wait in the mode of this variant."""
+    return wait_for_one if variant.startswith("graph") else wait_for_all

@@ -1,0 +1,37 @@
+"""equinox: the one library for jax with reverse mode through a loop of any length."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+import jax
+from equinox import internal
+from jax_control import Advance, job, loop_arguments, objective_of
+from job import Job, Unavailable
+
+CHECKPOINTS = 1024
+
+
+def versions() -> dict[str, str]:
+    """Versions of what does the work."""
+    return {"equinox": version("equinox")}
+
+
+def run_checkpointed(advance: Advance, x: jax.Array, trips: jax.Array) -> jax.Array:
+    """A while loop that keeps some of its states and computes the others again."""
+
+    def body(carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        x, left = carry
+        return advance(x), left - 1
+
+    return internal.while_loop(
+        lambda carry: carry[1] > 0, body, (x, trips), kind="checkpointed", checkpoints=CHECKPOINTS
+    )[0]
+
+
+def prepare(task: str, variant: str, **options: int) -> Job:
+    """The loops, which are what it is here for."""
+    if task not in ("loop", "loop-matrix"):
+        raise Unavailable(f"no {task} with equinox")
+    step = jax.value_and_grad(objective_of(run_checkpointed, task), (0, 1, 2))
+    return job(step, *loop_arguments(task, options["trips"]))

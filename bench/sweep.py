@@ -1,0 +1,41 @@
+"""A task done at several sizes: the contenders compared at each, and the goals over all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import measure
+from measure import Askable, Effort, Row, Verdict
+from tasks import Goal, Task
+
+Sweep = dict[int, list[Row]]
+
+
+def sweep(
+    task: Task,
+    names: list[str],
+    start: Callable[[str], Askable],
+    effort: Effort,
+    tell: Callable[[str], None],
+    sizes: Sequence[int],
+) -> Sweep:
+    """The rows at each size, in processes of their own."""
+    return {size: measure.measure(task, names, start, effort, tell, **{task.size: size}) for size in sizes}
+
+
+def judge(goal: Goal, found: Sweep) -> Verdict:
+    """The worst of the sizes that the goal is about; none where one of them was not measured.
+
+    A quick run has only some of the sizes: the goal is judged on those of its sizes that took part.
+    """
+    sizes = [size for size in found if not goal.sizes or size in goal.sizes]
+    values = [measure.judge(goal, found[size]).value for size in sizes]
+    if any(value is None for value in values) or len(values) < (2 if goal.growth else 1):
+        return Verdict(goal, None)
+    if goal.growth:
+        first, last = values[0], values[-1]
+        growth = last / first if first else (1.0 if not last else math.inf)
+        return Verdict(goal, growth, f"from {sizes[0]:,} to {sizes[-1]:,}")
+    worst = max(values)
+    return Verdict(goal, worst, f"at {sizes[values.index(worst)]:,}")

@@ -1,0 +1,201 @@
+"""What cannot be compiled is refused: where, what, why, and what to write instead.
+
+A refusal points into the user's own text, with the part that is meant underlined::
+
+    the value of a tensor is not known while the program is compiled
+      File "net.py", line 12, in construct
+        if float(x.sum()) > 0:
+           ^^^^^^^^^^^^^^
+      Instead: compare the tensor itself, `if x.sum() > 0`.
+
+Tracebacks that leave a compiled function show the user's frames only (:func:`without_own_frames`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import os
+import sysconfig
+import types
+import unicodedata
+from typing import Any, NamedTuple, NoReturn, TypeVar
+
+from mindgrad._base.location import PACKAGE, user_frame
+
+__all__ = ["HELPER", "CompileError", "Place", "place_of", "refuse", "without_own_frames"]
+
+#: the end of ``co_qualname`` of a helper that the front end made of a part of a user's function
+HELPER = ".<part>"
+
+_LONGEST = 110  # characters of a source line that are shown
+_Error = TypeVar("_Error", bound=BaseException)
+
+
+class CompileError(TypeError, RuntimeError):
+    """A program that cannot be compiled.
+
+    Both a ``TypeError`` and a ``RuntimeError``: programs written for MindSpore catch either.
+    """
+
+
+class Place(NamedTuple):
+    """A piece of source: lines count from 1, columns from 0, in characters; ``None`` for unknown ones."""
+
+    file: str
+    line: int
+    column: int | None = None
+    end_column: int | None = None
+    function: str = ""
+    end_line: int | None = None
+
+
+def place_of(frame: Any) -> Place:
+    """What ``frame`` is evaluating now."""
+    code = frame.f_code
+    line, end_line, column, end_column = frame.f_lineno, None, None, None
+    if frame.f_lasti >= 0:
+        positions = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None), None)
+        if positions is not None and positions[0] is not None:
+            line, end_line, column, end_column = positions
+            text = linecache.getline(code.co_filename, line, frame.f_globals)
+            last = text if end_line == line else ""
+            column, end_column = _characters(text, column), _characters(last, end_column)
+    name = code.co_qualname.removesuffix(HELPER).rpartition("<locals>.")[2]
+    return Place(code.co_filename, line, column, end_column, name, end_line)
+
+
+def _characters(text: str, column: int | None) -> int | None:
+    """Code objects count columns in bytes of UTF-8."""
+    if column is None or text.isascii():
+        return column
+    return len(text.encode()[:column].decode(errors="replace"))
+
+
+def refuse(
+    reason: str,
+    instead: str = "",
+    *,
+    frame: Any = None,
+    at: Place | tuple[Any, ...] | None = None,
+) -> NoReturn:
+    """Raise a :class:`CompileError` that says where, why, and what to write instead.
+
+    Args:
+        reason: what cannot be compiled and why, without a full stop.
+        instead: what to do about it, a sentence; empty if there is nothing to do.
+        frame: the frame whose current expression is meant; the innermost one outside this package
+            if neither this nor ``at`` is given.
+        at: the place, ``(file, line, column, end column, function)`` as in :class:`Place`.
+
+    >>> from mindgrad._base.refusal import refuse
+    >>> refuse("a set cannot be compiled", "Use a tuple.", at=("net.py", 3, None, None, "construct"))
+    Traceback (most recent call last):
+        ...
+    mindgrad.CompileError: a set cannot be compiled
+      File "net.py", line 3, in construct
+      Instead: Use a tuple.
+    """
+    place = Place(*at) if at is not None else place_of(frame if frame is not None else user_frame())
+    raise CompileError(_text(reason, instead, place))
+
+
+def _text(reason: str, instead: str, place: Place) -> str:
+    lines = [
+        reason,
+        f'  File "{place.file}", line {place.line}' + (f", in {place.function}" * bool(place.function)),
+    ]
+    source = linecache.getline(place.file, place.line).rstrip()
+    if source.strip():
+        lines += _underlined(source, place)
+    if instead:
+        first, *others = instead.splitlines()
+        lines += [f"  Instead: {first}", *("           " + each for each in others)]
+    return "\n".join(lines)
+
+
+def _underlined(source: str, place: Place) -> list[str]:
+    """The source line and, below it, ``^^^^`` at the part that is meant."""
+    start = len(source) - len(source.lstrip())
+    begin = start if place.column is None else max(place.column, start)
+    several = place.end_line is not None and place.end_line > place.line
+    end = len(source) if several or place.end_column is None else min(place.end_column, len(source))
+    if end - start > _LONGEST:  # keep what is meant in view
+        cut = max(start, begin - _LONGEST // 3)
+        head, tail = "..." * (cut > start), "..." * (len(source) > cut + _LONGEST)
+        shown = head + source[cut : cut + _LONGEST] + tail
+        begin, end = begin - cut + len(head), min(end - cut, _LONGEST) + len(head)
+    else:
+        shown = source[start:]
+        begin, end = begin - start, end - start
+    lines = ["    " + shown]
+    if place.column is not None and 0 <= begin < end:
+        lines.append("    " + " " * _width(shown[:begin]) + "^" * _width(shown[begin:end]))
+    return lines
+
+
+def _width(text: str) -> int:
+    """Columns of a terminal."""
+    wide = sum(unicodedata.east_asian_width(each) in "WF" for each in text)
+    return len(text) + wide - sum(unicodedata.combining(each) != 0 for each in text)
+
+
+# -- tracebacks ------------------------------------------------------------------------------------
+
+_OWN = (
+    PACKAGE + os.sep,
+    *(
+        os.path.join(sysconfig.get_paths()[each], package) + os.sep
+        for each in ("purelib", "platlib")
+        for package in ("jax", "jaxlib")
+    ),
+)
+
+
+def without_own_frames(error: _Error) -> _Error:
+    """``error`` with the user's own frames only in its traceback, and in those of its causes.
+
+    Where one function of the user's shows twice, because a block of it ran from here, the inner line
+    stays. ``MINDGRAD_TRACEBACK=full`` in the environment keeps everything.
+    """
+    if os.environ.get("MINDGRAD_TRACEBACK") == "full":
+        return error
+    waiting: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while waiting:
+        each = waiting.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        each.__traceback__ = _users(each.__traceback__)
+        waiting += [each.__cause__, each.__context__]
+    return error
+
+
+def _users(first: types.TracebackType | None) -> types.TracebackType | None:
+    entries = []
+    while first is not None:
+        if not first.tb_frame.f_code.co_filename.startswith(_OWN):
+            entries.append(first)
+        first = first.tb_next
+    kept: types.TracebackType | None = None
+    for entry, following in zip(reversed(entries), [None, *reversed(entries)], strict=False):
+        if following is not None and _is_part_of(following, entry):
+            continue
+        kept = types.TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return kept
+
+
+def _is_part_of(inner: types.TracebackType, outer: types.TracebackType) -> bool:
+    """Whether ``inner`` is a block of the function that ``outer`` is in."""
+    code, around = inner.tb_frame.f_code, outer.tb_frame.f_code
+    name = code.co_qualname
+    return (
+        name.endswith(HELPER)
+        and code.co_filename == around.co_filename
+        and name.removesuffix(HELPER) == around.co_qualname.removesuffix(HELPER)
+    )
+
+
+# as users import it
+CompileError.__module__ = __name__.partition(".")[0]

@@ -1,0 +1,196 @@
+"""The persistent compile cache: executables on disk, found again by other processes.
+
+    file name = SHA-256 of (program text, kinds of device and CPU, versions, flags)
+
+It is off unless a directory is named: by ``set_context(enable_compile_cache=True,
+compile_cache_path=...)``, or by the environment variable ``MINDGRAD_CACHE_DIR``. What is stored are the
+executables that jax serialises through its public ``jax.experimental.serialize_executable``, one file
+each. jax's own compilation cache is not used: it is one setting of the whole process, which would write the
+user's own jax programs too; its entries are not written in one step, and a damaged one stays.
+
+A file is written under another name and renamed, so that readers see all of it or nothing, whoever
+writes at the same time or is killed meanwhile. It begins with a checksum: a damaged file is deleted and
+the program compiled and stored anew. A directory that cannot be used costs a warning, no program.
+Executables are machine code: let nobody write into the directory who may not run programs as you.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import os
+import platform
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from mindgrad._base.location import warn_user
+from mindgrad.core import settings
+
+__all__ = ["DIRECTORY_VARIABLE", "LARGEST", "compiled", "directory"]
+
+DIRECTORY_VARIABLE = "MINDGRAD_CACHE_DIR"
+#: above this many bytes in all, the files that were not used for longest are deleted
+LARGEST = 1 << 30
+
+_MAGIC = b"mindgrad executable 1\n"
+_SUFFIX = ".executable"
+_UNFINISHED = ".unfinished"
+_ABANDONED_SECONDS = 3600.0
+
+_warned: set[str] = set()
+
+
+def directory() -> Path | None:
+    """Where executables are kept; ``None``: nowhere."""
+    wanted = settings.get("enable_compile_cache")
+    if wanted is not None and not wanted:
+        return None
+    named = (settings.get("compile_cache_path") if wanted else None) or os.environ.get(DIRECTORY_VARIABLE)
+    if named:
+        return Path(str(named)).expanduser()
+    return Path("~/.cache/mindgrad").expanduser() if wanted else None
+
+
+def compiled(lowered: Any, device: Any) -> Callable[..., Any]:
+    """Compile what jax lowered, or load it from the disk.
+
+    Args:
+        lowered: jax's lowered program.
+        device: the jax device that it is for; ``None``: jax's default.
+    """
+    place = directory()
+    if place is None:
+        return lowered.compile()
+    device = device or _default_device()
+    file = place / (_key(lowered, device) + _SUFFIX)
+    found = _load(file, lowered, device)
+    if found is None:
+        found = lowered.compile()
+        _store(file, found)
+    return found
+
+
+def _default_device() -> Any:
+    jax: Any = importlib.import_module("jax")
+    return jax.config.jax_default_device or jax.devices()[0]
+
+
+def _key(lowered: Any, device: Any) -> str:
+    jax: Any = importlib.import_module("jax")
+    described = [_MAGIC.decode(), _machine(), _settings_of(jax), device.platform, device.device_kind]
+    described += [str(device.id), str(device.client.platform_version), lowered.as_text()]
+    return hashlib.sha256("\0".join(described).encode()).hexdigest()
+
+
+@functools.lru_cache(maxsize=1)
+def _machine() -> str:
+    """What machine code depends on besides the program: versions, and the instructions of the CPU."""
+    versions = [importlib.import_module(name).__version__ for name in ("jax", "jaxlib")]
+    flags = platform.processor()
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        flags += "".join(sorted({x for x in lines if x.startswith(("flags", "Features", "model name"))}))
+    except OSError:
+        pass
+    environment = [f"{name}={os.environ.get(name, '')}" for name in ("XLA_FLAGS", "LIBTPU_INIT_ARGS")]
+    return "\n".join([*versions, platform.machine(), platform.system(), flags, *environment])
+
+
+def _settings_of(jax: Any) -> str:
+    """jax's settings, without those that change no code."""
+    idle = ("cache", "log", "dump", "traceback", "transfer_guard", "garbage")
+    held = jax.config.values.items()
+    return repr(sorted((n, str(v)) for n, v in held if not any(word in n for word in idle)))
+
+
+def _load(file: Path, lowered: Any, device: Any) -> Callable[..., Any] | None:
+    try:
+        data = file.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        _report(file.parent, error)
+        return None
+    start = len(_MAGIC) + hashlib.sha256().digest_size
+    payload = data[start:]
+    if data[:start] == _MAGIC + hashlib.sha256(payload).digest():
+        serialize: Any = importlib.import_module("jax.experimental.serialize_executable")
+        try:
+            found = serialize.deserialize_and_load(
+                payload, lowered.in_tree, lowered.out_tree, device.client, [device]
+            )
+        except Exception:  # jax raises what it likes on what it cannot load
+            found = None
+        if found is not None:
+            _touch(file)
+            return found
+    _delete(file)
+    return None
+
+
+def _store(file: Path, executable: Any) -> None:
+    serialize: Any = importlib.import_module("jax.experimental.serialize_executable")
+    try:
+        payload = serialize.serialize(executable)[0]
+    except Exception:  # a program that calls back into Python cannot be stored
+        return
+    unfinished = file.with_name(f".{uuid.uuid4().hex}{_UNFINISHED}")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        unfinished.write_bytes(_MAGIC + hashlib.sha256(payload).digest() + payload)
+        unfinished.replace(file)
+        _trim(file.parent)
+    except OSError as error:
+        _delete(unfinished)
+        _report(file.parent, error)
+
+
+def _trim(place: Path) -> None:
+    """Delete what writers that were killed left, and the oldest files of too many."""
+    held = []
+    for path, status in _files(place):
+        if path.name.endswith(_UNFINISHED):
+            if time.time() - status.st_mtime > _ABANDONED_SECONDS:
+                _delete(path)
+        elif path.name.endswith(_SUFFIX):
+            held.append((status.st_mtime, status.st_size, path))
+    total = sum(size for _, size, _ in held)
+    for _, size, path in sorted(held):
+        if total <= LARGEST:
+            return
+        _delete(path)
+        total -= size
+
+
+def _files(place: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    with os.scandir(place) as entries:
+        for entry in entries:
+            try:
+                yield Path(entry.path), entry.stat()
+            except OSError:  # another process deleted it
+                continue
+
+
+def _touch(file: Path) -> None:
+    try:
+        os.utime(file)
+    except OSError:  # read-only, or deleted by another process
+        pass
+
+
+def _delete(file: Path) -> None:
+    try:
+        file.unlink(missing_ok=True)
+    except OSError as error:
+        _report(file.parent, error)
+
+
+def _report(place: Path, error: OSError) -> None:
+    """Warn once per directory that cannot be used."""
+    if str(place) not in _warned:
+        _warned.add(str(place))
+        warn_user(f"the compile cache in {place} cannot be used: {error}. Programs are compiled without it.")

@@ -1,0 +1,303 @@
+"""Python's own functions, and attributes, where tensors of the program being compiled meet them.
+
+Most of Python's functions run as they are. Those that would have to know a tensor's value, or that change
+something outside of the program, are replaced here by what does the same in the compiled program, or refused.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.refusal import refuse
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.core.primitive import REGISTRY
+from mindgrad.core.scope import apply, as_it_is
+from mindgrad.core.tensor import Number, Tensor, make_number
+from mindgrad.frontend import state
+show = print
+from mindgrad.frontend.tracing import is_symbolic
+
+__all__ = ["TensorRange", "attribute", "chosen", "replacement", "set_attribute"]
+
+
+class TensorRange:
+    """``range`` with a bound that is a tensor."""
+
+    __slots__ = ("start", "step", "stop")
+
+    def __init__(self, *bounds: Any) -> None:
+        for each in bounds:
+            if isinstance(each, Tensor) and (each.dtype.kind not in ("int", "uint") or each.size != 1):
+                refuse(
+                    f"a bound of 'range' must be one integer, but is a tensor of type {each.type}.",
+                    "Convert it first: n.astype(ms.int32).",
+                )
+        numbers = [_number(each) for each in bounds]
+        self.start, self.step = 0, 1
+        if len(numbers) == 1:
+            (self.stop,) = numbers
+        else:
+            self.start, self.stop, *rest = numbers
+            self.step = rest[0] if rest else 1
+
+    def contains(self, index: Any) -> Any:
+        """Whether ``index``, reached from the start by steps, is inside."""
+        if isinstance(self.step, int):
+            return index < self.stop if self.step > 0 else index > self.stop
+        up = apply(REGISTRY["logical_and"], self.step > 0, index < self.stop)
+        down = apply(REGISTRY["logical_and"], self.step < 0, index > self.stop)
+        return apply(REGISTRY["logical_or"], up, down)
+
+    def __iter__(self) -> Any:
+        refuse(
+            "a range whose bound is a tensor was used as a list: its length is not known while compiling.",
+            "Loop over it with 'for', or use a known bound and a mask: ops.arange(n) < bound.",
+        )
+
+
+def _number(bound: Any) -> Any:
+    """A bound as a Python number, known or not."""
+    if not isinstance(bound, Tensor):
+        return bound
+    tensor = state.read(bound) if bound.is_parameter else bound
+    if tensor._array is not None:
+        return int(tensor)
+    tensor = as_it_is(tensor)
+    if tensor.shape:
+        tensor = apply(REGISTRY["reshape"], tensor, shape=())
+    return make_number(apply(REGISTRY["convert"], tensor, dtype=Tensor(0).dtype))
+
+
+def chosen(items: Any, key: Tensor) -> Any:
+    """``items[key]`` of a list or tuple whose items are alike, where ``key`` is a tensor.
+
+    A place outside of the list gives its first or last item: a compiled program cannot raise.
+    """
+    if not isinstance(items, (list, tuple)) or not items:
+        refuse(
+            f"a tensor is used as the key of a {type(items).__name__}.",
+            "A key must be known while compiling; a tensor can index a tensor, or a list of tensors of one "
+            "type: ops.stack([...])[i].",
+        )
+    pairs = [flatten(item) for item in items]
+    leaves, structure = pairs[0]
+    alike = all(
+        kind == structure and all(_alike(a, b) for a, b in zip(found, leaves, strict=True))
+        for found, kind in pairs
+    )
+    if not alike:
+        refuse(
+            "a tensor indexes a list whose items differ in type: which type the result has is not known while "
+            "compiling.",
+            "Let all items be tensors of one shape and dtype, or write if/elif on the index.",
+        )
+    return unflatten(structure, [_picked([found[k] for found, _ in pairs], key) for k in range(len(leaves))])
+
+
+def _alike(a: Any, b: Any) -> bool:
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return a.type is b.type
+    number = (int, float, Number)
+    return isinstance(a, number) and isinstance(b, number) or a is b
+
+
+def _picked(items: list[Any], key: Tensor) -> Any:
+    if all(item is items[0] for item in items):
+        return items[0]
+    if all(isinstance(item, (int, float)) for item in items):
+        made = Tensor(np.asarray(items))
+        return make_number(made[key])  # type: ignore[index]
+    rows = [
+        apply(REGISTRY["reshape"], state.read(item), shape=(1, *item.shape)) for item in items
+    ]
+    return apply(REGISTRY["concatenate"], *rows, axis=0)[key]
+
+
+# -- attributes ----------------------------------------------------------------------------------
+
+_PROPERTIES: dict[tuple[type, str], Any] = {}
+
+
+def _property(kind: type, name: str) -> Any:
+    """The property of a user's class, ``None`` if the attribute is none."""
+    found = getattr(kind, name, None)
+    if isinstance(found, functools.cached_property):
+        return None
+    return found if isinstance(found, property) and not kind.__module__.startswith("mindgrad.") else None
+
+
+def attribute(owner: Any, name: str, runtime: Any) -> Any:
+    """``owner.name``; the program depends on its value."""
+    kind = type(owner)
+    if kind is Tensor or kind is ModuleType:
+        return getattr(owner, name)
+    key = (kind, name)
+    if key not in _PROPERTIES:
+        _PROPERTIES[key] = _property(kind, name)
+    found = _PROPERTIES[key]
+    if found is not None and found.fget is not None:
+        return runtime.call(found.fget)(owner)
+    value = state.read_attribute(owner, name)
+    if type(value) in (list, dict, set):
+        runtime.note_outside(owner, value)
+    return value
+
+
+def set_attribute(owner: Any, name: str, value: Any, runtime: Any) -> None:
+    """``owner.name = value`` where that means the same in the compiled program, else refused."""
+    found = _property(type(owner), name)
+    if found is not None and found.fset is not None:
+        runtime.call(found.fset)(owner, value)
+        return
+    held = getattr(owner, "__dict__", {}).get(name)
+    if isinstance(held, Tensor) and held.is_parameter and isinstance(value, (Tensor, int, float)):
+        if hasattr(owner, "parameters_and_names"):
+            setattr(owner, name, value)
+            return
+    runtime.own_attribute(owner, name)
+    setattr(owner, name, value)
+
+
+# -- functions -----------------------------------------------------------------------------------
+
+
+def _unread(name: str) -> Callable[..., Any]:
+    kind = {"int": int, "float": float, "bool": bool, "complex": complex}[name]
+
+    def read(*args: Any, **kwargs: Any) -> Any:
+        if args and type(args[0]) is Number and name in ("int", "float"):
+            number = args[0]
+            if number.dtype.kind == name:
+                return number
+            return make_number(apply(REGISTRY["convert"], as_it_is(number), dtype=Tensor(kind()).dtype))
+        if args and is_symbolic(args[0]):
+            if name == "bool":
+                return RUNTIME_OF[0].not_(RUNTIME_OF[0].not_(args[0]))
+            refuse(
+                f"{name}() reads the value of a tensor, which is not known while compiling.",
+                f"Go on with the tensor itself, or convert its elements: x.astype(ms.{name}32)."
+                if name != "complex" else "Go on with the tensor itself: ops.complex(x, y).",
+            )
+        return kind(*args, **kwargs)
+
+    return read
+
+
+#: the runtime; ``flow`` puts it here, for it needs this module first
+RUNTIME_OF: list[Any] = []
+
+
+def _range(*bounds: Any) -> Any:
+    return TensorRange(*bounds) if any(map(is_symbolic, bounds)) else range(*bounds)
+
+
+def _extreme(kind: Callable[..., Any], precedes: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def extreme(*args: Any, **kwargs: Any) -> Any:
+        items = list(args[0]) if len(args) == 1 and _is_iterable(args[0]) else list(args)
+        if not any(map(is_symbolic, items)):
+            key = kwargs.get("key")
+            if key is not None:
+                kwargs["key"] = RUNTIME_OF[0].call(key)
+            return kind(items, **kwargs) if len(args) == 1 else kind(*args, **kwargs)
+        if kwargs:
+            refuse(
+                f"'{kind.__name__}' of tensors is given {', '.join(kwargs)}.",
+                "Use ops.argmin/ops.argmax, or a loop with if.",
+            )
+        best = items[0]
+        for item in items[1:]:
+            best = RUNTIME_OF[0].if_expression(
+                precedes(item, best), lambda item=item: item, lambda best=best: best
+            )
+        return best
+
+    return extreme
+
+
+def _is_iterable(x: Any) -> bool:
+    return isinstance(x, Iterable) and not (isinstance(x, Tensor) and not x.shape)
+
+
+def _any(items: Any) -> Any:
+    listed = list(items)
+    return RUNTIME_OF[0].or_(False, *[lambda each=each: each for each in listed])
+
+
+def _all(items: Any) -> Any:
+    listed = list(items)
+    return RUNTIME_OF[0].and_(True, *[lambda each=each: each for each in listed])
+
+
+def _sorted(items: Any, **kwargs: Any) -> Any:
+    listed = list(items)
+    if any(map(is_symbolic, listed)):
+        refuse(
+            "'sorted' orders tensors by values that are not known while compiling.",
+            "Stack them and use ops.sort.",
+        )
+    if kwargs.get("key") is not None:
+        kwargs["key"] = RUNTIME_OF[0].call(kwargs["key"])
+    return RUNTIME_OF[0].made(sorted(listed, **kwargs))
+
+
+def _map(function: Any, *items: Any) -> Any:
+    return map(RUNTIME_OF[0].call(function), *items)
+
+
+def _filter(function: Any, items: Any) -> Any:
+    keep = bool if function is None else RUNTIME_OF[0].call(function)
+
+    def known(item: Any) -> Any:
+        found = keep(item)
+        if is_symbolic(found):
+            refuse(
+                "'filter' keeps items by a tensor: how many stay is not known while compiling.",
+                "Mask them instead: ops.select(condition, x, 0).",
+            )
+        return found
+
+    return filter(known, items)
+
+
+def _reduce(function: Any, *rest: Any) -> Any:
+    return functools.reduce(RUNTIME_OF[0].call(function), *rest)
+
+
+def _isinstance(x: Any, kinds: Any) -> bool:
+    return isinstance(x, kinds) or (type(x) is Number and isinstance(x.sample(), kinds))
+
+
+def _made(kind: type) -> Callable[..., Any]:
+    return lambda *args, **kwargs: RUNTIME_OF[0].made(kind(*args, **kwargs))
+
+
+def _getattr(owner: Any, name: str, *default: Any) -> Any:
+    if default and not hasattr(owner, name):
+        return default[0]
+    return RUNTIME_OF[0].attribute(owner, name)
+
+
+def _setattr(owner: Any, name: str, value: Any) -> None:
+    RUNTIME_OF[0].set_attribute(owner, name, value)
+
+
+_REPLACED: dict[Any, Callable[..., Any]] = {
+    range: _range, print: show, int: _unread("int"), float: _unread("float"), bool: _unread("bool"),
+    complex: _unread("complex"), min: _extreme(min, lambda a, b: a < b), max: _extreme(max, lambda a, b: a > b),
+    any: _any, all: _all, sorted: _sorted, map: _map, filter: _filter, functools.reduce: _reduce,
+    isinstance: _isinstance, list: _made(list), dict: _made(dict), set: _made(set), getattr: _getattr,
+    setattr: _setattr,
+}  # fmt: skip
+
+
+def replacement(function: Any) -> Any:
+    """What stands for one of Python's functions while compiling, ``None`` for any other."""
+    try:
+        return _REPLACED.get(function)
+    except TypeError:  # not hashable
+        return None

@@ -1,0 +1,249 @@
+"""Function objects with their control flow handed to the runtime.
+
+:func:`convert` gives, for what a program calls, what is called instead while a program is compiled: the
+same function with rewritten code, which shares variables, defaults and names with the original. The
+code is rewritten once per code object. It keeps the file, lines and columns of the original, and its
+inner helper functions carry the name of the user's function, so tracebacks show the user's program.
+
+Converted are plain Python functions, wherever they hide: methods, ``functools.partial``, objects with a
+``__call__`` of their own. Not converted, called as they are: builtins, classes, this package, the
+standard library, numeric libraries that know nothing of tensors, generator and async functions, and
+functions whose source is not to be had (:func:`reason_unconverted` says why).
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import re
+import sysconfig
+import threading
+import types
+import weakref
+from typing import Any
+
+from mindgrad._base.location import PACKAGE
+from mindgrad._base.refusal import HELPER
+from mindgrad.frontend.fence import check, is_generator_function, refuse_generator
+from mindgrad.frontend.nodes import PART, RUNTIME
+from mindgrad.frontend.rewrite import rewrite_function
+from mindgrad.frontend.source import NoSource, compile_function, find_source
+
+__all__ = ["convert", "convertible", "reason_unconverted", "refuse_unconvertible"]
+
+#: packages whose Python code works on values only
+_NUMERIC = frozenset(
+    {
+        "IPython", "PIL", "_pytest", "cupy", "cython", "dask", "h5py", "hypothesis", "ipykernel", "jax",
+        "jaxlib", "joblib", "llvmlite", "matplotlib", "ml_dtypes", "mpmath", "networkx", "numba", "numpy",
+        "opt_einsum", "pandas", "pip", "pluggy", "pytest", "scipy", "setuptools", "skimage", "sklearn",
+        "sympy", "tensorflow", "torch", "torchvision", "tqdm", "xarray",
+    }
+)  # fmt: skip
+_HELPERS = re.compile(r"(then|orelse|test|body|get|put|set|locals)__\w*")
+_SITE = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+_PATHS = sysconfig.get_paths()
+_STANDARD = tuple({os.path.join(_PATHS[each], "") for each in ("stdlib", "platstdlib")})
+
+
+class _Code:
+    """What became of one code object: its rewritten code, or why it stays as it is."""
+
+    __slots__ = ("original", "reason", "rewritten")
+
+    def __init__(self, original: Any, rewritten: types.CodeType | None, reason: str) -> None:
+        self.original = original
+        self.rewritten = rewritten
+        self.reason = reason
+
+
+#: by identity: equal codes of two files are two
+_codes: dict[int, _Code] = {}
+_lock = threading.RLock()
+
+
+def _remember(code: types.CodeType, rewritten: types.CodeType | None, reason: str = "") -> _Code:
+    key = id(code)
+    entry = _codes[key] = _Code(None, rewritten, reason)
+    entry.original = weakref.ref(code, lambda _: _codes.pop(key, None))
+    return entry
+
+
+def convert(function: Any, runtime: Any) -> Any:
+    """What to call instead of ``function`` so that ``runtime`` decides its control flow.
+
+    Gives ``function`` itself where there is nothing to convert: see the head of this file. ``runtime``
+    is the object on which the rewritten code calls its control flow.
+
+    Raises:
+        CompileError: the function says something that cannot be compiled.
+    """
+    kind = type(function)
+    if kind is types.FunctionType:
+        return _converted(function, runtime)
+    if kind is types.MethodType:
+        inner = convert(function.__func__, runtime)
+        return function if inner is function.__func__ else types.MethodType(inner, function.__self__)
+    if kind is types.BuiltinFunctionType or isinstance(function, type):
+        return function
+    if kind is functools.partial:
+        inner = convert(function.func, runtime)
+        return (
+            function
+            if inner is function.func
+            else functools.partial(inner, *function.args, **function.keywords)
+        )
+    if kind is staticmethod:
+        return convert(function.__func__, runtime)
+    called = _call_of(kind)
+    if type(called) is types.FunctionType:
+        inner = _converted(called, runtime)
+        return function if inner is called else types.MethodType(inner, function)
+    return function
+
+
+def convertible(function: Any) -> bool:
+    """Whether :func:`convert` gives something else than ``function``."""
+    return convert(function, None) is not function
+
+
+def reason_unconverted(function: Any) -> str:
+    """Why a function, whatever is called in the end, is called as it is; ``""`` if it is converted."""
+    inner = _function_of(function)
+    if inner is None:
+        return "it is not written in Python"
+    entry = _codes.get(id(inner.__code__)) or _rewrite(inner)
+    return entry.reason
+
+
+def refuse_unconvertible(function: Any) -> None:
+    """Refuse to compile a generator or async function itself (calling one inside is fine)."""
+    inner = _function_of(function)
+    if inner is not None and is_generator_function(inner.__code__):
+        refuse_generator(inner)
+
+
+def _function_of(function: Any) -> types.FunctionType | None:
+    while not isinstance(function, types.FunctionType):
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif isinstance(function, (types.MethodType, staticmethod)):
+            function = function.__func__
+        else:
+            called = None if isinstance(function, type) else _call_of(type(function))
+            if not isinstance(called, types.FunctionType):
+                return None
+            function = called
+    return function
+
+
+def _call_of(kind: type) -> Any:
+    """What calling an object of the class runs."""
+    for each in kind.__mro__:
+        if "__call__" in each.__dict__:
+            return each.__dict__["__call__"]
+    return None
+
+
+def _converted(function: types.FunctionType, runtime: Any) -> types.FunctionType:
+    code = function.__code__
+    entry = _codes.get(id(code))
+    if entry is None:
+        entry = _rewrite(function)
+    rewritten = entry.rewritten
+    if rewritten is None:
+        return function
+    if rewritten.co_freevars:
+        cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+        cells[RUNTIME] = types.CellType(runtime)
+        closure = tuple([cells[each] for each in rewritten.co_freevars])
+    else:
+        closure = ()
+    made = types.FunctionType(
+        rewritten, function.__globals__, function.__name__, function.__defaults__, closure
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__qualname__ = function.__qualname__
+    made.__doc__ = function.__doc__
+    made.__module__ = function.__module__
+    if function.__annotations__:
+        made.__annotations__ = function.__annotations__
+    if function.__dict__:
+        made.__dict__.update(function.__dict__)
+    return made
+
+
+def _rewrite(function: types.FunctionType) -> _Code:
+    code = function.__code__
+    with _lock:
+        entry = _codes.get(id(code))
+        if entry is not None:
+            return entry
+        reason = _reason(function)
+        if not reason:
+            try:
+                source = find_source(function)
+            except NoSource as error:
+                reason = str(error)
+        if reason:
+            return _remember(code, None, reason)
+        check(source.node, code.co_name, source.file)
+        node = rewrite_function(source.node, source.owner)
+        compiled = compile_function(node, source.owner, code, source.file)
+        return _remember(code, _named(compiled, code.co_name, code.co_qualname))
+
+
+def _reason(function: types.FunctionType) -> str:
+    """Why a function is called as it is, whatever its source says; ``""`` if nothing speaks against it."""
+    code = function.__code__
+    file = code.co_filename
+    if is_generator_function(code):
+        return "it is a generator or async function"
+    if file.startswith(PACKAGE + os.sep):
+        return "it belongs to this package"
+    module = str(function.__globals__.get("__name__", "")).partition(".")[0]
+    if module in _NUMERIC:
+        return f"it belongs to {module}"
+    if file.startswith("<frozen ") or _is_standard(file) or _is_standard(os.path.realpath(file)):
+        return "it belongs to Python's standard library"
+    return ""
+
+
+def _is_standard(file: str) -> bool:
+    return file.startswith(_STANDARD) and not any(each in file for each in _SITE)
+
+
+def _named(code: types.CodeType, name: str, qualified: str, converted: bool = True) -> types.CodeType:
+    """``code`` under the names of the user's function, and so for all codes in it.
+
+    Helper functions get the name of the function that they are part of. The user's own inner functions
+    are rewritten already, unless they are (in) generators or classes: they are noted (``converted``), so
+    that converting them gives them back.
+    """
+    is_class = not code.co_flags & inspect.CO_NEWLOCALS
+    around = qualified.removesuffix(HELPER)
+    constants: list[Any] = []
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            if converted and _is_helper(each):
+                each = _named(each, name, around + HELPER)
+            else:
+                inner = each.co_name
+                if each.co_qualname != inner:  # one that is declared global stands alone
+                    inner = f"{around}.{inner}" if is_class else f"{around}.<locals>.{inner}"
+                generates = is_generator_function(each) and each.co_name != "<genexpr>"
+                is_rewritten = converted and not generates and bool(each.co_flags & inspect.CO_NEWLOCALS)
+                each = _named(each, each.co_name, inner, is_rewritten)
+                if is_rewritten:
+                    _remember(each, None)
+        elif is_class and each == code.co_qualname:
+            each = qualified  # becomes `__qualname__`
+        constants.append(each)
+    return code.replace(co_name=name, co_qualname=qualified, co_consts=tuple(constants))
+
+
+def _is_helper(code: types.CodeType) -> bool:
+    if code.co_name == "<lambda>":
+        return code.co_varnames[:1] == (PART,)
+    return _HELPERS.fullmatch(code.co_name) is not None

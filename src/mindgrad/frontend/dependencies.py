@@ -1,0 +1,390 @@
+"""What of Python a program was traced with, besides its arguments, and whether that still stands.
+
+    a program is current  ⇔  every name, attribute, closure variable, container and array that its trace
+                             read holds what it held
+
+Noted while tracing: what was read, with its value. Asked before every call of a compiled program: some
+tens of nanoseconds for each, and nothing for Cells and the types of Parameters while none of the
+process changed (``clock``). Values are compared by identity first and else as constants are
+(:func:`~mindgrad.frontend.signature.same`); a list, dict or set by its items; a small NumPy array
+or tensor by its elements, a larger one by identity. Limits: what a tracing function itself changes is
+no dependency, and the elements of a NumPy array of more than 64 KiB can be changed in place unseen.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import sys
+import types
+from collections.abc import Callable, Iterator
+from operator import is_
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mindgrad.core.tensor import Tensor
+from mindgrad.frontend.signature import COMPARED_BYTES, functions_in, in_package, same, shown
+
+__all__ = ["Change", "Clock", "Dependencies", "clock"]
+
+#: the name of the closure variable that rewritten functions have more than those that users wrote
+_RUNTIME = "mg__"
+_MISSING = type("Missing", (), {"__repr__": lambda _: "nothing"})()
+_CONTAINERS = (list, dict, set)
+_CODE = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, type)
+#: what a Cell keeps for itself; none of it is read by what is traced
+_OWN = frozenset(["_changes", "_compiled", "_custom", "_made_in", "_derivatives"])
+
+
+class Clock:
+    """Counts the changes of Cells' attributes and of Parameters' types in the whole process."""
+
+    __slots__ = ("ticks",)
+
+    def __init__(self) -> None:
+        self.ticks = 0
+
+    def tick(self) -> None:
+        """Say that one changed; called after the change."""
+        self.ticks += 1
+
+
+clock = Clock()
+
+
+class Change(NamedTuple):
+    """Why a program was not used again.
+
+    Attributes:
+        what: what changed: an argument, an attribute, a global, ….
+        text: the whole reason.
+        advice: what to do if it keeps changing.
+    """
+
+    what: str
+    text: str
+    advice: str
+
+
+def change(what: str, before: Any, after: Any, advice: str) -> Change:
+    """The change of ``what`` from one value to another."""
+    one, other = shown(before), shown(after)
+    if before is _MISSING or after is _MISSING:
+        text = f"{what} was {'deleted' if after is _MISSING else 'defined'}"
+    elif one == other:
+        text = f"{what} changed to another one ({other})"
+    else:
+        text = f"{what} changed from {one} to {other}"
+    return Change(what, text, advice)
+
+
+_ATTRIBUTE = (
+    "Make it a Parameter, pass it as an argument that is a Tensor, or do not change it between calls."
+)
+_VARIABLE = "Pass it as an argument that is a Tensor, or make it a Parameter."
+
+
+class Dependencies:
+    """Collects what a trace reads; :meth:`close` ends that, :meth:`hold` asks whether it still stands."""
+
+    __slots__ = ("_cells", "_contents", "_entries", "_met", "_names", "_owners", "_ticks", "_typed")
+
+    def __init__(self) -> None:
+        # while tracing: by what is read, so that it is noted once
+        self._entries: dict[Any, list[Any]] = {}
+        self._met: dict[int, Any] = {}
+        self._ticks = -1
+        #: [the Cell, its version, its attributes]
+        self._owners: list[list[Any]] = []
+        #: (the Parameter, its type)
+        self._typed: list[tuple[Any, Any]] = []
+        # closed: [read, holder, name, value, label, advice] of everything else: what has a name, the
+        # closure cells, and what is changed in place
+        self._names: list[list[Any]] = []
+        self._cells: list[list[Any]] = []
+        self._contents: list[list[Any]] = []
+
+    # -- while tracing ---------------------------------------------------------------------------
+
+    def owner(self, cell: Any) -> None:
+        """Note a Cell whose ``construct`` runs: all of its attributes count."""
+        key = ("owner", id(cell))
+        if key not in self._entries:
+            self._entries[key] = entry = [cell, cell.version, _attributes(cell)]
+            self._owners.append(entry)
+
+    def attribute(self, owner: Any, name: str, value: Any) -> None:
+        """Note that ``owner.name`` was read and is ``value``."""
+        key = (id(owner), name)
+        if key in self._entries:
+            return
+        whose = owner.__qualname__ if isinstance(owner, type) else getattr(owner, "__name__", None)
+        label = f"the attribute '{name}' of {whose or type(owner).__name__}"
+        if hasattr(type(owner), "construct") and hasattr(owner, "version"):
+            self.owner(owner)
+            self._entries[key] = []
+        else:
+            self._entries[key] = [getattr, owner, name, value, label, _ATTRIBUTE]
+        self._value(value, label)
+
+    def function(self, function: Any) -> None:
+        """Note the globals and closure variables that ``function`` reads.
+
+        Of a function of this package, those of the user's functions in its closure.
+        """
+        for each in functions_in(function):
+            construct = getattr(each, "construct", None)
+            found = each if construct is None else construct
+            found = getattr(found, "__func__", found)
+            if isinstance(found, types.FunctionType) and id(found) not in self._met:
+                self._met[id(found)] = found
+                if not in_package(found):
+                    self._variables(found)
+
+    def _variables(self, function: types.FunctionType) -> None:
+        code, held = function.__code__, function.__globals__
+        for name in _global_names(code):
+            value = held.get(name, _MISSING)
+            key = (id(held), name)
+            if value is _MISSING or key in self._entries or _is_foreign(value):
+                continue
+            label = f"the global variable '{name}'"
+            self._entries[key] = [dict.get, held, name, value, label, _VARIABLE]
+            self._value(value, label)
+        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+            try:
+                value = cell.cell_contents
+            except ValueError:  # assigned later
+                continue
+            key = ("cell", id(cell))
+            if key in self._entries or name in ("__class__", _RUNTIME):
+                continue
+            label = f"the variable '{name}' that {function.__qualname__} uses"
+            self._entries[key] = [None, cell, name, value, label, _VARIABLE]
+            self._value(value, label)
+            # what a function wraps runs as part of it
+            if isinstance(value, types.FunctionType):
+                self.function(value)
+
+    def _value(self, value: Any, label: str) -> None:
+        """Note the contents of what can be changed in place."""
+        if isinstance(value, (Tensor, np.ndarray, *_CONTAINERS)):
+            key = ("value", id(value))
+            if key in self._entries:
+                return
+            entry = self._entries[key] = []
+            if isinstance(value, Tensor):
+                if not value.is_parameter and not value.is_traced:
+                    entry += [_elements, value, "", value._array, label, _VARIABLE]
+            elif isinstance(value, np.ndarray):
+                if value.nbytes <= COMPARED_BYTES and not value.dtype.hasobject:
+                    entry += [_bytes, value, "", value.tobytes(), label, _VARIABLE]
+            else:
+                entry += [_items, value, "", _items(value, "", None), label, _VARIABLE]
+                for each in [*value, *value.values()] if isinstance(value, dict) else value:
+                    self._value(each, label)
+        elif isinstance(value, tuple):
+            for each in value:
+                self._value(each, label)
+
+    # -- closed ----------------------------------------------------------------------------------
+
+    def close(self, parameters: list[Any]) -> None:
+        """End the trace; ``parameters`` are those that the program reads or writes.
+
+        What the traced function changed itself is left out, and what nothing else holds on to.
+        """
+        self._typed = [(p, p.type) for p in parameters]
+        entries = [e for key, e in self._entries.items() if len(e) == 6]
+        entries = [e for e in entries if not _is_traced(e[3]) and self._stands(e)]
+        self._entries, self._met = {}, {}
+        holders: dict[int, list[list[Any]]] = {}
+        while entries:
+            entry = entries.pop()
+            holders.setdefault(id(entry[1]), []).append(entry)
+        for group in holders.values():
+            # an object, list or closure of the traced function alone: no one can change it now.
+            # References: one per entry, and that of the call
+            if sys.getrefcount(group[0][1]) > len(group) + 1:
+                for entry in group:
+                    read = entry[0]
+                    kept = self._contents if read in (_items, _bytes) else self._names
+                    (self._cells if read is None else kept).append(entry)
+
+    def hold(self) -> bool:
+        """Whether everything still is as it was."""
+        ticks = clock.ticks
+        if ticks != self._ticks:
+            if not all(map(_owner_holds, self._owners)):
+                return False
+            if not all([p.type is type for p, type in self._typed]):
+                return False
+            self._ticks = ticks
+        for entry in self._names:
+            read, holder, name, value, _, _ = entry
+            if read(holder, name, _MISSING) is not value and not self._stands(entry):
+                return False
+        for entry in self._cells:
+            try:
+                if entry[1].cell_contents is not entry[3] and not self._stands(entry):
+                    return False
+            except ValueError:
+                return False
+        return all(map(self._stands, self._contents))
+
+    @staticmethod
+    def _stands(entry: list[Any]) -> bool:
+        """The slow question, for a value that is not the very same object."""
+        read, holder, name, value, _, _ = entry
+        now = _read(read, holder, name)
+        if now is value:
+            return True
+        if read is _items:
+            return _same_items(now, value)
+        if read is _bytes:
+            return now == value
+        if read is _elements:
+            if not _same_elements(holder, value):
+                return False
+        elif not same(value, now) or isinstance(value, _CONTAINERS):
+            return False
+        entry[3] = now  # the next question is quick again
+        return True
+
+    def changes(self) -> Iterator[Change]:
+        """What changed, in words."""
+        for cell, version, held in self._owners:
+            if cell.version != version:
+                now = _attributes(cell)
+                for name in [*held, *[n for n in now if n not in held]]:
+                    before, after = held.get(name, _MISSING), now.get(name, _MISSING)
+                    if not _same_attribute(before, after) and name not in ("_params", "_cells"):
+                        what = f"the attribute '{name}' of {type(cell).__name__}"
+                        what = f"the hooks of {type(cell).__name__}" if name == "_hooks" else what
+                        yield change(what, before, after, _ATTRIBUTE)
+        for parameter, type_ in self._typed:
+            if parameter.type is not type_:
+                text = f"Parameter '{parameter.name}' changed from {type_} to {parameter.type}"
+                advice = "Give the Parameter its final shape and dtype before the first call."
+                yield Change(f"Parameter '{parameter.name}'", text, advice)
+        for entry in [*self._names, *self._cells, *self._contents]:
+            if not self._stands(entry):
+                read, holder, name, value, label, advice = entry
+                if read in (_items, _bytes, _elements):
+                    yield Change(label, f"the contents of {label} changed", advice)
+                else:
+                    yield change(label, value, _read(read, holder, name), advice)
+
+    def moved(self, cells: dict[int, Any]) -> Dependencies:
+        """The dependencies of a program of another function, whose closure cells are ``cells``."""
+        made = Dependencies()
+        made._owners = [list(entry) for entry in self._owners]
+        made._typed = self._typed
+        made._names = [list(entry) for entry in self._names]
+        made._contents = [list(entry) for entry in self._contents]
+        made._cells = [[e[0], cells.get(id(e[1]), e[1]), *e[2:]] for e in self._cells]
+        return made
+
+    def owners(self) -> list[Any]:
+        """The Cells among what was read."""
+        return [entry[0] for entry in self._owners]
+
+
+def _read(read: Callable[..., Any] | None, holder: Any, name: str) -> Any:
+    if read is not None:
+        return read(holder, name, _MISSING)
+    try:
+        return holder.cell_contents
+    except ValueError:
+        return _MISSING
+
+
+def _attributes(cell: Any) -> dict[str, Any]:
+    """The attributes of a Cell as they are now."""
+    held = {name: value for name, value in vars(cell).items() if name not in _OWN}
+    for name in ("_params", "_cells", "_hooks"):
+        if name in held:
+            held[name] = tuple(held[name].items())
+    return held
+
+
+def _same_attribute(before: Any, after: Any) -> bool:
+    return before is after or (not isinstance(before, _CONTAINERS) and same(before, after))
+
+
+def _owner_holds(entry: list[Any]) -> bool:
+    cell, version, held = entry
+    now = cell.version
+    if now == version:
+        return True
+    found = _attributes(cell)
+    if found.keys() != held.keys() or not all(_same_attribute(held[n], found[n]) for n in found):
+        return False
+    entry[1] = now  # back to what it was
+    return True
+
+
+# Readers of what can be changed in place. They give a value that is the same object for as long as
+# nothing changes, where that is possible.
+
+
+def _items(container: Any, _: str, __: Any) -> Any:
+    if isinstance(container, dict):
+        return (*container, *container.values())
+    return frozenset(container) if isinstance(container, set) else tuple(container)
+
+
+def _same_items(now: Any, then: Any) -> bool:
+    if isinstance(then, frozenset):
+        return now == then and {type(x) for x in now} == {type(x) for x in then}
+    if len(now) != len(then):
+        return False
+    return all(map(is_, now, then)) or all(map(_same_attribute, then, now))
+
+
+def _bytes(array: np.ndarray, _: str, __: Any) -> bytes:
+    return array.tobytes()
+
+
+def _elements(tensor: Tensor, _: str, __: Any) -> Any:
+    return tensor._array
+
+
+def _same_elements(tensor: Tensor, array: Any) -> bool:
+    """Whether ``tensor`` still holds the elements of ``array``: it may have moved to another device."""
+    now = tensor._array
+    if now is None or tensor.is_traced or now.dtype != array.dtype or now.shape != array.shape:
+        return False
+    return np.asarray(now).tobytes() == np.asarray(array).tobytes()
+
+
+def _is_traced(value: Any) -> bool:
+    """Whether a value belongs to a program that was traced."""
+    if isinstance(value, Tensor):
+        return value._array is None
+    if isinstance(value, tuple):
+        return any(isinstance(x, Tensor) and x._array is None for x in value)
+    return False
+
+
+def _is_foreign(value: Any) -> bool:
+    """Whether a global is none of the program's own: a module, or a name imported from this package."""
+    if isinstance(value, types.ModuleType):
+        return True
+    module = str(getattr(value, "__module__", ""))
+    return isinstance(value, _CODE) and module.partition(".")[0] in ("mindgrad", "builtins")
+
+
+@functools.lru_cache(maxsize=4096)
+def _global_names(code: types.CodeType) -> tuple[str, ...]:
+    """The global names that a function and the functions inside it load."""
+    names: dict[str, None] = {}
+    waiting = [code]
+    while waiting:
+        each = waiting.pop()
+        for step in dis.get_instructions(each):
+            if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+                names[step.argval] = None
+        waiting.extend(c for c in each.co_consts if isinstance(c, types.CodeType))
+    return tuple(names)

@@ -1,0 +1,525 @@
+"""What rewritten source calls: each statement on Python values runs as Python, on tensors it is traced.
+
+The rewriting (``rewrite``) turns the control flow of a function into calls of one :class:`Runtime`. Each
+method looks at the value that decides. If it is known, what happens is what Python does; if it is a tensor
+of the program being compiled, the bodies are traced and become a ``cond``, a ``while`` or a ``scan``
+(``tracing``).
+"""
+
+from __future__ import annotations
+
+import operator
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from mindgrad._base.location import user_frame
+from mindgrad._base.refusal import CompileError, refuse
+from mindgrad.core.dtype import bool_
+from mindgrad.core.graph import Constant
+from mindgrad.core.primitive import REGISTRY
+from mindgrad.core.scope import GraphScope, apply, as_it_is, innermost
+from mindgrad.core.tensor import Number, Tensor
+from mindgrad.frontend import builtins, convert, state
+from mindgrad.frontend.tracing import UNDEFINED, State, branch, is_symbolic, loop, scanned
+from mindgrad.primitives.structural import convert as convert_row
+from mindgrad.primitives.structural import reshape
+
+__all__ = ["RUNTIME", "Runtime", "call", "is_in_body", "tracing", "why_undefined"]
+
+#: a loop of a known number of trips becomes a ``scan`` if unrolled it would have more equations than this
+#: (measured, docs/decisions/0003): below, XLA compiles it about as fast unrolled, and runs it faster
+SCAN_EQUATIONS = 400
+#: … and if it has at least so many trips
+SCAN_TRIPS = 6
+
+_MUTATORS = {
+    list: {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse"},
+    dict: {"update", "pop", "popitem", "clear", "setdefault"},
+    set: {"add", "update", "remove", "discard", "pop", "clear"},
+}
+
+_AUGMENT = {
+    "+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv,
+    "//": operator.ifloordiv, "%": operator.imod, "**": operator.ipow, "@": operator.imatmul,
+    "&": operator.iand, "|": operator.ior, "^": operator.ixor, "<<": operator.ilshift, ">>": operator.irshift,
+}  # fmt: skip
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        #: what was made while tracing the program and the bodies in it, innermost last: it may be changed
+        self.owned: list[dict[int, Any]] = []
+        #: containers that came from attributes of objects from outside
+        self.outside: dict[int, Any] = {}
+        #: why a variable is not defined any more: (file, function, name) -> (line, reason)
+        self.dropped: dict[tuple[str, str, str], tuple[int, str]] = {}
+
+
+_local = _Local()
+
+
+@contextmanager
+def _open_body(owned: dict[int, Any]) -> Iterator[None]:
+    _local.owned.append(owned)
+    try:
+        yield
+    finally:
+        _local.owned.pop()
+
+
+@contextmanager
+def tracing() -> Iterator[None]:
+    """While a program is traced, from its outermost call on."""
+    if _local.owned:
+        yield
+        return
+    _local.outside.clear()
+    _local.dropped.clear()
+    with _open_body({}):
+        yield
+
+
+def _dropped(name: str, reason: str) -> None:
+    frame = user_frame()
+    key = (frame.f_code.co_filename, frame.f_code.co_name, name)
+    _local.dropped[key] = (frame.f_lineno, reason)
+
+
+def why_undefined(file: str, function: str, name: str) -> tuple[int, str] | None:
+    """Where and why a variable lost its value in a traced branch or loop, if it did."""
+    return _local.dropped.get((file, function, name))
+
+
+def is_in_body() -> bool:
+    """Whether the body of a branch or loop is being traced."""
+    return len(_local.owned) > 1
+
+
+def _truth(test: Tensor) -> Tensor | bool:
+    """The truth value of a tensor: a Bool of no axes, or a bool where it is known."""
+    tensor = state.read(test) if test.is_parameter else test
+    if tensor._array is not None:
+        return bool(tensor)
+    if tensor.size != 1:
+        refuse(
+            f"the truth value of a tensor of shape {tensor.shape} is ambiguous.",
+            "Write (...).all() or (...).any().",
+        )
+    tensor = as_it_is(tensor)
+    if tensor.shape:
+        tensor = apply(reshape, tensor, shape=())
+    if tensor.dtype is not bool_:
+        tensor = apply(convert_row, tensor, dtype=bool_)
+    if isinstance(tensor._atom, Constant):
+        return bool(tensor._atom.value)
+    return tensor
+
+
+def _plain_truth(test: Any) -> Any:
+    return _truth(test) if isinstance(test, Tensor) else test
+
+
+class Runtime:
+    """The object behind ``mg__`` in rewritten source; see the module."""
+
+    undefined = UNDEFINED
+
+    # -- statements ----------------------------------------------------------------------------
+
+    def if_(
+        self, test: Any, then: Callable[[], None], orelse: Callable[[], None], get: Any, put: Any, names: Any
+    ) -> None:
+        """``if test: then() else: orelse()``."""
+        known = _plain_truth(test)
+        if isinstance(known, Tensor):
+            branch(known, (then, orelse), State(get, put, names), _open_body, _dropped)
+        elif known:
+            then()
+        else:
+            orelse()
+
+    def while_(
+        self, test: Callable[[], Any], body: Callable[[], None], get: Any, put: Any, names: Any
+    ) -> None:
+        """``while test(): body()``."""
+        equations = _equations()
+        while True:
+            # a tensor that happens to be known decides like any other: its loop is not unrolled
+            first = test()
+            if isinstance(first, Tensor):
+                first = _truth(first)
+            if isinstance(first, Tensor):
+
+                def trip() -> Tensor:
+                    body()
+                    return _predicate(test())
+
+                loop(first, trip, State(get, put, names), _open_body, _dropped)
+                return
+            if not first:
+                return
+            if _equations() - equations > SCAN_EQUATIONS and self._rest_as_loop(test, body, get, put, names):
+                return
+            body()
+
+    def _rest_as_loop(self, test: Any, body: Any, get: Any, put: Any, names: Any) -> bool:
+        """Try to make the rest of a long loop over Python numbers one ``while``."""
+
+        def trip() -> Tensor:
+            body()
+            return _predicate(test())
+
+        return _attempt(lambda: loop(_known(True), trip, State(get, put, names), _open_body, _dropped))
+
+    def for_(
+        self, items: Any, body: Callable[[Any], None], get: Any, put: Any, names: Any, stopped: Any = None
+    ) -> None:
+        """``for item in items: body(item)``, left early where ``stopped()``."""
+        if isinstance(items, builtins.TensorRange):
+            self._for_range(items, body, get, put, names, stopped)
+            return
+        if stopped is None and self._for_scan(items, body, get, put, names):
+            return
+        iterator = _iterate(items)
+        for item in iterator:
+            flag = False if stopped is None else _plain_truth(stopped())
+            if isinstance(flag, Tensor):
+                rest = [item, *iterator]
+                self._for_guarded(rest, body, get, put, names, stopped)
+                return
+            if flag:
+                return
+            body(item)
+
+    def _for_guarded(
+        self, items: list[Any], body: Callable[[Any], None], get: Any, put: Any, names: Any, stopped: Any
+    ) -> None:
+        """The items of a loop that a tensor can leave, each guarded by what left it."""
+        for item in items:
+            flag = _plain_truth(stopped())
+            if not isinstance(flag, Tensor):
+                if flag:
+                    return
+                body(item)
+                continue
+            self.if_(self.not_(flag), lambda item=item: body(item), _nothing, get, put, names)
+
+    def _for_scan(self, items: Any, body: Callable[[Any], None], get: Any, put: Any, names: Any) -> bool:
+        """Make a long loop one ``scan``, if its body can be traced for all items at once."""
+        if isinstance(items, range):
+            length = len(items)
+        elif isinstance(items, Tensor) and items.shape:
+            length = items.shape[0]
+        else:
+            return False
+        if length < SCAN_TRIPS or not isinstance(innermost(), GraphScope):
+            return False
+        if isinstance(items, range):
+            stack, is_number = Tensor(list(items)), True
+        else:
+            stack, is_number = (state.read(items) if items.is_parameter else as_it_is(items)), False
+        worth: list[bool] = []
+
+        def is_worth(equations: int) -> bool:
+            worth.append(equations * length > SCAN_EQUATIONS)
+            return worth[0]
+
+        done = _attempt(
+            lambda: scanned(
+                length, [(stack, is_number)], lambda given: body(given[0]), State(get, put, names), _open_body,
+                _dropped, is_worth,
+            )
+        )  # fmt: skip
+        return done and worth[0]
+
+    def _for_range(
+        self, items: Any, body: Callable[[Any], None], get: Any, put: Any, names: Any, stopped: Any
+    ) -> None:
+        """A ``for`` over a range of which a bound is a tensor, as a ``while``."""
+        index: list[Any] = [items.start]
+
+        def get_all() -> tuple:
+            return (*get(), index[0])
+
+        def put_all(values: tuple) -> None:
+            put(values[:-1])
+            index[0] = values[-1]
+
+        def goes_on() -> Any:
+            inside = items.contains(index[0])
+            return inside if stopped is None else self.and_(self.not_(stopped()), lambda: inside)
+
+        def trip() -> None:
+            item = index[0]
+            index[0] = item + items.step
+            body(item)
+
+        self.while_(goes_on, trip, get_all, put_all, (*names, "the index of the range"))
+
+    # -- expressions ---------------------------------------------------------------------------
+
+    def if_expression(self, test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
+        """``then() if test else orelse()``."""
+        known = _plain_truth(test)
+        if not isinstance(known, Tensor):
+            return then() if known else orelse()
+        result: list[Any] = [UNDEFINED]
+
+        def put(values: tuple) -> None:
+            result[0] = values[0]
+
+        def side(value: Callable[[], Any]) -> Callable[[], None]:
+            return lambda: result.__setitem__(0, value())
+
+        variables = State(lambda: (result[0],), put, ("the value of the expression",))
+        branch(known, (side(then), side(orelse)), variables, _open_body, _dropped)
+        return result[0]
+
+    def and_(self, first: Any, *rest: Callable[[], Any]) -> Any:
+        """``first and rest[0]() and …``."""
+        value = first
+        for k, each in enumerate(rest):
+            known = _plain_truth(value)
+            if isinstance(known, Tensor):
+                others = rest[k:]
+                return self._both(known, value, lambda: self.and_(others[0](), *others[1:]), True)
+            if not known:
+                return value
+            value = each()
+        return value
+
+    def or_(self, first: Any, *rest: Callable[[], Any]) -> Any:
+        """``first or rest[0]() or …``."""
+        value = first
+        for k, each in enumerate(rest):
+            known = _plain_truth(value)
+            if isinstance(known, Tensor):
+                others = rest[k:]
+                return self._both(known, value, lambda: self.or_(others[0](), *others[1:]), False)
+            if known:
+                return value
+            value = each()
+        return value
+
+    def _both(self, known: Tensor, value: Any, other: Callable[[], Any], is_and: bool) -> Any:
+        """``value and other()``, or ``value or other()``, where ``known`` is the truth of ``value``."""
+
+        def same() -> Any:
+            return known if value.dtype is bool_ else value
+
+        def second() -> Any:
+            found = other()
+            truth_value = isinstance(found, bool) or (isinstance(found, Tensor) and found.dtype is bool_)
+            # a condition: what it is joined with must be a truth value of no axes too
+            if truth_value and value.dtype is bool_:
+                return _predicate(found)
+            return found
+
+        return self.if_expression(known, *((second, same) if is_and else (same, second)))
+
+    def not_(self, x: Any) -> Any:
+        """``not x``."""
+        known = _plain_truth(x)
+        return apply(REGISTRY["logical_not"], known) if isinstance(known, Tensor) else not known
+
+    def in_(self, x: Any, items: Any) -> Any:
+        """``x in items``."""
+        if isinstance(items, (list, tuple)) and (is_symbolic(x) or any(map(is_symbolic, items))):
+            return self.or_(False, *[lambda each=each: x is each or x == each for each in items])
+        if isinstance(items, Tensor) and (is_symbolic(x) or is_symbolic(items)):
+            return (items == x).any()
+        if is_symbolic(x):
+            refuse(
+                f"a tensor is looked up in a {type(items).__name__}, whose keys are known while compiling.",
+                "Compare it with the items of a list: x in [1, 2], or x == key.",
+            )
+        return x in items
+
+    def item(self, items: Any, key: Any) -> Any:
+        """``items[key]``."""
+        if isinstance(key, Tensor) and is_symbolic(key) and not isinstance(items, Tensor):
+            return builtins.chosen(items, key)
+        return items[key]
+
+    def augment(self, sign: str, x: Any, y: Any) -> Any:
+        """``x op= y``: the value for ``x``. A tensor is not changed in place, whoever else holds it."""
+        if isinstance(x, list) and sign in ("+", "*"):
+            self._may_change(x, f"{sign}=")
+        return _AUGMENT[sign](x, y)
+
+    # -- attributes, items, containers ------------------------------------------------------------
+
+    def attribute(self, owner: Any, name: str) -> Any:
+        """``owner.name``; a property of the user's class is converted too."""
+        return builtins.attribute(owner, name, self)
+
+    def set_attribute(self, owner: Any, name: str, value: Any) -> None:
+        """``owner.name = value``."""
+        builtins.set_attribute(owner, name, value, self)
+
+    def delete_attribute(self, owner: Any, name: str) -> None:
+        """``del owner.name``."""
+        if is_in_body():
+            self._refuse_change(f"the attribute '{name}' of a {type(owner).__name__} is deleted")
+        delattr(owner, name)
+
+    def set_item(self, owner: Any, key: Any, value: Any) -> None:
+        """``owner[key] = value``."""
+        if isinstance(owner, Tensor):
+            owner[key] = value  # type: ignore[index]
+            return
+        if is_symbolic(key):
+            refuse(
+                f"an item of a {type(owner).__name__} is assigned at a place that a tensor names.",
+                "Use a tensor instead of the container: t[i] = value.",
+            )
+        self._may_change(owner, "[…] =")
+        owner[key] = value
+
+    def delete_item(self, owner: Any, key: Any) -> None:
+        """``del owner[key]``."""
+        self._may_change(owner, "del")
+        del owner[key]
+
+    def made(self, container: Any) -> Any:
+        """Note that ``container`` was made here, so that the body being traced may change it."""
+        if _local.owned:
+            _local.owned[-1][id(container)] = container
+        return container
+
+    def note_outside(self, owner: Any, container: Any) -> None:
+        """Note that ``container`` is held by an object from outside of the program."""
+        if _local.owned and id(owner) not in _local.owned[0]:
+            _local.outside[id(container)] = container
+
+    def own_attribute(self, owner: Any, name: str) -> None:
+        """Refuse that an attribute is assigned unless ``owner`` was made in this program or body."""
+        if _local.owned and id(owner) not in _local.owned[-1] and not hasattr(owner, "parameters_and_names"):
+            self._refuse_change(f"the attribute '{name}' of a {type(owner).__name__} is assigned")
+
+    def _may_change(self, container: Any, how: str) -> None:
+        if not _local.owned or not isinstance(container, (list, dict, set)):
+            return
+        if id(container) in _local.owned[-1]:
+            return
+        if is_in_body() or id(container) in _local.outside or _is_global(container):
+            self._refuse_change(f"a {type(container).__name__} that was made outside is changed ({how})")
+
+    def _refuse_change(self, what: str) -> None:
+        where = "inside a branch or loop that a tensor decides on" if is_in_body() else "in a compiled program"
+        refuse(
+            f"{what} {where}: this would happen once, while compiling, and not when the program runs.",
+            "Assign to a local variable and return it or use it after the branch or loop, make the attribute a "
+            "Parameter, or run in PYNATIVE_MODE.",
+        )
+
+    # -- calls, exceptions ------------------------------------------------------------------------
+
+    def call(self, function: Any) -> Any:
+        """What is called in place of ``function``."""
+        return call(function)
+
+    def raise_(self, make: Callable[[], Any], cause: Any = None) -> None:
+        """``raise make()``; ``cause`` is ``from`` what."""
+        if is_in_body():
+            error = make()
+            named = error if isinstance(error, type) else type(error)
+            refuse(
+                f"{getattr(named, '__name__', named)} is raised where a tensor decides whether: a compiled program "
+                f"cannot raise.",
+                "Check values before the call, or run in PYNATIVE_MODE. To mark bad values, give NaN: "
+                "ops.select(condition, value, float('nan')).",
+            )
+        if cause is not None:
+            raise make() from cause()
+        raise make()
+
+    def assert_(self, test: Any, message: Callable[[], Any] | None = None) -> None:
+        """``assert test, message()``."""
+        known = _plain_truth(test)
+        if isinstance(known, Tensor):
+            refuse(
+                "an assertion is about the value of a tensor, which is not known while compiling.",
+                "Assert on shapes and Python values only, or check the result of the call.",
+            )
+        if not known:
+            raise AssertionError(*([] if message is None else [message()]))
+
+    def try_begin(self) -> Any:
+        """Before a ``try``: how many equations there are."""
+        return (innermost(), _equations())
+
+    def try_end(self, token: Any) -> None:
+        """Behind a ``try``: refuse it if tensors were computed inside."""
+        scope, equations = token
+        if innermost() is scope and _equations() > equations:
+            refuse(
+                "a 'try' has operators on tensors inside: a compiled program cannot catch what happens when it runs.",
+                "Move the operators out of the 'try', or run in PYNATIVE_MODE.",
+            )
+
+
+def _is_global(container: Any) -> bool:
+    return any(value is container for value in user_frame().f_globals.values())
+
+
+def _nothing() -> None:
+    pass
+
+
+def _known(value: bool) -> Tensor:
+    return Tensor(value)
+
+
+def _predicate(test: Any) -> Tensor:
+    """The truth of ``test`` as a tensor, known or not."""
+    found = _truth(test) if isinstance(test, Tensor) else bool(test)
+    return found if isinstance(found, Tensor) else _known(found)
+
+
+def _equations() -> int:
+    scope = innermost()
+    return len(scope.builder.equations) if isinstance(scope, GraphScope) else 0
+
+
+def _iterate(items: Any) -> Iterator[Any]:
+    if isinstance(items, Tensor) and items.is_parameter:
+        items = state.read(items)
+    return iter(items)
+
+
+#: what tells that a body cannot be traced for all items at once; it is unrolled then, and says what is wrong
+_FAILURES = (
+    CompileError, TypeError, ValueError, IndexError, KeyError, AttributeError, RuntimeError, NameError,
+    AssertionError, ArithmeticError, NotImplementedError,
+)  # fmt: skip
+
+
+def _attempt(trace: Callable[[], Any]) -> bool:
+    """Whether ``trace()`` came through; its state is as before if it did not."""
+    try:
+        trace()
+    except _FAILURES:
+        return False
+    return True
+
+
+RUNTIME = Runtime()
+builtins.RUNTIME_OF.append(RUNTIME)
+
+
+def call(function: Any) -> Any:
+    """What is called in place of ``function`` while compiling: itself, a converted one, or a replacement."""
+    replaced = builtins.replacement(function)
+    if replaced is not None:
+        return replaced
+    if isinstance(function, type):
+        return (lambda *args, **kwargs: RUNTIME.made(function(*args, **kwargs))) if _local.owned else function
+    owner = getattr(function, "__self__", None)
+    if owner is not None and type(owner) in _MUTATORS and _local.owned:
+        if function.__name__ in _MUTATORS[type(owner)]:
+            RUNTIME._may_change(owner, f".{function.__name__}()")
+        return function
+    return convert.convert(function, RUNTIME)

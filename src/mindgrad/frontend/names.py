@@ -1,0 +1,196 @@
+"""Which variables a piece of Python reads, binds, changes in place and hands to inner functions.
+
+Python decides by the text of a function alone which names are its own; so does this. Inner
+functions, lambdas and classes have names of their own, and so has a comprehension, except that ``:=``
+inside it binds in the function around it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+__all__ = ["Scope", "binds", "captured", "is_generator", "mutates", "reads", "within"]
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+#: builtins that may read every variable of the function that calls them
+_LOOK_AROUND = frozenset({"locals", "vars", "dir", "eval", "exec"})
+#: methods that change a list, dict, set or deque in place
+_MUTATORS = frozenset(
+    {
+        "add", "append", "appendleft", "clear", "difference_update", "discard", "extend", "extendleft",
+        "insert", "intersection_update", "move_to_end", "pop", "popitem", "popleft", "remove", "reverse",
+        "rotate", "setdefault", "sort", "symmetric_difference_update", "update",
+    }
+)  # fmt: skip
+
+
+def parameters(arguments: ast.arguments) -> list[str]:
+    """The names of the parameters, in the order of ``co_varnames``."""
+    found = [each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    return found + [each.arg for each in (arguments.vararg, arguments.kwarg) if each is not None]
+
+
+def _evaluated_outside(node: Any) -> Iterator[ast.AST]:
+    """What of a function or class statement is evaluated in the scope around it."""
+    if isinstance(node, ast.ClassDef):
+        yield from (*node.decorator_list, *node.bases, *node.keywords)
+        return
+    arguments = node.args
+    yield from arguments.defaults
+    yield from (each for each in arguments.kw_defaults if each is not None)
+    if not isinstance(node, ast.Lambda):
+        yield from node.decorator_list
+        every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+        for each in (*every, arguments.vararg, arguments.kwarg):
+            if each is not None and each.annotation is not None:
+                yield each.annotation
+        if node.returns is not None:
+            yield node.returns
+
+
+def _own_children(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, (Function, ast.ClassDef)):
+        yield from _evaluated_outside(node)
+    elif isinstance(node, ast.comprehension):  # its target is not the function's
+        yield from (node.iter, *node.ifs)
+    else:
+        yield from ast.iter_child_nodes(node)
+
+
+def within(*nodes: ast.AST) -> Iterator[ast.AST]:
+    """The nodes, and all below them that belong to the same function, in the order of the text."""
+    waiting = list(reversed(nodes))
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(list(_own_children(node))))
+
+
+def binds(*nodes: ast.AST) -> dict[str, None]:
+    """The names that running the nodes may bind or delete, in the order of the text."""
+    found: dict[str, None] = {}
+    for node in within(*nodes):
+        match node:
+            case ast.Name(id=each, ctx=ast.Store() | ast.Del()):
+                found[each] = None
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                found[node.name] = None
+            case ast.alias():
+                found[node.asname or node.name.partition(".")[0]] = None
+            case ast.ExceptHandler(name=str(each)) | ast.MatchAs(name=str(each)):
+                found[each] = None
+            case ast.MatchStar(name=str(each)) | ast.MatchMapping(rest=str(each)):
+                found[each] = None
+    return found
+
+
+def reads(*nodes: ast.AST) -> set[str]:
+    """The names that running the nodes may read, now or (by inner functions) later."""
+    found: set[str] = set()
+    for node in nodes:
+        _collect_reads(node, found)
+    return found
+
+
+def _collect_reads(node: ast.AST, found: set[str]) -> None:
+    if isinstance(node, ast.Name):
+        if not isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+    elif isinstance(node, Function):
+        found |= reads(*_evaluated_outside(node))
+        scope = Scope(node)
+        found |= (reads(*scope.body) - scope.locals.keys() - scope.globals) | scope.nonlocals
+    elif isinstance(node, ast.ClassDef):
+        found |= reads(*_evaluated_outside(node), *node.body)
+    elif isinstance(node, _COMPREHENSIONS):
+        first, *others = node.generators
+        found |= reads(first.iter)
+        inside = [*first.ifs, *(part for each in others for part in (each.iter, *each.ifs))]
+        inside += [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        targets = {
+            each.id
+            for generator in node.generators
+            for each in ast.walk(generator.target)
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+        }
+        found |= reads(*inside, *(each.target for each in node.generators)) - targets
+    else:
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            found.add(node.target.id)
+        for child in ast.iter_child_nodes(node):
+            _collect_reads(child, found)
+
+
+def captured(*nodes: ast.AST) -> set[str]:
+    """The names that functions, classes and generators made by the nodes read when they run later."""
+    found: set[str] = set()
+    for node in within(*nodes):
+        if isinstance(node, (Function, ast.ClassDef, ast.GeneratorExp)):
+            found |= reads(node)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _LOOK_AROUND:
+            found |= binds(*nodes).keys()
+    return found
+
+
+def _root(node: ast.AST) -> str | None:
+    """``x`` of ``x[i][j]``."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def mutates(*nodes: ast.AST) -> dict[str, None]:
+    """The names whose values the nodes may change in place: ``x[i] = …``, ``x.append(…)``, ``x += …``."""
+    found: dict[str, None] = {}
+    for node in within(*nodes):
+        root = None
+        if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            root = _root(node)
+        elif isinstance(node, ast.AugAssign):
+            root = _root(node.target)
+        elif isinstance(node, ast.Attribute) and node.attr in _MUTATORS:
+            root = _root(node.value)
+        if root is not None:
+            found[root] = None
+    return found
+
+
+def is_generator(function: Function) -> bool:
+    """Whether the function has a ``yield`` of its own."""
+    body = function.body if isinstance(function.body, list) else [function.body]
+    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in within(*body))
+
+
+class Scope:
+    """The names of one function.
+
+    Attributes:
+        body: its statements (the expression of a lambda).
+        parameters: the names of its parameters.
+        locals: the names that it binds itself, parameters first.
+        globals, nonlocals: the names that it declares to be of the module, of a function around it.
+        captured: those that inner functions read or bind.
+    """
+
+    def __init__(self, function: Function) -> None:
+        self.body: list[Any] = function.body if isinstance(function.body, list) else [function.body]
+        self.parameters = parameters(function.args)
+        self.globals: set[str] = set()
+        self.nonlocals: set[str] = set()
+        for node in within(*self.body):
+            if isinstance(node, ast.Global):
+                self.globals |= set(node.names)
+            elif isinstance(node, ast.Nonlocal):
+                self.nonlocals |= set(node.names)
+        self.locals = dict.fromkeys(self.parameters) | binds(*self.body)
+        for each in self.globals | self.nonlocals:
+            self.locals.pop(each, None)
+
+    @cached_property
+    def captured(self) -> set[str]:
+        return captured(*self.body)

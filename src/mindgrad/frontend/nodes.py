@@ -1,0 +1,95 @@
+"""Pieces of Python syntax, made at a place of the user's program.
+
+Every node carries the line and columns of the source that it stands for, so that tracebacks and
+refusals of rewritten code point into the user's own text.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+__all__ = [
+    "assign", "at", "call", "constant", "define", "either", "function_arguments", "name", "negation",
+    "runtime", "statement", "thunk",
+]  # fmt: skip
+
+#: the closure variable through which rewritten code reaches the runtime
+RUNTIME = "mg__"
+#: the first parameter of every generated lambda: tells it from the user's own
+PART = "part__"
+
+
+def at(node: Any, place: ast.AST, until: ast.AST | None = None) -> Any:
+    """``node`` with the position of ``place`` (up to the end of ``until``, if given)."""
+    end = until if until is not None else place
+    node.lineno, node.col_offset = place.lineno, place.col_offset  # type: ignore[attr-defined]
+    node.end_lineno, node.end_col_offset = end.end_lineno, end.end_col_offset  # type: ignore[attr-defined]
+    return node
+
+
+def name(identifier: str, place: ast.AST) -> ast.expr:
+    """Reads a variable."""
+    return at(ast.Name(identifier, ast.Load()), place)
+
+
+def constant(value: Any, place: ast.AST) -> ast.expr:
+    """A literal."""
+    return at(ast.Constant(value), place)
+
+
+def assign(identifier: str, value: ast.expr, place: ast.AST) -> ast.stmt:
+    """``identifier = value``."""
+    return at(ast.Assign([at(ast.Name(identifier, ast.Store()), place)], value), place)
+
+
+def statement(value: ast.expr) -> ast.stmt:
+    """An expression that stands alone."""
+    return at(ast.Expr(value), value)
+
+
+def call(
+    function: ast.expr, args: Sequence[ast.expr], place: ast.AST, until: ast.AST | None = None
+) -> ast.expr:
+    """``function(*args)``."""
+    return at(ast.Call(function, list(args), []), place, until)
+
+
+def runtime(method: str, args: Sequence[ast.expr], place: ast.AST, until: ast.AST | None = None) -> ast.expr:
+    """A call of a method of the runtime."""
+    function = at(ast.Attribute(name(RUNTIME, place), method, ast.Load()), place, until)
+    return call(function, args, place, until)
+
+
+def function_arguments(*names: str) -> ast.arguments:
+    """Positional parameters without defaults."""
+    args = [ast.arg(each) for each in names]
+    return ast.arguments([], args, None, [], [], None, [])
+
+
+def thunk(body: ast.expr) -> ast.expr:
+    """A generated lambda without arguments that gives ``body``."""
+    arguments = ast.arguments([], [], at(ast.arg(PART), body), [], [], None, [])
+    return at(ast.Lambda(arguments, body), body)
+
+
+def define(identifier: str, parameters: Iterable[str], body: list[ast.stmt], place: ast.AST) -> ast.stmt:
+    """A nested function."""
+    arguments = function_arguments(*parameters)
+    for argument in arguments.args:
+        at(argument, place)
+    function = ast.FunctionDef(identifier, arguments, body or [at(ast.Pass(), place)], [])
+    function.type_params = []  # type: ignore[attr-defined]  # a field since Python 3.12
+    return at(function, place)
+
+
+def negation(value: ast.expr) -> ast.expr:
+    """``not value``."""
+    return at(ast.UnaryOp(ast.Not(), value), value)
+
+
+def either(names: Sequence[str], place: ast.AST) -> ast.expr:
+    """``a or b or …`` of variables."""
+    values = [name(each, place) for each in names]
+    return values[0] if len(values) == 1 else at(ast.BoolOp(ast.Or(), values), place)

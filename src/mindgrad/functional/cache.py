@@ -1,0 +1,257 @@
+"""The compile cache: what was compiled, how often it was found again, and why it was compiled anew.
+
+Every compiled function keeps its own programs. Programs of plain functions are found from here too, by
+the function's code: a lambda that is made anew at every call, or its gradient, takes over the
+programs of an earlier one whose code and closure are the same. Such programs live as long as the
+Parameters and Cells that they read; those that read none are few and the oldest goes first.
+"""
+
+from __future__ import annotations
+
+import collections
+import threading
+import types
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from mindgrad._base.location import warn_user
+from mindgrad.frontend.dependencies import Change
+from mindgrad.frontend.signature import functions_in
+from mindgrad.functional.memory import Memory, memory
+
+__all__ = ["CacheInfo", "History", "cache_info", "clear_cache", "history_of", "offer", "offered", "register"]
+
+#: a function is compiled again for one reason so often before it says so
+_PATIENCE = 8
+#: reasons that are kept per function
+_REASONS = 64
+#: programs kept per Parameter or Cell, and those that belong to none
+_KEPT_PER_OWNER = 64
+_KEPT_WITHOUT_OWNER = 32
+
+
+class CacheInfo(NamedTuple):
+    """How a compile cache does; the names are those of ``functools.lru_cache``.
+
+    Attributes:
+        hits: calls that found their program.
+        misses: calls that had to compile.
+        maxsize: signatures that one function keeps programs for.
+        currsize: programs that are kept.
+        reasons: why each of the last programs was compiled.
+    """
+
+    hits: int
+    misses: int
+    maxsize: int
+    currsize: int
+    reasons: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"{self.hits} hits, {self.misses} misses, {self.currsize} programs"]
+        return "\n".join([*lines, *[f"  {each}" for each in self.reasons]])
+
+
+class History:
+    """How often the programs of one function were found, and why they were compiled."""
+
+    __slots__ = ("__weakref__", "_counts", "_warned", "hits", "misses", "name", "reasons")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.hits = 0
+        self.misses = 0
+        self.reasons: collections.deque[str] = collections.deque(maxlen=_REASONS)
+        self._counts: collections.Counter[str] = collections.Counter()
+        self._warned = False
+
+    def compiled(self, change: Change | None) -> None:
+        """Note a compilation; warns when one thing changes again and again."""
+        self.misses += 1
+        if change is None:
+            self.reasons.append(f"{self.name}: first call")
+            return
+        self.reasons.append(f"{self.name}: {change.text}")
+        self._counts[change.what] += 1
+        if self._counts[change.what] > _PATIENCE and not self._warned:
+            self._warned = True
+            warn_user(
+                f"{self.name} was compiled {self.misses} times, {self._counts[change.what]} of them because "
+                f"of {change.what}: {change.text}. Every compilation takes much longer than a call. "
+                f"{change.advice} mindgrad.cache_info() lists all reasons."
+            )
+
+    def clear(self) -> None:
+        """Forget what was noted."""
+        self.hits = self.misses = 0
+        self.reasons.clear()
+        self._counts.clear()
+        self._warned = False
+
+
+_lock = threading.Lock()
+_functions: weakref.WeakSet[Any] = weakref.WeakSet()
+_histories: weakref.WeakValueDictionary[Any, History] = weakref.WeakValueDictionary()
+#: programs by the code of their function; and those that belong to no Parameter or Cell
+_programs: dict[types.CodeType, list[weakref.ref[Any]]] = {}
+_without_owner: collections.deque[Any] = collections.deque(maxlen=_KEPT_WITHOUT_OWNER)
+_owners: weakref.WeakSet[Memory] = weakref.WeakSet()
+
+
+def register(compiled: Any) -> None:
+    """Let :func:`cache_info` and :func:`clear_cache` know a compiled function that has programs."""
+    with _lock:
+        _functions.add(compiled)
+
+
+def history_of(function: Any) -> History:
+    """The history of ``function``; functions made from one ``def`` or lambda share theirs."""
+    key = tuple([getattr(each, "__code__", id(each)) for each in (function, *functions_in(function))])
+    with _lock:
+        found = _histories.get(key)
+        if found is None:
+            found = History(_name(function))
+            if all(isinstance(each, types.CodeType) for each in key):
+                _histories[key] = found
+        return found
+
+
+def _name(function: Any) -> str:
+    for each in functions_in(function):
+        if hasattr(each, "construct"):
+            found = type(each).__name__
+            code = getattr(each.construct, "__code__", None)
+        else:
+            found = getattr(each, "__qualname__", type(each).__name__)
+            code = getattr(each, "__code__", None)
+        place = "" if code is None else f" ({code.co_filename}:{code.co_firstlineno})"
+        owner = _owner_of(function)
+        return f"{owner} of {found}{place}" if owner else f"{found}{place}"
+    return getattr(function, "__qualname__", type(function).__name__)
+
+
+def _owner_of(function: Any) -> str:
+    """The name of the gradient API that made ``function``, a closure of this package."""
+    waiting = [function]
+    for each in waiting:
+        if isinstance(each, types.FunctionType):
+            names = each.__code__.co_freevars
+            held = dict(zip(names, [_content(c) for c in each.__closure__ or ()], strict=True))
+            if isinstance(held.get("owner"), str) and "fn" in held:
+                return held["owner"]
+            if len(waiting) < 8:
+                waiting.extend(v for n, v in held.items() if n in ("pieces", "run", "function"))
+    return ""
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+# -- programs of functions that may be made anew ------------------------------------------------------
+
+
+def _code_of(function: Any) -> types.CodeType | None:
+    return function.__code__ if isinstance(function, types.FunctionType) else None
+
+
+def offer(function: Any, program: Any, owners: Sequence[Any]) -> None:
+    """Let functions that are the same as ``function`` find ``program``.
+
+    Args:
+        function: what was compiled; only plain functions are offered.
+        program: lives as long as the first of ``owners``.
+        owners: Parameters and Cells that the program reads.
+    """
+    code = _code_of(function)
+    if code is None:
+        return
+    keeper = next((held for held in (memory(each, make=True) for each in owners) if held is not None), None)
+    with _lock:
+        listed = [each for each in _programs.get(code, ()) if each() is not None]
+        _programs[code] = [weakref.ref(program), *listed]
+        if keeper is None:
+            _without_owner.append(program)
+        else:
+            keeper.programs = [program, *keeper.programs[: _KEPT_PER_OWNER - 1]]
+            _owners.add(keeper)
+        if len(_programs) > 2 * len(_without_owner) + 1024:
+            for key in [k for k, held in _programs.items() if all(each() is None for each in held)]:
+                del _programs[key]
+
+
+def offered(function: Any) -> Iterator[Any]:
+    """The programs of functions with the code of ``function``, the latest first."""
+    for each in list(_programs.get(_code_of(function), ())):  # type: ignore[call-overload]
+        program = each()
+        if program is not None:
+            yield program
+
+
+# -- what users ask --------------------------------------------------------------------------------
+
+
+def cache_info(fn: Any = None) -> CacheInfo:
+    """How often compiled programs were found again, and why they were compiled.
+
+    Args:
+        fn: a function, Cell, or what ``jit`` or a gradient API made of it: only its programs, and those
+            of its gradients. By default all of the process.
+
+    Returns:
+        A named tuple ``(hits, misses, maxsize, currsize, reasons)``; printed, it is a readable list.
+
+    >>> import mindgrad as ms
+    >>> @ms.jit
+    ... def f(x, scale):
+    ...     return x * scale
+    >>> for scale in (1.0, 1.0, 2.0):
+    ...     _ = f(ms.Tensor([3.0]), scale)
+    >>> found = ms.cache_info(f)
+    >>> found.hits, found.misses
+    (1, 2)
+    >>> print(found.reasons[1].partition(": ")[2])
+    argument 'scale' changed from 1.0 to 2.0
+    """
+    wanted = None if fn is None else {id(each) for each in _behind(fn)}
+    with _lock:
+        functions = list(_functions)
+    chosen = [f for f in functions if wanted is None or any(id(s) in wanted for s in _behind(f))]
+    histories = list({id(f.history): f.history for f in chosen if f.history is not None}.values())
+    return CacheInfo(
+        sum(each.hits for each in histories),
+        sum(each.misses for each in histories),
+        max((f.maxsize for f in functions), default=0),
+        sum(f.size for f in chosen),
+        tuple(reason for each in histories for reason in each.reasons),
+    )
+
+
+def _behind(fn: Any) -> list[Any]:
+    found = []
+    while (held := memory(fn, make=False)) is not None and held.source is not None:
+        found.append(fn)
+        fn = held.source
+    found += [fn, *functions_in(fn)]
+    return [getattr(each, "__func__", each) for each in found]
+
+
+def clear_cache() -> None:
+    """Forget all compiled programs of this process, and what :func:`cache_info` tells.
+
+    Files of the persistent cache stay where they are.
+    """
+    with _lock:
+        functions, owners = list(_functions), list(_owners)
+        _programs.clear()
+        _without_owner.clear()
+        _owners.clear()
+        _functions.clear()
+    for keeper in owners:
+        keeper.programs.clear()
+    for each in functions:
+        each.cache_clear()

@@ -1,0 +1,147 @@
+"""Programs that write Parameters: the memory of the old values becomes that of the new ones.
+
+    p = step(p)    in place, where nothing but the Parameter holds on to its array
+
+An array is given away (donated) only if it is the Parameter's alone, which Python's own count of
+references tells: a tensor made by ``value()``, a second Parameter, a recording, an argument of a call
+that another thread is making now, all count. Anything else gets a copy donated instead, so that no one
+ever holds an array that was taken. While a program runs with it, the Parameter holds a :class:`Taken`,
+on which readers in other threads wait. The old value and the new are exchanged in single steps of the
+interpreter, so that an interrupt cannot come between; a program that fails before it starts leaves the
+Parameters as they were.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from itertools import chain, islice, repeat
+from typing import Any
+
+import numpy as np
+
+from mindgrad.backend.executable import copy_on_device
+from mindgrad.backend.xla import to_device
+
+__all__ = ["Taken", "run_and_store", "settled"]
+
+#: held from taking arrays to storing new ones
+_window = threading.RLock()
+
+
+class Taken:
+    """Stands for a Parameter's array while a program is about to replace it."""
+
+    __slots__ = ("_parameter",)
+
+    def __init__(self, parameter: Any) -> None:
+        self._parameter = parameter
+
+    def wait(self) -> Any:
+        """The array that the Parameter holds when the program was started.
+
+        Raises:
+            RuntimeError: the program itself waits for the reader.
+        """
+        with _window:
+            array = self._parameter._array
+        if type(array) is Taken:  # whoever is inside the window holds its lock: it is this thread
+            raise RuntimeError(
+                f"Parameter '{self._parameter.name}' is read while a program that writes it is being "
+                f"started, by a function that is called meanwhile (a signal handler, a destructor)."
+            )
+        return array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.wait(), dtype, copy=copy)
+
+    def __jax_array__(self) -> Any:
+        return self.wait()
+
+    @property
+    def dtype(self) -> Any:
+        """The element type, which the program does not change."""
+        return self._parameter.dtype.numpy
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape, which the program does not change."""
+        return self._parameter.shape
+
+
+def settled(array: Any) -> Any:
+    """``array`` itself, or what a :class:`Taken` stands for."""
+    return array.wait() if type(array) is Taken else array
+
+
+def _counts(arrays: list[Any]) -> list[int]:
+    return list(map(sys.getrefcount, arrays))
+
+
+#: what is counted for an array that only a list holds
+_ALONE = max(_counts([object(), object()]))
+
+
+def _given(arrays: list[Any], types: Sequence[Any]) -> list[Any]:
+    """``arrays`` as they may be given away: copies where something else holds on to one."""
+    given = []
+    for array, type, count in zip(arrays, types, _counts(arrays), strict=True):
+        if array.shape != type.shape:  # one element that is seen everywhere
+            array = np.broadcast_to(np.asarray(array), type.shape)
+        if isinstance(array, (np.ndarray, np.generic)):
+            # a copy, for jax may use the memory of a NumPy array as it is
+            given.append(to_device(np.array(array)))
+        else:
+            given.append(array if count <= _ALONE else copy_on_device(array))
+    return given
+
+
+def run_and_store(
+    run: Callable[..., Any],
+    arrays: Sequence[Any],
+    extra: Sequence[Any],
+    donated: Sequence[Any],
+    types: Sequence[Any],
+    written: Sequence[Any],
+    first: int,
+) -> list[Any]:
+    """Run a program, and store what it gives for Parameters.
+
+    Args:
+        run: ``run(arrays, given, extra)``.
+        arrays: its operands, without those that it takes over.
+        extra: more of them, passed on.
+        donated: the Parameters whose arrays it takes over; all are among ``written``.
+        types: their types.
+        written: the Parameters that it writes.
+        first: where in the results their new values begin.
+
+    Raises:
+        RuntimeError: the program failed after it had taken over the arrays.
+    """
+    found: list[list[Any]] = []
+    sink: deque[None] = deque(maxlen=0)
+    with _window:
+        originals = [settled(p._array) for p in donated]
+        # Prepared here, so that each exchange is one step of the interpreter, which nothing interrupts
+        take = map(setattr, donated, repeat("_array"), list(map(Taken, donated)))
+        restore = map(setattr, donated, repeat("_array"), originals)
+        store = map(setattr, written, repeat("_array"), islice(chain.from_iterable(found), first, None))
+        try:
+            try:
+                sink.extend(take)
+                given = _given(originals, types)
+                found.extend(map(run, (arrays,), (given,), (extra,)))
+            finally:
+                sink.extend(store if found else restore)
+        except Exception as error:
+            lost = [p.name for p in donated if getattr(p._array, "is_deleted", bool)()]
+            if lost:
+                raise RuntimeError(
+                    f"a program failed after it had taken over the memory of the Parameters that it writes: "
+                    f"the values of {', '.join(lost)} are lost. Load them from a checkpoint."
+                ) from error
+            raise
+    return found[0]

@@ -1,0 +1,79 @@
+"""What was made from an object, remembered on the object itself.
+
+It lives exactly as long as the object, so that ``grad(net)(x)`` in a loop makes and compiles the
+gradient once, and nothing outlives a net that is deleted.
+"""
+
+from __future__ import annotations
+
+import types
+import weakref
+from collections.abc import Callable, Hashable
+from typing import Any
+
+__all__ = ["Memory", "memory", "remembered"]
+
+_ATTRIBUTE = "_derivatives"
+
+
+class Memory:
+    """What is known about one object; kept in its ``__dict__``.
+
+    Dictionaries of functions are copied around (``functools.wraps``, copies of Cells): the memory
+    knows its owner, and in another one's dictionary it counts as absent.
+
+    Attributes:
+        made: what :func:`remembered` made.
+        source, extra: for a gradient function, what it differentiates, and how many arguments it
+            takes beyond.
+        programs: compiled programs of functions that may be made anew, kept alive with the object.
+    """
+
+    __slots__ = ("__weakref__", "extra", "made", "owner", "programs", "source")
+
+    def __init__(self, owner: Any = None) -> None:
+        self.owner = None if owner is None else weakref.ref(owner)
+        self.made: dict[Hashable, Any] = {}
+        self.source: Any = None
+        self.extra = 0
+        self.programs: list[Any] = []
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Memory, ())
+
+    def __deepcopy__(self, _: Any) -> Memory:
+        return Memory()
+
+
+def memory(owner: Any, make: bool) -> Memory | None:
+    """The memory of ``owner``, or ``None``: not there, or an object that can hold none."""
+    attributes = getattr(owner, "__dict__", None)
+    if type(attributes) is not dict:
+        return None
+    found = attributes.get(_ATTRIBUTE)
+    if found is not None and found.owner is not None and found.owner() is owner:
+        return found
+    if not make:
+        return None
+    try:
+        made = attributes[_ATTRIBUTE] = Memory(owner)
+    except TypeError:  # no weak references to it
+        return None
+    return made
+
+
+def remembered(fn: Any, key: Hashable, make: Callable[[], Any]) -> Any:
+    """What ``make()`` gives, made once for ``fn`` and ``key``; a bound method counts by its owner.
+
+    The key must hold identities (``id``) only of what the made thing keeps alive.
+    """
+    owner = fn
+    if type(fn) is types.MethodType:
+        owner, key = fn.__self__, (fn.__func__, key)
+    held = memory(owner, make=True)
+    if held is None:
+        return make()
+    found = held.made.get(key)
+    if found is None:
+        found = held.made[key] = make()
+    return found

@@ -1,0 +1,167 @@
+"""How a program of the corpus is checked: all its derivatives, and those of its reference by quotients.
+
+The derivatives are those of tests/programs/corpus/check.py: value, forward, reverse, and second order as
+reverse over reverse, forward over reverse and reverse over forward, all in one function, so that one
+compiled program holds them and every case runs the same one.
+
+The quotients are central differences of the float64 reference, at the steps h and 2h, extrapolated:
+(4 D(h) − D(2h)) / 3 has an error of order h⁴. Where the two steps disagree, an input lies too close to a
+kink or to another path, and the case is wrong, not the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import mindgrad as ms
+from mindgrad import Tensor
+from mindgrad._base.tree import flatten
+from tests.programs.control.program import Case, ControlProgram
+from tests.programs.corpus.check import derivatives_of
+
+__all__ = ["Checked", "arrays_of", "plain"]
+
+#: distance of the points of a quotient; second derivatives lose 2⁻⁵³ / h², which is 1e-10
+STEP = 1e-3
+
+Arrays = list[np.ndarray]
+
+
+def arrays_of(tree: Any) -> Arrays:
+    """The tensors and numbers of a structure, in order, as arrays."""
+    leaves = [x for x in flatten(tree)[0] if x is not None]
+    return [x.asnumpy() if isinstance(x, Tensor) else np.asarray(x) for x in leaves]
+
+
+def plain(array: Any) -> Any:
+    """What a reference gets: a number for an array without axes, a copy of any other array."""
+    if isinstance(array, np.ndarray):
+        return array.item() if array.ndim == 0 else array.copy()
+    return array
+
+
+def _as_inputs(values: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(Tensor(x) if isinstance(x, np.ndarray) else x for x in values)
+
+
+class Checked:
+    """One program with its derivatives, eager and compiled, and the quotients of its reference."""
+
+    def __init__(self, program: ControlProgram) -> None:
+        self.program = program
+        self.function, self.weights, written = program.pure()
+        self.ws = [w.asnumpy() for w in self.weights]
+        self.state = [p for p in written if p.dtype.is_float]
+        self.start = [p.asnumpy() for p in self.state]
+        self.fixed = {p.name: p.asnumpy() for p in written if not p.dtype.is_float}
+        self._everything = derivatives_of(self.function, self.weights)
+        self._compiled = ms.jit(self._everything)
+        self._eager: dict[int, dict[str, Arrays]] = {}
+
+    # -- one case ----------------------------------------------------------------------------------
+
+    def xs(self, case: Case) -> Arrays:
+        """What is differentiated: the inputs, then the values of the written Parameters."""
+        return [*case.xs, *self.start]
+
+    def directions(self, case: Case) -> tuple[Arrays, Arrays, Arrays]:
+        """Tangents of the inputs and of the weights, and cotangents of the outputs."""
+        generator = np.random.default_rng(len(self.program.name))
+        ys = self.outputs(self.ws, self.xs(case), case)
+        like = lambda arrays: [np.asarray(generator.uniform(-1, 1, np.shape(a))) for a in arrays]
+        return like(self.xs(case)), like(self.ws), like(ys)
+
+    def outputs(self, ws: Arrays, xs: Arrays, case: Case) -> Arrays:
+        """The outputs by the reference, those that the program writes last."""
+        held = {w.name: plain(v) for w, v in zip(self.weights, ws, strict=True)}
+        held |= {p.name: plain(v) for p, v in zip(self.state, xs[len(case.xs) :], strict=True)}
+        held |= {name: plain(value) for name, value in self.fixed.items()}
+        given = [plain(x) for x in (*xs[: len(case.xs)], *case.others)]
+        first = [held] if held else []
+        found = self.program.reference(*first, *given)
+        after = [held[p.name] for p in self.state]
+        return [np.asarray(y, np.float64) for y in flatten((found, after))[0]]
+
+    def _run(self, everything: Callable[..., Any], index: int) -> dict[str, Arrays]:
+        case = self.program.cases[index]
+        vs, us, cts = map(_as_inputs, self.directions(case))
+        others = _as_inputs([*self.fixed.values(), *case.others])
+        found = everything(_as_inputs(self.xs(case)), others, vs, us, cts)
+        return {mode: arrays_of(tensors) for mode, tensors in found.items()}
+
+    def eager(self, index: int) -> dict[str, Arrays]:
+        """All derivatives of case ``index``, operator by operator."""
+        if index not in self._eager:
+            self._eager[index] = self._run(self._everything, index)
+        return self._eager[index]
+
+    def compiled(self, index: int) -> dict[str, Arrays]:
+        """All derivatives of case ``index``, as one program."""
+        return self._run(self._compiled, index)
+
+    # -- quotients ---------------------------------------------------------------------------------
+
+    def quotients(self, index: int) -> dict[str, Arrays]:
+        """The value and the derivatives of case ``index`` by the reference."""
+        case = self.program.cases[index]
+        vs, us, cts = self.directions(case)
+        at, shapes = _joined([*self.xs(case), *self.ws])
+        count = len(self.xs(case))
+
+        def outputs(point: np.ndarray) -> np.ndarray:
+            parts = _parted(point, shapes)
+            return _joined(self.outputs(parts[count:], parts[:count], case))[0]
+
+        weights = _joined(cts)[0]
+        loss = lambda point: weights @ outputs(point)
+        forward = _joined([*vs, *[np.zeros_like(u) for u in us]])[0]
+        both = _joined([*vs, *us])[0]
+        slopes = np.array([_slope(loss, at, each) for each in np.eye(len(at))])
+        curves = [
+            np.array([_curve(loss, at, each, along) for each in np.eye(len(at))]) for along in (forward, both)
+        ]
+        ys = self.outputs(self.ws, self.xs(case), case)
+        return {
+            "value": ys,
+            "forward": _parted(_slope(outputs, at, forward), [y.shape for y in ys]),
+            "reverse": _parted(slopes, shapes),
+            "reverse over reverse": _parted(curves[1], shapes),
+            "forward over reverse": _parted(curves[0], shapes),
+            "reverse over forward": _parted(curves[0], shapes),
+        }
+
+
+def _joined(arrays: Arrays) -> tuple[np.ndarray, list[tuple[int, ...]]]:
+    flat = [np.ravel(a).astype(np.float64) for a in arrays]
+    return np.concatenate([*flat, np.zeros(0)]), [np.shape(a) for a in arrays]
+
+
+def _parted(flat: np.ndarray, shapes: Sequence[tuple[int, ...]]) -> Arrays:
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    return [part.reshape(shape) for part, shape in zip(np.split(flat, ends)[:-1], shapes, strict=True)]
+
+
+def _slope(f: Callable[[np.ndarray], Any], x: np.ndarray, v: np.ndarray) -> Any:
+    """Df(x)v."""
+    return _extrapolated(lambda h: (f(x + h * v) - f(x - h * v)) / (2 * h))
+
+
+def _curve(f: Callable[[np.ndarray], Any], x: np.ndarray, u: np.ndarray, v: np.ndarray) -> Any:
+    """D²f(x)(u, v)."""
+    return _extrapolated(
+        lambda h: (
+            f(x + h * (u + v)) - f(x + h * (u - v)) - f(x - h * (u - v)) + f(x - h * (u + v))
+        ) / (4 * h * h)
+    )  # fmt: skip
+
+
+def _extrapolated(quotient: Callable[[float], Any]) -> Any:
+    """The limit for small steps of a quotient that is even in its step."""
+    fine, coarse = quotient(STEP), quotient(2 * STEP)
+    scale = max(1.0, float(np.max(np.abs(fine), initial=0)))
+    distance = float(np.max(np.abs(fine - coarse), initial=0))
+    assert distance < 1e-2 * scale, f"a kink is near this input: {fine} and {coarse}"
+    return (4 * fine - coarse) / 3

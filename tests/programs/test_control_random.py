@@ -1,0 +1,87 @@
+"""Random nested control flow: eager, compiled and hyper-dual derivatives of drawn programs agree."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies
+
+import mindgrad as ms
+from mindgrad import Tensor, ops
+from mindgrad.ops import grad, jvp
+from tests.programs.control.drawn import HyperDual, by_hyper_dual, function_of, sources
+
+SEEDS = strategies.integers(0, 2**32 - 1)
+
+
+def drawn_inputs(seed):
+    """Three inputs, a trip count, and a direction."""
+    generator = np.random.default_rng(seed)
+    return (
+        generator.uniform(-1.5, 1.5, 3).tolist(),
+        int(generator.integers(0, 4)),
+        generator.uniform(-1, 1, 3).tolist(),
+    )
+
+
+def derivatives_of(f):
+    """Value, gradient, and the Hessian times a direction, by reverse and by forward mode over reverse."""
+
+    def everything(xs, trips, vs):
+        loss = lambda *xs: f(*xs, trips)
+        slope = grad(loss, (0, 1, 2))
+        along = lambda *xs: sum(g * v for g, v in zip(slope(*xs), vs, strict=True))
+        value, gradient = ms.value_and_grad(loss, (0, 1, 2))(*xs)
+        return [value, *gradient, *grad(along, (0, 1, 2))(*xs), *jvp(slope, xs, vs)[1]]
+
+    return everything
+
+
+def run(everything, xs, trips, vs):
+    as_tensors = lambda numbers: tuple(Tensor(np.array(x)) for x in numbers)
+    return [float(y.asnumpy()) for y in everything(as_tensors(xs), Tensor(np.array(trips)), as_tensors(vs))]
+
+
+def expected(source, seed):
+    xs, trips, vs = drawn_inputs(seed)
+    value, gradient, curved = by_hyper_dual(source, xs, trips, vs)
+    return [value, *gradient, *curved, *curved]
+
+
+def check(everything, source, seeds):
+    for seed in seeds:
+        found = run(everything, *drawn_inputs(seed))
+        np.testing.assert_allclose(found, expected(source, seed), rtol=1e-9, atol=1e-9, err_msg=source)
+
+
+@settings(max_examples=100)
+@given(source=sources(), seeds=strategies.lists(SEEDS, min_size=3, max_size=3))
+def test_eager(source, seeds):
+    check(derivatives_of(function_of(source, ops)), source, seeds)
+
+
+@settings(max_examples=40)
+@given(source=sources(), seeds=strategies.lists(SEEDS, min_size=8, max_size=8))
+def test_compiled(source, seeds):
+    """One compiled program takes the paths of all inputs."""
+    check(ms.jit(derivatives_of(function_of(source, ops))), source, seeds)
+
+
+def test_hyper_dual_numbers_know_their_derivatives():
+    f = "def drawn(a, b, c, trips):\n    return ops.sin(a) * b + ops.tanh(c) * ops.cos(c) - a * a\n"
+    a, b, c = 0.4, -0.7, 0.3
+    value, gradient, curved = by_hyper_dual(f, [a, b, c], 0, [1.0, 2.0, 0.0])
+    assert value == pytest.approx(np.sin(a) * b + np.tanh(c) * np.cos(c) - a * a, rel=1e-14)
+    slope = np.cos(c) / np.cosh(c) ** 2 - np.tanh(c) * np.sin(c)
+    assert gradient == pytest.approx([np.cos(a) * b - 2 * a, np.sin(a), slope], rel=1e-14)
+    assert curved == pytest.approx([-np.sin(a) * b - 2 + 2 * np.cos(a), np.cos(a), 0.0], rel=1e-14)
+
+
+def test_a_wrong_derivative_is_noticed():
+    """The check fails for a program whose derivative is stopped on one path."""
+    source = (
+        "def drawn(a, b, c, trips):\n    if a > 5.0:\n        return b * 1.0\n    return a * b + ops.sin(c)\n"
+    )
+    wrong = lambda a, b, c, trips: a * ops.stop_gradient(b) + ops.sin(c)
+    check(derivatives_of(function_of(source, ops)), source, [1, 2])
+    with pytest.raises(AssertionError, match="Not equal to tolerance"):
+        check(derivatives_of(wrong), source, [1, 2])
+    assert isinstance(HyperDual.of(1.0), HyperDual)
