@@ -1,10 +1,14 @@
 """The corpus of control flow: each program eager = compiled = known value, with all its derivatives."""
 
+import ast
+import inspect
+
 import numpy as np
 import pytest
 
 import mindgrad as ms
-from mindgrad import Tensor, nn
+from mindgrad import Tensor, nn, ops
+from mindgrad.ops import grad, jvp
 from tests.programs.control import (
     assignments,
     branches,
@@ -13,12 +17,14 @@ from tests.programs.control import (
     functions,
     gradients,
     jumps,
+    long,
     nets,
     numerics,
     state,
     whiles,
 )
 from tests.programs.control.check import Checked, arrays_of, plain
+from tests.programs.control.hyper_dual import ELEMENTARY, derivatives
 from tests.programs.control.program import PROGRAMS
 from tests.programs.corpus.check import MODES
 
@@ -116,3 +122,137 @@ def test_graph_mode_calls_leave_what_the_reference_leaves(graph_mode, name):
     for case in each.cases:
         expected = expected_twice(each, case)
         agree(called_twice(each, case), expected, "value", each.rtol, each.rtol * size(expected))
+
+
+# -- loops of very many trips ------------------------------------------------------------------------
+
+
+def compiled_derivatives(f, xs, others, order):
+    """Value and gradient, and with ``order`` 2 the Hessian times (1, …, 1) in two ways, as one program."""
+    positions = tuple(range(len(xs)))
+
+    def everything(xs, others):
+        loss = lambda *xs: f(*xs, *others, ops)
+        slope = lambda *xs: as_tuple(grad(loss, positions if len(xs) > 1 else 0)(*xs))
+        found = [loss(*xs), *slope(*xs)]
+        if order == 2:
+            along = lambda *xs: sum(slope(*xs))
+            ones = tuple(ops.ones_like(x) for x in xs)
+            found += as_tuple(grad(along, positions if len(xs) > 1 else 0)(*xs))
+            found += as_tuple(jvp(slope, xs if len(xs) > 1 else xs[0], ones if len(xs) > 1 else ones[0])[1])
+        return found
+
+    compiled = ms.jit(everything)
+    as_tensors = lambda numbers: tuple(Tensor(np.array(x)) for x in numbers)
+    return lambda xs, others: [float(y.asnumpy()) for y in compiled(as_tensors(xs), as_tensors(others))]
+
+
+def as_tuple(x):
+    return tuple(x) if isinstance(x, (tuple, list)) else (x,)
+
+
+def exact_derivatives(f, xs, others, order):
+    value, gradient, curved = derivatives(lambda *xs: f(*xs, *others, ELEMENTARY), xs, [1.0] * len(xs))
+    return [value, *gradient, *(curved * 2 if order == 2 else [])]
+
+
+LONG = [
+    (long.population, 1, [[0.2, 1.3]], [(0,), (1,), (2,), (99,), (1_000,), (100_000,)]),
+    (long.population, 2, [[0.2, 1.3], [0.9, -0.4]], [(0,), (1,), (500,), (10_000,)]),
+    (long.nested, 2, [[0.2, 1.3], [1.9, -0.4]], [(0,), (1,), (30,)]),
+    (long.nested, 1, [[0.2, 1.3]], [(2_000,)]),
+    (long.leave_at, 2, [[0.4]], [(0, -1), (1, 0), (1_000, 0), (1_000, 1), (1_000, 999), (1_000, -1)]),
+    (long.leave_at, 1, [[0.4]], [(100_000, 0), (100_000, 99_999), (100_000, -1)]),
+]
+
+
+@pytest.mark.parametrize(("f", "order", "points", "settings"), LONG)
+def test_loops_of_many_trips(f, order, points, settings):
+    run = compiled_derivatives(f, points[0], settings[0], order)
+    for xs in points:
+        for others in settings:
+            expected = exact_derivatives(f, xs, others, order)
+            np.testing.assert_allclose(
+                run(xs, others), expected, rtol=1e-8, atol=1e-8, err_msg=f"{xs} {others}"
+            )
+
+
+# -- what the corpus holds ---------------------------------------------------------------------------
+
+
+def is_a(*kinds, **fields):
+    """Whether a node of the source is one of ``kinds`` whose fields are as given, or of the kinds given."""
+
+    def matches(node):
+        return isinstance(node, kinds) and all(
+            wanted(getattr(node, name)) if callable(wanted) and not isinstance(wanted, type)
+            else isinstance(getattr(node, name), wanted)
+            for name, wanted in fields.items()
+        )  # fmt: skip
+
+    return matches
+
+
+def calls(*names):
+    return is_a(ast.Call, func=lambda f: getattr(f, "id", getattr(f, "attr", None)) in names)
+
+
+STATEMENTS = {
+    "elif": is_a(ast.If, orelse=lambda body: len(body) == 1 and isinstance(body[0], ast.If)),
+    "conditional expression": is_a(ast.IfExp),
+    "while": is_a(ast.While),
+    "while else": is_a(ast.While, orelse=len),
+    "for else": is_a(ast.For, orelse=len),
+    "for with a pattern": is_a(ast.For, target=ast.Tuple),
+    "range": calls("range"), "zip": calls("zip"), "enumerate": calls("enumerate"),
+    "reversed": calls("reversed"), "items": calls("items"), "sorted": calls("sorted"), "sum": calls("sum"),
+    "any, all": calls("any", "all"), "max, min": calls("max", "min"), "len": calls("len"),
+    "isinstance": calls("isinstance"), "partial": calls("partial"), "super": calls("super"),
+    "break": is_a(ast.Break), "continue": is_a(ast.Continue), "pass": is_a(ast.Pass),
+    "and": is_a(ast.BoolOp, op=ast.And), "or": is_a(ast.BoolOp, op=ast.Or), "not": is_a(ast.UnaryOp, op=ast.Not),
+    "chained comparison": is_a(ast.Compare, ops=lambda found: len(found) > 1),
+    **{kind.__name__: is_a(ast.Compare, ops=lambda found, kind=kind: isinstance(found[0], kind))
+       for kind in (ast.In, ast.NotIn, ast.Is, ast.IsNot, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)},
+    "list comprehension": is_a(ast.ListComp), "dict comprehension": is_a(ast.DictComp),
+    "set comprehension": is_a(ast.SetComp), "generator expression": is_a(ast.GeneratorExp),
+    "nested comprehension": is_a(ast.ListComp, generators=lambda found: len(found) > 1),
+    "starred target": is_a(ast.Tuple, ctx=ast.Store, elts=lambda found: any(isinstance(x, ast.Starred) for x in found)),
+    "several targets": is_a(ast.Assign, targets=lambda found: len(found) > 1),
+    **{f"{kind.__name__} augmented": is_a(ast.AugAssign, op=kind)
+       for kind in (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.FloorDiv, ast.Mod, ast.MatMult, ast.BitOr)},
+    **{f"{kind.__name__} is augmented": is_a(ast.AugAssign, target=kind) for kind in (ast.Name, ast.Attribute, ast.Subscript)},
+    **{f"{kind.__name__} is assigned": is_a(kind, ctx=ast.Store) for kind in (ast.Attribute, ast.Subscript)},
+    "slice": is_a(ast.Slice), "walrus": is_a(ast.NamedExpr), "annotation": is_a(ast.AnnAssign),
+    "assert": is_a(ast.Assert), "raise": is_a(ast.Raise), "with": is_a(ast.With), "del": is_a(ast.Delete),
+    "f-string": is_a(ast.JoinedStr), "lambda": is_a(ast.Lambda), "nonlocal": is_a(ast.Nonlocal),
+    "nested function": is_a(ast.FunctionDef, body=lambda body: any(isinstance(x, ast.FunctionDef) for x in body)),
+    "*args": is_a(ast.arguments, vararg=ast.arg), "**kwargs": is_a(ast.arguments, kwarg=ast.arg),
+    "defaults": is_a(ast.arguments, defaults=len), "keyword-only": is_a(ast.arguments, kwonlyargs=len),
+    "positional-only": is_a(ast.arguments, posonlyargs=len),
+    "*args in a call": is_a(ast.Call, args=lambda found: any(isinstance(x, ast.Starred) for x in found)),
+    "**kwargs in a call": is_a(ast.Call, keywords=lambda found: any(x.arg is None for x in found)),
+    "property": is_a(ast.FunctionDef, decorator_list=lambda found: any(getattr(x, "id", "") == "property" for x in found)),
+    "inheritance": is_a(ast.ClassDef, bases=lambda found: any(isinstance(x, ast.Name) for x in found)),
+    "gradient": calls("grad", "value_and_grad", "GradOperation"), "forward mode": calls("jvp"), "vjp": calls("vjp"),
+    "assign": calls("assign"), "set_data": calls("set_data"),
+}  # fmt: skip
+
+
+def programs_in(room):
+    """The definitions of a module without its references, and without the decorators that name these."""
+    tree = ast.parse(inspect.getsource(room))
+    marks = [
+        d for node in tree.body for d in getattr(node, "decorator_list", []) if "reference" in ast.unparse(d)
+    ]
+    references = {name.id for mark in marks for name in ast.walk(mark) if isinstance(name, ast.Name)}
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name not in references:
+            node.decorator_list = [d for d in node.decorator_list if d not in marks]
+            yield from ast.walk(node)
+
+
+def test_the_corpus_is_what_it_is_said_to_be():
+    assert len(PROGRAMS) >= 230
+    assert len(CASES) >= 580
+    nodes = [node for room in ROOMS for node in programs_in(room)]
+    assert [name for name, matches in STATEMENTS.items() if not any(map(matches, nodes))] == []

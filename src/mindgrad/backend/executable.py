@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from mindgrad.backend import disk
 
-__all__ = ["Executable", "ahead", "copy_on_device"]
+__all__ = ["Executable", "ahead", "array_type", "copy_on_device"]
 
 
 class Executable:
@@ -64,6 +65,13 @@ def ahead(
     with jax.enable_x64(wide), jax.default_device(device or jax.config.jax_default_device):
         lowered = jax.jit(function, donate_argnums=(1,)).lower(*shapes)
         return disk.compiled(lowered, device) if is_kept else lowered.compile()
+
+
+@lru_cache(maxsize=1)
+def array_type() -> type:
+    """The type of jax's arrays, as programs give them."""
+    jax: Any = importlib.import_module("jax")
+    return type(jax.device_put(0.0))
 
 
 def copy_on_device(array: Any) -> Any:

@@ -9,7 +9,10 @@ from typing import Any
 from mindgrad._base.text import parameter_repr
 from mindgrad.core.dtype import as_dtype
 from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.core.types import TensorType
 from mindgrad.frontend import state
+from mindgrad.frontend.dependencies import clock
+from mindgrad.functional.donation import settled
 
 __all__ = ["DEFAULT_NAME", "Parameter", "ParameterTuple"]
 
@@ -96,8 +99,17 @@ class Parameter(Tensor):
 
     def store(self, value: Tensor) -> None:
         """Replace the stored value now, whatever program is being traced (for executors)."""
-        self._array = value._array
-        self._type = value._type
+        new = value.type
+        changed = new is not self.type
+        self._array = settled(value._array)
+        self._type = new
+        if changed:
+            clock.tick()
+
+    def retype(self, type: TensorType) -> None:
+        """Say of which type the stored value is (for executors, which store values themselves)."""
+        self._type = type
+        clock.tick()
 
     def numpy(self) -> Any:
         current = state.read(self)
@@ -106,7 +118,7 @@ class Parameter(Tensor):
     def value(self) -> Tensor:
         """The current value as a plain tensor."""
         current = state.read(self)
-        return make_tensor(self._array, self._type) if current is self else current
+        return make_tensor(settled(self._array), self._type) if current is self else current
 
     @property
     def data(self) -> Parameter:

@@ -5,6 +5,8 @@ Operators and methods are attached by ``mindgrad.ops`` from one table; this file
 
 from __future__ import annotations
 
+import itertools
+import re
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from mindgrad._base.text import tensor_repr, tensor_str
 from mindgrad.core.dtype import DType, as_dtype, bfloat16, float32, int64
 from mindgrad.core.types import TensorType, type_of
 
-__all__ = ["Number", "Tensor", "make_number", "make_tensor", "scalar_tensor"]
+__all__ = ["MARK", "Number", "Tensor", "make_number", "make_tensor", "marked", "scalar_tensor"]
 
 
 class Tensor:
@@ -262,20 +264,39 @@ class Tensor:
     # -- how it looks ----------------------------------------------------------------------------
 
     def __str__(self) -> str:
-        return self._symbolic_text() or tensor_str(self.numpy())
+        return self._mark("str") or tensor_str(self.numpy())
 
     def __repr__(self) -> str:
-        return self._symbolic_text() or tensor_repr(self.numpy(), self.dtype.name)
+        return self._mark("repr") or tensor_repr(self.numpy(), self.dtype.name)
 
     def __format__(self, specification: str) -> str:
-        if specification and self.size == 1 and self._array is not None:
+        if specification and self.size == 1:
+            if self._array is None:
+                return self._mark(specification)
             return format(self.item(), specification)
         return str(self)
 
-    def _symbolic_text(self) -> str:
+    def _mark(self, how: str) -> str:
+        """Of a tensor without a value, a text that stands for its value; of others nothing."""
         if self._array is not None:
             return ""
-        return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value=<being compiled>)"
+        number = next(_numbers)
+        _marked[number] = (self, how)
+        _marked.pop(number - _MARKS_KEPT, None)
+        return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value=<being compiled: {number}>)"
+
+
+#: what :class:`Tensor` writes where a value is not known, with the number that :func:`marked` takes
+MARK = re.compile(r"Tensor\(shape=\[[\d, ]*\], dtype=\w+, value=<being compiled: (\d+)>\)")
+
+_MARKS_KEPT = 10_000
+_numbers = itertools.count()
+_marked: dict[int, tuple[Tensor, str]] = {}
+
+
+def marked(number: int) -> tuple[Tensor, str]:
+    """The tensor of a mark, and how it is to be shown: ``"str"``, ``"repr"`` or a format."""
+    return _marked[number]
 
 
 def make_tensor(array: Any, type: TensorType | None = None, scope: Any = None, atom: Any = None) -> Tensor:

@@ -19,8 +19,9 @@ from mindgrad.core.primitive import REGISTRY
 from mindgrad.core.scope import apply, as_it_is
 from mindgrad.core.tensor import Number, Tensor, make_number
 from mindgrad.frontend import state
-show = print
-from mindgrad.frontend.tracing import is_symbolic
+
+from mindgrad.frontend.printing import printed
+from mindgrad.frontend.variables import is_symbolic
 
 __all__ = ["TensorRange", "attribute", "chosen", "replacement", "set_attribute"]
 
@@ -103,7 +104,7 @@ def _alike(a: Any, b: Any) -> bool:
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         return a.type is b.type
     number = (int, float, Number)
-    return isinstance(a, number) and isinstance(b, number) or a is b
+    return (isinstance(a, number) and isinstance(b, number)) or a is b
 
 
 def _picked(items: list[Any], key: Tensor) -> Any:
@@ -112,9 +113,7 @@ def _picked(items: list[Any], key: Tensor) -> Any:
     if all(isinstance(item, (int, float)) for item in items):
         made = Tensor(np.asarray(items))
         return make_number(made[key])  # type: ignore[index]
-    rows = [
-        apply(REGISTRY["reshape"], state.read(item), shape=(1, *item.shape)) for item in items
-    ]
+    rows = [apply(REGISTRY["reshape"], state.read(item), shape=(1, *item.shape)) for item in items]
     return apply(REGISTRY["concatenate"], *rows, axis=0)[key]
 
 
@@ -155,10 +154,10 @@ def set_attribute(owner: Any, name: str, value: Any, runtime: Any) -> None:
         runtime.call(found.fset)(owner, value)
         return
     held = getattr(owner, "__dict__", {}).get(name)
-    if isinstance(held, Tensor) and held.is_parameter and isinstance(value, (Tensor, int, float)):
-        if hasattr(owner, "parameters_and_names"):
-            setattr(owner, name, value)
-            return
+    is_cell = hasattr(owner, "parameters_and_names")
+    if is_cell and isinstance(held, Tensor) and held.is_parameter and isinstance(value, (Tensor, int, float)):
+        setattr(owner, name, value)
+        return
     runtime.own_attribute(owner, name)
     setattr(owner, name, value)
 
@@ -181,7 +180,8 @@ def _unread(name: str) -> Callable[..., Any]:
             refuse(
                 f"{name}() reads the value of a tensor, which is not known while compiling.",
                 f"Go on with the tensor itself, or convert its elements: x.astype(ms.{name}32)."
-                if name != "complex" else "Go on with the tensor itself: ops.complex(x, y).",
+                if name != "complex"
+                else "Go on with the tensor itself: ops.complex(x, y).",
             )
         return kind(*args, **kwargs)
 
@@ -287,7 +287,7 @@ def _setattr(owner: Any, name: str, value: Any) -> None:
 
 
 _REPLACED: dict[Any, Callable[..., Any]] = {
-    range: _range, print: show, int: _unread("int"), float: _unread("float"), bool: _unread("bool"),
+    range: _range, print: printed, int: _unread("int"), float: _unread("float"), bool: _unread("bool"),
     complex: _unread("complex"), min: _extreme(min, lambda a, b: a < b), max: _extreme(max, lambda a, b: a > b),
     any: _any, all: _all, sorted: _sorted, map: _map, filter: _filter, functools.reduce: _reduce,
     isinstance: _isinstance, list: _made(list), dict: _made(dict), set: _made(set), getattr: _getattr,

@@ -66,7 +66,8 @@ _lock = threading.RLock()
 def _remember(code: types.CodeType, rewritten: types.CodeType | None, reason: str = "") -> _Code:
     key = id(code)
     entry = _codes[key] = _Code(None, rewritten, reason)
-    entry.original = weakref.ref(code, lambda _: _codes.pop(key, None))
+    forget = functools.partial(_codes.pop, key)
+    entry.original = weakref.ref(code, lambda reference: forget(None))
     return entry
 
 

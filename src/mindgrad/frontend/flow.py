@@ -3,7 +3,7 @@
 The rewriting (``rewrite``) turns the control flow of a function into calls of one :class:`Runtime`. Each
 method looks at the value that decides. If it is known, what happens is what Python does; if it is a tensor
 of the program being compiled, the bodies are traced and become a ``cond``, a ``while`` or a ``scan``
-(``tracing``).
+(``branches``, ``loops``).
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ from mindgrad.core.dtype import bool_
 from mindgrad.core.graph import Constant
 from mindgrad.core.primitive import REGISTRY
 from mindgrad.core.scope import GraphScope, apply, as_it_is, innermost
-from mindgrad.core.tensor import Number, Tensor
+from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import builtins, convert, state
-from mindgrad.frontend.tracing import UNDEFINED, State, branch, is_symbolic, loop, scanned
+from mindgrad.frontend.branches import branch
+from mindgrad.frontend.loops import loop, scanned
+from mindgrad.frontend.variables import UNDEFINED, State, is_symbolic
 from mindgrad.primitives.structural import convert as convert_row
 from mindgrad.primitives.structural import reshape
 
-__all__ = ["RUNTIME", "Runtime", "call", "is_in_body", "tracing", "why_undefined"]
+__all__ = ["RUNTIME", "Runtime", "call", "is_in_body", "run", "tracing", "why_undefined"]
 
 #: a loop of a known number of trips becomes a ``scan`` if unrolled it would have more equations than this
 #: (measured, docs/decisions/0003): below, XLA compiles it about as fast unrolled, and runs it faster
@@ -408,7 +410,9 @@ class Runtime:
             self._refuse_change(f"a {type(container).__name__} that was made outside is changed ({how})")
 
     def _refuse_change(self, what: str) -> None:
-        where = "inside a branch or loop that a tensor decides on" if is_in_body() else "in a compiled program"
+        where = (
+            "inside a branch or loop that a tensor decides on" if is_in_body() else "in a compiled program"
+        )
         refuse(
             f"{what} {where}: this would happen once, while compiling, and not when the program runs.",
             "Assign to a local variable and return it or use it after the branch or loop, make the attribute a "
@@ -506,6 +510,14 @@ def _attempt(trace: Callable[[], Any]) -> bool:
     return True
 
 
+def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """``function(*args, **kwargs)``; while a program is compiled, with its control flow traced."""
+    if not state.is_compiling():
+        return function(*args, **kwargs)
+    with tracing():
+        return call(function)(*args, **kwargs)
+
+
 RUNTIME = Runtime()
 builtins.RUNTIME_OF.append(RUNTIME)
 
@@ -522,4 +534,7 @@ def call(function: Any) -> Any:
         if function.__name__ in _MUTATORS[type(owner)]:
             RUNTIME._may_change(owner, f".{function.__name__}()")
         return function
-    return convert.convert(function, RUNTIME)
+    converted = convert.convert(function, RUNTIME)
+    if converted is not function:
+        state.read_function(function)
+    return converted

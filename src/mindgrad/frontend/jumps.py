@@ -108,6 +108,7 @@ def stops(loop: ast.For | ast.While) -> list[str]:
 
 def lower_jumps(body: Block) -> Block:
     """The statements of a function with one ``return`` at most, at the end; ``body`` is used up."""
+    body = _reached(body)
     if "return" in escapes(body) and completes(body):
         end = at(ast.Pass(), body[-1])
         end.lineno = end.end_lineno  # what falls off the end does so after the last line
@@ -124,6 +125,24 @@ def lower_jumps(body: Block) -> Block:
         first = lowered[0]
         lowered = [assign(RETURNED, constant(False, first), first), *lowered]
     return [*lowered, at(ast.Return(name(RESULT, last)), last)]
+
+
+def _reached(body: Block) -> Block:
+    """``body`` without the statements that nothing leads to."""
+    for index, each in enumerate(body):
+        for field in ("body", "orelse", "finalbody"):
+            inner = getattr(each, field, None)
+            if inner and not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                setattr(each, field, _reached(inner))
+        for part in (*getattr(each, "handlers", ()), *getattr(each, "cases", ())):
+            part.body = _reached(part.body)
+        if isinstance(each, (ast.Try, ast.TryStar)) and not completes(each.body):
+            each.orelse = []
+        if isinstance(each, ast.While) and is_true(each.test):
+            each.orelse = []
+        if not _completes(each):
+            return body[: index + 1]
+    return body
 
 
 def _assigns(each: ast.Assign, identifier: str) -> bool:
@@ -148,13 +167,9 @@ class _Lowering:
             rest = body[index + 1 :]
             if isinstance(each, (ast.Return, ast.Break, ast.Continue)):
                 return done + self.jump(each, context)
-            if isinstance(each, ast.Raise):
-                return [*done, each]
             if isinstance(each, (ast.While, ast.For)):
                 return done + self.loop(each, rest, context)
             kinds = escapes([each])
-            if kinds and not completes([each]):
-                rest = []
             if kinds and rest and isinstance(each, ast.If):
                 if not completes(each.body):
                     each.orelse, rest = each.orelse + rest, []
@@ -182,7 +197,7 @@ class _Lowering:
                     case.body = _some(self.block(case.body, context), each)
             case ast.Try() | ast.TryStar():
                 kinds = escapes(each.body)
-                orelse = self.block(each.orelse, context) if completes(each.body) else []
+                orelse = self.block(each.orelse, context)
                 inner = context.noting(kinds) if orelse else context
                 if orelse and kinds:
                     orelse = [self.unless(kinds, each, orelse, context)]
@@ -210,7 +225,7 @@ class _Lowering:
         return at(ast.If(test, _some(body, place), []), place)
 
     def loop(self, each: ast.While | ast.For, rest: Block, context: _Context) -> Block:
-        kinds, reaches_end = escapes(each.body), completes([each])
+        kinds = escapes(each.body)
         self.loops += 1
         number = self.loops
         inner = _Context(frozenset(kinds & {"return"}), f"broke__{number}", f"continued__{number}")
@@ -228,7 +243,7 @@ class _Lowering:
         each.body, each.orelse = body, []
         each.stops = ends  # type: ignore[union-attr]
         done.append(each)
-        after = orelse + rest if reaches_end or "break" in kinds else []
+        after = orelse + rest
         if after:
             lowered = self.block(after, context)
             if "return" in kinds:

@@ -1,92 +1,30 @@
-"""Functions as arguments: how many arguments one takes, and what was already made from it.
-
-What is made from a function (its gradient functions, with their compiled programs) is remembered on
-the function itself, so that it lives exactly as long and ``grad(net)(x)`` in a loop compiles once.
-"""
+"""Functions as arguments: how many arguments one takes, what it differentiates, where it is defined."""
 
 from __future__ import annotations
 
 import inspect
 import math
-import types
-import weakref
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any
 
 from mindgrad.core.settings import is_graph_mode
 from mindgrad.functional.compiled import Compiled
+from mindgrad.functional.memory import memory, remembered
 
 __all__ = ["Arity", "arity", "describe", "differentiates", "in_either_mode", "is_compiled", "remembered"]
 
-_ATTRIBUTE = "_derivatives"
-
-
-class _Memory:
-    """What is known about one function; kept in its ``__dict__``.
-
-    Dictionaries of functions are copied around (``functools.wraps``, copies of Cells): the memory
-    knows its owner, and in another one's dictionary it counts as absent.
-    """
-
-    __slots__ = ("extra", "made", "owner", "source")
-
-    def __init__(self, owner: Any = None) -> None:
-        self.owner = None if owner is None else weakref.ref(owner)
-        self.made: dict[Hashable, Any] = {}
-        #: for a gradient function: what it differentiates, and how many arguments it takes beyond
-        self.source: Any = None
-        self.extra = 0
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (_Memory, ())
-
-
-def _memory(owner: Any, make: bool) -> _Memory | None:
-    """The memory of ``owner``, or ``None``: not there, or an object that can hold none."""
-    attributes = getattr(owner, "__dict__", None)
-    if type(attributes) is not dict:
-        return None
-    found = attributes.get(_ATTRIBUTE)
-    if found is not None and found.owner is not None and found.owner() is owner:
-        return found
-    if not make:
-        return None
-    try:
-        made = attributes[_ATTRIBUTE] = _Memory(owner)
-    except TypeError:  # no weak references to it
-        return None
-    return made
-
-
-def remembered(fn: Any, key: Hashable, make: Callable[[], Any]) -> Any:
-    """What ``make()`` gives, made once for ``fn`` and ``key``; a bound method counts by its owner.
-
-    The key must hold identities (``id``) only of what the made thing keeps alive.
-    """
-    owner = fn
-    if type(fn) is types.MethodType:
-        owner, key = fn.__self__, (fn.__func__, key)
-    memory = _memory(owner, make=True)
-    if memory is None:
-        return make()
-    found = memory.made.get(key)
-    if found is None:
-        found = memory.made[key] = make()
-    return found
-
-
 def differentiates(made: Any, fn: Any, extra: int = 0) -> Any:
     """Note that ``made`` takes the arguments of ``fn`` and ``extra`` more; gives ``made``."""
-    memory = _memory(made, make=True)
-    if memory is not None:
-        memory.source, memory.extra = fn, extra
+    held = memory(made, make=True)
+    if held is not None:
+        held.source, held.extra = fn, extra
     return made
 
 
 def is_compiled(fn: Any) -> bool:
     """Whether ``fn`` compiles itself in both modes: made by ``jit``, or a gradient function of such."""
-    while (memory := _memory(fn, make=False)) is not None and memory.source is not None:
-        fn = memory.source
+    while (held := memory(fn, make=False)) is not None and held.source is not None:
+        fn = held.source
     return getattr(type(fn), "compiles", False)
 
 
@@ -150,9 +88,9 @@ def arity(fn: Any, follow: bool = False) -> Arity:
 
 def _arity(fn: Any, follow: bool) -> Arity:
     extra = 0
-    while (memory := _memory(fn, make=False)) is not None and memory.source is not None:
-        extra += memory.extra
-        fn = memory.source
+    while (held := memory(fn, make=False)) is not None and held.source is not None:
+        extra += held.extra
+        fn = held.source
     if isinstance(fn, Compiled):
         fn = fn.function
     construct = getattr(fn, "construct", None)

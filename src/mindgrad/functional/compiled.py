@@ -8,26 +8,28 @@ values becomes that of the new ones. It is used again while what its trace read 
 
 from __future__ import annotations
 
-import inspect
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from mindgrad._base.tree import differences, flatten, paths, unflatten
-from mindgrad.backend.xla import compile_ahead, on_device, to_device
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.backend.executable import array_type
+from mindgrad.backend.xla import compile_ahead, to_device
 from mindgrad.core import settings
 from mindgrad.core.build import building
 from mindgrad.core.graph import Graph
+from mindgrad.core.mutable import MutableFloat, MutableInt
 from mindgrad.core.scope import LEFT_BEHIND, GraphScope, as_it_is, open_scopes, opened
-from mindgrad.core.tensor import Tensor, make_tensor
-from mindgrad.core.types import TensorType
-from mindgrad.frontend import state
-from mindgrad.frontend.dependencies import Change, Dependencies, change
-from mindgrad.frontend.signature import leaf_signature, same, shown
+from mindgrad.core.tensor import Number, Tensor, make_number, make_tensor
+from mindgrad.core.types import TensorType, tensor_type
+from mindgrad.frontend import flow, state
+from mindgrad.frontend.dependencies import Change, Dependencies
+from mindgrad.frontend.signature import leaf_signature, same
 from mindgrad.functional.cache import CacheInfo, History, history_of, offer, offered, register
 from mindgrad.functional.donation import run_and_store, settled
+from mindgrad.functional.reasons import UNKNOWN, between_functions, between_signatures
 
 __all__ = ["Compiled", "trace"]
 
@@ -38,6 +40,12 @@ _KEPT = 8
 _SIGNATURES = 4096
 
 
+#: the types of numbers that ``mutable`` made, which are data: their values select no program
+_DATA = {MutableFloat: tensor_type("float64", ()), MutableInt: tensor_type("int64", ())}
+
+_TENSOR, _NUMBER = object(), object()
+
+
 class _Trace:
     """A function's run with symbols for the tensors among ``leaves``."""
 
@@ -45,11 +53,11 @@ class _Trace:
         scope: Any = GraphScope()
         scope.dependencies = self.dependencies = Dependencies()
         with opened(scope):
-            symbols = [scope.symbol(x.type) if isinstance(x, Tensor) else x for x in leaves]
+            symbols = [_symbol(scope, leaf) for leaf in leaves]
             args, kwargs = unflatten(structure, symbols)
             for each in (function, *[x for x in leaves if callable(x)]):
                 state.read_function(each)
-            results, self.structure = flatten(function(*args, **kwargs))
+            results, self.structure = flatten(flow.run(function, *args, **kwargs))
             self.results = [state.read(x) if isinstance(x, Tensor) else x for x in results]
             self.written = list(scope.written.values())
             tensors = [x for x in self.results if isinstance(x, Tensor)]
@@ -57,6 +65,20 @@ class _Trace:
             with building(scope.builder):
                 self.graph: Graph = scope.builder.close([scope.atom(t) for t in tensors])
         self.parameters: list[Any] = scope.parameters
+
+
+def _symbol(scope: GraphScope, leaf: Any) -> Any:
+    """What stands for an argument in the program."""
+    if isinstance(leaf, Tensor):
+        return scope.symbol(leaf.type)
+    return make_number(scope.symbol(_DATA[type(leaf)])) if type(leaf) in _DATA else leaf
+
+
+def _kind(result: Any) -> Any:
+    """How a leaf of the result is made: from a tensor, as a number, or ``(the constant,)``."""
+    if isinstance(result, Number):
+        return _NUMBER
+    return _TENSOR if isinstance(result, Tensor) else (result,)
 
 
 class _Program:
@@ -69,7 +91,7 @@ class _Program:
     """
 
     __slots__ = (
-        "__weakref__", "_donated", "_donated_types", "_executable", "_leaves", "_only", "_read", "_retyped",
+        "__weakref__", "_array_type", "_donated", "_donated_types", "_executable", "_leaves", "_only", "_read", "_retyped",
         "_structure", "_types", "_written", "dependencies", "function", "key",
     )  # fmt: skip
 
@@ -79,8 +101,8 @@ class _Program:
         self.function = function
         self.key = key
         self._structure = traced.structure
-        self._leaves = [None if isinstance(x, Tensor) else (x,) for x in traced.results]
-        self._only = len(self._leaves) == 1 and self._leaves[0] is None
+        self._leaves = [_kind(x) for x in traced.results]
+        self._only = self._leaves == [_TENSOR]
         self._types = [atom.type for atom in graph.outputs]
         first = len(self._types) - len(written)
         new = {id(p): type for p, type in zip(written, self._types[first:], strict=True)}
@@ -95,6 +117,7 @@ class _Program:
         self.dependencies = traced.dependencies
         self.dependencies.close([*parameters, *written])
         self._executable = compile_ahead(graph, [count + k for k, given in enumerate(is_given) if given])
+        self._array_type = array_type()
 
     def moved(self, function: Callable[..., Any], cells: dict[int, Any]) -> _Program:
         """This program as one of ``function``, which has other closure cells than its own."""
@@ -111,7 +134,7 @@ class _Program:
 
     def call(self, tensors: list[Tensor]) -> Any:
         """The function's result for the tensors among its arguments."""
-        device_array = on_device()
+        device_array = self._array_type
         arrays = []
         for tensor in tensors:
             array = tensor._array
@@ -137,9 +160,21 @@ class _Program:
         if self._only:
             return unflatten(self._structure, [make_tensor(found[0], self._types[0])])
         produced = map(make_tensor, found, self._types)
-        return unflatten(
-            self._structure, [next(produced) if leaf is None else leaf[0] for leaf in self._leaves]
-        )
+        return unflatten(self._structure, [_made(kind, produced) for kind in self._leaves])
+
+
+def _made(kind: Any, produced: Iterator[Tensor]) -> Any:
+    if kind is _TENSOR:
+        return next(produced)
+    return next(produced).item() if kind is _NUMBER else kind[0]
+
+
+def _is_data(leaf: Any) -> bool:
+    return isinstance(leaf, Tensor) or type(leaf) in _DATA
+
+
+def _as_tensor(number: Any) -> Tensor:
+    return make_tensor(np.asarray(number, _DATA[type(number)].dtype.numpy))
 
 
 def _moved(tensor: Tensor) -> Any:
@@ -176,13 +211,13 @@ class Compiled:
         if open_scopes():
             # as when it is called from outside: what it assigns to elements of arguments stays inside
             args = tuple([as_it_is(x) if type(x) is Tensor else x for x in args])
-            return self.function(*args, **kwargs)
+            return flow.run(self.function, *args, **kwargs)
         # plain tensors, the usual case, need no walk through structures
         key: Any = tuple([x.type if type(x) is Tensor else None for x in args])
         if kwargs or None in key:
             leaves, structure = flatten((args, kwargs))
-            key = (structure, tuple([leaf_signature(x) for x in leaves]))
-            tensors = [x for x in leaves if isinstance(x, Tensor)]
+            key = (structure, tuple([_DATA.get(type(x)) or leaf_signature(x) for x in leaves]))
+            tensors = [x if isinstance(x, Tensor) else _as_tensor(x) for x in leaves if _is_data(x)]
         else:
             tensors = list(args)
         key = (key, settings.get("mode"), settings.get("device_target"), settings.get("device_id"))
@@ -204,7 +239,7 @@ class Compiled:
                     return program
             found = self._adopted(key)
             if found is None:
-                reason = self._reason(key, args, kwargs)
+                reason = self._reason(key)
                 found = _Program(self.function, key, *flatten((args, kwargs)))
                 self.history.compiled(reason)
                 offer(self.function, found, found.owners())
@@ -251,17 +286,29 @@ class Compiled:
                 self.history.clear()
                 self.history = None
 
-    def _reason(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Change | None:
+    def _reason(self, key: Any) -> Change | None:
         """Why a program is compiled though there are others; ``None``: there are none."""
         known = self._programs.get(key)
         if known:
-            return next(known[0].dependencies.changes(), _UNKNOWN)
+            return next(known[0].dependencies.changes(), UNKNOWN)
         if self._programs:
             latest = next(reversed(self._programs.values()))[0]
-            return next(self._differences(latest.key, key, args, kwargs), _UNKNOWN)
+            return next(between_signatures(latest.key, key, self.function), UNKNOWN)
         for program in offered(self.function):
             if program.function is not self.function:
-                return self._difference_of_functions(program.function) or next(
-                    self._differences(program.key, key, args, kwargs), _UNKNOWN
-                )
+                found = between_functions(program.function, self.function)
+                return found or next(between_signatures(program.key, key, self.function), UNKNOWN)
         return None
+
+
+def trace(function: Callable[..., Any], *args: Any) -> Graph:
+    """The graph of ``function`` at the types of ``args``, before any simplification by XLA.
+
+    Its outputs are the tensors of the result, then the values of written Parameters.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad.functional.compiled import trace
+    >>> len(trace(lambda x: x * x + 1.0, ms.Tensor([1.0, 2.0])))
+    2
+    """
+    return _Trace(function, *flatten((args, {}))).graph

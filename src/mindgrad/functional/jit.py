@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad.frontend import state
-from mindgrad.functional.callables import remembered
+from mindgrad.functional.cache import CacheInfo
 from mindgrad.functional.compiled import Compiled
+from mindgrad.functional.memory import remembered
 
 __all__ = ["JitFunction", "jit", "ms_function"]
 
@@ -23,6 +24,8 @@ class JitFunction:
     """
 
     compiles = True
+    #: two of them are the same if the functions that they were made of are
+    compared_by = ("__wrapped__",)
 
     def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function)
@@ -30,6 +33,14 @@ class JitFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._compiled(*args, **kwargs)
+
+    def cache_info(self) -> CacheInfo:
+        """How often compiled programs were found again, and why they were compiled."""
+        return self._compiled.cache_info()
+
+    def cache_clear(self) -> None:
+        """Forget all compiled programs of the function."""
+        self._compiled.cache_clear()
 
     def __get__(self, owner: Any, kind: type | None = None) -> JitFunction:
         if owner is None:

@@ -10,7 +10,8 @@ from mindgrad.common.parameter import DEFAULT_NAME, Parameter, ParameterTuple
 from mindgrad.core import settings
 from mindgrad.core.scope import open_scopes
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import state
+from mindgrad.frontend import flow, state
+from mindgrad.frontend.dependencies import clock
 from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.custom import CustomDerivative
 from mindgrad.functional.hooks import backward_hooked
@@ -30,6 +31,7 @@ class HookHandle:
     def remove(self) -> None:
         """Take the hook off; once more does nothing."""
         self._hooks.pop(self._key, None)
+        clock.tick()
 
 
 #: attributes that change back and forth; a program is kept for each of their values
@@ -114,10 +116,10 @@ class Cell:
             )
         if name in _FLAGS:
             object.__setattr__(self, name, value)
+            clock.tick()
             return
         if name in attributes and _equal(attributes[name], value):
             return
-        object.__setattr__(self, "_changes", self._changes + 1)
         if isinstance(value, Parameter):
             self.insert_param_to_cell(name, value)
         elif isinstance(value, Cell):
@@ -129,6 +131,12 @@ class Cell:
             params.pop(name, None)
             cells.pop(name, None)
         object.__setattr__(self, name, value)
+        self._changed()
+
+    def _changed(self) -> None:
+        """Say that an attribute changed, after it did."""
+        object.__setattr__(self, "_changes", self._changes + 1)
+        clock.tick()
 
     def _is_fixed(self) -> bool:
         """Whether a program is being compiled that did not make this Cell itself."""
@@ -140,8 +148,8 @@ class Cell:
     def __delattr__(self, name: str) -> None:
         self._params.pop(name, None)
         self._cells.pop(name, None)
-        object.__setattr__(self, "_changes", self._changes + 1)
         object.__delattr__(self, name)
+        self._changed()
 
     def insert_param_to_cell(
         self, param_name: str, param: Parameter, check_name_contain_dot: bool = True
@@ -163,6 +171,7 @@ class Cell:
         self._cells.pop(param_name, None)
         self._params[param_name] = param
         object.__setattr__(self, param_name, param)
+        self._changed()
 
     def insert_child_to_cell(self, child_name: str, child_cell: Cell) -> None:
         """Add an inner Cell under ``child_name``."""
@@ -202,7 +211,7 @@ class Cell:
             return self._custom(*args)
         if self._hooks:
             return self._run_hooked(args, kwargs)
-        return self.construct(*args, **kwargs)
+        return flow.run(self.construct, *args, **kwargs)
 
     def _run_hooked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for hook in self._hooks_of("forward_pre"):
@@ -212,10 +221,10 @@ class Cell:
         backward = self._hooks_of("backward")
         if backward and open_scopes():
             result = backward_hooked(
-                lambda *given: self.construct(*given, **kwargs), backward, type(self).__name__, args
+                lambda *given: flow.run(self.construct, *given, **kwargs), backward, type(self).__name__, args
             )
         else:
-            result = self.construct(*args, **kwargs)
+            result = flow.run(self.construct, *args, **kwargs)
         for hook in self._hooks_of("forward"):
             returned = hook(self, args, result)
             if returned is not None:
@@ -233,7 +242,7 @@ class Cell:
             )
         handle = HookHandle(self._hooks)
         self._hooks[handle._key] = (kind, hook_fn)
-        object.__setattr__(self, "_changes", self._changes + 1)
+        self._changed()
         return handle
 
     def register_forward_pre_hook(self, hook_fn: Any) -> HookHandle:
@@ -267,8 +276,8 @@ class Cell:
                 f"well as the 'out' and 'dout', but 'bprop' of {type(self).__name__} has {names}."
             )
         return CustomDerivative(
-            lambda *args: self.construct(*args),
-            lambda *args: self.bprop(*args),  # type: ignore[attr-defined]
+            lambda *args: flow.run(self.construct, *args),
+            lambda *args: flow.run(self.bprop, *args),  # type: ignore[attr-defined]
             type(self).__name__,
         )
 

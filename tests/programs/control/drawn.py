@@ -2,21 +2,18 @@
 
 A drawn program is an ordinary function of three numbers with a return at its end. Its bodies keep every
 variable between −2 and 2 and are smooth, its loops do at most three trips each, and its thresholds are
-irrational, so that no condition is near a tie. The same text runs on tensors, and on :class:`HyperDual`
-numbers, which know their derivatives up to the second without any transformation of programs.
+irrational, so that no condition is near a tie. The same text runs on tensors and on hyper-dual numbers.
 """
 
 from __future__ import annotations
 
 import linecache
-import math
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 from hypothesis import strategies
 
-__all__ = ["HyperDual", "by_hyper_dual", "function_of", "sources"]
+__all__ = ["function_of", "sources"]
 
 # -- the text --------------------------------------------------------------------------------------
 
@@ -129,67 +126,3 @@ def function_of(source: str, ops: Any) -> Callable[..., Any]:
     scope = {"ops": ops, "__name__": "drawn"}
     exec(compile(source, filename, "exec"), scope)
     return scope["drawn"]
-
-
-# -- exact derivatives -----------------------------------------------------------------------------
-
-
-class HyperDual:
-    """x + x₁ε₁ + x₂ε₂ + x₁₂ε₁ε₂ with ε₁² = ε₂² = 0: f of it has f, f′ and f″ as its parts.
-
-    f(x) = f + f′x₁ε₁ + f′x₂ε₂ + (f′x₁₂ + f″x₁x₂)ε₁ε₂
-    """
-
-    def __init__(self, value: float, first: float = 0.0, second: float = 0.0, both: float = 0.0) -> None:
-        self.parts = (value, first, second, both)
-
-    @staticmethod
-    def of(x: Any) -> HyperDual:
-        return x if isinstance(x, HyperDual) else HyperDual(x)
-
-    def lifted(self, f: float, slope: float, curvature: float) -> HyperDual:
-        _, first, second, both = self.parts
-        return HyperDual(f, slope * first, slope * second, slope * both + curvature * first * second)
-
-    def __add__(self, other: Any) -> HyperDual:
-        return HyperDual(*[a + b for a, b in zip(self.parts, HyperDual.of(other).parts, strict=True)])
-
-    def __mul__(self, other: Any) -> HyperDual:
-        (a, a1, a2, a12), (b, b1, b2, b12) = self.parts, HyperDual.of(other).parts
-        return HyperDual(a * b, a * b1 + a1 * b, a * b2 + a2 * b, a * b12 + a1 * b2 + a2 * b1 + a12 * b)
-
-    __radd__, __rmul__ = __add__, __mul__
-
-    def __sub__(self, other: Any) -> HyperDual:
-        return self + HyperDual.of(other) * -1.0
-
-    def __lt__(self, other: float) -> bool:
-        return self.parts[0] < other
-
-    def __gt__(self, other: float) -> bool:
-        return self.parts[0] > other
-
-
-def _tanh(x: HyperDual) -> HyperDual:
-    t = math.tanh(x.parts[0])
-    return x.lifted(t, 1 - t * t, -2 * t * (1 - t * t))
-
-
-#: the operators that drawn programs use
-_HYPER_DUAL = SimpleNamespace(
-    sin=lambda x: x.lifted(math.sin(x.parts[0]), math.cos(x.parts[0]), -math.sin(x.parts[0])),
-    cos=lambda x: x.lifted(math.cos(x.parts[0]), -math.sin(x.parts[0]), -math.cos(x.parts[0])),
-    tanh=_tanh,
-)
-
-
-def by_hyper_dual(
-    source: str, xs: list[float], trips: int, v: list[float]
-) -> tuple[float, list[float], list[float]]:
-    """The value, the gradient, and the Hessian times ``v``."""
-    f = function_of(source, _HYPER_DUAL)
-    found = []
-    for i in range(len(xs)):
-        result = f(*[HyperDual(x, float(i == j), v[j]) for j, x in enumerate(xs)], trips)
-        found.append(HyperDual.of(result).parts)
-    return found[0][0], [parts[1] for parts in found], [parts[3] for parts in found]

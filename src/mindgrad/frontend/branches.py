@@ -1,0 +1,139 @@
+"""Branches on tensors: both sides are traced, and joined variable by variable in one ``cond``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad._base.refusal import refuse
+from mindgrad._base.tree import unflatten
+from mindgrad.control.cond import cond
+from mindgrad.core.scope import apply, as_it_is, rebind
+from mindgrad.core.tensor import Tensor, make_number
+from mindgrad.core.types import TensorType
+from mindgrad.frontend import state
+from mindgrad.frontend.traced import Traced, assemble
+from mindgrad.frontend.variables import (
+    FLAGS,
+    UNDEFINED,
+    Mismatch,
+    State,
+    blank,
+    equal,
+    in_place,
+    joined_type,
+    outline,
+)  # fmt: skip
+
+__all__ = ["branch"]
+
+_JOIN = (
+    "Give the variable one type and shape on both ways: ops.zeros_like(x) for a tensor that is not "
+    "there, x.astype(...) for another type."
+)
+
+
+def branch(
+    predicate: Tensor,
+    sides: Sequence[Callable[[], Any]],
+    variables: State,
+    open_body: Callable[[dict[int, Any]], Any],
+    dropped: Callable[[str, str], None],
+) -> None:
+    """Trace both sides, emit a ``cond``, and bind the variables to what it gives.
+
+    Args:
+        predicate: a Bool tensor of no axes.
+        sides: what runs where it holds, and where it does not.
+        variables: the variables that the sides assign.
+        open_body: a context in which a body is traced, given the containers that it may change.
+        dropped: is told the name of a variable that is not defined any more, and why.
+    """
+    bodies = [
+        Traced(variables, lambda _: variables.rebuilt(variables.leaves), side, open_body) for side in sides
+    ]
+    a, b = bodies
+    wanted: list[tuple[Any, Any, TensorType]] = []
+    finals: list[Callable[[Sequence[Tensor]], Any]] = []
+    for k, name in enumerate(variables.names):
+        finals.append(_joined_variable(variables, k, name, a, b, wanted, dropped))
+    places = []
+    for key in {**a.changed, **b.changed}:
+        tensor = (a.changed.get(key) or b.changed[key])[0]
+        values = [body.changed[key][1] if key in body.changed else as_it_is(tensor) for body in bodies]
+        places.append((tensor, len(wanted)))
+        wanted.append((*values, tensor.type))
+    writes = []
+    for key in {**a.written, **b.written}:
+        parameter = (a.written.get(key) or b.written[key])[0]
+        values = [body.written[key][1] if key in body.written else state.read(parameter) for body in bodies]
+        writes.append((parameter, len(wanted)))
+        wanted.append((*values, values[0].type))
+    outputs = [[body.atom(each[k], each[2]) for each in wanted] for k, body in enumerate(bodies)]
+    graphs, captured = assemble(bodies, outputs, [[], []])
+    found: Sequence[Tensor] = ()
+    if wanted or any(graph.has_effect for graph in graphs):
+        found = apply(cond, predicate, *captured, true=graphs[0], false=graphs[1])
+    variables.put(tuple([final(found) for final in finals]))
+    for tensor, k in places:
+        rebind(tensor, found[k])
+    for parameter, k in writes:
+        state.write(parameter, found[k])
+
+
+def _joined_variable(
+    variables: State,
+    k: int,
+    name: str,
+    a: Traced,
+    b: Traced,
+    wanted: list,
+    dropped: Callable[[str, str], None],
+) -> Callable[[Sequence[Tensor]], Any]:
+    """Add to ``wanted`` what of a variable the ``cond`` must give; how to make its value from that."""
+    x, y = a.values[k], b.values[k]
+    if x is UNDEFINED or y is UNDEFINED:
+        if x is y or not name.startswith(FLAGS):
+            if x is not y:
+                dropped(name, "it is assigned on one side of this 'if' only, whose test is a tensor")
+            return lambda found: UNDEFINED
+        side, other = (b, a) if x is UNDEFINED else (a, b)
+        leaves, structure = side.leaves[k], side.structures[k]
+        blank = [blank(each) for each in leaves]
+        pairs = list(zip(*((blank, leaves) if other is a else (leaves, blank)), strict=True))
+    else:
+        if a.structures[k] != b.structures[k]:
+            refuse(
+                f"the two ways of this 'if', whose test is a tensor, leave '{name}' with different "
+                f"structures: {outline(x)}, and {outline(y)}.",
+                "Let both give the same containers with the same number of items.",
+            )
+        structure = a.structures[k]
+        pairs = list(zip(a.leaves[k], b.leaves[k], strict=True))
+    makers: list[Callable[[Sequence[Tensor]], Any]] = []
+    for one, two in pairs:
+        if equal(one, two):
+            makers.append(lambda found, one=one: one)
+            continue
+        try:
+            type, is_number = joined_type(one, two)
+        except Mismatch as mismatch:
+            what = "the value returned" if name.startswith("result__") else f"'{name}'"
+            refuse(
+                f"the two ways of this 'if', whose test is a tensor, cannot be joined: {what} is {mismatch}.",
+                _JOIN,
+            )
+        place = len(wanted)
+        wanted.append((one, two, type))
+        makers.append(_taken(place, is_number))
+    same_object = x is a.given[k] and y is b.given[k]
+    before = variables.values[k] if same_object else None
+
+    def final(found: Sequence[Tensor]) -> Any:
+        return in_place(before, unflatten(structure, [make(found) for make in makers]))
+
+    return final
+
+
+def _taken(place: int, is_number: bool) -> Callable[[Sequence[Tensor]], Any]:
+    return lambda found: make_number(found[place]) if is_number else found[place]

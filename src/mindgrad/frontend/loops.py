@@ -1,0 +1,320 @@
+"""Loops on tensors: the body is traced with its state as symbols, and becomes a ``while`` or a ``scan``.
+
+It is traced again until the state has the same types after a trip as before: a Python number that a trip
+changes becomes a value of the running program, a Parameter that it writes a part of what the loop carries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.refusal import refuse
+from mindgrad._base.tree import unflatten
+from mindgrad.control.scan import scan
+from mindgrad.control.while_ import while_
+from mindgrad.core.graph import Graph, Variable
+from mindgrad.core.scope import BodyScope, apply, as_it_is, lifted, rebind
+from mindgrad.core.tensor import Number, Tensor, make_number
+from mindgrad.core.types import TensorType
+from mindgrad.frontend import state
+from mindgrad.frontend.traced import Traced, assemble
+from mindgrad.frontend.variables import (
+    FLAGS,
+    NUMBER_TYPES,
+    UNDEFINED,
+    Mismatch,
+    State,
+    blank,
+    equal,
+    in_place,
+    joined_type,
+    outline,
+)  # fmt: skip
+from mindgrad.primitives.structural import convert
+
+__all__ = ["loop", "scanned"]
+
+
+class _Place:
+    """One tensor of a loop's carry.
+
+    Attributes:
+        type: its type.
+        is_number: whether it is a number of the running program.
+        initial: its value before the loop, a tensor or number.
+        symbol, atom: its tensor at the start of the body, and the variable that this stands for.
+        after: its value after a trip.
+    """
+
+    __slots__ = ("after", "atom", "initial", "is_number", "symbol", "type")
+
+    def __init__(self, type: TensorType, is_number: bool, initial: Any) -> None:
+        self.type, self.is_number, self.initial = type, is_number, initial
+        self.symbol: Any = None
+        self.atom: Any = None
+        self.after: Any = None
+
+    def start(self, scope: BodyScope) -> Tensor:
+        """The tensor that stands for it in the body."""
+        made = scope.symbol(self.type)
+        self.atom = made._atom
+        self.symbol = make_number(made) if self.is_number else made
+        return self.symbol
+
+    def first(self) -> Tensor:
+        """Its value before the loop as a tensor of its type."""
+        found = self.initial
+        if not isinstance(found, Tensor):
+            return Tensor(np.asarray(found, self.type.dtype.numpy))
+        found = lifted(state.read(found) if found.is_parameter else found)
+        if found.dtype is not self.type.dtype:
+            found = apply(convert, as_it_is(found), dtype=self.type.dtype)
+        return found
+
+    def made(self, tensor: Tensor) -> Tensor:
+        """``tensor`` as what it is: a number or a tensor."""
+        return make_number(tensor) if self.is_number else tensor
+
+
+class _Loop:
+    """A loop's body, traced until its state has the same types after a trip as before."""
+
+    def __init__(
+        self,
+        run: Callable[[list[Tensor]], Any],
+        variables: State,
+        open_body: Callable[[dict[int, Any]], Any],
+        dropped: Callable[[str, str], None],
+        slices: Sequence[tuple[TensorType, bool]] = (),
+        makes_a_trip: bool = False,
+    ) -> None:
+        self.makes_a_trip = makes_a_trip
+        self.run, self.variables, self.open_body, self.dropped = run, variables, open_body, dropped
+        self.slices = slices
+        self.leaves = [list(each) for each in variables.leaves]
+        self.structures = list(variables.structures)
+        self.is_defined = [value is not UNDEFINED for value in variables.values]
+        self.places: list[list[_Place | None]] = [
+            [self._place_of(name, x) for x in each]
+            for name, each in zip(variables.names, self.leaves, strict=True)
+        ]
+        self.changed: dict[int, tuple[Tensor, _Place]] = {}
+        self.written: dict[int, tuple[Any, _Place]] = {}
+        while not self._trace():
+            pass
+
+    @staticmethod
+    def _place_of(name: str, x: Any) -> _Place | None:
+        if isinstance(x, Tensor):
+            return None if x.is_parameter else _Place(x.type, type(x) is Number, x)
+        if isinstance(x, bool) and name.startswith(FLAGS):
+            return _Place(NUMBER_TYPES[bool], True, x)
+        return None
+
+    def _give(self, scope: BodyScope) -> tuple[Any, ...]:
+        self.items = [scope.symbol(type) for type, _ in self.slices]
+        self.item_atoms = [x._atom for x in self.items]
+        values = []
+        for k, structure in enumerate(self.structures):
+            if not self.is_defined[k]:
+                values.append(UNDEFINED)
+                continue
+            pairs = zip(self.places[k], self.leaves[k], strict=True)
+            values.append(unflatten(structure, [x if p is None else p.start(scope) for p, x in pairs]))
+        for tensor, place in self.changed.values():
+            rebind(tensor, place.start(scope))
+        for key, (_, place) in self.written.items():
+            scope.bindings[key] = place.start(scope)
+        return tuple(values)
+
+    def _run(self) -> Any:
+        items = [
+            make_number(x) if is_number else x
+            for x, (_, is_number) in zip(self.items, self.slices, strict=True)
+        ]
+        return self.run(items)
+
+    def _trace(self) -> bool:
+        """Trace the body once; whether the state has kept its types."""
+        self.body = body = Traced(self.variables, self._give, self._run, self.open_body)
+        is_stable = True
+        for k, name in enumerate(self.variables.names):
+            if not self._settle(k, name):
+                is_stable = False
+        for key, (tensor, value) in body.changed.items():
+            if key not in self.changed:
+                before = as_it_is(tensor)
+                self.changed[key] = (tensor, _Place(before.type, False, before))
+                is_stable = False
+            else:
+                self._check(self.changed[key][1], value, "a tensor that is assigned to by index")
+        for key, (parameter, value) in body.written.items():
+            if key not in self.written:
+                self.written[key] = (parameter, _Place(parameter.type, False, parameter))
+                is_stable = False
+            else:
+                self._check(self.written[key][1], value, f"Parameter '{parameter.name}'")
+        return is_stable
+
+    def _check(self, place: _Place, value: Tensor, what: str) -> None:
+        place.after = value
+        if value.type is not place.type:
+            self._refuse_change(what, Mismatch(f"{place.type}, and {value.type} after a trip"))
+
+    def _settle(self, k: int, name: str) -> bool:
+        after, body = self.body.values[k], self.body
+        if not self.is_defined[k]:
+            # a program that reads it before a trip has assigned it stops with Python's own error unrolled
+            if after is not UNDEFINED and (self.makes_a_trip or name.startswith(FLAGS)):
+                self.leaves[k] = [blank(x) for x in body.leaves[k]]
+                self.structures[k] = body.structures[k]
+                self.places[k] = [self._place_of(name, x) for x in self.leaves[k]]
+                self.is_defined[k] = True
+                return False
+            return True
+        if body.structures[k] != self.structures[k]:
+            if after is UNDEFINED:
+                refuse(
+                    f"the variable '{name}' is deleted in a loop that is compiled as one.",
+                    "Delete it after the loop.",
+                )
+            before = self.variables.values[k]
+            refuse(
+                f"'{name}' changes its structure in a loop that is compiled as one: it is {outline(before)} "
+                f"before a trip, and {outline(after)} after it.",
+                "Make a tensor of the final size before the loop and assign its elements, or loop over a "
+                "known number of items: for i in range(n).",
+            )
+        is_stable = True
+        for j, x in enumerate(body.leaves[k]):
+            place = self.places[k][j]
+            initial = self.leaves[k][j]
+            if place is None:
+                if equal(initial, x):
+                    continue
+                try:
+                    self.places[k][j] = _Place(*joined_type(initial, x), initial)
+                except Mismatch as mismatch:
+                    self._refuse_change(f"'{name}'", mismatch)
+                is_stable = False
+                continue
+            place.after = x
+            try:
+                joined = joined_type(place.symbol, x)
+            except Mismatch as mismatch:
+                self._refuse_change(f"'{name}'", mismatch)
+            if joined != (place.type, place.is_number):
+                self.places[k][j] = _Place(*joined, initial)
+                is_stable = False
+        return is_stable
+
+    @staticmethod
+    def _refuse_change(what: str, mismatch: Mismatch) -> None:
+        refuse(
+            f"{what} changes its type in a loop that is compiled as one: it is {mismatch}.",
+            "Give it its final type and shape before the loop: ops.zeros(...), x.astype(...).",
+        )
+
+    def parts(self) -> tuple[list[_Place], list[_Place]]:
+        """The places that no trip changes, and the others."""
+        every = [p for each in self.places for p in each if p is not None]
+        every += [place for _, place in [*self.changed.values(), *self.written.values()]]
+        still = [p for p in every if isinstance(p.after, Tensor) and p.after._atom is p.atom]
+        return still, [p for p in every if p not in still]
+
+    def finish(self, moving: Sequence[_Place], found: Sequence[Tensor]) -> None:
+        """Bind variables, tensors and Parameters to their values after the loop."""
+        last = dict(zip(moving, found, strict=True))
+
+        def value(place: _Place | None, initial: Any) -> Any:
+            if place is None:
+                return initial
+            return place.made(last[place]) if place in last else place.made(place.first())
+
+        values = []
+        for k, name in enumerate(self.variables.names):
+            if not self.is_defined[k]:
+                if self.body.values[k] is not UNDEFINED:
+                    self.dropped(name, "it is assigned only in a loop that may make no trip")
+                values.append(UNDEFINED)
+                continue
+            pairs = zip(self.places[k], self.leaves[k], strict=True)
+            made = unflatten(self.structures[k], [value(p, x) for p, x in pairs])
+            same_object = self.body.values[k] is self.body.given[k]
+            values.append(in_place(self.variables.values[k] if same_object else None, made))
+        self.variables.put(tuple(values))
+        for tensor, place in self.changed.values():
+            rebind(tensor, value(place, None))
+        for parameter, place in self.written.values():
+            state.write(parameter, value(place, None))
+
+
+def loop(
+    first: Tensor,
+    run: Callable[[], Tensor],
+    variables: State,
+    open_body: Callable[[dict[int, Any]], Any],
+    dropped: Callable[[str, str], None],
+) -> None:
+    """Trace a loop's body, emit a ``while``, and bind the variables to what it gives.
+
+    Args:
+        first: whether a first trip is made, a Bool tensor of no axes.
+        run: makes a trip, and gives whether another one follows.
+        variables, open_body, dropped: as for :func:`branch`.
+    """
+    made = _Loop(lambda _: run(), variables, open_body, dropped)
+    still, moving = made.parts()
+    body = made.body
+    again = body.atom(made.body.result, NUMBER_TYPES[bool])
+    outputs = [*[body.atom(p.after, p.type) for p in moving], again]
+    test = Variable(again.type)
+    symbols = [p.atom for p in [*still, *moving]]
+    graphs, captured = assemble([body], [outputs], [[*symbols, test]])
+    inputs = [Variable(v.type) for v in graphs[0].inputs]
+    condition = Graph(inputs, (), inputs[-1:])
+    operands = [*captured, *[p.first() for p in [*still, *moving]], first]
+    consts = len(captured) + len(still)
+    found = apply(while_, *operands, condition=condition, body=graphs[0], consts=consts)
+    made.finish(moving, found[:-1])
+
+
+def scanned(
+    length: int,
+    stacks: Sequence[tuple[Tensor, bool]],
+    run: Callable[[list[Tensor]], None],
+    variables: State,
+    open_body: Callable[[dict[int, Any]], Any],
+    dropped: Callable[[str, str], None],
+    is_worth: Callable[[int], bool],
+) -> bool:
+    """Trace a loop's body, and emit a ``scan`` if ``is_worth`` says so of its number of equations.
+
+    Args:
+        length: the number of trips.
+        stacks: what each trip takes a slice of along the first axis, and whether that is a number.
+        run: makes a trip with these slices.
+        variables, open_body, dropped: as for :func:`branch`.
+
+    Returns:
+        Whether it was emitted.
+    """
+    slices = [(t.type.with_shape(t.shape[1:]), is_number) for t, is_number in stacks]
+    made = _Loop(run, variables, open_body, dropped, slices, length > 0)
+    if not is_worth(len(made.body.scope.builder.equations)):
+        return False
+    still, moving = made.parts()
+    body = made.body
+    outputs = [body.atom(p.after, p.type) for p in moving]
+    symbols = [*[p.atom for p in [*still, *moving]], *made.item_atoms]
+    graphs, captured = assemble([body], [outputs], [symbols])
+    operands = [*captured, *[p.first() for p in [*still, *moving]], *[t for t, _ in stacks]]
+    found = apply(
+        scan, *operands, body=graphs[0], length=length, consts=len(captured) + len(still),
+        carries=len(moving), reverse=False,
+    )  # fmt: skip
+    made.finish(moving, found)
+    return True

@@ -1,0 +1,107 @@
+"""A body of a branch or loop, traced in a scope of its own.
+
+What the program can see of a body afterwards is the variables that it assigns, elements that it assigns to
+tensors from outside (``x[0] = 1``), and Parameters that it writes. All of these are as before when the trace
+has ended; whoever asked for it binds them to what the equation gives that it makes of the body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.build import building
+from mindgrad.core.graph import Graph, Variable, live_equations
+from mindgrad.core.scope import BodyScope, as_it_is, identity, lifted, opened
+from mindgrad.core.tensor import Tensor
+from mindgrad.core.types import TensorType
+from mindgrad.frontend import state
+from mindgrad.frontend.variables import State, containers, flattened
+from mindgrad.primitives.structural import convert
+
+__all__ = ["Traced", "assemble"]
+
+
+class Traced:
+    """A body that was traced: its scope, and its state at its end."""
+
+    __slots__ = ("changed", "given", "leaves", "result", "scope", "structures", "values", "written")
+
+    def __init__(
+        self,
+        variables: State,
+        give: Callable[[BodyScope], tuple[Any, ...]],
+        run: Callable[[], Any],
+        open_body: Callable[[dict[int, Any]], Any],
+    ) -> None:
+        self.scope = scope = BodyScope()
+        try:
+            with opened(scope):
+                self.given = give(scope)
+                owned: dict[int, Any] = {}
+                containers(self.given, owned)
+                variables.put(self.given)
+                with open_body(owned):
+                    self.result = run()
+                self.values = variables.get()
+                found, self.structures = flattened(self.values)
+                self.leaves = [[_settled(x) for x in each] for each in found]
+                self.written = {
+                    key: (parameter, scope.bindings[key]) for key, parameter in scope.written.items()
+                }
+                self.changed = {
+                    key: (tensor, as_it_is(lifted(tensor))) for key, (tensor, _) in scope.changed.items()
+                }
+        finally:
+            scope.undo()
+            variables.restore()
+
+    def atom(self, value: Any, type: TensorType) -> Any:
+        """The atom of a tensor or number as a value of ``type``."""
+        builder = self.scope.builder
+        if isinstance(value, Tensor):
+            atom = self.scope.atom(state.read(value) if value.is_parameter else value)
+        else:
+            atom = builder.constant(np.asarray(value, type.dtype.numpy), type)
+        if atom.type.dtype is not type.dtype:
+            with building(builder):
+                atom = convert(atom, dtype=type.dtype)
+        return atom
+
+
+def _settled(x: Any) -> Any:
+    return x if not isinstance(x, Tensor) or x.is_parameter else _same(x)
+
+
+def _same(tensor: Tensor) -> Tensor:
+    """The tensor object itself; one whose recording has ended is seen from where we are."""
+    return tensor if lifted(tensor) is tensor else as_it_is(lifted(tensor))
+
+
+def assemble(
+    bodies: Sequence[Traced], outputs: Sequence[Sequence[Any]], firsts: Sequence[Sequence[Variable]]
+) -> tuple[list[Graph], list[Tensor]]:
+    """Graphs of bodies with the same inputs: those of ``firsts``, behind what either captured.
+
+    Returns:
+        The graphs, with inputs ``(*captured, *firsts)``, and the captured tensors.
+    """
+    tensors: dict[Any, Tensor] = {}
+    inside: list[dict[Any, Variable]] = []
+    for body in bodies:
+        found = {}
+        for variable, tensor in body.scope.captures:
+            seen = lifted(state.read(tensor) if tensor.is_parameter else tensor)
+            key = identity(seen)
+            tensors.setdefault(key, seen)
+            found[key] = variable
+        inside.append(found)
+    graphs = []
+    for body, found, results, first in zip(bodies, inside, outputs, firsts, strict=True):
+        inputs = [found[key] if key in found else Variable(t.type) for key, t in tensors.items()]
+        builder = body.scope.builder
+        builder.restore_order()
+        graphs.append(Graph([*inputs, *first], live_equations(builder.equations, results), results))
+    return graphs, list(tensors.values())

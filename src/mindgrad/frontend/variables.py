@@ -1,0 +1,187 @@
+"""The variables of a branch or loop: what they hold, and whether one can hold either of two values.
+
+A Python number that a compiled branch or loop changes becomes a value of the running program, a
+:class:`mindgrad.core.tensor.Number`; everything that is no number, tensor or container of these must be the
+same on all ways through the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.core.dtype import promote_scalar
+from mindgrad.core.tensor import Number, Tensor, make_number
+from mindgrad.core.types import TensorType, tensor_type
+from mindgrad.frontend import state
+
+__all__ = [
+    "FLAGS", "NUMBER_TYPES", "UNDEFINED", "Mismatch", "State", "blank", "containers", "equal", "flattened",
+    "in_place", "is_symbolic", "joined_type", "outline", "said",
+]  # fmt: skip
+
+
+class _Undefined:
+    """What a variable holds that is not bound."""
+
+    def __repr__(self) -> str:
+        return "<not defined>"
+
+
+UNDEFINED = _Undefined()
+
+#: how the variables begin that the rewriting makes for jumps; what they hold is used only where set
+FLAGS = ("broke__", "continued__", "returned__", "result__")
+
+_NUMBERS = (bool, int, float, complex)
+
+
+def is_symbolic(x: Any) -> bool:
+    """Whether ``x`` is a tensor whose value is not known while compiling."""
+    if not isinstance(x, Tensor):
+        return False
+    return (state.read(x) if x.is_parameter else x)._array is None
+
+
+class State:
+    """The variables of a construct: how to get and put them, and their names.
+
+    Attributes:
+        values: what the variables held when the construct began.
+        kept: for each the leaf objects and structure.
+    """
+
+    __slots__ = ("get", "leaves", "names", "put", "structures", "values")
+
+    def __init__(self, get: Callable[[], tuple], put: Callable[[tuple], None], names: Sequence[str]) -> None:
+        self.get, self.put, self.names = get, put, names
+        self.values = get()
+        self.leaves, self.structures = flattened(self.values)
+
+    def restore(self) -> None:
+        """Let the variables hold what they held when the construct began."""
+        self.put(self.values)
+
+    def rebuilt(self, leaves: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
+        """Values with other leaves: containers are new ones."""
+        return tuple(
+            [unflatten(structure, each) for structure, each in zip(self.structures, leaves, strict=True)]
+        )
+
+
+def flattened(values: Sequence[Any]) -> tuple[list[list[Any]], list[Any]]:
+    pairs = [flatten(value) for value in values]
+    return [leaves for leaves, _ in pairs], [structure for _, structure in pairs]
+
+
+def containers(value: Any, found: dict[int, Any]) -> dict[int, Any]:
+    if isinstance(value, (list, tuple, set)):
+        found[id(value)] = value
+        for each in value:
+            containers(each, found)
+    elif isinstance(value, dict):
+        found[id(value)] = value
+        for each in value.values():
+            containers(each, found)
+    return found
+
+
+# -- joining -------------------------------------------------------------------------------------
+
+NUMBER_TYPES = {
+    bool: tensor_type("bool", ()),
+    int: tensor_type("int64", ()),
+    float: tensor_type("float64", ()),
+    complex: tensor_type("complex128", ()),
+}
+
+
+def _kind(x: Any) -> type | None:
+    """Of a number, known or not, its kind; of anything else ``None``."""
+    if type(x) is Number:
+        return type(x.sample())
+    if isinstance(x, np.generic):
+        x = x.item()
+    return type(x) if type(x) in _NUMBERS else next((k for k in _NUMBERS if isinstance(x, k)), None)
+
+
+def equal(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    if isinstance(a, Tensor) or isinstance(b, Tensor) or type(a) is not type(b):
+        return False
+    if isinstance(a, float):
+        return a.hex() == b.hex()
+    try:
+        return bool(a == b)
+    except Exception:  # whatever its own comparison raises: it does not say that they are equal
+        return False
+
+
+class Mismatch(Exception):
+    """Two values that one variable cannot hold; the text says how they differ."""
+
+
+def joined_type(a: Any, b: Any) -> tuple[TensorType, bool]:
+    """The type that holds ``a`` or ``b``, and whether it is that of a number.
+
+    Raises:
+        Mismatch: there is none.
+    """
+    kinds = _kind(a), _kind(b)
+    if kinds[0] is not None and kinds[1] is not None:
+        return NUMBER_TYPES[max(kinds, key=_NUMBERS.index)], True  # type: ignore[arg-type]
+    for tensor, number, kind in ((a, b, kinds[1]), (b, a, kinds[0])):
+        if kind is not None and isinstance(tensor, Tensor):
+            sample = number.sample() if type(number) is Number else number
+            if promote_scalar(tensor.dtype, sample) is not tensor.dtype:
+                raise Mismatch(f"a tensor of type {tensor.dtype}, and a Python {kind.__name__}")
+            if tensor.shape:
+                raise Mismatch(f"a tensor of shape {tensor.shape}, and the Python number {said(number)}")
+            return tensor.type, False
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        if a.type is b.type:
+            return a.type, False
+        if a.dtype is not b.dtype:
+            raise Mismatch(f"a tensor of type {a.dtype}, and one of type {b.dtype}")
+        raise Mismatch(f"a tensor of shape {a.shape}, and one of shape {b.shape}")
+    raise Mismatch(f"{said(a)}, and {said(b)}")
+
+
+def said(x: Any) -> str:
+    if isinstance(x, Tensor):
+        return f"a tensor of type {x.dtype} and shape {x.shape}"
+    text = repr(x)
+    return f"{text if len(text) < 40 else text[:37] + '…'} ({type(x).__name__})"
+
+
+def in_place(before: Any, value: Any) -> Any:
+    """``value``, put into the list or dict that the variable holds, which others may hold too."""
+    if isinstance(before, list):
+        before[:] = value
+        return before
+    if isinstance(before, dict):
+        before.clear()
+        before.update(value)
+        return before
+    return value
+
+
+def blank(x: Any) -> Any:
+    if isinstance(x, Tensor):
+        made = Tensor(np.zeros((), x.dtype.numpy))
+        return make_number(made) if type(x) is Number else _zeros(x.type)
+    return x
+
+
+def _zeros(type: TensorType) -> Tensor:
+    return Tensor(np.zeros(type.shape, type.dtype.numpy))
+
+
+def outline(value: Any) -> str:
+    if isinstance(value, (list, tuple, dict)):
+        return f"a {value.__class__.__name__} of {len(value)} items"
+    return said(value)

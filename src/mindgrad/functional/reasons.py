@@ -1,0 +1,156 @@
+"""Why a call found no program: what differs between two signatures, or between two functions, in words."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from mindgrad._base.tree import differences, flatten, paths
+from mindgrad.core.settings import GRAPH_MODE
+from mindgrad.core.types import TensorType
+from mindgrad.frontend.dependencies import Change, change
+from mindgrad.frontend.signature import FunctionKey, functions_in, same, shown
+
+__all__ = ["UNKNOWN", "between_functions", "between_signatures"]
+
+#: programs are kept in a limited number, and the oldest goes first
+UNKNOWN = Change(
+    "forgotten programs", "its program was forgotten, there were too many", "Call it in fewer ways."
+)
+
+_SHAPE = "Give it one shape: pad it, or cut it into pieces of one size."
+_DTYPE = "Convert it to one dtype."
+_NUMBER = "Make it a Tensor, or mutable(number)."
+_CONSTANT = "Every value of a constant is a program of its own; pass what changes as a Tensor."
+_FUNCTION = "Define the function once, outside of the loop, and pass what changes as a Tensor."
+_STRUCTURE = "Call it with one structure, or join the tensors in it to one."
+_OPTION = "Switch it less often."
+
+
+def between_signatures(before: Any, after: Any, function: Callable[..., Any]) -> Iterator[Change]:
+    """What differs between two signatures of calls of ``function``.
+
+    A signature is ``(arguments, mode, device target, device id)``, the arguments as
+    ``(structure, one signature per leaf)`` or, of plain tensors, as their types.
+    """
+    for what, one, other in zip(("the device", "the device id"), before[2:], after[2:], strict=True):
+        if one != other:
+            yield change(what, one, other, _OPTION)
+    if before[1] != after[1]:
+        modes = ["GRAPH_MODE" if s[1] == GRAPH_MODE else "PYNATIVE_MODE" for s in (before, after)]
+        yield Change("the mode", f"the mode changed from {modes[0]} to {modes[1]}", _OPTION)
+    (structure, leaves), (new_structure, new_leaves) = _whole(before[0]), _whole(after[0])
+    names = _names(function)
+    if structure != new_structure:
+        yield _of_structures(structure, new_structure, names)
+        return
+    for label, one, other in zip(_labels(structure, names), leaves, new_leaves, strict=True):
+        if one != other:
+            yield _of_leaves(label, one, other)
+
+
+def _whole(arguments: Any) -> tuple[Any, tuple]:
+    if all(type(each) is TensorType for each in arguments):
+        leaves, structure = flatten((arguments, {}))
+        return structure, tuple(leaves)
+    return arguments
+
+
+def _names(function: Callable[..., Any]) -> list[str]:
+    """The names of the positional arguments of the user's function."""
+    for each in functions_in(function):
+        try:
+            signature = inspect.signature(getattr(each, "construct", each))
+        except (TypeError, ValueError):
+            return []
+        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        return [p.name for p in signature.parameters.values() if p.kind in kinds]
+    return []
+
+
+def _argument(index: int, names: list[str]) -> str:
+    return f"argument '{names[index]}'" if index < len(names) else f"argument number {index}"
+
+
+def _labels(structure: Any, names: list[str]) -> list[str]:
+    positional, keywords = structure[1]
+    labels = [_argument(index, names) for index in range(len(positional[1]))]
+    labels += [f"argument '{name}'" for name in keywords[1]]
+    items = [*positional[1], *keywords[2]]
+    return [
+        f"{label}, at {path}" if path else label
+        for label, item in zip(labels, items, strict=True)
+        for path in paths(item)
+    ]
+
+
+def _of_structures(before: Any, after: Any, names: list[str]) -> Change:
+    (one, keywords), (other, new_keywords) = before[1], after[1]
+    if len(one[1]) != len(other[1]) or keywords[1] != new_keywords[1]:
+        said = [
+            f"{len(p[1])} positional" + "".join(f", {name}=" for name in k[1])
+            for p, k in ((one, keywords), (other, new_keywords))
+        ]
+        what = "the number of arguments"
+        return Change(what, f"the arguments changed from {said[0]} to {said[1]}", _STRUCTURE)
+    labels = [_argument(index, names) for index in range(len(one[1]))]
+    labels += [f"argument '{name}'" for name in keywords[1]]
+    pairs = zip(labels, [*one[1], *keywords[2]], [*other[1], *new_keywords[2]], strict=True)
+    for label, item, new_item in pairs:
+        found = differences(item, new_item, label)
+        if found:
+            return Change(f"the structure of {label}", found, _STRUCTURE)
+    return UNKNOWN
+
+
+def _of_leaves(label: str, before: Any, after: Any) -> Change:
+    if isinstance(before, TensorType) and isinstance(after, TensorType):
+        advice = _DTYPE if before.shape == after.shape else _SHAPE
+        return Change(label, f"{label} changed from {before} to {after}", advice)
+    one, other = _value(before), _value(after)
+    if isinstance(after, FunctionKey):
+        advice = _FUNCTION
+    elif isinstance(one, (int, float, complex)) and not isinstance(one, bool):
+        advice = _NUMBER
+    else:
+        advice = _CONSTANT
+    if isinstance(before, TensorType) or isinstance(after, TensorType):
+        said = [str(s) if isinstance(s, TensorType) else shown(v) for s, v in ((before, one), (after, other))]
+        return Change(label, f"{label} changed from {said[0]} to {said[1]}", advice)
+    return change(label, one, other, advice)
+
+
+def _value(signature: Any) -> Any:
+    """The constant of a leaf's signature."""
+    if not isinstance(signature, tuple):
+        return signature
+    kind, value = signature
+    if isinstance(value, str) and not issubclass(kind, str):
+        return float.fromhex(value) if issubclass(kind, float) else value
+    return value
+
+
+def between_functions(before: Any, after: Any) -> Change | None:
+    """What differs between two functions with one code; ``None`` if nothing is found."""
+    for one, other in zip(functions_in(before), functions_in(after), strict=False):
+        if one is other or not isinstance(one, types.FunctionType) or type(one) is not type(other):
+            continue
+        name = one.__qualname__
+        for variable, cell, new in zip(
+            one.__code__.co_freevars, one.__closure__ or (), other.__closure__ or (), strict=False
+        ):
+            values = [_content(cell), _content(new)]
+            if not same(*values):
+                return change(f"the variable '{variable}' that {name} uses", *values, _FUNCTION)
+        if not same(one.__defaults__, other.__defaults__):
+            return change(f"the defaults of {name}", one.__defaults__, other.__defaults__, _FUNCTION)
+    return None
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None

@@ -1,0 +1,46 @@
+"""Loops of very many trips, nested ones among them; on tensors, and on hyper-dual numbers as their oracle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["leave_at", "nested", "population"]
+
+
+def population(z: Any, rate: Any, trips: Any, ops: Any) -> Any:
+    """Euler's method for z' = rate · z (1 − z) + sin(z) / 10, ``trips`` steps over two units of time."""
+    i = 0
+    h = 2.0 / (trips + 1)
+    while i < trips:
+        z = z + h * (rate * z * (1.0 - z) + 0.1 * ops.sin(z))
+        i += 1
+    return z
+
+
+def nested(x: Any, y: Any, trips: Any, ops: Any) -> Any:
+    """A branch in a while in a while in a for of a Python range: 5 × ``trips`` × (about ten) trips."""
+    for k in range(5):
+        i = 0
+        while i < trips:
+            j = 0
+            while j < 10:
+                if x > 0.3141592653589793:
+                    x = 0.9 * x + 0.1 * ops.sin(y)
+                else:
+                    x = x + 0.05 * ops.cos(x * y) + 0.01 * k
+                if y < x - 1.2345678912345678:
+                    break
+                j += 1
+            y = 0.999 * y + 0.001 * x
+            i += 1
+    return x * y
+
+
+def leave_at(x: Any, trips: Any, last: Any, ops: Any) -> Any:
+    """An early exit at trip number ``last``, by return; never if it is negative."""
+    total = x
+    for i in range(trips):
+        if i == last:
+            return total * x
+        total = 0.999 * total + 0.001 * ops.sin(x)
+    return total
