@@ -18,10 +18,11 @@ import jax.numpy as jnp
 import numpy as np
 import problems
 from jax import lax
-from job import Job
+from job import Job, Unavailable
 
 PyTree = Any
 COMPILATIONS = 3
+MOST_TRIPS_OF_SCAN = 10_000
 
 
 def arrays(result: PyTree) -> list[np.ndarray]:
@@ -179,6 +180,8 @@ def solve_in(trips: int) -> Callable[..., jax.Array]:
 
 def newton(variant: str, trips: int | None = None) -> Job:
     jax.config.update("jax_enable_x64", True)
+    if variant == "scan" and (trips or 0) > MOST_TRIPS_OF_SCAN:
+        raise Unavailable("keeps some 56 kB a trip: gigabytes")
     problem = problems.newton(trips)
     run = solve_implicitly if variant == "implicit" else solve_in(problems.newton_trips(problem))
 

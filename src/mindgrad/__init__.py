@@ -25,6 +25,7 @@ from mindgrad.common.parameter import Parameter, ParameterTuple
 from mindgrad.context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
 from mindgrad.core.mutable import mutable
 from mindgrad.core.tensor import Tensor
+from mindgrad.functional.cache import cache_info, clear_cache
 from mindgrad.functional.gradient import get_grad, grad, value_and_grad
 from mindgrad.functional.jacobian import jacfwd, jacrev
 from mindgrad.functional.jit import jit, ms_function
@@ -34,7 +35,8 @@ from mindgrad.functional.vjp import vjp
 __version__ = "0.1.0"
 
 __all__ = [
-    "GRAPH_MODE", "PYNATIVE_MODE", "Parameter", "ParameterTuple", "Tensor", "context", "dtype",
+    "GRAPH_MODE", "PYNATIVE_MODE", "Parameter", "ParameterTuple", "Tensor", "cache_info", "clear_cache",
+    "context", "dtype",
     "get_context", "get_grad", "grad", "install", "jacfwd", "jacrev", "jit", "jvp", "linearize",
     "ms_function", "mutable", "nn", "ops", "set_context", "value_and_grad", "vjp",
     "DType", "bfloat16", "bool_", "complex64", "complex128", "float16", "float32", "float64", "int8",

@@ -34,13 +34,14 @@ _ACCEPTED = frozenset([
     "reserve_class_name_in_scope", "runtime_num_threads", "save_compile_cache", "save_dump_path",
     "save_graphs", "save_graphs_path", "support_binary", "variable_memory_max_size",
 ])  # fmt: skip
-_OWN = ("mode", "device_target", "device_id", "check_bprop")
+_OWN = ("mode", "device_target", "device_id", "check_bprop", "checkpoint_slots")
 
 
 def set_context(
     mode: int | None = None,
     device_target: str | None = None,
     device_id: int | None = None,
+    checkpoint_slots: int | None = None,
     **options: Any,
 ) -> None:
     """Set options of the context, for the whole process.
@@ -51,6 +52,10 @@ def set_context(
             runs on the CPU and says so once on standard error; with the environment variable
             ``MINDGRAD_STRICT_DEVICE=1`` it is an error.
         device_id: which GPU.
+        checkpoint_slots: in reverse mode through a ``while`` on a tensor, how many states of the loop
+            are saved at most (1024 by default, rounded down to a power of two, and fewer if they would take
+            more than 64 MiB). Up to so many trips nothing is computed twice, up to its square each
+            trip is replayed once, beyond log₂ of the rest more. Programs compiled from here on use it.
         **options: MindSpore's other options. They steer its own machinery; they are accepted so that
             programs run unmodified, and ``get_context`` gives them back.
 
@@ -67,6 +72,13 @@ def set_context(
         raise TypeError(
             f"For 'set_context', the 'device_id' must be an int, but got {type(device_id).__name__}."
         )
+    if checkpoint_slots is not None:
+        if isinstance(checkpoint_slots, bool) or not isinstance(checkpoint_slots, int) or checkpoint_slots < 2:
+            raise ValueError(
+                f"For 'set_context', the 'checkpoint_slots' must be an int of at least 2, but got "
+                f"{checkpoint_slots!r}."
+            )
+        settings.store("checkpoint_slots", checkpoint_slots)
     for name in options:
         if name not in _ACCEPTED and name not in _OWN:
             near = difflib.get_close_matches(name, [*_ACCEPTED, *_OWN], 1)

@@ -122,7 +122,7 @@ class HavocRuntime(PlainRuntime):
         before = get()
         try:
             run()
-        except (NameError, TypeError):  # a variable that only the real way defines
+        except (NameError, ValueError):  # a variable that only the real way defines; `raise` in a program
             pass
         put(before)
 

@@ -9,6 +9,7 @@ import contextlib
 import functools
 import itertools
 import linecache
+import random
 import types
 
 import pytest
@@ -1007,107 +1008,97 @@ def test_variables_can_be_unbound():
 
 # -- random programs -------------------------------------------------------------------------------
 
-VARIABLES = ["a", "b", "c", "d"]
-variables = st.sampled_from(VARIABLES)
-small = st.integers(-2, 4).map(str)
+class Program:
+    """A random function of two numbers; every loop in it ends. (Drawing each choice is much slower.)"""
 
+    VARIABLES = ("a", "b", "c", "d")
 
-@st.composite
-def expressions(draw, depth=2):
-    if depth == 0:
-        return draw(st.one_of(variables, small))
-    kind = draw(st.integers(0, 11))
-    part = expressions(depth - 1)
-    x, y = draw(part), draw(part)
-    match kind:
-        case 0:
-            return f"({x} + {y})"
-        case 1:
-            return f"({x} * {y} % 7)"
-        case 2:
-            return f"({draw(variables)} := {x})"
-        case 3:
-            return f"({x} and {y})"
-        case 4:
-            return f"({x} or {y})"
-        case 5:
-            return f"({x} if {draw(part)} else {y})"
-        case 6:
-            return f"({x} < {y} <= {draw(part)})"
-        case 7:
-            return f"(not {x})"
-        case 8:
-            return f"({x} in ({y}, 1))"
-        case 9:
-            return f"sum([e + {draw(variables)} for e in range({draw(st.integers(0, 3))}) if e != {draw(variables)}])"
-        case _:
-            return x
+    def __init__(self, seed, depth):
+        self.random = random.Random(seed)
+        lines = self.block(depth, False, 1)
+        self.text = "\n".join(["def program(a, b):", "    c = 2", *lines, "    return a, b, c, d", ""])
 
+    def variable(self):
+        return self.random.choice(self.VARIABLES)
 
-@st.composite
-def blocks(draw, depth, loops, indent):
-    lines = []
-    pad = "    " * indent
-    for _ in range(draw(st.integers(1, 3))):
-        kind = draw(st.integers(0, 12 if depth else 5))
+    def expression(self, depth=2):
+        choose, x = self.random.randrange, self.variable
+        if depth == 0:
+            return x() if choose(2) else str(choose(-2, 5))
+        part = functools.partial(self.expression, depth - 1)
+        match choose(13):
+            case 0:
+                return f"({part()} + {part()})"
+            case 1:
+                return f"({part()} * {part()} % 7)"
+            case 2:
+                return f"({x()} := {part()})"
+            case 3:
+                return f"({part()} and {part()})"
+            case 4:
+                return f"({part()} or {part()})"
+            case 5:
+                return f"({part()} if {part()} else {part()})"
+            case 6:
+                return f"({part()} < {part()} <= {part()})"
+            case 7:
+                return f"(not {part()})"
+            case 8:
+                return f"({part()} in ({part()}, 1))"
+            case 9:
+                return f"sum([e + {x()} for e in range({choose(4)}) if e != {x()}])"
+            case 10:
+                return f"(lambda a: a + {x()} if {part()} else {part()})({part()})"
+            case 11:
+                return f"sum([({x()} := e + {x()}) for e in range({choose(3)}) if {x()} and ({x()} := e)])"
+        return part()
+
+    def block(self, depth, in_loop, indent):
+        lines = []
+        for _ in range(self.random.randrange(1, 4)):
+            lines += self.statement(depth, in_loop, indent)
+        return lines
+
+    def statement(self, depth, in_loop, indent):
+        choose, x, value = self.random.randrange, self.variable, self.expression
+        pad = "    " * indent
+
+        def inside(in_loop=in_loop):
+            return self.block(depth - 1, in_loop, indent + 1)
+
+        def perhaps(line, in_loop=in_loop):
+            return [line, *inside(in_loop)] if choose(2) else []
+
+        kind = choose(16 if depth else 7)
         if kind <= 2:
-            lines.append(f"{pad}{draw(variables)} = {draw(expressions())}")
-        elif kind == 3:
-            lines.append(f"{pad}{draw(variables)} {draw(st.sampled_from(['+=', '-=']))} {draw(expressions(1))}")
-        elif kind == 4 and loops:
-            lines.append(pad + draw(st.sampled_from(["break", "continue", "break", "continue", "return a"])))
-        elif kind == 5:
-            choice = draw(st.integers(0, 4))
-            if choice == 0:
-                lines.append(f"{pad}return {draw(expressions(1))}")
-            elif choice == 1:
-                lines.append(f"{pad}del {draw(variables)}")
-            elif choice == 2:
-                lines.append(f"{pad}{draw(variables)}, {draw(variables)} = {draw(expressions(1))}, {draw(variables)}")
-            else:
-                lines.append(f"{pad}{draw(variables)} = (lambda a: a + {draw(variables)})({draw(expressions(1))})")
-        elif kind in (6, 7, 8):
-            lines.append(f"{pad}if {draw(expressions())}:")
-            lines += draw(blocks(depth - 1, loops, indent + 1))
-            if draw(st.booleans()):
-                lines.append(f"{pad}elif {draw(expressions(1))}:")
-                lines += draw(blocks(depth - 1, loops, indent + 1))
-            if draw(st.booleans()):
-                lines.append(f"{pad}else:")
-                lines += draw(blocks(depth - 1, loops, indent + 1))
-        elif kind in (9, 10):
-            if kind == 9:
-                target = draw(st.sampled_from([*VARIABLES, "i"]))
-                lines.append(f"{pad}for {target} in range({draw(st.integers(0, 3))}):")
-            else:
-                counter = f"k{indent}"
-                test = draw(st.sampled_from(["", f" and {draw(expressions(1))}"]))
-                lines.append(f"{pad}{counter} = 0")
-                lines.append(f"{pad}while ({counter} := {counter} + 1) < {draw(st.integers(1, 4))}{test}:")
-            lines += draw(blocks(depth - 1, True, indent + 1))
-            if draw(st.integers(0, 3)) == 0:
-                lines.append(f"{pad}else:")
-                lines += draw(blocks(depth - 1, loops, indent + 1))
-        elif kind == 11:
-            lines.append(f"{pad}try:")
-            lines += draw(blocks(depth - 1, loops, indent + 1))
-            if draw(st.booleans()):
-                lines.append(f"{pad}    raise ValueError")
-            lines.append(f"{pad}except ValueError:")
-            lines += draw(blocks(depth - 1, loops, indent + 1))
-            if draw(st.booleans()):
-                lines.append(f"{pad}else:")
-                lines += draw(blocks(depth - 1, loops, indent + 1))
-        else:
-            lines.append(f"{pad}with nothing:")
-            lines += draw(blocks(depth - 1, loops, indent + 1))
-    return lines
-
-
-@st.composite
-def programs(draw):
-    lines = draw(blocks(3, False, 1))
-    return "\n".join(["def program(a, b):", "    c = 2", *lines, "    return a, b, c, d", ""])
+            return [f"{pad}{x()} = {value()}"]
+        if kind == 3:
+            return [f"{pad}{x()} {self.random.choice(['+=', '-='])} {value(1)}"]
+        if kind == 4:
+            jumps = ["break", "continue", "break", "continue"] if in_loop else []
+            return [pad + self.random.choice([*jumps, f"return {value(1)}"])]
+        if kind == 5:
+            return [self.random.choice([f"{pad}del {x()}", f"{pad}{x()}, {x()} = {value(1)}, {x()}"])]
+        if kind == 6:
+            return [f"{pad}{x()} = [{x()}, {x()}][{x()} > 1]", f"{pad}raise ValueError" if choose(4) == 0 else pad]
+        if kind <= 10:
+            lines = [f"{pad}if {value()}:", *inside(), *perhaps(f"{pad}elif {value(1)}:")]
+            return lines + perhaps(f"{pad}else:")
+        if kind == 11:
+            target = self.random.choice([*self.VARIABLES, "i"])
+            return [f"{pad}for {target} in range({choose(4)}):", *inside(True), *perhaps(f"{pad}else:")]
+        if kind == 12:
+            counter, test = f"k{indent}", self.random.choice(["", f" and {value(1)}"])
+            lines = [f"{pad}{counter} = 0", f"{pad}while ({counter} := {counter} + 1) < {choose(1, 5)}{test}:"]
+            return [*lines, *inside(True), *perhaps(f"{pad}else:")]
+        if kind == 13:
+            counter = f"k{indent}"
+            lines = [f"{pad}{counter} = {choose(4)}", f"{pad}while True:", f"{pad}    {counter} -= 1"]
+            return [*lines, f"{pad}    if {counter} < 0:", f"{pad}        break", *inside(True)]
+        if kind == 14:
+            lines = [f"{pad}try:", *inside(), f"{pad}except ValueError:", *inside()]
+            return [*lines, *perhaps(f"{pad}else:"), *([f"{pad}finally:", f"{pad}    {x()} = 1"] * choose(2))]
+        return [f"{pad}with nothing:", *inside()]
 
 
 numbers = itertools.count()
@@ -1123,10 +1114,8 @@ def made(text):
     return module.program, file
 
 
-@pytest.mark.parametrize("runtime", [PlainRuntime, HavocRuntime])
-@settings(max_examples=60)
-@given(text=programs())
-def test_a_random_program_runs_as_it_did(runtime, text):
+def check_program(runtime, seed, depth):
+    text = Program(seed, depth).text
     program, file = made(text)
     try:
         converted = convert(program, runtime())
@@ -1135,6 +1124,13 @@ def test_a_random_program_runs_as_it_did(runtime, text):
             assert outcome(converted, *args) == outcome(program, *args), text
     finally:
         del linecache.cache[file]
+
+
+@pytest.mark.parametrize("runtime", [PlainRuntime, HavocRuntime])
+@settings(max_examples=200)
+@given(seed=st.integers(0, 2**32), depth=st.integers(1, 4))
+def test_a_random_program_runs_as_it_did(runtime, seed, depth):
+    check_program(runtime, seed, depth)
 
 
 def test_assertions():

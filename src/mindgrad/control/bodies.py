@@ -6,7 +6,9 @@ twice is one equation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -23,13 +25,37 @@ __all__ = [
     "active",
     "closure",
     "forward_body",
+    "in_loop",
     "is_differentiable",
+    "is_in_loop",
     "reach",
     "split",
     "transposed_body",
 ]
 
 Indices = tuple[int, ...]
+
+
+class _Local(threading.local):
+    depth = 0
+
+
+_local = _Local()
+
+
+@contextmanager
+def in_loop() -> Iterator[None]:
+    """Derive, in the ``with`` block, what runs in every trip of a loop."""
+    _local.depth += 1
+    try:
+        yield
+    finally:
+        _local.depth -= 1
+
+
+def is_in_loop() -> bool:
+    """Whether what is derived on this thread runs in every trip of a loop."""
+    return _local.depth > 0
 
 
 def active(ts: Sequence[Any]) -> Indices:

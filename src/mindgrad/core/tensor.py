@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.location import warn_user
+from mindgrad._base.refusal import refuse
 from mindgrad._base.text import tensor_repr, tensor_str
 from mindgrad.core.dtype import DType, as_dtype, bfloat16, float32, int64
 from mindgrad.core.types import TensorType, type_of
@@ -134,15 +135,15 @@ class Tensor:
         """The value as a NumPy array, possibly read-only and shared with the tensor.
 
         Raises:
-            RuntimeError: the program is being compiled, so that there is no value yet.
+            CompileError: the program is being compiled, so that there is no value yet.
         """
         array = self._array
         if array is None:
-            raise RuntimeError(
-                "a tensor has no value while its program is being compiled: it was read with "
-                "asnumpy(), float(), int(), bool(), item(), print or a NumPy function inside a "
-                "function compiled in GRAPH_MODE. Use an operator of mindgrad.ops on the tensor "
-                "instead, or run in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE)."
+            refuse(
+                "the value of a tensor is read, which is not known while its program is being compiled: by "
+                "asnumpy(), item(), tolist(), or a library that takes arrays",
+                "Use an operator of mindgrad.ops on the tensor itself, return the tensor and read it outside, or "
+                "run in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE).",
             )
         if type(array) is not np.ndarray:
             # not kept: a device array stays one, and jax keeps its own view of it
@@ -225,10 +226,11 @@ class Tensor:
 
     def __bool__(self) -> bool:
         if self._array is None:
-            raise TypeError(
-                "the truth value of a tensor is needed while its program is being compiled "
-                "(if, while, and, or, not, assert on a tensor). Use ops.select/ops.where, or run "
-                "in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE)."
+            refuse(
+                "the truth value of a tensor, which is not known while its program is being compiled, decides in "
+                "a place that is not traced: the filter of a comprehension, a generator, or code of a library",
+                "Write a loop with 'if' in the function itself, use ops.select/ops.where, or run in "
+                "PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE).",
             )
         if self.size != 1:
             raise ValueError(

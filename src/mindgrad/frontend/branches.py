@@ -11,7 +11,7 @@ from mindgrad.control.cond import cond
 from mindgrad.core.scope import apply, as_it_is, rebind
 from mindgrad.core.tensor import Tensor, make_number
 from mindgrad.core.types import TensorType
-from mindgrad.frontend import state
+from mindgrad.frontend import ownership, state
 from mindgrad.frontend.traced import Traced, assemble
 from mindgrad.frontend.variables import (
     FLAGS,
@@ -37,8 +37,6 @@ def branch(
     predicate: Tensor,
     sides: Sequence[Callable[[], Any]],
     variables: State,
-    open_body: Callable[[dict[int, Any]], Any],
-    dropped: Callable[[str, str], None],
 ) -> None:
     """Trace both sides, emit a ``cond``, and bind the variables to what it gives.
 
@@ -46,17 +44,13 @@ def branch(
         predicate: a Bool tensor of no axes.
         sides: what runs where it holds, and where it does not.
         variables: the variables that the sides assign.
-        open_body: a context in which a body is traced, given the containers that it may change.
-        dropped: is told the name of a variable that is not defined any more, and why.
     """
-    bodies = [
-        Traced(variables, lambda _: variables.rebuilt(variables.leaves), side, open_body) for side in sides
-    ]
+    bodies = [Traced(variables, lambda _: variables.rebuilt(variables.leaves), side) for side in sides]
     a, b = bodies
     wanted: list[tuple[Any, Any, TensorType]] = []
     finals: list[Callable[[Sequence[Tensor]], Any]] = []
     for k, name in enumerate(variables.names):
-        finals.append(_joined_variable(variables, k, name, a, b, wanted, dropped))
+        finals.append(_joined_variable(variables, k, name, a, b, wanted))
     places = []
     for key in {**a.changed, **b.changed}:
         tensor = (a.changed.get(key) or b.changed[key])[0]
@@ -74,7 +68,9 @@ def branch(
     found: Sequence[Tensor] = ()
     if wanted or any(graph.has_effect for graph in graphs):
         found = apply(cond, predicate, *captured, true=graphs[0], false=graphs[1])
-    variables.put(tuple([final(found) for final in finals]))
+    values = tuple([final(found) for final in finals])
+    ownership.own(values)
+    variables.put(values)
     for tensor, k in places:
         rebind(tensor, found[k])
     for parameter, k in writes:
@@ -88,24 +84,25 @@ def _joined_variable(
     a: Traced,
     b: Traced,
     wanted: list,
-    dropped: Callable[[str, str], None],
 ) -> Callable[[Sequence[Tensor]], Any]:
     """Add to ``wanted`` what of a variable the ``cond`` must give; how to make its value from that."""
     x, y = a.values[k], b.values[k]
     if x is UNDEFINED or y is UNDEFINED:
         if x is y or not name.startswith(FLAGS):
             if x is not y:
-                dropped(name, "it is assigned on one side of this 'if' only, whose test is a tensor")
+                ownership.dropped(
+                    name, "it is assigned on one side of this 'if' only, whose test is a tensor"
+                )
             return lambda found: UNDEFINED
         side, other = (b, a) if x is UNDEFINED else (a, b)
         leaves, structure = side.leaves[k], side.structures[k]
-        blank = [blank(each) for each in leaves]
-        pairs = list(zip(*((blank, leaves) if other is a else (leaves, blank)), strict=True))
+        empty = [blank(each) for each in leaves]
+        pairs = list(zip(*((empty, leaves) if other is a else (leaves, empty)), strict=True))
     else:
         if a.structures[k] != b.structures[k]:
             refuse(
                 f"the two ways of this 'if', whose test is a tensor, leave '{name}' with different "
-                f"structures: {outline(x)}, and {outline(y)}.",
+                f"structures: {outline(x)}, and {outline(y)}",
                 "Let both give the same containers with the same number of items.",
             )
         structure = a.structures[k]
@@ -115,14 +112,15 @@ def _joined_variable(
         if equal(one, two):
             makers.append(lambda found, one=one: one)
             continue
-        try:
-            type, is_number = joined_type(one, two)
-        except Mismatch as mismatch:
+        joined = joined_type(one, two)
+        if isinstance(joined, Mismatch):
             what = "the value returned" if name.startswith("result__") else f"'{name}'"
             refuse(
-                f"the two ways of this 'if', whose test is a tensor, cannot be joined: {what} is {mismatch}.",
+                f"the two ways of this 'if', whose test is a tensor, cannot be joined: {what} is "
+                f"{joined.first} on one, and {joined.second} on the other",
                 _JOIN,
             )
+        type, is_number = joined
         place = len(wanted)
         wanted.append((one, two, type))
         makers.append(_taken(place, is_number))

@@ -7,6 +7,7 @@ something outside of the program, are replaced here by what does the same in the
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
@@ -18,8 +19,7 @@ from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.primitive import REGISTRY
 from mindgrad.core.scope import apply, as_it_is
 from mindgrad.core.tensor import Number, Tensor, make_number
-from mindgrad.frontend import state
-
+from mindgrad.frontend import ownership, state
 from mindgrad.frontend.printing import printed
 from mindgrad.frontend.variables import is_symbolic
 
@@ -35,7 +35,7 @@ class TensorRange:
         for each in bounds:
             if isinstance(each, Tensor) and (each.dtype.kind not in ("int", "uint") or each.size != 1):
                 refuse(
-                    f"a bound of 'range' must be one integer, but is a tensor of type {each.type}.",
+                    f"a bound of 'range' must be one integer, but is a tensor of type {each.type}",
                     "Convert it first: n.astype(ms.int32).",
                 )
         numbers = [_number(each) for each in bounds]
@@ -56,7 +56,7 @@ class TensorRange:
 
     def __iter__(self) -> Any:
         refuse(
-            "a range whose bound is a tensor was used as a list: its length is not known while compiling.",
+            "a range whose bound is a tensor was used as a list: its length is not known while compiling",
             "Loop over it with 'for', or use a known bound and a mask: ops.arange(n) < bound.",
         )
 
@@ -81,7 +81,7 @@ def chosen(items: Any, key: Tensor) -> Any:
     """
     if not isinstance(items, (list, tuple)) or not items:
         refuse(
-            f"a tensor is used as the key of a {type(items).__name__}.",
+            f"a tensor is used as the key of a {type(items).__name__}",
             "A key must be known while compiling; a tensor can index a tensor, or a list of tensors of one "
             "type: ops.stack([...])[i].",
         )
@@ -93,8 +93,8 @@ def chosen(items: Any, key: Tensor) -> Any:
     )
     if not alike:
         refuse(
-            "a tensor indexes a list whose items differ in type: which type the result has is not known while "
-            "compiling.",
+            "a tensor indexes a list whose items differ in type: the type of the result is not known while "
+            "compiling",
             "Let all items be tensors of one shape and dtype, or write if/elif on the index.",
         )
     return unflatten(structure, [_picked([found[k] for found, _ in pairs], key) for k in range(len(leaves))])
@@ -143,7 +143,7 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
         return runtime.call(found.fget)(owner)
     value = state.read_attribute(owner, name)
     if type(value) in (list, dict, set):
-        runtime.note_outside(owner, value)
+        ownership.note_outside(owner, value)
     return value
 
 
@@ -158,7 +158,7 @@ def set_attribute(owner: Any, name: str, value: Any, runtime: Any) -> None:
     if is_cell and isinstance(held, Tensor) and held.is_parameter and isinstance(value, (Tensor, int, float)):
         setattr(owner, name, value)
         return
-    runtime.own_attribute(owner, name)
+    ownership.may_set(owner, name)
     setattr(owner, name, value)
 
 
@@ -178,7 +178,7 @@ def _unread(name: str) -> Callable[..., Any]:
             if name == "bool":
                 return RUNTIME_OF[0].not_(RUNTIME_OF[0].not_(args[0]))
             refuse(
-                f"{name}() reads the value of a tensor, which is not known while compiling.",
+                f"{name}() reads the value of a tensor, which is not known while compiling",
                 f"Go on with the tensor itself, or convert its elements: x.astype(ms.{name}32)."
                 if name != "complex"
                 else "Go on with the tensor itself: ops.complex(x, y).",
@@ -206,7 +206,7 @@ def _extreme(kind: Callable[..., Any], precedes: Callable[[Any, Any], Any]) -> C
             return kind(items, **kwargs) if len(args) == 1 else kind(*args, **kwargs)
         if kwargs:
             refuse(
-                f"'{kind.__name__}' of tensors is given {', '.join(kwargs)}.",
+                f"'{kind.__name__}' of tensors is given {', '.join(kwargs)}",
                 "Use ops.argmin/ops.argmax, or a loop with if.",
             )
         best = items[0]
@@ -237,12 +237,12 @@ def _sorted(items: Any, **kwargs: Any) -> Any:
     listed = list(items)
     if any(map(is_symbolic, listed)):
         refuse(
-            "'sorted' orders tensors by values that are not known while compiling.",
+            "'sorted' orders tensors by values that are not known while compiling",
             "Stack them and use ops.sort.",
         )
     if kwargs.get("key") is not None:
         kwargs["key"] = RUNTIME_OF[0].call(kwargs["key"])
-    return RUNTIME_OF[0].made(sorted(listed, **kwargs))
+    return ownership.made(sorted(listed, **kwargs))
 
 
 def _map(function: Any, *items: Any) -> Any:
@@ -256,7 +256,7 @@ def _filter(function: Any, items: Any) -> Any:
         found = keep(item)
         if is_symbolic(found):
             refuse(
-                "'filter' keeps items by a tensor: how many stay is not known while compiling.",
+                "'filter' keeps items by a tensor: how many stay is not known while compiling",
                 "Mask them instead: ops.select(condition, x, 0).",
             )
         return found
@@ -273,7 +273,7 @@ def _isinstance(x: Any, kinds: Any) -> bool:
 
 
 def _made(kind: type) -> Callable[..., Any]:
-    return lambda *args, **kwargs: RUNTIME_OF[0].made(kind(*args, **kwargs))
+    return lambda *args, **kwargs: ownership.made(kind(*args, **kwargs))
 
 
 def _getattr(owner: Any, name: str, *default: Any) -> Any:
@@ -288,7 +288,7 @@ def _setattr(owner: Any, name: str, value: Any) -> None:
 
 _REPLACED: dict[Any, Callable[..., Any]] = {
     range: _range, print: printed, int: _unread("int"), float: _unread("float"), bool: _unread("bool"),
-    complex: _unread("complex"), min: _extreme(min, lambda a, b: a < b), max: _extreme(max, lambda a, b: a > b),
+    complex: _unread("complex"), min: _extreme(min, operator.lt), max: _extreme(max, operator.gt),
     any: _any, all: _all, sorted: _sorted, map: _map, filter: _filter, functools.reduce: _reduce,
     isinstance: _isinstance, list: _made(list), dict: _made(dict), set: _made(set), getattr: _getattr,
     setattr: _setattr,

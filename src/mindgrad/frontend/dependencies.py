@@ -26,7 +26,7 @@ import numpy as np
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend.signature import COMPARED_BYTES, functions_in, in_package, same, shown
 
-__all__ = ["Change", "Clock", "Dependencies", "clock"]
+__all__ = ["MAKE_ONCE", "Change", "Clock", "Dependencies", "change", "clock"]
 
 #: the name of the closure variable that rewritten functions have more than those that users wrote
 _RUNTIME = "mg__"
@@ -82,6 +82,7 @@ def change(what: str, before: Any, after: Any, advice: str) -> Change:
 _ATTRIBUTE = (
     "Make it a Parameter, pass it as an argument that is a Tensor, or do not change it between calls."
 )
+MAKE_ONCE = "Define the function once, outside of the loop, and pass what changes as a Tensor."
 _VARIABLE = "Pass it as an argument that is a Tensor, or make it a Parameter."
 
 

@@ -9,26 +9,25 @@ of the program being compiled, the bodies are traced and become a ``cond``, a ``
 from __future__ import annotations
 
 import operator
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
-from mindgrad._base.location import user_frame
 from mindgrad._base.refusal import CompileError, refuse
 from mindgrad.core.dtype import bool_
 from mindgrad.core.graph import Constant
 from mindgrad.core.primitive import REGISTRY
 from mindgrad.core.scope import GraphScope, apply, as_it_is, innermost
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import builtins, convert, state
+from mindgrad.frontend import builtins, convert, ownership, state
 from mindgrad.frontend.branches import branch
 from mindgrad.frontend.loops import loop, scanned
 from mindgrad.frontend.variables import UNDEFINED, State, is_symbolic
 from mindgrad.primitives.structural import convert as convert_row
 from mindgrad.primitives.structural import reshape
 
-__all__ = ["RUNTIME", "Runtime", "call", "is_in_body", "run", "tracing", "why_undefined"]
+__all__ = ["RUNTIME", "Runtime", "call", "run"]
 
 #: a loop of a known number of trips becomes a ``scan`` if unrolled it would have more equations than this
 #: (measured, docs/decisions/0003): below, XLA compiles it about as fast unrolled, and runs it faster
@@ -36,67 +35,11 @@ SCAN_EQUATIONS = 400
 #: … and if it has at least so many trips
 SCAN_TRIPS = 6
 
-_MUTATORS = {
-    list: {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse"},
-    dict: {"update", "pop", "popitem", "clear", "setdefault"},
-    set: {"add", "update", "remove", "discard", "pop", "clear"},
-}
-
 _AUGMENT = {
     "+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv,
     "//": operator.ifloordiv, "%": operator.imod, "**": operator.ipow, "@": operator.imatmul,
     "&": operator.iand, "|": operator.ior, "^": operator.ixor, "<<": operator.ilshift, ">>": operator.irshift,
 }  # fmt: skip
-
-
-class _Local(threading.local):
-    def __init__(self) -> None:
-        #: what was made while tracing the program and the bodies in it, innermost last: it may be changed
-        self.owned: list[dict[int, Any]] = []
-        #: containers that came from attributes of objects from outside
-        self.outside: dict[int, Any] = {}
-        #: why a variable is not defined any more: (file, function, name) -> (line, reason)
-        self.dropped: dict[tuple[str, str, str], tuple[int, str]] = {}
-
-
-_local = _Local()
-
-
-@contextmanager
-def _open_body(owned: dict[int, Any]) -> Iterator[None]:
-    _local.owned.append(owned)
-    try:
-        yield
-    finally:
-        _local.owned.pop()
-
-
-@contextmanager
-def tracing() -> Iterator[None]:
-    """While a program is traced, from its outermost call on."""
-    if _local.owned:
-        yield
-        return
-    _local.outside.clear()
-    _local.dropped.clear()
-    with _open_body({}):
-        yield
-
-
-def _dropped(name: str, reason: str) -> None:
-    frame = user_frame()
-    key = (frame.f_code.co_filename, frame.f_code.co_name, name)
-    _local.dropped[key] = (frame.f_lineno, reason)
-
-
-def why_undefined(file: str, function: str, name: str) -> tuple[int, str] | None:
-    """Where and why a variable lost its value in a traced branch or loop, if it did."""
-    return _local.dropped.get((file, function, name))
-
-
-def is_in_body() -> bool:
-    """Whether the body of a branch or loop is being traced."""
-    return len(_local.owned) > 1
 
 
 def _truth(test: Tensor) -> Tensor | bool:
@@ -106,7 +49,7 @@ def _truth(test: Tensor) -> Tensor | bool:
         return bool(tensor)
     if tensor.size != 1:
         refuse(
-            f"the truth value of a tensor of shape {tensor.shape} is ambiguous.",
+            f"the truth value of a tensor of shape {tensor.shape} is ambiguous",
             "Write (...).all() or (...).any().",
         )
     tensor = as_it_is(tensor)
@@ -136,7 +79,7 @@ class Runtime:
         """``if test: then() else: orelse()``."""
         known = _plain_truth(test)
         if isinstance(known, Tensor):
-            branch(known, (then, orelse), State(get, put, names), _open_body, _dropped)
+            branch(known, (then, orelse), State(get, put, names))
         elif known:
             then()
         else:
@@ -158,7 +101,7 @@ class Runtime:
                     body()
                     return _predicate(test())
 
-                loop(first, trip, State(get, put, names), _open_body, _dropped)
+                loop(first, trip, State(get, put, names))
                 return
             if not first:
                 return
@@ -173,7 +116,7 @@ class Runtime:
             body()
             return _predicate(test())
 
-        return _attempt(lambda: loop(_known(True), trip, State(get, put, names), _open_body, _dropped))
+        return _attempt(lambda: loop(_known(True), trip, State(get, put, names)))
 
     def for_(
         self, items: Any, body: Callable[[Any], None], get: Any, put: Any, names: Any, stopped: Any = None
@@ -230,8 +173,7 @@ class Runtime:
 
         done = _attempt(
             lambda: scanned(
-                length, [(stack, is_number)], lambda given: body(given[0]), State(get, put, names), _open_body,
-                _dropped, is_worth,
+                length, [(stack, is_number)], lambda given: body(given[0]), State(get, put, names), is_worth,
             )
         )  # fmt: skip
         return done and worth[0]
@@ -276,7 +218,7 @@ class Runtime:
             return lambda: result.__setitem__(0, value())
 
         variables = State(lambda: (result[0],), put, ("the value of the expression",))
-        branch(known, (side(then), side(orelse)), variables, _open_body, _dropped)
+        branch(known, (side(then), side(orelse)), variables)
         return result[0]
 
     def and_(self, first: Any, *rest: Callable[[], Any]) -> Any:
@@ -285,8 +227,7 @@ class Runtime:
         for k, each in enumerate(rest):
             known = _plain_truth(value)
             if isinstance(known, Tensor):
-                others = rest[k:]
-                return self._both(known, value, lambda: self.and_(others[0](), *others[1:]), True)
+                return self._both(known, value, partial(_rest, self.and_, rest[k:]), True)
             if not known:
                 return value
             value = each()
@@ -298,8 +239,7 @@ class Runtime:
         for k, each in enumerate(rest):
             known = _plain_truth(value)
             if isinstance(known, Tensor):
-                others = rest[k:]
-                return self._both(known, value, lambda: self.or_(others[0](), *others[1:]), False)
+                return self._both(known, value, partial(_rest, self.or_, rest[k:]), False)
             if known:
                 return value
             value = each()
@@ -334,7 +274,7 @@ class Runtime:
             return (items == x).any()
         if is_symbolic(x):
             refuse(
-                f"a tensor is looked up in a {type(items).__name__}, whose keys are known while compiling.",
+                f"a tensor is looked up in a {type(items).__name__}, whose keys are known while compiling",
                 "Compare it with the items of a list: x in [1, 2], or x == key.",
             )
         return x in items
@@ -348,7 +288,7 @@ class Runtime:
     def augment(self, sign: str, x: Any, y: Any) -> Any:
         """``x op= y``: the value for ``x``. A tensor is not changed in place, whoever else holds it."""
         if isinstance(x, list) and sign in ("+", "*"):
-            self._may_change(x, f"{sign}=")
+            ownership.may_change(x, f"{sign}=")
         return _AUGMENT[sign](x, y)
 
     # -- attributes, items, containers ------------------------------------------------------------
@@ -363,8 +303,7 @@ class Runtime:
 
     def delete_attribute(self, owner: Any, name: str) -> None:
         """``del owner.name``."""
-        if is_in_body():
-            self._refuse_change(f"the attribute '{name}' of a {type(owner).__name__} is deleted")
+        ownership.may_set(owner, name, "deleted")
         delattr(owner, name)
 
     def set_item(self, owner: Any, key: Any, value: Any) -> None:
@@ -374,50 +313,20 @@ class Runtime:
             return
         if is_symbolic(key):
             refuse(
-                f"an item of a {type(owner).__name__} is assigned at a place that a tensor names.",
+                f"an item of a {type(owner).__name__} is assigned at a place that a tensor names",
                 "Use a tensor instead of the container: t[i] = value.",
             )
-        self._may_change(owner, "[…] =")
+        ownership.may_change(owner, "[…] =")
         owner[key] = value
 
     def delete_item(self, owner: Any, key: Any) -> None:
         """``del owner[key]``."""
-        self._may_change(owner, "del")
+        ownership.may_change(owner, "del")
         del owner[key]
 
     def made(self, container: Any) -> Any:
         """Note that ``container`` was made here, so that the body being traced may change it."""
-        if _local.owned:
-            _local.owned[-1][id(container)] = container
-        return container
-
-    def note_outside(self, owner: Any, container: Any) -> None:
-        """Note that ``container`` is held by an object from outside of the program."""
-        if _local.owned and id(owner) not in _local.owned[0]:
-            _local.outside[id(container)] = container
-
-    def own_attribute(self, owner: Any, name: str) -> None:
-        """Refuse that an attribute is assigned unless ``owner`` was made in this program or body."""
-        if _local.owned and id(owner) not in _local.owned[-1] and not hasattr(owner, "parameters_and_names"):
-            self._refuse_change(f"the attribute '{name}' of a {type(owner).__name__} is assigned")
-
-    def _may_change(self, container: Any, how: str) -> None:
-        if not _local.owned or not isinstance(container, (list, dict, set)):
-            return
-        if id(container) in _local.owned[-1]:
-            return
-        if is_in_body() or id(container) in _local.outside or _is_global(container):
-            self._refuse_change(f"a {type(container).__name__} that was made outside is changed ({how})")
-
-    def _refuse_change(self, what: str) -> None:
-        where = (
-            "inside a branch or loop that a tensor decides on" if is_in_body() else "in a compiled program"
-        )
-        refuse(
-            f"{what} {where}: this would happen once, while compiling, and not when the program runs.",
-            "Assign to a local variable and return it or use it after the branch or loop, make the attribute a "
-            "Parameter, or run in PYNATIVE_MODE.",
-        )
+        return ownership.made(container)
 
     # -- calls, exceptions ------------------------------------------------------------------------
 
@@ -427,12 +336,12 @@ class Runtime:
 
     def raise_(self, make: Callable[[], Any], cause: Any = None) -> None:
         """``raise make()``; ``cause`` is ``from`` what."""
-        if is_in_body():
+        if ownership.is_in_body():
             error = make()
             named = error if isinstance(error, type) else type(error)
             refuse(
-                f"{getattr(named, '__name__', named)} is raised where a tensor decides whether: a compiled program "
-                f"cannot raise.",
+                f"{getattr(named, '__name__', named)} is raised where a tensor decides whether: a compiled "
+                f"program cannot raise",
                 "Check values before the call, or run in PYNATIVE_MODE. To mark bad values, give NaN: "
                 "ops.select(condition, value, float('nan')).",
             )
@@ -445,7 +354,7 @@ class Runtime:
         known = _plain_truth(test)
         if isinstance(known, Tensor):
             refuse(
-                "an assertion is about the value of a tensor, which is not known while compiling.",
+                "an assertion is about the value of a tensor, which is not known while compiling",
                 "Assert on shapes and Python values only, or check the result of the call.",
             )
         if not known:
@@ -460,13 +369,14 @@ class Runtime:
         scope, equations = token
         if innermost() is scope and _equations() > equations:
             refuse(
-                "a 'try' has operators on tensors inside: a compiled program cannot catch what happens when it runs.",
+                "a 'try' has operators on tensors inside: a compiled program cannot catch what happens when it "
+                "runs",
                 "Move the operators out of the 'try', or run in PYNATIVE_MODE.",
             )
 
 
-def _is_global(container: Any) -> bool:
-    return any(value is container for value in user_frame().f_globals.values())
+def _rest(operator: Callable[..., Any], operands: Sequence[Callable[[], Any]]) -> Any:
+    return operator(operands[0](), *operands[1:])
 
 
 def _nothing() -> None:
@@ -514,8 +424,33 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """``function(*args, **kwargs)``; while a program is compiled, with its control flow traced."""
     if not state.is_compiling():
         return function(*args, **kwargs)
-    with tracing():
+    if ownership.is_tracing():
         return call(function)(*args, **kwargs)
+    with ownership.tracing():
+        try:
+            return call(function)(*args, **kwargs)
+        except NameError as error:
+            _explain_undefined(error)
+            raise
+
+
+def _explain_undefined(error: NameError) -> None:
+    """Refuse a variable that a traced branch or loop has left without a value, naming the place."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or (error.name is None and not isinstance(error, UnboundLocalError)):
+        return
+    code = trace.tb_frame.f_code
+    name = error.name or next(iter(re.findall(r"'(\w+)'", str(error))), "")
+    found = ownership.why_dropped(code, name)
+    if found is not None:
+        line, reason = found
+        refuse(
+            f"the variable '{name}' has no value here: {reason} (line {line})",
+            f"Give '{name}' a value before it, of the type and shape that it has afterwards.",
+            frame=trace.tb_frame,
+        )
 
 
 RUNTIME = Runtime()
@@ -528,11 +463,8 @@ def call(function: Any) -> Any:
     if replaced is not None:
         return replaced
     if isinstance(function, type):
-        return (lambda *args, **kwargs: RUNTIME.made(function(*args, **kwargs))) if _local.owned else function
-    owner = getattr(function, "__self__", None)
-    if owner is not None and type(owner) in _MUTATORS and _local.owned:
-        if function.__name__ in _MUTATORS[type(owner)]:
-            RUNTIME._may_change(owner, f".{function.__name__}()")
+        return lambda *args, **kwargs: ownership.made(function(*args, **kwargs))
+    if ownership.may_call(function):
         return function
     converted = convert.convert(function, RUNTIME)
     if converted is not function:

@@ -7,7 +7,7 @@ changes becomes a value of the running program, a Parameter that it writes a par
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from mindgrad.core.graph import Graph, Variable
 from mindgrad.core.scope import BodyScope, apply, as_it_is, lifted, rebind
 from mindgrad.core.tensor import Number, Tensor, make_number
 from mindgrad.core.types import TensorType
-from mindgrad.frontend import state
+from mindgrad.frontend import ownership, state
 from mindgrad.frontend.traced import Traced, assemble
 from mindgrad.frontend.variables import (
     FLAGS,
@@ -86,13 +86,11 @@ class _Loop:
         self,
         run: Callable[[list[Tensor]], Any],
         variables: State,
-        open_body: Callable[[dict[int, Any]], Any],
-        dropped: Callable[[str, str], None],
         slices: Sequence[tuple[TensorType, bool]] = (),
         makes_a_trip: bool = False,
     ) -> None:
         self.makes_a_trip = makes_a_trip
-        self.run, self.variables, self.open_body, self.dropped = run, variables, open_body, dropped
+        self.run, self.variables = run, variables
         self.slices = slices
         self.leaves = [list(each) for each in variables.leaves]
         self.structures = list(variables.structures)
@@ -139,7 +137,7 @@ class _Loop:
 
     def _trace(self) -> bool:
         """Trace the body once; whether the state has kept its types."""
-        self.body = body = Traced(self.variables, self._give, self._run, self.open_body)
+        self.body = body = Traced(self.variables, self._give, self._run)
         is_stable = True
         for k, name in enumerate(self.variables.names):
             if not self._settle(k, name):
@@ -162,7 +160,7 @@ class _Loop:
     def _check(self, place: _Place, value: Tensor, what: str) -> None:
         place.after = value
         if value.type is not place.type:
-            self._refuse_change(what, Mismatch(f"{place.type}, and {value.type} after a trip"))
+            self._refuse_change(what, Mismatch(f"a {place.type}", f"a {value.type}"))
 
     def _settle(self, k: int, name: str) -> bool:
         after, body = self.body.values[k], self.body
@@ -178,13 +176,13 @@ class _Loop:
         if body.structures[k] != self.structures[k]:
             if after is UNDEFINED:
                 refuse(
-                    f"the variable '{name}' is deleted in a loop that is compiled as one.",
+                    f"the variable '{name}' is deleted in a loop that is compiled as one",
                     "Delete it after the loop.",
                 )
             before = self.variables.values[k]
             refuse(
                 f"'{name}' changes its structure in a loop that is compiled as one: it is {outline(before)} "
-                f"before a trip, and {outline(after)} after it.",
+                f"before a trip, and {outline(after)} after it",
                 "Make a tensor of the final size before the loop and assign its elements, or loop over a "
                 "known number of items: for i in range(n).",
             )
@@ -195,26 +193,26 @@ class _Loop:
             if place is None:
                 if equal(initial, x):
                     continue
-                try:
-                    self.places[k][j] = _Place(*joined_type(initial, x), initial)
-                except Mismatch as mismatch:
-                    self._refuse_change(f"'{name}'", mismatch)
+                joined = joined_type(initial, x)
+                if isinstance(joined, Mismatch):
+                    self._refuse_change(f"'{name}'", joined)
+                self.places[k][j] = _Place(*joined, initial)
                 is_stable = False
                 continue
             place.after = x
-            try:
-                joined = joined_type(place.symbol, x)
-            except Mismatch as mismatch:
-                self._refuse_change(f"'{name}'", mismatch)
+            joined = joined_type(place.symbol, x)
+            if isinstance(joined, Mismatch):
+                self._refuse_change(f"'{name}'", joined)
             if joined != (place.type, place.is_number):
                 self.places[k][j] = _Place(*joined, initial)
                 is_stable = False
         return is_stable
 
     @staticmethod
-    def _refuse_change(what: str, mismatch: Mismatch) -> None:
+    def _refuse_change(what: str, mismatch: Mismatch) -> NoReturn:
         refuse(
-            f"{what} changes its type in a loop that is compiled as one: it is {mismatch}.",
+            f"{what} changes its type in a loop that is compiled as one: it is {mismatch.first} before a "
+            f"trip, and {mismatch.second} after it",
             "Give it its final type and shape before the loop: ops.zeros(...), x.astype(...).",
         )
 
@@ -238,13 +236,14 @@ class _Loop:
         for k, name in enumerate(self.variables.names):
             if not self.is_defined[k]:
                 if self.body.values[k] is not UNDEFINED:
-                    self.dropped(name, "it is assigned only in a loop that may make no trip")
+                    ownership.dropped(name, "it is assigned only in a loop that may make no trip")
                 values.append(UNDEFINED)
                 continue
             pairs = zip(self.places[k], self.leaves[k], strict=True)
             made = unflatten(self.structures[k], [value(p, x) for p, x in pairs])
             same_object = self.body.values[k] is self.body.given[k]
             values.append(in_place(self.variables.values[k] if same_object else None, made))
+        ownership.own(values)
         self.variables.put(tuple(values))
         for tensor, place in self.changed.values():
             rebind(tensor, value(place, None))
@@ -256,17 +255,15 @@ def loop(
     first: Tensor,
     run: Callable[[], Tensor],
     variables: State,
-    open_body: Callable[[dict[int, Any]], Any],
-    dropped: Callable[[str, str], None],
 ) -> None:
     """Trace a loop's body, emit a ``while``, and bind the variables to what it gives.
 
     Args:
         first: whether a first trip is made, a Bool tensor of no axes.
         run: makes a trip, and gives whether another one follows.
-        variables, open_body, dropped: as for :func:`branch`.
+        variables: as for :func:`branch`.
     """
-    made = _Loop(lambda _: run(), variables, open_body, dropped)
+    made = _Loop(lambda _: run(), variables)
     still, moving = made.parts()
     body = made.body
     again = body.atom(made.body.result, NUMBER_TYPES[bool])
@@ -287,8 +284,6 @@ def scanned(
     stacks: Sequence[tuple[Tensor, bool]],
     run: Callable[[list[Tensor]], None],
     variables: State,
-    open_body: Callable[[dict[int, Any]], Any],
-    dropped: Callable[[str, str], None],
     is_worth: Callable[[int], bool],
 ) -> bool:
     """Trace a loop's body, and emit a ``scan`` if ``is_worth`` says so of its number of equations.
@@ -297,13 +292,13 @@ def scanned(
         length: the number of trips.
         stacks: what each trip takes a slice of along the first axis, and whether that is a number.
         run: makes a trip with these slices.
-        variables, open_body, dropped: as for :func:`branch`.
+        variables: as for :func:`branch`.
 
     Returns:
         Whether it was emitted.
     """
     slices = [(t.type.with_shape(t.shape[1:]), is_number) for t, is_number in stacks]
-    made = _Loop(run, variables, open_body, dropped, slices, length > 0)
+    made = _Loop(run, variables, slices, length > 0)
     if not is_worth(len(made.body.scope.builder.equations)):
         return False
     still, moving = made.parts()

@@ -19,7 +19,9 @@ from mindgrad.core.tensor import MARK, Number, Tensor, marked
 __all__ = ["printed"]
 
 
-def printed(*values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False) -> None:
+def printed(
+    *values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False
+) -> None:
     """``print(*values, …)``, at this place of the program, whenever it runs."""
     scope = innermost()
     text = (" " if sep is None else sep).join(map(str, values)) + ("\n" if end is None else end)

@@ -17,7 +17,7 @@ from mindgrad.core.graph import Graph, Variable, live_equations
 from mindgrad.core.scope import BodyScope, as_it_is, identity, lifted, opened
 from mindgrad.core.tensor import Tensor
 from mindgrad.core.types import TensorType
-from mindgrad.frontend import state
+from mindgrad.frontend import ownership, state
 from mindgrad.frontend.variables import State, containers, flattened
 from mindgrad.primitives.structural import convert
 
@@ -34,7 +34,6 @@ class Traced:
         variables: State,
         give: Callable[[BodyScope], tuple[Any, ...]],
         run: Callable[[], Any],
-        open_body: Callable[[dict[int, Any]], Any],
     ) -> None:
         self.scope = scope = BodyScope()
         try:
@@ -43,7 +42,7 @@ class Traced:
                 owned: dict[int, Any] = {}
                 containers(self.given, owned)
                 variables.put(self.given)
-                with open_body(owned):
+                with ownership.open_body(owned):
                     self.result = run()
                 self.values = variables.get()
                 found, self.structures = flattened(self.values)

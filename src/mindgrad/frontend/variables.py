@@ -8,7 +8,7 @@ same on all ways through the program.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -121,37 +121,36 @@ def equal(a: Any, b: Any) -> bool:
         return False
 
 
-class Mismatch(Exception):
-    """Two values that one variable cannot hold; the text says how they differ."""
+class Mismatch(NamedTuple):
+    """Two values that one variable cannot hold: the part of each in which they differ."""
+
+    first: str
+    second: str
 
 
-def joined_type(a: Any, b: Any) -> tuple[TensorType, bool]:
-    """The type that holds ``a`` or ``b``, and whether it is that of a number.
-
-    Raises:
-        Mismatch: there is none.
-    """
+def joined_type(a: Any, b: Any) -> tuple[TensorType, bool] | Mismatch:
+    """The type that holds ``a`` or ``b``, and whether it is that of a number; or how they differ."""
     kinds = _kind(a), _kind(b)
     if kinds[0] is not None and kinds[1] is not None:
         return NUMBER_TYPES[max(kinds, key=_NUMBERS.index)], True  # type: ignore[arg-type]
     for tensor, number, kind in ((a, b, kinds[1]), (b, a, kinds[0])):
         if kind is not None and isinstance(tensor, Tensor):
             sample = number.sample() if type(number) is Number else number
-            if promote_scalar(tensor.dtype, sample) is not tensor.dtype:
-                raise Mismatch(f"a tensor of type {tensor.dtype}, and a Python {kind.__name__}")
-            if tensor.shape:
-                raise Mismatch(f"a tensor of shape {tensor.shape}, and the Python number {said(number)}")
-            return tensor.type, False
+            if promote_scalar(tensor.dtype, sample) is tensor.dtype and not tensor.shape:
+                return tensor.type, False
+            return Mismatch(said(a), said(b))
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         if a.type is b.type:
             return a.type, False
         if a.dtype is not b.dtype:
-            raise Mismatch(f"a tensor of type {a.dtype}, and one of type {b.dtype}")
-        raise Mismatch(f"a tensor of shape {a.shape}, and one of shape {b.shape}")
-    raise Mismatch(f"{said(a)}, and {said(b)}")
+            return Mismatch(f"a tensor of type {a.dtype}", f"one of type {b.dtype}")
+        return Mismatch(f"a tensor of shape {a.shape}", f"one of shape {b.shape}")
+    return Mismatch(said(a), said(b))
 
 
 def said(x: Any) -> str:
+    if type(x) is Number:
+        return f"a Python {type(x.sample()).__name__}"
     if isinstance(x, Tensor):
         return f"a tensor of type {x.dtype} and shape {x.shape}"
     text = repr(x)

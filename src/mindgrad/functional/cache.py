@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from mindgrad._base.location import warn_user
-from mindgrad.frontend.dependencies import Change
+from mindgrad.frontend.dependencies import MAKE_ONCE, Change
 from mindgrad.frontend.signature import functions_in
 from mindgrad.functional.memory import Memory, memory
 
@@ -74,7 +74,9 @@ class History:
             return
         self.reasons.append(f"{self.name}: {change.text}")
         self._counts[change.what] += 1
-        if self._counts[change.what] > _PATIENCE and not self._warned:
+        # one closure among many of a function that makes them may be meant, if they are called again
+        is_meant = change.advice == MAKE_ONCE and self.hits >= self.misses
+        if self._counts[change.what] > _PATIENCE and not self._warned and not is_meant:
             self._warned = True
             warn_user(
                 f"{self.name} was compiled {self.misses} times, {self._counts[change.what]} of them because "
@@ -93,8 +95,10 @@ class History:
 _lock = threading.Lock()
 _functions: weakref.WeakSet[Any] = weakref.WeakSet()
 _histories: weakref.WeakValueDictionary[Any, History] = weakref.WeakValueDictionary()
-#: programs by the code of their function; and those that belong to no Parameter or Cell
-_programs: dict[types.CodeType, list[weakref.ref[Any]]] = {}
+#: programs by the codes of their functions; those that belong to no Parameter or Cell
+_programs: dict[tuple[Any, ...], list[weakref.ref[Any]]] = {}
+#: with more keys than this, those whose programs are gone are deleted
+_most = [256]
 _without_owner: collections.deque[Any] = collections.deque(maxlen=_KEPT_WITHOUT_OWNER)
 _owners: weakref.WeakSet[Memory] = weakref.WeakSet()
 
@@ -107,7 +111,7 @@ def register(compiled: Any) -> None:
 
 def history_of(function: Any) -> History:
     """The history of ``function``; functions made from one ``def`` or lambda share theirs."""
-    key = tuple([getattr(each, "__code__", id(each)) for each in (function, *functions_in(function))])
+    key = _codes(function)
     with _lock:
         found = _histories.get(key)
         if found is None:
@@ -115,6 +119,11 @@ def history_of(function: Any) -> History:
             if all(isinstance(each, types.CodeType) for each in key):
                 _histories[key] = found
         return found
+
+
+def _codes(function: Any) -> tuple[Any, ...]:
+    """What functions that may be the same have in common: their codes, and those of what they call."""
+    return tuple([getattr(each, "__code__", id(each)) for each in (function, *functions_in(function))])
 
 
 def _name(function: Any) -> str:
@@ -155,10 +164,6 @@ def _content(cell: Any) -> Any:
 # -- programs of functions that may be made anew ------------------------------------------------------
 
 
-def _code_of(function: Any) -> types.CodeType | None:
-    return function.__code__ if isinstance(function, types.FunctionType) else None
-
-
 def offer(function: Any, program: Any, owners: Sequence[Any]) -> None:
     """Let functions that are the same as ``function`` find ``program``.
 
@@ -167,26 +172,29 @@ def offer(function: Any, program: Any, owners: Sequence[Any]) -> None:
         program: lives as long as the first of ``owners``.
         owners: Parameters and Cells that the program reads.
     """
-    code = _code_of(function)
-    if code is None:
+    if not isinstance(function, types.FunctionType):
         return
+    key = _codes(function)
     keeper = next((held for held in (memory(each, make=True) for each in owners) if held is not None), None)
     with _lock:
-        listed = [each for each in _programs.get(code, ()) if each() is not None]
-        _programs[code] = [weakref.ref(program), *listed]
+        listed = [each for each in _programs.get(key, ()) if each() is not None]
+        _programs[key] = [weakref.ref(program), *listed]
         if keeper is None:
             _without_owner.append(program)
         else:
             keeper.programs = [program, *keeper.programs[: _KEPT_PER_OWNER - 1]]
             _owners.add(keeper)
-        if len(_programs) > 2 * len(_without_owner) + 1024:
-            for key in [k for k, held in _programs.items() if all(each() is None for each in held)]:
-                del _programs[key]
+        if len(_programs) > _most[0]:
+            for gone in [k for k, held in _programs.items() if all(each() is None for each in held)]:
+                del _programs[gone]
+            _most[0] = 2 * len(_programs) + 256
 
 
 def offered(function: Any) -> Iterator[Any]:
     """The programs of functions with the code of ``function``, the latest first."""
-    for each in list(_programs.get(_code_of(function), ())):  # type: ignore[call-overload]
+    if not isinstance(function, types.FunctionType):
+        return
+    for each in list(_programs.get(_codes(function), ())):
         program = each()
         if program is not None:
             yield program
@@ -226,7 +234,7 @@ def cache_info(fn: Any = None) -> CacheInfo:
         sum(each.hits for each in histories),
         sum(each.misses for each in histories),
         max((f.maxsize for f in functions), default=0),
-        sum(f.size for f in chosen),
+        len(set[int]().union(*[f.executables for f in chosen])),
         tuple(reason for each in histories for reason in each.reasons),
     )
 

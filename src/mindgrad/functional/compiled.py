@@ -88,11 +88,12 @@ class _Program:
         function: what was traced.
         key: the signature that it was traced for.
         dependencies: what else of Python it was traced with.
+        executable: what runs.
     """
 
     __slots__ = (
-        "__weakref__", "_array_type", "_donated", "_donated_types", "_executable", "_leaves", "_only", "_read", "_retyped",
-        "_structure", "_types", "_written", "dependencies", "function", "key",
+        "__weakref__", "_array_type", "_donated", "_donated_types", "_leaves", "_only", "_read", "_retyped",
+        "_structure", "_types", "_written", "dependencies", "executable", "function", "key",
     )  # fmt: skip
 
     def __init__(self, function: Callable[..., Any], key: Any, leaves: list[Any], structure: Any) -> None:
@@ -116,7 +117,7 @@ class _Program:
         count = len(graph.inputs) - len(parameters)
         self.dependencies = traced.dependencies
         self.dependencies.close([*parameters, *written])
-        self._executable = compile_ahead(graph, [count + k for k, given in enumerate(is_given) if given])
+        self.executable = compile_ahead(graph, [count + k for k, given in enumerate(is_given) if given])
         self._array_type = array_type()
 
     def moved(self, function: Callable[..., Any], cells: dict[int, Any]) -> _Program:
@@ -142,7 +143,7 @@ class _Program:
         for parameter in self._read:
             array = parameter._array
             arrays.append(array if type(array) is device_array else _moved(parameter))
-        executable = self._executable
+        executable = self.executable
         if self._written:
             found = run_and_store(
                 executable.run,
@@ -267,16 +268,16 @@ class Compiled:
     # -- what users ask ----------------------------------------------------------------------------
 
     @property
-    def size(self) -> int:
-        """How many programs are kept."""
-        return sum(len(each) for each in self._programs.values())
+    def executables(self) -> set[int]:
+        """What tells the executables that are kept."""
+        return {id(program.executable) for each in list(self._programs.values()) for program in each}
 
     def cache_info(self) -> CacheInfo:
         """How often programs were found again, and why they were compiled."""
         history = self.history
         if history is None:
             return CacheInfo(0, 0, self.maxsize, 0)
-        return CacheInfo(history.hits, history.misses, self.maxsize, self.size, tuple(history.reasons))
+        return CacheInfo(history.hits, history.misses, self.maxsize, len(self.executables), tuple(history.reasons))
 
     def cache_clear(self) -> None:
         """Forget all programs."""

@@ -6,18 +6,17 @@ An array is given away (donated) only if it is the Parameter's alone, which Pyth
 references tells: a tensor made by ``value()``, a second Parameter, a recording, an argument of a call
 that another thread is making now, all count. Anything else gets a copy donated instead, so that no one
 ever holds an array that was taken. While a program runs with it, the Parameter holds a :class:`Taken`,
-on which readers in other threads wait. The old value and the new are exchanged in single steps of the
-interpreter, so that an interrupt cannot come between; a program that fails before it starts leaves the
-Parameters as they were.
+on which readers in other threads wait. A signal that arrives meanwhile, Ctrl-C for one, is handled when the
+new values are stored; a program that fails before it starts leaves the Parameters as they were.
 """
 
 from __future__ import annotations
 
+import signal
 import sys
 import threading
-from collections import deque
 from collections.abc import Callable, Sequence
-from itertools import chain, islice, repeat
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -76,6 +75,58 @@ def settled(array: Any) -> Any:
     return array.wait() if type(array) is Taken else array
 
 
+class _Deferred:
+    """Defers what Python does on signals, in the main thread, which alone handles them."""
+
+    __slots__ = ("_arrived", "_handlers")
+
+    def __enter__(self) -> None:
+        self._arrived: list[tuple[Any, int, Any]] = []
+        self._handlers: dict[int, Any] = {}
+        if threading.current_thread() is not threading.main_thread():
+            return
+        try:
+            for number in _SIGNALS:
+                handler = signal.getsignal(number)
+                if callable(handler):
+                    self._handlers[number] = handler
+                    signal.signal(number, self._defer)
+        except BaseException:
+            self._restore()
+            raise
+
+    def _defer(self, number: int, frame: Any) -> None:
+        self._arrived.append((self._handlers[number], number, frame))
+
+    def _restore(self) -> BaseException | None:
+        """Restore all handlers, whatever the first of them raise already; gives what they raised."""
+        raised = None
+        while self._handlers:
+            try:
+                while self._handlers:
+                    number = next(reversed(self._handlers))
+                    signal.signal(number, self._handlers[number])
+                    del self._handlers[number]
+            except BaseException as error:
+                raised = error
+        return raised
+
+    def __exit__(self, *_: Any) -> None:
+        raised = self._restore()
+        if raised is not None:
+            raise raised
+        for handler, number, frame in self._arrived:
+            handler(number, frame)
+
+
+#: signals for which programs install handlers that raise
+_SIGNALS = [
+    getattr(signal, name)
+    for name in ("SIGALRM", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGINT")
+    if hasattr(signal, name)
+]
+
+
 def _counts(arrays: list[Any]) -> list[int]:
     return list(map(sys.getrefcount, arrays))
 
@@ -121,27 +172,29 @@ def run_and_store(
     Raises:
         RuntimeError: the program failed after it had taken over the arrays.
     """
-    found: list[list[Any]] = []
-    sink: deque[None] = deque(maxlen=0)
-    with _window:
+    with _window, _Deferred() if donated else nullcontext():
         originals = [settled(p._array) for p in donated]
-        # Prepared here, so that each exchange is one step of the interpreter, which nothing interrupts
-        take = map(setattr, donated, repeat("_array"), list(map(Taken, donated)))
-        restore = map(setattr, donated, repeat("_array"), originals)
-        store = map(setattr, written, repeat("_array"), islice(chain.from_iterable(found), first, None))
         try:
-            try:
-                sink.extend(take)
-                given = _given(originals, types)
-                found.extend(map(run, (arrays,), (given,), (extra,)))
-            finally:
-                sink.extend(store if found else restore)
+            _set_arrays(donated, list(map(Taken, donated)))
+            given = _given(originals, types)
+            found = run(arrays, given, extra)
         except Exception as error:
-            lost = [p.name for p in donated if getattr(p._array, "is_deleted", bool)()]
+            _set_arrays(donated, originals)
+            lost = [p.name for p, a in zip(donated, originals, strict=True) if _is_gone(a)]
             if lost:
                 raise RuntimeError(
                     f"a program failed after it had taken over the memory of the Parameters that it writes: "
                     f"the values of {', '.join(lost)} are lost. Load them from a checkpoint."
                 ) from error
             raise
-    return found[0]
+        _set_arrays(written, found[first:])
+    return found
+
+
+def _set_arrays(parameters: Sequence[Any], arrays: Sequence[Any]) -> None:
+    for parameter, array in zip(parameters, arrays, strict=True):
+        parameter._array = array
+
+
+def _is_gone(array: Any) -> bool:
+    return not isinstance(array, (np.ndarray, np.generic)) and array.is_deleted()

@@ -10,7 +10,7 @@ from typing import Any
 from mindgrad._base.tree import differences, flatten, paths
 from mindgrad.core.settings import GRAPH_MODE
 from mindgrad.core.types import TensorType
-from mindgrad.frontend.dependencies import Change, change
+from mindgrad.frontend.dependencies import MAKE_ONCE, Change, change
 from mindgrad.frontend.signature import FunctionKey, functions_in, same, shown
 
 __all__ = ["UNKNOWN", "between_functions", "between_signatures"]
@@ -24,7 +24,6 @@ _SHAPE = "Give it one shape: pad it, or cut it into pieces of one size."
 _DTYPE = "Convert it to one dtype."
 _NUMBER = "Make it a Tensor, or mutable(number)."
 _CONSTANT = "Every value of a constant is a program of its own; pass what changes as a Tensor."
-_FUNCTION = "Define the function once, outside of the loop, and pass what changes as a Tensor."
 _STRUCTURE = "Call it with one structure, or join the tensors in it to one."
 _OPTION = "Switch it less often."
 
@@ -111,7 +110,7 @@ def _of_leaves(label: str, before: Any, after: Any) -> Change:
         return Change(label, f"{label} changed from {before} to {after}", advice)
     one, other = _value(before), _value(after)
     if isinstance(after, FunctionKey):
-        advice = _FUNCTION
+        advice = MAKE_ONCE
     elif isinstance(one, (int, float, complex)) and not isinstance(one, bool):
         advice = _NUMBER
     else:
@@ -143,9 +142,9 @@ def between_functions(before: Any, after: Any) -> Change | None:
         ):
             values = [_content(cell), _content(new)]
             if not same(*values):
-                return change(f"the variable '{variable}' that {name} uses", *values, _FUNCTION)
+                return change(f"the variable '{variable}' that {name} uses", *values, MAKE_ONCE)
         if not same(one.__defaults__, other.__defaults__):
-            return change(f"the defaults of {name}", one.__defaults__, other.__defaults__, _FUNCTION)
+            return change(f"the defaults of {name}", one.__defaults__, other.__defaults__, MAKE_ONCE)
     return None
 
 

@@ -1,0 +1,263 @@
+"""Reverse mode of loops whose number of trips depends on the data, and its derivatives.
+
+    P(c, x₀; x̄_n) = the cotangents of c and x₀ for that of the last carry
+
+The row ``while_pullback`` walks the trips back from saved carries (``checkpoints``). What makes it closed
+under every transform is that no rule needs to look inside: with ``L = ⟨x̄_n, x_n(c, x₀)⟩`` it is the gradient
+of ``L``, so with the loop ``F`` of values and tangents
+
+    Ṗ_body(c, x₀, x̄; ċ, ẋ₀, x̄̇)  =  P_F(c, ċ, x₀, ẋ₀; x̄̇, x̄)           (the parts of c and x₀)
+    transposed, on directions v:   x̄̇-part  J_while v,    (ċ, ẋ₀)-part  P_F(c, v_c, x₀, v_x; 0, x̄)
+
+The second line holds because second derivatives are symmetric. So derivatives of any order and mixture are
+loops and pullbacks of loops of the same trips, and no order saves more than its own carries.
+
+Operands are those of the loop, then trips, period and buffers as it saves them, then the cotangents of the
+carry's parts ``moving``. Results are the cotangents of the constants ``active_consts`` and of these parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.control import checkpoints
+from mindgrad.control.bodies import closure
+from mindgrad.control.residuals import linear_trip
+from mindgrad.control.while_ import Fused, carries_before, divided, fused_loop, while_
+from mindgrad.core.build import current
+from mindgrad.core.evaluate import evaluate
+from mindgrad.core.graph import Graph, without_effects
+from mindgrad.core.primitive import Primitive
+from mindgrad.core.types import TensorType
+from mindgrad.primitives.kinds import zeros
+
+__all__ = ["while_pullback"]
+
+Indices = tuple[int, ...]
+
+
+# -- its linear part, which exists while a derivative is built -------------------------------------
+
+
+def _never(*_: Any, **__: Any) -> Any:
+    raise RuntimeError("the linear part of a loop exists only while a derivative is built.")
+
+
+def _tangent_types(*types: TensorType, consts: int, moving: Indices, **_: Any) -> Any:
+    return tuple([types[consts + k] for k in moving])
+
+
+def _tangent_transpose(
+    cts: Sequence[Any], *operands: Any, condition: Graph, body: Graph, consts: int, slots: int,
+    active_consts: Indices, start: Indices, moving: Indices,
+) -> list[Any]:  # fmt: skip
+    known = len(body.inputs) + 2 + len(body.outputs)
+    parameters = _pullback_parameters(condition, without_effects(body), consts, slots, active_consts, moving)
+    found = while_pullback(*operands[:known], *cts, **parameters)
+    of_carry = dict(zip(moving, found[len(active_consts) :], strict=True))
+    return [None] * known + [*found[: len(active_consts)], *[of_carry[k] for k in start]]
+
+
+#: the linear map from tangents of the constants ``active_consts`` and of the first carry's parts
+#: ``start`` to those of the last carry's parts ``moving``
+while_tangent = Primitive(
+    "while_tangent",
+    "control",
+    type_rule=_tangent_types,
+    numpy=_never,
+    xla=_never,
+    jvp=_never,
+    transpose=_tangent_transpose,
+    multiple=True,
+    taint="passes",
+)
+
+
+# -- reverse mode --------------------------------------------------------------------------------
+
+
+def _pullback_types(
+    *types: TensorType, consts: int, active_consts: Indices, moving: Indices, **_: Any
+) -> Any:
+    return tuple([types[k] for k in active_consts] + [types[consts + k] for k in moving])
+
+
+def _pullback_numpy(
+    *operands: Any, condition: Graph, body: Graph, consts: int, slots: int, active_consts: Indices,
+    moving: Indices, replay: Graph, outside: Graph, trip: Graph,
+) -> Any:  # fmt: skip
+    count = len(body.inputs)
+    given, carry = operands[:consts], operands[consts:count]
+    cts = list(operands[count + 2 + len(carry) :])
+    sums = [np.zeros_like(given[k]) for k in active_consts]
+    known = evaluate(outside, given)
+    for before in reversed(carries_before(condition, body, given, carry)[0]):
+        residuals = evaluate(replay, [*given, *before])[len(carry) :]
+        found = evaluate(trip, [*known, *residuals, *cts])
+        sums = [total + ct for total, ct in zip(sums, found, strict=False)]
+        cts = found[len(active_consts) :]
+    return (*sums, *cts)
+
+
+def _pullback_xla(
+    jax: Any, *operands: Any, condition: Any, body: Any, consts: int, slots: int, active_consts: Indices,
+    moving: Indices, replay: Any, outside: Any, trip: Any,
+) -> Any:  # fmt: skip
+    given, rest = operands[:consts], operands[consts:]
+    carries = (len(rest) - 2 - len(moving)) // 2
+    known = outside(*given)
+
+    def keep(x: Any) -> Any:
+        found = replay(*given, *x)
+        return tuple(found[:carries]), tuple(found[carries:])
+
+    return checkpoints.walk_back(
+        jax,
+        lambda x: tuple(body(*given, *x)),
+        keep,
+        lambda residuals, cts: tuple(trip(*known, *residuals, *cts)),
+        trips=rest[carries],
+        period=rest[carries + 1],
+        buffers=rest[carries + 2 : 2 * carries + 2],
+        residuals=jax.eval_shape(keep, tuple(rest[:carries]))[1],
+        cotangents=rest[2 * carries + 2 :],
+        sums=[jax.numpy.zeros_like(given[k]) for k in active_consts],
+        slots=slots,
+    )
+
+
+def _pullback_parts(operands: Sequence[Any], body: Graph) -> tuple[Any, Any]:
+    """Of operands, or of their tangents: those of the loop, and the cotangents."""
+    count = len(body.inputs)
+    return operands[:count], operands[count + 2 + len(body.outputs) :]
+
+
+def _pullback_of(
+    fused: Fused, operands: tuple[Any, ...], slots: int, of_values: dict[int, Any],
+    of_tangents: dict[int, Any], active_consts: Indices, start: Indices,
+) -> tuple[tuple[Any, ...], dict[str, Any]]:  # fmt: skip
+    """Operands and parameters of ``P_F`` with these cotangents of the values and of the tangents.
+
+    ``active_consts`` and ``start`` are the constants and the parts of the carry of ``F`` whose
+    cotangents are wanted.
+    """
+    made = while_(*operands, **fused.parameters, slots=slots)
+    consts = fused.parameters["consts"]
+    carry = operands[consts:]
+    moving = closure(fused.body, consts, active_consts, start)
+    given = {
+        **of_values,
+        **dict(zip(fused.tangents_at(list(of_tangents)), of_tangents.values(), strict=True)),
+    }
+    cts = [given[k] if k in given else zeros(carry[k].type) for k in moving]
+    parameters = _pullback_parameters(fused.condition, fused.body, consts, slots, active_consts, moving)
+    return (*operands, *made[len(carry) :], *cts), parameters
+
+
+def _pullback_parameters(
+    condition: Graph, body: Graph, consts: int, slots: int, active_consts: Indices, moving: Indices
+) -> dict[str, Any]:
+    trip = linear_trip(body, consts, active_consts, moving)
+    return {
+        "condition": condition, "body": body, "consts": consts, "slots": slots,
+        "active_consts": active_consts, "moving": moving,
+        "replay": trip.replay, "outside": trip.outside, "trip": trip.pullback,
+    }  # fmt: skip
+
+
+def _pullback_jvp(
+    y: Sequence[Any], operands: Any, ts: Any, condition: Graph, body: Graph, consts: int, slots: int,
+    active_consts: Indices, moving: Indices, **_: Graph,
+) -> Any:  # fmt: skip
+    xs, cts = _pullback_parts(operands, body)
+    x_tangents, ct_tangents = _pullback_parts(ts, body)
+    turned, of_consts, of_carry = divided(x_tangents, consts)
+    rates = {k: t for k, t in zip(moving, ct_tangents, strict=True) if t is not None}
+    every = [*of_consts, *of_carry.values(), *rates.values()]
+    if not every:
+        return [None] * len(y)
+    parameters = _pullback_parameters(condition, body, consts, slots, active_consts, moving)
+    if any(t.linear for t in every):
+        return while_pullback_tangent(
+            *xs, *cts, *every, turned=turned, start=tuple(of_carry), rated=tuple(rates), **parameters
+        )
+    fused = fused_loop(condition, body, consts, turned, tuple(of_carry))
+    values = {k: rates[k] if k in rates else zeros(ct.type) for k, ct in zip(moving, cts, strict=True)}
+    tangents = {k: ct for k, ct in zip(moving, cts, strict=True) if k in fused.active_carry}
+    operands_of = fused.operands(xs, of_consts, of_carry)
+    # with the cotangents of all tangents, P_F gives the value of P as well
+    covers = set(active_consts) <= set(turned) and set(moving) <= set(fused.active_carry)
+    wanted_consts, start = active_consts, moving
+    if covers:
+        wanted_consts += tuple([consts + turned.index(k) for k in active_consts])
+        start += tuple(fused.tangents_at(moving))
+    inputs, given = _pullback_of(fused, operands_of, slots, values, tangents, wanted_consts, start)
+    at_consts, at_carry = len(given["active_consts"]), given["moving"]
+    firsts = [*range(len(active_consts)), *[at_consts + at_carry.index(k) for k in moving]]
+    if covers:
+        seconds = [
+            *range(len(active_consts), 2 * len(active_consts)),
+            *[at_consts + at_carry.index(k) for k in fused.tangents_at(moving)],
+        ]
+        found = current().supersede(y[0].made_by, while_pullback, inputs, given, seconds)
+    else:
+        found = while_pullback(*inputs, **given)
+    return [found[k] for k in firsts]
+
+
+while_pullback = Primitive(
+    "while_pullback",
+    "control",
+    type_rule=_pullback_types,
+    numpy=_pullback_numpy,
+    xla=_pullback_xla,
+    jvp=_pullback_jvp,
+    multiple=True,
+    taint="passes",
+)
+
+
+def _pullback_tangent_types(
+    *types: TensorType, consts: int, active_consts: Indices, moving: Indices, **_: Any
+) -> Any:
+    return tuple([types[k] for k in active_consts] + [types[consts + k] for k in moving])
+
+
+def _pullback_tangent_transpose(
+    directions: Sequence[Any], *operands: Any, condition: Graph, body: Graph, consts: int, slots: int,
+    active_consts: Indices, moving: Indices, turned: Indices, start: Indices, rated: Indices, **_: Graph,
+) -> list[Any]:  # fmt: skip
+    count = len(body.inputs)
+    xs, cts = operands[:count], operands[count : count + len(moving)]
+    of_consts = list(directions[: len(active_consts)])
+    of_carry = dict(zip(moving, directions[len(active_consts) :], strict=True))
+    fused = fused_loop(condition, body, consts, active_consts, moving)
+    operands_of = fused.operands(xs, of_consts, of_carry)
+    loop = while_(*operands_of, **fused.parameters, slots=slots)
+    moved = dict(zip(fused.active_carry, loop[fused.carries :], strict=False))
+    result: list[Any] = [None] * (count + len(moving))
+    if turned or start:
+        tangents = {k: ct for k, ct in zip(moving, cts, strict=True) if k in fused.active_carry}
+        inputs, given = _pullback_of(fused, operands_of, slots, {}, tangents, turned, start)
+        found = while_pullback(*inputs, **given)
+        of_part = dict(zip(given["moving"], found[len(turned) :], strict=True))
+        result += [*found[: len(turned)], *[of_part[k] for k in start]]
+    return result + [moved[k] for k in rated]
+
+
+#: the linear map from tangents of the constants ``turned``, of the first carry's parts ``start`` and of
+#: the cotangents of ``rated`` to the tangents of what ``while_pullback`` gives
+while_pullback_tangent = Primitive(
+    "while_pullback_tangent",
+    "control",
+    type_rule=_pullback_tangent_types,
+    numpy=_never,
+    xla=_never,
+    jvp=_never,
+    transpose=_pullback_tangent_transpose,
+    multiple=True,
+    taint="passes",
+)

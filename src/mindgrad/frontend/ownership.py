@@ -1,0 +1,149 @@
+"""What a compiled program may change: what it made itself, and nothing else.
+
+A list that is appended to or an attribute that is assigned changes once, while the program is traced, and not
+when it runs. That is right for what the program made itself. For anything from outside it would be silently
+wrong, and so would it be inside the body of a branch or loop for what was made before it: it is refused.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from mindgrad._base.location import user_frame
+from mindgrad._base.refusal import refuse
+from mindgrad.frontend.variables import containers
+
+__all__ = [
+    "dropped", "is_in_body", "is_tracing", "made", "may_call", "may_change", "may_set", "note_outside",
+    "open_body", "own", "refuse_change", "tracing", "why_dropped",
+]  # fmt: skip
+
+_MUTATORS = {
+    list: {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse"},
+    dict: {"update", "pop", "popitem", "clear", "setdefault"},
+    set: {"add", "update", "remove", "discard", "pop", "clear"},
+}
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        #: what was made while tracing the program and the bodies in it, innermost last
+        self.owned: list[dict[int, Any]] = []
+        #: containers that came from attributes of objects from outside
+        self.outside: dict[int, Any] = {}
+        #: why a variable is not defined any more: (file, function, name) -> (line, reason)
+        self.dropped: dict[tuple[str, str, str], tuple[int, str]] = {}
+
+
+_local = _Local()
+
+
+@contextmanager
+def open_body(owned: dict[int, Any]) -> Iterator[None]:
+    """While a body is traced that may change ``owned``."""
+    _local.owned.append(owned)
+    try:
+        yield
+    finally:
+        _local.owned.pop()
+
+
+@contextmanager
+def tracing() -> Iterator[None]:
+    """While a program is traced, from its outermost call on."""
+    _local.outside.clear()
+    _local.dropped.clear()
+    with open_body({}):
+        yield
+
+
+def is_tracing() -> bool:
+    """Whether a program is being traced on this thread."""
+    return bool(_local.owned)
+
+
+def is_in_body() -> bool:
+    """Whether the body of a branch or loop is being traced."""
+    return len(_local.owned) > 1
+
+
+# -- variables -----------------------------------------------------------------------------------
+
+
+def dropped(name: str, reason: str) -> None:
+    """Note why a variable of the user's innermost function has no value from here on."""
+    frame = user_frame()
+    key = (frame.f_code.co_filename, frame.f_code.co_name, name)
+    _local.dropped[key] = (frame.f_lineno, reason)
+
+
+def why_dropped(code: Any, name: str) -> tuple[int, str] | None:
+    """The line at which a variable of ``code`` lost its value, and why; ``None`` if it did not."""
+    return _local.dropped.get((code.co_filename, code.co_name, name))
+
+
+# -- objects -------------------------------------------------------------------------------------
+
+
+def made(x: Any) -> Any:
+    """Note that ``x`` was made here, so that what is being traced may change it."""
+    if _local.owned:
+        _local.owned[-1][id(x)] = x
+    return x
+
+
+def own(values: Any) -> None:
+    """Note that the containers in ``values`` were made here."""
+    if _local.owned:
+        containers(values, _local.owned[-1])
+
+
+def note_outside(owner: Any, container: Any) -> None:
+    """Note that ``container`` is held by an object, one from outside of the program perhaps."""
+    if _local.owned and id(owner) not in _local.owned[0]:
+        _local.outside[id(container)] = container
+
+
+def may_set(owner: Any, name: str, how: str = "assigned") -> None:
+    """Refuse that an attribute changes unless ``owner`` was made here. Cells see to it themselves."""
+    if not _local.owned or id(owner) in _local.owned[-1]:
+        return
+    if is_in_body() or not hasattr(owner, "parameters_and_names"):
+        refuse_change(f"the attribute '{name}' of a {type(owner).__name__} is {how}")
+
+
+def may_change(container: Any, how: str) -> None:
+    """Refuse that a container changes that was not made here."""
+    if not _local.owned or not isinstance(container, (list, dict, set)):
+        return
+    if id(container) in _local.owned[-1]:
+        return
+    if is_in_body() or id(container) in _local.outside or _is_global(container):
+        refuse_change(f"a {type(container).__name__} that was made outside is changed ({how})")
+
+
+def may_call(method: Any) -> bool:
+    """Whether ``method`` is one of a list, dict or set; refused if it changes one not made here."""
+    owner = getattr(method, "__self__", None)
+    if type(owner) not in _MUTATORS:
+        return False
+    if method.__name__ in _MUTATORS[type(owner)]:
+        may_change(owner, f".{method.__name__}()")
+    return True
+
+
+def _is_global(container: Any) -> bool:
+    return any(value is container for value in user_frame().f_globals.values())
+
+
+def refuse_change(what: str) -> NoReturn:
+    """Refuse a change that would happen while compiling only."""
+    where = "inside a branch or loop that a tensor decides on" if is_in_body() else "in a compiled program"
+    refuse(
+        f"{what} {where}: this would happen once, while compiling, and not when the program runs",
+        "Assign to a local variable and return it or use it after the branch or loop, make the attribute a "
+        "Parameter, or run in PYNATIVE_MODE.",
+    )
