@@ -1,6 +1,7 @@
 """mindgrad differentiates programs, with MindSpore's gradient API, on CPU and GPU."""
 
 from mindgrad import context, nn, ops
+from mindgrad._base.refusal import CompileError
 from mindgrad.cli import install
 from mindgrad.common import dtype
 from mindgrad.common.dtype import (
@@ -35,7 +36,7 @@ from mindgrad.functional.vjp import vjp
 __version__ = "0.1.0"
 
 __all__ = [
-    "GRAPH_MODE", "PYNATIVE_MODE", "Parameter", "ParameterTuple", "Tensor", "cache_info", "clear_cache",
+    "CompileError", "GRAPH_MODE", "PYNATIVE_MODE", "Parameter", "ParameterTuple", "Tensor", "cache_info", "clear_cache",
     "context", "dtype",
     "get_context", "get_grad", "grad", "install", "jacfwd", "jacrev", "jit", "jvp", "linearize",
     "ms_function", "mutable", "nn", "ops", "set_context", "value_and_grad", "vjp",

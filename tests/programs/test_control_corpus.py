@@ -20,6 +20,7 @@ from tests.programs.control import (
     long,
     nets,
     numerics,
+    refused,
     state,
     whiles,
 )
@@ -28,7 +29,20 @@ from tests.programs.control.hyper_dual import ELEMENTARY, derivatives
 from tests.programs.control.program import PROGRAMS
 from tests.programs.corpus.check import MODES
 
-ROOMS = (assignments, branches, containers, fors, functions, gradients, jumps, nets, numerics, state, whiles)
+ROOMS = (
+    assignments,
+    branches,
+    containers,
+    fors,
+    functions,
+    gradients,
+    jumps,
+    nets,
+    numerics,
+    refused,
+    state,
+    whiles,
+)
 CASES = [(name, index) for name, each in PROGRAMS.items() for index in range(len(each.cases))]
 
 
@@ -75,7 +89,7 @@ def test_eager_meets_the_reference(checked, name, index):
         agree(found[mode], expected, mode, tolerance, tolerance * size(expected))
 
 
-@pytest.mark.parametrize(("name", "index"), CASES)
+@pytest.mark.parametrize(("name", "index"), [(n, i) for n, i in CASES if not PROGRAMS[n].refused])
 def test_compiled_is_eager(checked, name, index):
     eager, compiled = checked(name).eager(index), checked(name).compiled(index)
     assert list(compiled) == list(MODES[:-1])
@@ -116,12 +130,23 @@ def test_eager_calls_leave_what_the_reference_leaves(name):
         agree(called_twice(each, case), expected, "value", each.rtol, each.rtol * size(expected))
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", [name for name, each in PROGRAMS.items() if not each.refused])
 def test_graph_mode_calls_leave_what_the_reference_leaves(graph_mode, name):
     each = PROGRAMS[name]
     for case in each.cases:
         expected = expected_twice(each, case)
         agree(called_twice(each, case), expected, "value", each.rtol, each.rtol * size(expected))
+
+
+@pytest.mark.parametrize("name", [name for name, each in PROGRAMS.items() if each.refused])
+def test_graph_mode_refuses(graph_mode, name):
+    """Before anything runs, with the line, the reason, and what to write instead."""
+    each = PROGRAMS[name]
+    for case in each.cases:
+        with pytest.raises((TypeError, RuntimeError), match=each.refused) as raised:
+            called_twice(each, case)
+        assert "refused.py" in str(raised.value)
+        assert "nstead" in str(raised.value)
 
 
 # -- loops of very many trips ------------------------------------------------------------------------

@@ -6,9 +6,12 @@ often), and hands on only the variables that the rewriting says have to be hande
 without side effects still has to give the same.
 """
 
+import contextlib
+import functools
 import operator
 
 from mindgrad.frontend.convert import convert
+from mindgrad.frontend.flow import Runtime
 
 _AUGMENT = {
     "+": operator.iadd, "-": operator.isub, "*": operator.imul, "@": operator.imatmul, "/": operator.itruediv,
@@ -115,15 +118,19 @@ class PlainRuntime:
     def try_end(self, token):
         assert token is self
 
+    def caught(self):
+        pass
+
+    is_itself = Runtime.is_itself
+
 
 class HavocRuntime(PlainRuntime):
     def _tried(self, run, get, put):
         """Run something whose outcome must not matter: everything that counts is put back."""
         before = get()
-        try:
+        # a variable that only the real way defines; what a program raises
+        with contextlib.suppress(NameError, ValueError):
             run()
-        except (NameError, ValueError):  # a variable that only the real way defines; `raise` in a program
-            pass
         put(before)
 
     def if_(self, test, then, orelse, get, put, names):
@@ -146,7 +153,7 @@ class HavocRuntime(PlainRuntime):
     def for_(self, items, body, get, put, names, stopped):
         items = list(items)
         for item in items[:1]:
-            self._tried(lambda: body(item), get, put)
+            self._tried(functools.partial(body, item), get, put)
         super().for_(items, body, get, put, names, stopped)
         for item in items[-1:]:
-            self._tried(lambda: body(item), get, put)
+            self._tried(functools.partial(body, item), get, put)

@@ -386,7 +386,9 @@ def test_a_training_step_leaves_what_the_eager_one_leaves():
         count = Parameter(Tensor(0), name="n", requires_grad=False)
 
         def step(x):
-            loss, slope = ms.value_and_grad(lambda x: (ops.tanh(ops.matmul(x, weight)) ** 2).mean(), None, weight)(x)
+            loss, slope = ms.value_and_grad(
+                lambda x: (ops.tanh(ops.matmul(x, weight)) ** 2).mean(), None, weight
+            )(x)
             moment.set_data(0.9 * moment + slope)
             weight.set_data(weight - 0.1 * moment)
             count.set_data(count + 1)

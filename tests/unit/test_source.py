@@ -92,7 +92,7 @@ def same(function):
 
 def test_decorated():
     @same
-    @functools.lru_cache(maxsize=None)
+    @functools.cache
     @same
     def f(x, y: int = 1) -> int:
         return x - y

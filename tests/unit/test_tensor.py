@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import re
+from collections import deque
 
 import ml_dtypes
 import numpy as np
@@ -238,16 +240,17 @@ def test_tensors_are_told_apart_by_identity():
     ],
 )
 def test_values_are_unknown_while_compiling(read):
-    with pytest.raises(RuntimeError, match="no value while its program is being compiled"):
+    with pytest.raises(TypeError, match=r"not known while|used as the key|being compiled"):
         Compiled(read)(Tensor([1.0, 2.0]))
 
 
 def test_truth_is_unknown_while_compiling():
     with pytest.raises(TypeError, match=r"ops\.select"):
-        Compiled(lambda x: x if x > 0 else -x)(Tensor(1.0))
+        Compiled(lambda x: [y for y in (x, -x) if y > 0])(Tensor(1.0))
 
 
 def test_printing_while_compiling_says_so():
-    seen = []
+    seen = deque()
     Compiled(lambda x: (seen.append((str(x), repr(x), f"{x}")), x)[1])(Tensor([1.0, 2.0]))
-    assert set(seen[0]) == {"Tensor(shape=[2], dtype=Float32, value=<being compiled>)"}
+    for text in seen[0]:
+        assert re.fullmatch(r"Tensor\(shape=\[2\], dtype=Float32, value=<being compiled: \d+>\)", text)

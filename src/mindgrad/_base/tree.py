@@ -47,7 +47,7 @@ def flatten(tree: Any) -> tuple[list[Any], Any]:
 
 
 def _describe(tree: Any, leaves: list[Any]) -> Any:
-    kind = type(tree)
+    kind: Any = type(tree)
     if isinstance(tree, (tuple, list)):
         return (kind, tuple([_describe(each, leaves) for each in tree]))
     if isinstance(tree, dict):
@@ -104,7 +104,7 @@ def _rebuild(structure: Any, leaves: Iterator[Any]) -> Any:
     return kind(zip(names, items, strict=True))
 
 
-def _sequence(kind: type, items: list[Any]) -> Any:
+def _sequence(kind: Any, items: list[Any]) -> Any:
     """A tuple or list of type ``kind``, without the checks of its constructor where it has some.
 
     They say what users may put in; a placeholder that stands for such an item while a program is
@@ -122,7 +122,7 @@ def _sequence(kind: type, items: list[Any]) -> Any:
 
 def record_of(kind: type, attributes: dict[str, Any]) -> Any:
     """An instance of the dataclass ``kind`` with these attributes."""
-    made = object.__new__(kind)
+    made: Any = object.__new__(kind)
     for name, value in attributes.items():
         object.__setattr__(made, name, value)  # frozen ones too
     return made

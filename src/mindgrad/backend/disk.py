@@ -24,6 +24,7 @@ import platform
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -176,10 +177,8 @@ def _files(place: Path) -> Iterator[tuple[Path, os.stat_result]]:
 
 
 def _touch(file: Path) -> None:
-    try:
+    with suppress(OSError):  # read-only, or deleted by another process
         os.utime(file)
-    except OSError:  # read-only, or deleted by another process
-        pass
 
 
 def _delete(file: Path) -> None:

@@ -26,7 +26,7 @@ __all__ = ["as_one_function", "is_small_loop"]
 
 _LOOPS = ("scan", "while", "while_pullback")
 _SIMPLE = frozenset(
-    ["broadcast_in_dim", "cond", "concatenate", "convert", "custom", "dynamic_slice", "dynamic_update_slice",
+    ["broadcast_in_dim", "concatenate", "convert", "custom", "dynamic_slice", "dynamic_update_slice",
      "iota", "pad", "reduce_all", "reduce_any", "reduce_max", "reduce_min", "reduce_prod", "reduce_sum",
      "reshape", "reverse", "slice", "transpose", *_LOOPS]
 )  # fmt: skip

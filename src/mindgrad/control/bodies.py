@@ -26,10 +26,12 @@ __all__ = [
     "closure",
     "forward_body",
     "in_loop",
-    "is_differentiable",
     "is_in_loop",
+    "marked",
+    "marked_loop",
     "reach",
     "split",
+    "starts_taint",
     "transposed_body",
 ]
 
@@ -63,15 +65,47 @@ def active(ts: Sequence[Any]) -> Indices:
     return tuple([k for k, t in enumerate(ts) if t is not None])
 
 
-def is_differentiable(type: TensorType) -> bool:
-    """Whether a value of this type can carry a tangent (truth values cannot)."""
-    return type.dtype.kind != "bool"
+# -- values that can be infinite or NaN (see ``primitives.kinds``) -------------------------------
+
+
+def starts_taint(*graphs: Graph) -> str:
+    """How a row that runs ``graphs`` treats such values: as its rule ``taint`` says."""
+    return "starts" if any(y.tainted for graph in graphs for y in graph.outputs) else "passes"
+
+
+@lru_cache(maxsize=256)
+def _marked(graph: Graph, flags: tuple[bool, ...]) -> Graph:
+    builder = Builder()
+    with building(builder):
+        inputs = [builder.input(v.type, tainted=flag) for v, flag in zip(graph.inputs, flags, strict=True)]
+        return builder.close(builder.inline(graph, inputs))
+
+
+def marked(graph: Graph, operands: Sequence[Any]) -> Graph:
+    """``graph`` with those inputs marked whose operands can be infinite, and all that comes of them."""
+    flags = tuple([v.tainted or x.tainted for v, x in zip(graph.inputs, operands, strict=True)])
+    return graph if flags == tuple([v.tainted for v in graph.inputs]) else _marked(graph, flags)
+
+
+def marked_loop(body: Graph, operands: Sequence[Any], consts: int, carries: int) -> Graph:
+    """The same for the body of a loop, whose carry can become infinite in a trip."""
+    while True:
+        carried = [
+            y.tainted or x.tainted
+            for y, x in zip(body.outputs[:carries], operands[consts : consts + carries], strict=True)
+        ]
+        flags = [v.tainted or x.tainted for v, x in zip(body.inputs, operands, strict=True)]
+        for k, flag in enumerate(carried, consts):
+            flags[k] = flags[k] or flag
+        if flags == [v.tainted for v in body.inputs]:
+            return body
+        body = _marked(body, tuple(flags))
 
 
 def _pushed(graph: Graph, given: Iterable[int]) -> tuple[Builder, list[Any], list[Any], list[Any], dict]:
     builder = Builder()
     with building(builder):
-        inputs = [builder.input(v.type) for v in graph.inputs]
+        inputs = [builder.input(v.type, tainted=v.tainted) for v in graph.inputs]
         directions = [builder.input(graph.inputs[i].type) for i in given]
         outputs = builder.inline(graph, inputs)
         tangents: dict[Any, Any] = {inputs[i]: t for i, t in zip(given, directions, strict=True)}
@@ -136,7 +170,7 @@ class Split:
     def __init__(self, graph: Graph, given: Indices, wanted: Indices) -> None:
         builder = Builder()
         with building(builder):
-            self.inputs = [builder.input(v.type) for v in graph.inputs]
+            self.inputs = [builder.input(v.type, tainted=v.tainted) for v in graph.inputs]
             self.outputs = builder.inline(graph, self.inputs)
             self.directions, tangents = linearize(builder, [self.inputs[i] for i in given], self.outputs)
         self.tangents = [zeros(self.outputs[k].type) if tangents[k] is None else tangents[k] for k in wanted]
@@ -182,7 +216,7 @@ def transposed_body(
     builder = Builder()
     with building(builder):
         chosen = set(directions)
-        inputs = [builder.input(v.type, linear=k in chosen) for k, v in enumerate(graph.inputs)]
+        inputs = [builder.input(v.type, k in chosen, v.tainted) for k, v in enumerate(graph.inputs)]
         cotangents = [builder.input(graph.outputs[k].type) for k in present]
         outputs = builder.inline(graph, inputs)
         pulled = pull_cotangents(

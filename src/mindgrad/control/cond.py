@@ -20,8 +20,10 @@ from mindgrad.control.bodies import (
     Split,
     active,
     forward_body,
+    marked,
     reach,
     split,
+    starts_taint,
     transposed_body,
 )
 from mindgrad.core.build import current
@@ -59,6 +61,9 @@ def _xla(jax: Any, predicate: Any, *xs: Any, true: Any, false: Any) -> Any:
 def _simplify(predicate: Any, *xs: Any, true: Graph, false: Graph) -> Any:
     if isinstance(predicate, Constant):
         return tuple(current().inline(true if predicate.is_all(True) else false, xs))
+    branches = {"true": marked(true, xs), "false": marked(false, xs)}
+    if branches["true"] is not true or branches["false"] is not false:
+        return cond(predicate, *xs, **branches)
     return None
 
 
@@ -75,8 +80,8 @@ def _jvp(y: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any], true: Graph, fa
         found = _linear(equation, directions, given, wanted)
     else:
         parameters = {
-            "true": forward_body(true, given, wanted),
-            "false": forward_body(false, given, wanted),
+            name: marked(forward_body(branch, given, wanted), (*xs[1:], *directions))
+            for name, branch in (("true", true), ("false", false))
         }
         inputs = (*xs, *directions)
         made = current().supersede(equation, cond, inputs, parameters, range(len(y)))
@@ -150,5 +155,5 @@ cond = Primitive(
     transpose=_transpose,
     simplify=_simplify,
     multiple=True,
-    taint="passes",
+    taint=lambda *_, true, false: starts_taint(true, false),
 )

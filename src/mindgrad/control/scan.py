@@ -24,7 +24,15 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.control.bodies import active, closure, forward_body, reach, transposed_body
+from mindgrad.control.bodies import (
+    active,
+    closure,
+    forward_body,
+    marked_loop,
+    reach,
+    starts_taint,
+    transposed_body,
+)
 from mindgrad.control.residuals import kept
 from mindgrad.core.build import Builder, building, current
 from mindgrad.core.evaluate import evaluate
@@ -175,9 +183,10 @@ def _forward(equation: Equation, ts: Any, given: Indices, start: Indices) -> tup
         *c, *[t for t in of_c if t is not None], *x, *moving, *s, *[t for t in of_s if t is not None]
     )  # fmt: skip
     moved, count = len(moving), len(equation.outputs)
+    fixed = consts + sum(t is not None for t in of_c)
     parameters = parameters | {
-        "body": fused.body,
-        "consts": consts + sum(t is not None for t in of_c),
+        "body": marked_loop(fused.body, inputs, fixed, carries + moved),
+        "consts": fixed,
         "carries": carries + moved,
     }
     if equation.has_effect:
@@ -259,13 +268,13 @@ class _Transposed:
         builder = Builder()
         with building(builder):
             fixed, sums, of_carry, slices, of_ys = [
-                [builder.input(type) for type in types]
-                for types in (
-                    [v.type for v in fixed],
-                    [body.inputs[k].type for k in self.summed],
-                    [body.outputs[k].type for k in parts],
-                    [v.type for v in known[len(fixed) :]],
-                    [body.outputs[k].type for k in ys],
+                [builder.input(v.type, tainted=v.tainted) for v in like]
+                for like in (
+                    fixed,
+                    [body.inputs[k] for k in self.summed],
+                    [body.outputs[k] for k in parts],
+                    known[len(fixed) :],
+                    [body.outputs[k] for k in ys],
                 )
             ]
             made = dict(zip(found, builder.inline(pulled, [*fixed, *slices, *of_carry, *of_ys]), strict=True))
@@ -316,6 +325,13 @@ def _transpose(
     return result
 
 
+def _simplify(*operands: Any, body: Graph, consts: int, carries: int, **parameters: Any) -> Any:
+    found = marked_loop(body, operands, consts, carries)
+    if found is body:
+        return None
+    return scan(*operands, **parameters, body=found, consts=consts, carries=carries)
+
+
 scan = Primitive(
     "scan",
     "control",
@@ -325,5 +341,6 @@ scan = Primitive(
     jvp=_jvp,
     transpose=_transpose,
     multiple=True,
-    taint="passes",
+    simplify=_simplify,
+    taint=lambda *_, body, **parameters: starts_taint(body),
 )

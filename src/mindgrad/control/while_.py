@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.control import checkpoints
-from mindgrad.control.bodies import active, closure, forward_body, is_in_loop
+from mindgrad.control.bodies import active, closure, forward_body, is_in_loop, marked_loop, starts_taint
 from mindgrad.control.residuals import linear_trip
 from mindgrad.core.build import current
 from mindgrad.core.dtype import int32
@@ -122,7 +122,7 @@ class Fused:
     __slots__ = ("active_carry", "active_consts", "body", "carries", "condition", "consts")
 
     def __init__(self, condition: Graph, body: Graph, consts: int, active_consts: Indices, start: Indices):
-        body = without_effects(body)
+        body, condition = without_effects(body), without_effects(condition)
         self.active_consts = active_consts
         self.active_carry = closure(body, consts, active_consts, start)
         self.consts = consts
@@ -194,6 +194,7 @@ def _jvp(
         equation: Equation = y[0].made_by
         parameters = fused.parameters | ({"slots": slots} if slots else {})
         operands = fused.operands(xs, of_consts, of_carry)
+        parameters["body"] = marked_loop(fused.body, operands, parameters["consts"], len(fused.body.outputs))
         if equation.has_effect:
             made = while_(*operands, **parameters)
         else:
@@ -218,6 +219,14 @@ def _saved(equation: Equation, residuals: Sequence[TensorType]) -> tuple[Any, ..
     return current().extend(equation, parameters | {"slots": slots}, _saved_types(carry, slots))
 
 
+def _simplify(*operands: Any, condition: Graph, body: Graph, consts: int, slots: int = 0) -> Any:
+    found = marked_loop(body, operands, consts, len(body.outputs))
+    if found is body:
+        return None
+    given: dict[str, Any] = {"slots": slots} if slots else {}
+    return while_(*operands, condition=condition, body=found, consts=consts, **given)
+
+
 while_ = Primitive(
     "while",
     "control",
@@ -225,6 +234,7 @@ while_ = Primitive(
     numpy=_numpy,
     xla=_xla,
     jvp=_jvp,
+    simplify=_simplify,
     multiple=True,
-    taint="passes",
+    taint=lambda *_, body, **parameters: starts_taint(body),
 )

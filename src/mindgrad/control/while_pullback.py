@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.control import checkpoints
-from mindgrad.control.bodies import closure
+from mindgrad.control.bodies import closure, marked_loop, starts_taint
 from mindgrad.control.residuals import linear_trip
 from mindgrad.control.while_ import Fused, carries_before, divided, fused_loop, while_
 from mindgrad.core.build import current
@@ -162,7 +162,7 @@ def _pullback_parameters(
 ) -> dict[str, Any]:
     trip = linear_trip(body, consts, active_consts, moving)
     return {
-        "condition": condition, "body": body, "consts": consts, "slots": slots,
+        "condition": without_effects(condition), "body": body, "consts": consts, "slots": slots,
         "active_consts": active_consts, "moving": moving,
         "replay": trip.replay, "outside": trip.outside, "trip": trip.pullback,
     }  # fmt: skip
@@ -208,6 +208,19 @@ def _pullback_jvp(
     return [found[k] for k in firsts]
 
 
+def _pullback_simplify(
+    *operands: Any, condition: Graph, body: Graph, consts: int, slots: int, active_consts: Indices,
+    moving: Indices, **_: Graph,
+) -> Any:  # fmt: skip
+    xs, _ = _pullback_parts(operands, body)
+    found = marked_loop(body, xs, consts, len(body.outputs))
+    if found is body:
+        return None
+    return while_pullback(
+        *operands, **_pullback_parameters(condition, found, consts, slots, active_consts, moving)
+    )
+
+
 while_pullback = Primitive(
     "while_pullback",
     "control",
@@ -215,8 +228,9 @@ while_pullback = Primitive(
     numpy=_pullback_numpy,
     xla=_pullback_xla,
     jvp=_pullback_jvp,
+    simplify=_pullback_simplify,
     multiple=True,
-    taint="passes",
+    taint=lambda *_, replay, trip, **parameters: starts_taint(replay, trip),
 )
 
 

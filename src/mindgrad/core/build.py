@@ -59,6 +59,18 @@ def building(builder: Builder) -> Iterator[Builder]:
         _local.builder = previous
 
 
+def _is_tainted(
+    primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any], passed: bool | None = None
+) -> bool:
+    """Whether what ``primitive`` gives can be infinite; ``passed``: whether an operand can, if that is known."""
+    taint: Any = primitive.taint
+    if callable(taint):
+        taint = taint(*inputs, **parameters)
+    if taint == "passes":
+        return any(atom.tainted for atom in inputs) if passed is None else passed
+    return taint == "starts"
+
+
 class Builder:
     """Collects the equations of one graph."""
 
@@ -74,9 +86,9 @@ class Builder:
         self._table: dict[Any, Any] = {}
         self._constants: dict[Any, Constant] = {}
 
-    def input(self, type: TensorType, linear: bool = False) -> Variable:
+    def input(self, type: TensorType, linear: bool = False, tainted: bool = False) -> Variable:
         """A new input of the graph; a ``linear`` one is a tangent and no input of the result."""
-        variable = Variable(type, linear)
+        variable = Variable(type, linear, tainted)
         if not linear:
             self.inputs.append(variable)
         return variable
@@ -122,11 +134,8 @@ class Builder:
         if found is not None:
             return found
         types = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
-        taint = primitive.taint
-        if taint != "passes":
-            if callable(taint):
-                taint = taint(*inputs, **parameters)
-            tainted = taint == "starts" or (taint == "passes" and tainted)
+        if primitive.taint != "passes":
+            tainted = _is_tainted(primitive, inputs, parameters, tainted)
         if primitive.multiple:
             outputs = tuple(Variable(each, linear, tainted) for each in types)
             result: Any = outputs
@@ -184,7 +193,8 @@ class Builder:
 
         The values of the outputs that it has must stay the same.
         """
-        fresh = tuple(Variable(type) for type in types)
+        tainted = _is_tainted(equation.primitive, equation.inputs, parameters)
+        fresh = tuple(Variable(type, False, tainted) for type in types)
         outputs = equation.outputs + fresh
         made = Equation(equation.primitive, equation.inputs, parameters, outputs, equation.source)
         self.equations[self.equations.index(equation)] = made
@@ -209,7 +219,8 @@ class Builder:
             return self.emit(primitive, inputs, parameters) if found is None else found
         types = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
         old = dict(zip(places, equation.outputs, strict=True))
-        outputs = tuple([old.get(k) or Variable(type) for k, type in enumerate(types)])
+        tainted = _is_tainted(primitive, inputs, parameters)
+        outputs = tuple([old.get(k) or Variable(type, False, tainted) for k, type in enumerate(types)])
         made = Equation(primitive, inputs, parameters, outputs, equation.source)
         self.equations.remove(equation)
         self.equations.append(made)

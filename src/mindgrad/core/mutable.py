@@ -54,7 +54,7 @@ _MARKED: dict[type, type] = {plain: marked for marked, plain in _CONTAINERS.item
 
 
 @lru_cache(maxsize=256)
-def _marked(kind: type) -> type:
+def _marked(kind: Any) -> Any:
     """The mutable subclass of a container class."""
     if kind in _CONTAINERS:
         return kind
@@ -91,7 +91,7 @@ Tensor(shape=[1], dtype=Float32, value= [ 1.00000000e+00]))
     """
     if isinstance(input_data, (Tensor, bool)):
         return input_data
-    kind = type(input_data)
+    kind: Any = type(input_data)
     if isinstance(input_data, tuple):
         return tuple.__new__(_marked(kind), map(_inside, input_data))
     if isinstance(input_data, list):
@@ -101,7 +101,7 @@ Tensor(shape=[1], dtype=Float32, value= [ 1.00000000e+00]))
         if isinstance(input_data, defaultdict):
             return _marked(kind)(input_data.default_factory, items)
         return _marked(kind)(items)
-    if is_record(kind):
+    if _is_record(input_data):
         attributes = attributes_of(input_data).items()
         return record_of(_marked(kind), {name: _of_field(value) for name, value in attributes})
     if isinstance(input_data, int):
@@ -119,8 +119,13 @@ def _inside(value: Any) -> Any:
     return None if value is None else mutable(value)
 
 
+def _is_record(value: Any) -> bool:
+    kind: Any = type(value)
+    return is_record(kind)
+
+
 def _of_field(value: Any) -> Any:
-    if isinstance(value, (Tensor, int, float, tuple, list, dict)) or is_record(type(value)):
+    if isinstance(value, (Tensor, int, float, tuple, list, dict)) or _is_record(value):
         return mutable(value)
     return value
 

@@ -48,14 +48,19 @@ _STANDARD = tuple({os.path.join(_PATHS[each], "") for each in ("stdlib", "platst
 
 
 class _Code:
-    """What became of one code object: its rewritten code, or why it stays as it is."""
+    """What became of one code object: its rewritten code, or why it stays as it is.
 
-    __slots__ = ("original", "reason", "rewritten")
+    ``cells`` says for each free variable of the rewritten code which one of the original it is; −1 is
+    the runtime.
+    """
+
+    __slots__ = ("cells", "original", "reason", "rewritten")
 
     def __init__(self, original: Any, rewritten: types.CodeType | None, reason: str) -> None:
         self.original = original
         self.rewritten = rewritten
         self.reason = reason
+        self.cells: list[int] = []
 
 
 #: by identity: equal codes of two files are two
@@ -65,7 +70,12 @@ _lock = threading.RLock()
 
 def _remember(code: types.CodeType, rewritten: types.CodeType | None, reason: str = "") -> _Code:
     key = id(code)
-    entry = _codes[key] = _Code(None, rewritten, reason)
+    entry = _Code(None, rewritten, reason)
+    if rewritten is not None:
+        entry.cells = [
+            -1 if each == RUNTIME else code.co_freevars.index(each) for each in rewritten.co_freevars
+        ]
+    _codes[key] = entry
     forget = functools.partial(_codes.pop, key)
     entry.original = weakref.ref(code, lambda reference: forget(None))
     return entry
@@ -155,12 +165,8 @@ def _converted(function: types.FunctionType, runtime: Any) -> types.FunctionType
     rewritten = entry.rewritten
     if rewritten is None:
         return function
-    if rewritten.co_freevars:
-        cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
-        cells[RUNTIME] = types.CellType(runtime)
-        closure = tuple([cells[each] for each in rewritten.co_freevars])
-    else:
-        closure = ()
+    held, own = function.__closure__, types.CellType(runtime)
+    closure = tuple([own if each < 0 else held[each] for each in entry.cells])  # type: ignore[index]
     made = types.FunctionType(
         rewritten, function.__globals__, function.__name__, function.__defaults__, closure
     )

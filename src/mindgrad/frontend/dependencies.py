@@ -145,6 +145,7 @@ class Dependencies:
 
     def _variables(self, function: types.FunctionType) -> None:
         code, held = function.__code__, function.__globals__
+        key: Any
         for name in _global_names(code):
             value = held.get(name, _MISSING)
             key = (id(held), name)
@@ -219,7 +220,7 @@ class Dependencies:
         if ticks != self._ticks:
             if not all(map(_owner_holds, self._owners)):
                 return False
-            if not all([p.type is type for p, type in self._typed]):
+            if not all(p.type is type_ for p, type_ in self._typed):
                 return False
             self._ticks = ticks
         for entry in self._names:

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import operator
 import re
+import sys
+import types
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from mindgrad._base.location import PACKAGE
 from mindgrad._base.refusal import CompileError, refuse
 from mindgrad.core.dtype import bool_
 from mindgrad.core.graph import Constant
@@ -365,14 +368,28 @@ class Runtime:
         return (innermost(), _equations())
 
     def try_end(self, token: Any) -> None:
-        """Behind a ``try``: refuse it if tensors were computed inside."""
+        """At the end of what is tried: refuse it if tensors were computed there."""
         scope, equations = token
         if innermost() is scope and _equations() > equations:
             refuse(
-                "a 'try' has operators on tensors inside: a compiled program cannot catch what happens when it "
-                "runs",
+                "a 'try' has operators on tensors inside: a compiled program cannot catch what happens when "
+                "it runs",
                 "Move the operators out of the 'try', or run in PYNATIVE_MODE.",
             )
+
+    def caught(self) -> None:
+        """At the start of each handler: a refusal is not to be handled, for eagerly there is none."""
+        if isinstance(sys.exception(), CompileError):
+            raise
+
+    def is_itself(self, function: Any, name: str, line: int) -> bool:
+        """Whether ``function`` is the one that calls it, which is defined as ``name`` at ``line``."""
+        if not isinstance(function, (types.FunctionType, types.MethodType)):
+            function = getattr(function, "__wrapped__", None)
+        code = getattr(function, "__code__", None)
+        file = sys._getframe(1).f_code.co_filename
+        found = code is not None and (code.co_filename, code.co_name, code.co_firstlineno)
+        return found == (file, name, line)
 
 
 def _rest(operator: Callable[..., Any], operands: Sequence[Callable[[], Any]]) -> Any:
@@ -432,6 +449,25 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         except NameError as error:
             _explain_undefined(error)
             raise
+        except RecursionError as error:
+            frame = _last_user_frame(error)
+        # not while the error is handled: its traceback has a thousand frames
+        refuse(
+            "the function calls itself without end while it is traced: what ends the recursion is a tensor, whose "
+            "value is not known while compiling, so both ways are traced",
+            "Write a loop: while condition: …. A call of the function itself in 'return f(…)' becomes one.",
+            frame=frame,
+        )
+
+
+def _last_user_frame(error: BaseException) -> Any:
+    """The innermost frame of the traceback that is the user's."""
+    found, trace = None, error.__traceback__
+    while trace is not None:
+        if not trace.tb_frame.f_code.co_filename.startswith(PACKAGE):
+            found = trace.tb_frame
+        trace = trace.tb_next
+    return found
 
 
 def _explain_undefined(error: NameError) -> None:

@@ -45,6 +45,7 @@ from mindgrad.frontend.nodes import (
     statement,
     thunk,
 )
+from mindgrad.frontend.recursion import tail_calls_as_loop
 
 __all__ = ["rewrite_function"]
 
@@ -79,7 +80,9 @@ class _Function(Expressions):
         if ast.get_docstring(function, clean=False) is not None:
             head, body = [body[0]], body[1:]
         place = body[0] if body else function
-        scope.captured  # noqa: B018  # found in the text as it was written, before it changes
+        captured = scope.captured  # found in the text as it was written, before it changes
+        if not captured & scope.locals.keys():  # each call has variables of its own, each trip has not
+            body = tail_calls_as_loop(function, body, set(captured), set(scope.locals))
         lowered = lower_jumps(body)
         self.variables = [*dict.fromkeys([*scope.locals, *binds(*lowered), *scope.nonlocals])]
         self.names = handed_on(lowered, scope)
@@ -229,12 +232,14 @@ class _Function(Expressions):
     def do_Try(self, node: Any) -> Block:
         token = f"token__{next(self.numbers)}"
         node.body = self.block(node.body)
+        if node.handlers:
+            node.body.append(statement(runtime("try_end", [name(token, node)], node)))
         for handler in node.handlers:
             handler.type = self.expression(handler.type)
-            handler.body = self.block(handler.body)
+            caught = statement(runtime("caught", [], handler))
+            handler.body = [caught, *self.block(handler.body)]
         node.orelse, node.finalbody = self.block(node.orelse), self.block(node.finalbody)
-        begin = assign(token, runtime("try_begin", [], node, until=node), node)
-        return [begin, node, statement(runtime("try_end", [name(token, node)], node))]
+        return [assign(token, runtime("try_begin", [], node, until=node), node), node]
 
     do_TryStar = do_Try
 

@@ -161,7 +161,7 @@ def _same_functions(a: Any, b: Any, cells: dict[int, Any], met: set[tuple[int, i
         return False
     if code.co_freevars:
         own = _caches_of(code) if in_package(a) else ()
-        for name, one, other in zip(code.co_freevars, a.__closure__, b.__closure__, strict=True):
+        for name, one, other in zip(code.co_freevars, a.__closure__ or (), b.__closure__ or (), strict=True):
             cells[id(one)] = other
             if name in own or one is other:
                 continue

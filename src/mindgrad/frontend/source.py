@@ -11,6 +11,7 @@ was edited after the program had read it, which would otherwise be another progr
 from __future__ import annotations
 
 import ast
+import inspect
 import linecache
 import os
 import stat
@@ -222,11 +223,18 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, types.CodeType):
         names = ("co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars")
         return all(getattr(one, each) == getattr(other, each) for each in names) and _same(
-            one.co_consts, other.co_consts
+            _constants(one), _constants(other)
         )
     if isinstance(one, tuple):
         return len(one) == len(other) and all(map(_same, one, other))
     return repr(one) == repr(other) if isinstance(one, (float, complex)) else one == other
+
+
+def _constants(code: types.CodeType) -> tuple[Any, ...]:
+    """The constants; that of a class, its qualified name, says only where it stands."""
+    if code.co_flags & inspect.CO_NEWLOCALS:
+        return code.co_consts
+    return tuple("__qualname__" if each == code.co_qualname else each for each in code.co_consts)
 
 
 def _is_instrumented(code: types.CodeType, plain: types.CodeType) -> bool:
@@ -266,7 +274,7 @@ def _copy(node: Any) -> Any:
         return [_copy(each) for each in node]
     if not isinstance(node, ast.AST):
         return node
-    made = type(node)()
+    made = type(node).__new__(type(node))
     for key, value in vars(node).items():
         setattr(made, key, _copy(value) if isinstance(value, (ast.AST, list)) else value)
     return made

@@ -16,12 +16,24 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from mindgrad._base.location import warn_user
-from mindgrad.frontend.dependencies import MAKE_ONCE, Change
+from mindgrad.frontend.dependencies import Change
 from mindgrad.frontend.signature import functions_in
 from mindgrad.functional.memory import Memory, memory
 
-__all__ = ["CacheInfo", "History", "cache_info", "clear_cache", "history_of", "offer", "offered", "register"]
+__all__ = [
+    "MAXSIZE",
+    "CacheInfo",
+    "History",
+    "cache_info",
+    "clear_cache",
+    "history_of",
+    "offer",
+    "offered",
+    "register",
+]
 
+#: signatures of one function that programs are kept for
+MAXSIZE = 4096
 #: a function is compiled again for one reason so often before it says so
 _PATIENCE = 8
 #: reasons that are kept per function
@@ -54,35 +66,52 @@ class CacheInfo(NamedTuple):
 
 
 class History:
-    """How often the programs of one function were found, and why they were compiled."""
+    """How often the programs of one function were found, and why they were compiled.
 
-    __slots__ = ("__weakref__", "_counts", "_warned", "hits", "misses", "name", "reasons")
+    Functions made from one ``def`` or lambda share theirs. Their programs keep it.
+    """
 
-    def __init__(self, name: str) -> None:
+    __slots__ = ("__weakref__", "_counts", "_warned", "hits", "key", "misses", "name", "programs", "reasons")
+
+    def __init__(self, name: str, key: tuple[Any, ...]) -> None:
         self.name = name
+        self.key = key
+        self.programs: weakref.WeakSet[Any] = weakref.WeakSet()
         self.hits = 0
         self.misses = 0
         self.reasons: collections.deque[str] = collections.deque(maxlen=_REASONS)
         self._counts: collections.Counter[str] = collections.Counter()
         self._warned = False
 
-    def compiled(self, change: Change | None) -> None:
-        """Note a compilation; warns when one thing changes again and again."""
+    def compiled(self, change: Change | None, counts: collections.Counter[str] | None = None) -> None:
+        """Note a compilation; warns when one thing changes again and again.
+
+        Args:
+            change: the reason, ``None`` for a first call.
+            counts: the reasons of one compiled function; without them the change is that to another
+                function that was made alike.
+        """
         self.misses += 1
         if change is None:
             self.reasons.append(f"{self.name}: first call")
             return
         self.reasons.append(f"{self.name}: {change.text}")
-        self._counts[change.what] += 1
-        # one closure among many of a function that makes them may be meant, if they are called again
-        is_meant = change.advice == MAKE_ONCE and self.hits >= self.misses
-        if self._counts[change.what] > _PATIENCE and not self._warned and not is_meant:
+        # several functions of one ``def`` that are called again and again are meant to be several
+        is_meant = counts is None and 4 * self.hits > self.misses
+        counts = self._counts if counts is None else counts
+        counts[change.what] += 1
+        if counts[change.what] > _PATIENCE and not self._warned and not is_meant:
             self._warned = True
             warn_user(
-                f"{self.name} was compiled {self.misses} times, {self._counts[change.what]} of them because "
+                f"{self.name} was compiled {self.misses} times, {counts[change.what]} of them because "
                 f"of {change.what}: {change.text}. Every compilation takes much longer than a call. "
                 f"{change.advice} mindgrad.cache_info() lists all reasons."
             )
+
+    @property
+    def size(self) -> int:
+        """How many programs are kept."""
+        return len({id(program.executable) for program in list(self.programs)})
 
     def clear(self) -> None:
         """Forget what was noted."""
@@ -95,6 +124,7 @@ class History:
 _lock = threading.Lock()
 _functions: weakref.WeakSet[Any] = weakref.WeakSet()
 _histories: weakref.WeakValueDictionary[Any, History] = weakref.WeakValueDictionary()
+_all_histories: weakref.WeakSet[History] = weakref.WeakSet()
 #: programs by the codes of their functions; those that belong to no Parameter or Cell
 _programs: dict[tuple[Any, ...], list[weakref.ref[Any]]] = {}
 #: with more keys than this, those whose programs are gone are deleted
@@ -110,12 +140,13 @@ def register(compiled: Any) -> None:
 
 
 def history_of(function: Any) -> History:
-    """The history of ``function``; functions made from one ``def`` or lambda share theirs."""
+    """The history of ``function``."""
     key = _codes(function)
     with _lock:
         found = _histories.get(key)
         if found is None:
-            found = History(_name(function))
+            found = History(_name(function), key)
+            _all_histories.add(found)
             if all(isinstance(each, types.CodeType) for each in key):
                 _histories[key] = found
         return found
@@ -225,27 +256,27 @@ def cache_info(fn: Any = None) -> CacheInfo:
     >>> print(found.reasons[1].partition(": ")[2])
     argument 'scale' changed from 1.0 to 2.0
     """
-    wanted = None if fn is None else {id(each) for each in _behind(fn)}
+    wanted = set() if fn is None else _identities(fn)
     with _lock:
-        functions = list(_functions)
-    chosen = [f for f in functions if wanted is None or any(id(s) in wanted for s in _behind(f))]
-    histories = list({id(f.history): f.history for f in chosen if f.history is not None}.values())
+        histories = [each for each in _all_histories if fn is None or not wanted.isdisjoint(each.key)]
+    histories.sort(key=lambda each: each.name)
     return CacheInfo(
         sum(each.hits for each in histories),
         sum(each.misses for each in histories),
-        max((f.maxsize for f in functions), default=0),
-        len(set[int]().union(*[f.executables for f in chosen])),
+        MAXSIZE,
+        sum(each.size for each in histories),
         tuple(reason for each in histories for reason in each.reasons),
     )
 
 
-def _behind(fn: Any) -> list[Any]:
-    found = []
+def _identities(fn: Any) -> set[Any]:
+    """What histories call ``fn`` and the functions that it was made from."""
+    found = [fn]
     while (held := memory(fn, make=False)) is not None and held.source is not None:
-        found.append(fn)
         fn = held.source
-    found += [fn, *functions_in(fn)]
-    return [getattr(each, "__func__", each) for each in found]
+        found.append(fn)
+    found += functions_in(fn)
+    return {getattr(each, "__code__", id(each)) for each in found}
 
 
 def clear_cache() -> None:

@@ -13,6 +13,7 @@ from mindgrad.functional.memory import memory, remembered
 
 __all__ = ["Arity", "arity", "describe", "differentiates", "in_either_mode", "is_compiled", "remembered"]
 
+
 def differentiates(made: Any, fn: Any, extra: int = 0) -> Any:
     """Note that ``made`` takes the arguments of ``fn`` and ``extra`` more; gives ``made``."""
     held = memory(made, make=True)

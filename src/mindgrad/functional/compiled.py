@@ -9,11 +9,14 @@ values becomes that of the new ones. It is used again while what its trace read 
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from mindgrad._base.refusal import without_own_frames
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.backend.executable import array_type
 from mindgrad.backend.xla import compile_ahead, to_device
@@ -27,7 +30,7 @@ from mindgrad.core.types import TensorType, tensor_type
 from mindgrad.frontend import flow, state
 from mindgrad.frontend.dependencies import Change, Dependencies
 from mindgrad.frontend.signature import leaf_signature, same
-from mindgrad.functional.cache import CacheInfo, History, history_of, offer, offered, register
+from mindgrad.functional.cache import MAXSIZE, CacheInfo, History, history_of, offer, offered, register
 from mindgrad.functional.donation import run_and_store, settled
 from mindgrad.functional.reasons import UNKNOWN, between_functions, between_signatures
 
@@ -36,10 +39,6 @@ __all__ = ["Compiled", "trace"]
 
 #: programs kept per signature, for different states of the Cells and variables that they were traced with
 _KEPT = 8
-#: signatures of one function that programs are kept for; the oldest goes first
-_SIGNATURES = 4096
-
-
 #: the types of numbers that ``mutable`` made, which are data: their values select no program
 _DATA = {MutableFloat: tensor_type("float64", ()), MutableInt: tensor_type("int64", ())}
 
@@ -59,12 +58,16 @@ class _Trace:
                 state.read_function(each)
             results, self.structure = flatten(flow.run(function, *args, **kwargs))
             self.results = [state.read(x) if isinstance(x, Tensor) else x for x in results]
-            self.written = list(scope.written.values())
-            tensors = [x for x in self.results if isinstance(x, Tensor)]
-            tensors += [scope.bindings[id(p)] for p in self.written]
+            self.parameters: list[Any] = scope.parameters
+            # those that are read too come first, in the same order: jax puts the first result of a type into
+            # the first memory of that type that it is given
+            places = {id(p): place for place, p in enumerate(self.parameters)}
+            written = scope.written
+            self.written = [written[k] for k in sorted(written, key=lambda k: places.get(k, len(places)))]
+            tensors = [scope.bindings[id(p)] for p in self.written]
+            tensors += [x for x in self.results if isinstance(x, Tensor)]
             with building(scope.builder):
                 self.graph: Graph = scope.builder.close([scope.atom(t) for t in tensors])
-        self.parameters: list[Any] = scope.parameters
 
 
 def _symbol(scope: GraphScope, leaf: Any) -> Any:
@@ -89,11 +92,14 @@ class _Program:
         key: the signature that it was traced for.
         dependencies: what else of Python it was traced with.
         executable: what runs.
+        history: that of its function, kept as long as the program.
     """
+
+    history: History
 
     __slots__ = (
         "__weakref__", "_array_type", "_donated", "_donated_types", "_leaves", "_only", "_read", "_retyped",
-        "_structure", "_types", "_written", "dependencies", "executable", "function", "key",
+        "_structure", "_types", "_written", "dependencies", "executable", "function", "history", "key",
     )  # fmt: skip
 
     def __init__(self, function: Callable[..., Any], key: Any, leaves: list[Any], structure: Any) -> None:
@@ -105,8 +111,7 @@ class _Program:
         self._leaves = [_kind(x) for x in traced.results]
         self._only = self._leaves == [_TENSOR]
         self._types = [atom.type for atom in graph.outputs]
-        first = len(self._types) - len(written)
-        new = {id(p): type for p, type in zip(written, self._types[first:], strict=True)}
+        new = {id(p): type for p, type in zip(written, self._types[: len(written)], strict=True)}
         self._written = written
         self._retyped = [(p, new[id(p)]) for p in written if new[id(p)] is not p.type]
         # what a failing callback of the program would take with it is not given away
@@ -152,15 +157,15 @@ class _Program:
                 self._donated,
                 self._donated_types,
                 self._written,
-                len(self._types) - len(self._written),
             )
             for parameter, type_ in self._retyped:
                 parameter.retype(type_)
         else:
             found = executable.run(arrays, [], executable.extra)
+        first = len(self._written)
         if self._only:
-            return unflatten(self._structure, [make_tensor(found[0], self._types[0])])
-        produced = map(make_tensor, found, self._types)
+            return unflatten(self._structure, [make_tensor(found[first], self._types[first])])
+        produced = map(make_tensor, found[first:], self._types[first:])
         return unflatten(self._structure, [_made(kind, produced) for kind in self._leaves])
 
 
@@ -196,17 +201,17 @@ class Compiled:
         history: how often programs were found and compiled; ``None`` before the first.
     """
 
-    __slots__ = ("__weakref__", "_lock", "_programs", "function", "history")
+    __slots__ = ("__weakref__", "_counts", "_lock", "_programs", "function", "history")
 
     #: two of them are the same if their functions are
     compared_by = ("function",)
-    maxsize = _KEPT * _SIGNATURES
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
         self.history: History | None = None
         self._programs: dict[Any, list[_Program]] = {}
         self._lock = threading.RLock()
+        self._counts: Counter[str] = Counter()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if open_scopes():
@@ -226,7 +231,10 @@ class Compiled:
             if program.dependencies.hold():
                 self.history.hits += 1  # type: ignore[union-attr]
                 return program.call(tensors)
-        return self._compiled(key, args, kwargs).call(tensors)
+        try:
+            return self._compiled(key, args, kwargs).call(tensors)
+        except Exception as error:
+            raise without_own_frames(error)  # noqa: B904  # the same error, about the user's lines
 
     def _compiled(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Program:
         """The program for a signature that none was found for; another thread may have made it."""
@@ -242,13 +250,15 @@ class Compiled:
             if found is None:
                 reason = self._reason(key)
                 found = _Program(self.function, key, *flatten((args, kwargs)))
-                self.history.compiled(reason)
+                self.history.compiled(reason, self._counts if self._programs else None)
                 offer(self.function, found, found.owners())
             else:
                 self.history.hits += 1
+            found.history = self.history
+            self.history.programs.add(found)
             # several: a net that is switched between training and evaluation has two
             self._programs[key] = [found, *self._programs.get(key, [])[: _KEPT - 1]]
-            if len(self._programs) > _SIGNATURES:
+            if len(self._programs) > MAXSIZE:
                 self._programs.pop(next(iter(self._programs)))
             return found
 
@@ -267,22 +277,18 @@ class Compiled:
 
     # -- what users ask ----------------------------------------------------------------------------
 
-    @property
-    def executables(self) -> set[int]:
-        """What tells the executables that are kept."""
-        return {id(program.executable) for each in list(self._programs.values()) for program in each}
-
     def cache_info(self) -> CacheInfo:
         """How often programs were found again, and why they were compiled."""
         history = self.history
         if history is None:
-            return CacheInfo(0, 0, self.maxsize, 0)
-        return CacheInfo(history.hits, history.misses, self.maxsize, len(self.executables), tuple(history.reasons))
+            return CacheInfo(0, 0, MAXSIZE, 0)
+        return CacheInfo(history.hits, history.misses, MAXSIZE, history.size, tuple(history.reasons))
 
     def cache_clear(self) -> None:
         """Forget all programs."""
         with self._lock:
             self._programs.clear()
+            self._counts.clear()
             if self.history is not None:
                 self.history.clear()
                 self.history = None
@@ -298,14 +304,17 @@ class Compiled:
         for program in offered(self.function):
             if program.function is not self.function:
                 found = between_functions(program.function, self.function)
-                return found or next(between_signatures(program.key, key, self.function), UNKNOWN)
+                others = chain(
+                    between_signatures(program.key, key, self.function), program.dependencies.changes()
+                )
+                return found or next(others, UNKNOWN)
         return None
 
 
 def trace(function: Callable[..., Any], *args: Any) -> Graph:
     """The graph of ``function`` at the types of ``args``, before any simplification by XLA.
 
-    Its outputs are the tensors of the result, then the values of written Parameters.
+    Its outputs are the new values of written Parameters, then the tensors of the result.
 
     >>> import mindgrad as ms
     >>> from mindgrad.functional.compiled import trace

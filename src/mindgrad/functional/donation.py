@@ -156,7 +156,6 @@ def run_and_store(
     donated: Sequence[Any],
     types: Sequence[Any],
     written: Sequence[Any],
-    first: int,
 ) -> list[Any]:
     """Run a program, and store what it gives for Parameters.
 
@@ -166,8 +165,7 @@ def run_and_store(
         extra: more of them, passed on.
         donated: the Parameters whose arrays it takes over; all are among ``written``.
         types: their types.
-        written: the Parameters that it writes.
-        first: where in the results their new values begin.
+        written: the Parameters that it writes; its first results are their new values.
 
     Raises:
         RuntimeError: the program failed after it had taken over the arrays.
@@ -187,7 +185,7 @@ def run_and_store(
                     f"the values of {', '.join(lost)} are lost. Load them from a checkpoint."
                 ) from error
             raise
-        _set_arrays(written, found[first:])
+        _set_arrays(written, found[: len(written)])
     return found
 
 

@@ -116,7 +116,8 @@ def _of_leaves(label: str, before: Any, after: Any) -> Change:
     else:
         advice = _CONSTANT
     if isinstance(before, TensorType) or isinstance(after, TensorType):
-        said = [str(s) if isinstance(s, TensorType) else shown(v) for s, v in ((before, one), (after, other))]
+        pairs = ((before, one), (after, other))
+        said = [f"a Tensor {s}" if isinstance(s, TensorType) else shown(v) for s, v in pairs]
         return Change(label, f"{label} changed from {said[0]} to {said[1]}", advice)
     return change(label, one, other, advice)
 
@@ -141,8 +142,8 @@ def between_functions(before: Any, after: Any) -> Change | None:
             one.__code__.co_freevars, one.__closure__ or (), other.__closure__ or (), strict=False
         ):
             values = [_content(cell), _content(new)]
-            if not same(*values):
-                return change(f"the variable '{variable}' that {name} uses", *values, MAKE_ONCE)
+            if not same(values[0], values[1]):
+                return change(f"the variable '{variable}' that {name} uses", values[0], values[1], MAKE_ONCE)
         if not same(one.__defaults__, other.__defaults__):
             return change(f"the defaults of {name}", one.__defaults__, other.__defaults__, MAKE_ONCE)
     return None

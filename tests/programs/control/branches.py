@@ -330,11 +330,3 @@ def pass_and_dead_code(x, y):
     if False:
         z = undefined_name  # noqa: F821
     return z
-
-
-@program((0.8, 0.5), (0.2, 0.5), reference=lambda x, y: (x * y) ** 2 if x > y else math.sin(x) / y)
-def a_conditional_call(x, y):
-    """The function is chosen by a tensor, then called."""
-    square = lambda a, b: (a * b) ** 2
-    ratio = lambda a, b: ops.sin(a) / b
-    return (square if x > y else ratio)(x, y)

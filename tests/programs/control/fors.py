@@ -78,6 +78,7 @@ def horner_reversed(x, n):
 )
 def else_of_a_for(x, n):
     """The else runs unless the loop was left by break."""
+    y = x
     for k in range(n):
         if k == 4:
             y = (x + 1.0) ** 2 + x

@@ -61,6 +61,7 @@ class ControlProgram:
         written: the names of the Parameters that the program writes.
         rtol: how closely the value meets the reference, which may be the limit of an iteration.
         slack: how closely the derivatives do.
+        refused: what graph mode says to the program, a regular expression, if it does not compile it.
     """
 
     name: str
@@ -70,6 +71,7 @@ class ControlProgram:
     written: Sequence[str] = ()
     rtol: float = 1e-9
     slack: float = 1e-6
+    refused: str = ""
 
     def __post_init__(self) -> None:
         assert self.name not in PROGRAMS, f"two programs are named {self.name}"

@@ -1,0 +1,740 @@
+"""The compile cache: what makes a program stale, what does not, and what it tells about itself."""
+
+import functools
+import gc
+import threading
+import types
+import warnings
+import weakref
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import mindgrad as ms
+from mindgrad import Parameter, Tensor, nn, ops
+from mindgrad.frontend import state
+from mindgrad.functional.compiled import Compiled
+
+
+def wide(*numbers):
+    return Tensor(np.array(numbers if len(numbers) > 1 else numbers[0], np.float64))
+
+
+def value(tensor):
+    return tensor.asnumpy().tolist()
+
+
+@pytest.fixture(autouse=True)
+def _own_cache():
+    ms.clear_cache()
+    yield
+    ms.clear_cache()
+
+
+@pytest.fixture
+def graph_mode():
+    ms.set_context(mode=ms.GRAPH_MODE)
+    yield
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+def misses(f):
+    return ms.cache_info(f).misses
+
+
+# -- attributes --------------------------------------------------------------------------------------
+
+
+class Plain:
+    """An object that is no Cell."""
+
+    rate = 0.25
+
+    def __init__(self, **attributes):
+        self.__dict__.update(attributes)
+
+    @property
+    def doubled(self):
+        return self.factor * 2
+
+    def method(self, x):
+        return x * self.factor
+
+
+class Slotted:
+    __slots__ = ("factor",)
+
+
+class Delegating:
+    """Looks attributes up in a dict, as configurations do."""
+
+    def __init__(self, held):
+        self.__dict__["held"] = held
+
+    def __getattr__(self, name):
+        try:
+            return self.__dict__["held"][name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def set_attribute(name, value):
+    return lambda o: setattr(o, name, value)
+
+
+@pytest.mark.parametrize(
+    ("make", "use", "change", "before", "after"),
+    [
+        (lambda: Plain(factor=2.0), lambda o, x: x * o.factor, set_attribute("factor", 3.0), 2.0, 3.0),
+        (lambda: Plain(factor=2.0), lambda o, x: o.method(x), set_attribute("factor", 3.0), 2.0, 3.0),
+        (lambda: Plain(factor=2.0), lambda o, x: x * o.doubled, set_attribute("factor", 3.0), 4.0, 6.0),
+        (Plain, lambda o, x: x * o.rate, set_attribute("rate", 3.0), 0.25, 3.0),
+        (lambda: Plain(n=1), lambda o, x: x / o.n if isinstance(o.n, int) else x * 9, set_attribute("n", 1.0), 1.0, 9.0),
+        (lambda: Plain(zero=0.0), lambda o, x: 1 / (x * o.zero), set_attribute("zero", -0.0), np.inf, -np.inf),
+        (lambda: Plain(kind="a"), lambda o, x: x * 2 if o.kind == "a" else x * 3, set_attribute("kind", "b"), 2.0, 3.0),
+        (lambda: Plain(on=None), lambda o, x: x if o.on is None else x * 3, set_attribute("on", True), 1.0, 3.0),
+        (lambda: Plain(sizes=(1, (2.0, 3.0))), lambda o, x: x * o.sizes[1][0], set_attribute("sizes", (1, (7.0, 3.0))), 2.0, 7.0),
+        (lambda: Plain(layers=[2.0, 5.0]), lambda o, x: x * sum(o.layers), lambda o: o.layers.append(1.0), 7.0, 8.0),
+        (lambda: Plain(layers=[2.0, 5.0]), lambda o, x: x * o.layers[0], lambda o: o.layers.__setitem__(0, 9.0), 2.0, 9.0),
+        (lambda: Plain(layers=[1, 2]), lambda o, x: x if isinstance(o.layers[0], bool) else -x, lambda o: o.layers.__setitem__(0, True), -1.0, 1.0),
+        (lambda: Plain(cfg={"a": {"b": [1.0]}}), lambda o, x: x * o.cfg["a"]["b"][0], lambda o: o.cfg["a"]["b"].__setitem__(0, 4.0), 1.0, 4.0),
+        (lambda: Plain(cfg={"a": 1.0}), lambda o, x: x * len(o.cfg), lambda o: o.cfg.update(b=2.0), 1.0, 2.0),
+        (lambda: Plain(cfg={"a": 1.0, "b": 2.0}), lambda o, x: x * next(iter(o.cfg.values())), lambda o: o.cfg.update(a=o.cfg.pop("a")), 1.0, 2.0),
+        (lambda: Plain(names={"a"}), lambda o, x: x if "b" in o.names else -x, lambda o: o.names.add("b"), -1.0, 1.0),
+        (lambda: Plain(table=wide(2.0)), lambda o, x: x * o.table, set_attribute("table", wide(5.0)), 2.0, 5.0),
+        (lambda: Plain(table=wide(2.0)), lambda o, x: x * o.table, lambda o: o.table.__setitem__(..., 5.0), 2.0, 5.0),
+        (lambda: Plain(table=np.array([2.0])), lambda o, x: x * float(o.table[0]), lambda o: o.table.fill(5.0), 2.0, 5.0),
+        (lambda: Plain(inner=Plain(factor=2.0)), lambda o, x: x * o.inner.factor, lambda o: setattr(o.inner, "factor", 3.0), 2.0, 3.0),
+        (lambda: Plain(inner=Plain(factor=2.0)), lambda o, x: x * o.inner.factor, set_attribute("inner", Plain(factor=4.0)), 2.0, 4.0),
+        (lambda: Plain(objects=[Plain(factor=2.0)]), lambda o, x: x * o.objects[0].factor, lambda o: setattr(o.objects[0], "factor", 3.0), 2.0, 3.0),
+        (lambda: Plain(f=ops.square), lambda o, x: o.f(x * 2), set_attribute("f", lambda x: x * 10), 4.0, 20.0),
+        (lambda: Plain(p=Parameter(wide(2.0), name="p")), lambda o, x: x * o.p, set_attribute("p", Parameter(wide(6.0), name="q")), 2.0, 6.0),
+        (lambda: Delegating({"lr": 2.0}), lambda o, x: x * o.lr, lambda o: o.held.update(lr=3.0), 2.0, 3.0),
+        (lambda: types.SimpleNamespace(a=2.0), lambda o, x: x * o.a, set_attribute("a", 3.0), 2.0, 3.0),
+        (lambda: type("Config", (), {"lr": 2.0}), lambda o, x: x * o.lr, set_attribute("lr", 3.0), 2.0, 3.0),
+    ],
+)  # fmt: skip
+def test_an_attribute_that_was_read_and_changes_compiles_again(make, use, change, before, after):
+    held = make()
+    f = Compiled(lambda x: use(held, x))
+    for _ in range(2):
+        assert value(f(wide(1.0))) == before
+    assert f.cache_info().misses == 1
+    change(held)
+    for _ in range(2):
+        assert value(f(wide(1.0))) == after
+    assert f.cache_info().misses == 2
+
+
+def test_slots_count_too():
+    held = Slotted()
+    held.factor = 2.0
+    f = Compiled(lambda x: x * held.factor)
+    assert value(f(wide(1.0))) == 2.0
+    held.factor = 3.0
+    assert value(f(wide(1.0))) == 3.0
+
+
+def test_an_attribute_that_is_not_read_does_not_matter():
+    held = Plain(factor=2.0, count=0, log=[])
+    f = Compiled(lambda x: x * held.factor)
+    for _ in range(3):
+        f(wide(1.0))
+        held.count += 1
+        held.log.append(1.0)
+    assert f.cache_info().misses == 1
+
+
+def test_equal_values_are_no_change():
+    held = Plain(factor=2.0, sizes=(1, 2), table=wide(1.0, 2.0), name="x" * 50)
+    f = Compiled(lambda x: x * held.factor * held.sizes[0] * held.table + len(held.name))
+    for _ in range(3):
+        f(wide(1.0))
+        held.factor, held.sizes, held.table, held.name = float("2"), (1, int("2")), wide(1.0, 2.0), "x" * 50
+    assert f.cache_info()[:2] == (2, 1)
+
+
+def test_a_value_that_returns_finds_its_program():
+    held = Plain(factor=2.0)
+    f = Compiled(lambda x: x * held.factor)
+    for factor in (2.0, 3.0, 2.0, 3.0, 2.0):
+        held.factor = factor
+        assert value(f(wide(1.0))) == factor
+    assert f.cache_info().misses == 2
+
+
+class Net(nn.Cell):
+    def __init__(self, factor=1.0):
+        super().__init__()
+        self.weight = Parameter(wide(1.0), name="weight")
+        self.factor = factor
+        self.layers = [2.0, 3.0]
+        self.cfg = {"gain": 1.0}
+
+    def construct(self, x):
+        x = x * self.weight * self.factor * self.cfg["gain"]
+        for each in self.layers:
+            x = x * each
+        return x
+
+
+def test_attributes_of_cells(graph_mode):
+    net = Net()
+    assert value(net(wide(1.0))) == 6.0
+    for k in range(3):
+        net.weight.set_data(wide(float(k)))
+        assert value(net(wide(1.0))) == 6.0 * k
+    assert misses(net) == 1, "the value of a Parameter is data"
+    net.weight.set_data(wide(1.0))
+    net.layers.append(5.0)
+    assert value(net(wide(1.0))) == 30.0
+    net.cfg["gain"] = 2.0
+    assert value(net(wide(1.0))) == 60.0
+    net.layers = [1.0]
+    assert value(net(wide(1.0))) == 2.0
+    net.factor = 7.0
+    assert value(net(wide(1.0))) == 14.0
+    net.factor = 1.0
+    assert value(net(wide(1.0))) == 2.0
+    assert misses(net) == 5
+    net.layers[:] = [2.0, 3.0, 5.0]
+    assert value(net(wide(1.0))) == 60.0
+
+
+def test_attributes_of_cells_that_are_not_called(graph_mode):
+    net = Net()
+    f = Compiled(lambda x: x * net.factor)
+    assert value(f(wide(1.0))) == 1.0
+    net.factor = 2.0
+    assert value(f(wide(1.0))) == 2.0
+
+
+def test_cells_in_plain_lists(graph_mode):
+    class Outer(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.nets = [Net(1.0), Net(2.0)]
+
+        def construct(self, x):
+            for net in self.nets:
+                x = net(x)
+            return x
+
+    outer = Outer()
+    assert value(outer(wide(1.0))) == 72.0
+    outer.nets[0].factor = 10.0
+    assert value(outer(wide(1.0))) == 720.0
+    outer.nets.pop()
+    assert value(outer(wide(1.0))) == 60.0
+    outer.nets[0] = Net(3.0)
+    assert value(outer(wide(1.0))) == 18.0
+
+
+def test_training_flags_keep_a_program_each(graph_mode):
+    net = Net()
+    for _ in range(3):
+        for train in (True, False):
+            net.set_train(train)
+            net(wide(1.0))
+    assert misses(net) == 2
+
+
+def test_a_hook_that_is_added_and_removed(graph_mode):
+    net = Net()
+    assert value(net(wide(1.0))) == 6.0
+    handle = net.register_forward_hook(lambda cell, given, out: out * 2)
+    assert value(net(wide(1.0))) == 12.0
+    handle.remove()
+    assert value(net(wide(1.0))) == 6.0
+    assert misses(net) == 2
+
+
+# -- variables -----------------------------------------------------------------------------------------
+
+scale = 2.0
+table = wide(1.0)
+sizes = [1.0, 2.0]
+options = {"gain": 3.0}
+net = None
+
+
+def helper(x):
+    return x * scale
+
+
+def deeper(x):
+    return helper(x) + sizes[0]
+
+
+@pytest.mark.parametrize(
+    ("f", "changes", "before", "after"),
+    [
+        (lambda x: x * scale, {"scale": 3.0}, 2.0, 3.0),
+        (lambda x: helper(x), {"scale": 3.0}, 2.0, 3.0),
+        (lambda x: deeper(x), {"scale": 4.0}, 3.0, 5.0),
+        (lambda x: sum([h(x) for h in (helper,)]), {"scale": 4.0}, 2.0, 4.0),
+        (lambda x: x * table, {"table": wide(7.0)}, 1.0, 7.0),
+        (lambda x: x * sum(sizes), {"sizes": [5.0]}, 3.0, 5.0),
+        (lambda x: x * options["gain"], {"options": {"gain": 5.0}}, 3.0, 5.0),
+        (lambda x: helper(x), {"helper": lambda x: x * 9}, 2.0, 9.0),
+        (lambda x: x * Plain.rate, {"Plain": type("Plain", (), {"rate": 8.0})}, 0.25, 8.0),
+        (lambda x: (lambda y: y * scale)(x), {"scale": 5.0}, 2.0, 5.0),
+    ],
+)
+def test_a_global_that_is_bound_anew_compiles_again(monkeypatch, f, changes, before, after):
+    run = Compiled(f)
+    for _ in range(2):
+        assert value(run(wide(1.0))) == before
+    for name, new in changes.items():
+        monkeypatch.setitem(globals(), name, new)
+    for _ in range(2):
+        assert value(run(wide(1.0))) == after
+    assert run.cache_info().misses == 2
+
+
+def test_a_global_that_is_changed_in_place(monkeypatch):
+    monkeypatch.setitem(globals(), "sizes", [1.0, 2.0])
+    f = Compiled(lambda x: x * sum(sizes))
+    assert value(f(wide(1.0))) == 3.0
+    sizes.append(4.0)
+    assert value(f(wide(1.0))) == 7.0
+
+
+def test_a_net_that_is_made_anew(monkeypatch, graph_mode):
+    monkeypatch.setitem(globals(), "net", Net(2.0))
+    f = ms.grad(lambda x: net(x))
+    assert value(f(wide(1.0))) == 12.0
+    monkeypatch.setitem(globals(), "net", Net(3.0))
+    assert value(f(wide(1.0))) == 18.0
+
+
+def test_closure_variables():
+    factor, held = 2.0, [1.0]
+
+    def inner(x):
+        return x * factor + held[0]
+
+    f = Compiled(lambda x: inner(x))
+    assert value(f(wide(1.0))) == 3.0
+    factor = 3.0
+    assert value(f(wide(1.0))) == 4.0
+    held[0] = 5.0
+    assert value(f(wide(1.0))) == 8.0
+    held = [0.0]
+    assert value(f(wide(1.0))) == 3.0
+    assert f.cache_info().misses == 4
+
+
+def test_a_helper_that_is_defined_again_as_it_was(monkeypatch):
+    def define():
+        def made(x):
+            return x * 2
+
+        return made
+
+    monkeypatch.setitem(globals(), "helper", define())
+    f = Compiled(lambda x: helper(x))
+    for _ in range(3):
+        f(wide(1.0))
+        monkeypatch.setitem(globals(), "helper", define())
+    assert f.cache_info().misses == 1
+
+
+def test_what_a_trace_makes_itself_is_no_dependency():
+    def f(x):
+        held = Plain(factor=2.0)
+        steps = []
+
+        def add(y):
+            steps.append(y)
+            return y * held.factor
+
+        for _ in range(3):
+            x = add(x)
+        return x * len(steps)
+
+    run = Compiled(f)
+    for _ in range(3):
+        assert value(run(wide(1.0))) == 24.0
+    assert run.cache_info()[:2] == (2, 1)
+
+
+def test_parameters_that_change_type_are_named():
+    p = Parameter(wide(1.0), name="p")
+    f = Compiled(lambda x: x * p)
+    f(wide(1.0))
+    p.set_dtype(ms.float32)
+    assert f(Tensor(1.0)).dtype == ms.float32
+    p.set_dtype(ms.float64)
+    f(wide(1.0))
+    assert f.cache_info()[:2] == (1, 2)
+
+
+# -- arguments ----------------------------------------------------------------------------------------
+
+
+def test_mutable_numbers_are_data():
+    f = Compiled(lambda x, n: x * n + n)
+    for n in (2.0, 3.0, -0.5):
+        assert value(f(wide(4.0), ms.mutable(n))) == 5 * n
+    assert f(Tensor(np.float32(4.0)), ms.mutable(2.0)).dtype == ms.float32
+    for n in (2, 3):
+        assert value(f(wide(4.0), ms.mutable(n))) == 5 * n
+    assert f.cache_info().misses == 3
+
+
+def test_mutable_containers_are_data():
+    f = Compiled(lambda x, pair: x * pair[0] + pair[1]["k"])
+    for k in (1.0, 2.0):
+        assert value(f(wide(4.0), ms.mutable((k, {"k": wide(k)})))) == 5 * k
+    assert f.cache_info().misses == 1
+
+
+@pytest.mark.parametrize("size", [10, 5000])
+def test_constants_of_any_size(size):
+    held = Tensor(np.arange(size, dtype=np.float64))
+    f = Compiled(lambda x: (x * held).sum())
+    total = size * (size - 1) / 2
+    assert value(f(wide(2.0))) == 2 * total
+    assert value(f(wide(3.0))) == 3 * total
+    held[0] = 5.0
+    assert value(f(wide(3.0))) == 3 * (total + 5)
+    assert f.cache_info().misses == 2
+
+
+def test_large_constants_are_operands_of_the_program():
+    f = Compiled(lambda x: x * Tensor(np.arange(5000.0)) + Tensor(np.arange(3.0)).sum())
+    f(Tensor(np.zeros(5000)))
+    program = next(iter(f._programs.values()))[0]
+    assert [a.shape for a in program.executable.extra] == [(5000,)]
+
+
+def test_functions_as_arguments():
+    f = Compiled(lambda of, x: of(x))
+
+    def times(k):
+        return lambda x: x * k
+
+    for k in (2.0, 3.0, 2.0, 3.0):
+        assert value(f(times(k), wide(1.0))) == k
+        assert value(f(functools.partial(lambda k, x: x + k, k), wide(1.0))) == 1 + k
+    assert f.cache_info()[:2] == (4, 4)
+
+
+def test_a_function_argument_whose_variable_changes():
+    factor = 2.0
+
+    def times(x):
+        return x * factor
+
+    f = Compiled(lambda of, x: of(x))
+    assert value(f(times, wide(1.0))) == 2.0
+    factor = 3.0
+    assert value(f(times, wide(1.0))) == 3.0
+    assert value(f(lambda x: times(x), wide(1.0))) == 3.0
+
+
+def test_the_mode_selects_a_program():
+    f = Compiled(lambda x: x * 2)
+    f(wide(1.0))
+    ms.set_context(mode=ms.GRAPH_MODE)
+    try:
+        f(wide(1.0))
+        f(wide(1.0))
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+    f(wide(1.0))
+    assert f.cache_info()[:2] == (2, 2)
+    assert "the mode changed from PYNATIVE_MODE to GRAPH_MODE" in f.cache_info().reasons[1]
+
+
+# -- functions made anew --------------------------------------------------------------------------------
+
+
+def test_a_lambda_that_is_made_at_every_call(graph_mode):
+    inner = Net()
+    x = wide(3.0)
+    for _ in range(4):
+        assert value(ms.grad(lambda x: inner(x) * 2)(x)) == 12.0
+        assert value(ms.grad(ms.grad(lambda x: inner(x) * x))(x)) == 12.0
+        assert value(ms.jvp(lambda x: inner(x) ** 2, x, wide(1.0))[1]) == 216.0
+        assert value(ms.jit(lambda x: inner(x) + 1)(x)) == 19.0
+        assert value(ms.ops.GradOperation(get_all=True)(lambda x: inner(x))(x)[0]) == 6.0
+    assert misses(None) == 5
+    assert ms.cache_info().hits == 15
+
+
+def test_a_lambda_that_is_made_at_every_call_sees_its_own_variables(graph_mode):
+    def gradient(k):
+        return ms.grad(lambda x: x * x * k)
+
+    for k in (1.0, 2.0, 1.0, 2.0, 3.0):
+        assert value(gradient(k)(wide(1.0))) == 2 * k
+    assert misses(None) == 3
+
+    made, k = [], 1.0
+    for _ in range(2):
+        made.append(ms.grad(lambda x: x * k))
+    assert [value(f(wide(1.0))) for f in made] == [1.0, 1.0]
+    k = 5.0
+    assert [value(f(wide(1.0))) for f in made] == [5.0, 5.0]
+
+    def pair(k):
+        def set_to(new):
+            nonlocal k
+            k = new
+
+        return ms.jit(lambda x: x * k), set_to
+
+    (one, set_one), (two, set_two) = pair(1.0), pair(1.0)
+    assert (value(one(wide(1.0))), value(two(wide(1.0)))) == (1.0, 1.0)
+    set_two(7.0)
+    assert (value(one(wide(1.0))), value(two(wide(1.0)))) == (1.0, 7.0)
+    set_one(9.0)
+    assert (value(one(wide(1.0))), value(two(wide(1.0)))) == (9.0, 7.0)
+    set_one(7.0)
+    assert (value(one(wide(1.0))), value(two(wide(1.0)))) == (7.0, 7.0)
+
+
+def test_two_lambdas_of_one_line_are_two(graph_mode):
+    found = [ms.grad(f)(wide(3.0)).item() for f in (lambda x: x * x, lambda x: x * x * x)]
+    assert found == [6.0, 27.0]
+    plus, minus = (lambda x, k=k: x * k for k in (1.0, -1.0))
+    assert [ms.grad(f)(wide(3.0)).item() for f in (plus, minus)] == [1.0, -1.0]
+
+
+def _differentiated():
+    """A net whose gradient was compiled; a weak reference to it, which nothing else keeps alive."""
+    inner = Net()
+    ms.grad(lambda x: inner(x) * 2)(wide(1.0))
+    held.append(inner)
+    return weakref.ref(inner)
+
+
+held: list = []
+
+
+def test_programs_of_lambdas_live_as_long_as_what_they_read(graph_mode):
+    alive = _differentiated()
+    assert ms.cache_info().currsize == 1
+    held.clear()
+    gc.collect()
+    assert alive() is None
+    assert ms.cache_info().currsize == 0
+
+
+# -- what it tells ----------------------------------------------------------------------------------------
+
+
+def test_the_names_of_lru_cache():
+    @ms.jit
+    def f(x):
+        return x * 2
+
+    assert f.cache_info()[:4] == (0, 0, f.cache_info().maxsize, 0)
+    f(wide(1.0))
+    f(wide(2.0))
+    f(Tensor(1.0))
+    info = f.cache_info()
+    assert (info.hits, info.misses, info.currsize) == (1, 2, 2)
+    assert info.maxsize > 1000
+    assert ms.cache_info(f) == info
+    f.cache_clear()
+    assert f.cache_info().currsize == 0
+    f(wide(1.0))
+    assert f.cache_info().misses == 1
+
+
+@pytest.mark.parametrize(
+    ("calls", "reason"),
+    [
+        ([(wide(1.0), 2.0), (wide(1.0, 2.0), 2.0)], "argument 'x' changed from Float64[] to Float64[2]"),
+        ([(wide(1.0), 2.0), (Tensor(1.0), 2.0)], "argument 'x' changed from Float64[] to Float32[]"),
+        ([(wide(1.0), 2.0), (wide(1.0), 0.1)], "argument 'c' changed from 2.0 to 0.1"),
+        ([(wide(1.0), "a"), (wide(1.0), "b")], "argument 'c' changed from 'a' to 'b'"),
+        ([(wide(1.0), 2.0), (wide(1.0), wide(2.0))], "argument 'c' changed from 2.0 to a Tensor Float64[]"),
+        ([(wide(1.0), 2), (wide(1.0), 2.0)], "argument 'c' changed from 2 to 2.0"),
+        ([(wide(1.0), [1, (2,)]), (wide(1.0), [1, (3,)])], "argument 'c', at [1][0] changed from 2 to 3"),
+        ([(wide(1.0), {"a": 2}), (wide(1.0), {"a": 3})], "argument 'c', at ['a'] changed from 2 to 3"),
+        ([(wide(1.0), [1]), (wide(1.0), [1, 2])], "argument 'c' changed from a list of 1 to a list of 2"),
+        ([(wide(1.0), [1]), (wide(1.0), (1,))], "argument 'c' changed from a list of 1 to a tuple of 1"),
+        ([(wide(1.0), {"a": 1}), (wide(1.0), {"b": 1})], "the keys of argument 'c' changed from ['a'] to ['b']"),
+        ([(wide(1.0), 1), (wide(1.0),)], "the arguments changed from 2 positional to 1 positional"),
+        ([(wide(1.0), ops.exp), (wide(1.0), ops.sin)], "argument 'c' changed from the function exp to the function sin"),
+    ],
+)  # fmt: skip
+def test_the_reason_of_a_compilation(calls, reason):
+    f = Compiled(lambda x, c=None: x * 1)
+    for call in calls:
+        f(*call)
+    first, second = f.cache_info().reasons
+    assert first.endswith(": first call")
+    assert second.endswith(f": {reason}")
+    assert "test_cache.py:" in second
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda held: setattr(held, "factor", 3.0), "the attribute 'factor' of Plain changed from 2.0 to 3.0"),
+        (lambda held: held.layers.append(1.0), "the contents of the attribute 'layers' of Plain changed"),
+        (lambda held: setattr(held.net, "factor", 3.0), "the attribute 'factor' of Net changed from 1.0 to 3.0"),
+        (lambda held: held.net.weight.set_dtype(ms.float32), "Parameter 'weight' changed from Float64[] to Float32[]"),
+        (lambda held: held.net.set_train(), "the attribute 'training' of Net changed from False to True"),
+        (lambda held: setattr(held, "net", Net()), "the attribute 'net' of Plain changed to another one (an object of type Net)"),
+        (lambda held: delattr(held, "rate_"), "the attribute 'rate_' of Plain was deleted"),
+    ],
+)  # fmt: skip
+def test_the_reason_of_a_changed_attribute(change, reason):
+    held = Plain(factor=2.0, layers=[1.0], net=Net(), rate_=1.0)
+
+    def f(x):
+        rate = held.rate_ if hasattr(held, "rate_") else 1.0
+        return held.net(x) * held.factor * len(held.layers) * rate
+
+    run = Compiled(f)
+    run(wide(1.0))
+    change(held)
+    run(wide(1.0))
+    assert run.cache_info().reasons[1].endswith(f": {reason}")
+
+
+def test_the_reason_of_a_changed_variable(monkeypatch):
+    factor = 1.0
+    f = Compiled(lambda x: x * factor * scale)
+    f(wide(1.0))
+    factor = 2.0
+    f(wide(1.0))
+    monkeypatch.setitem(globals(), "scale", 5.0)
+    f(wide(1.0))
+    _, second, third = f.cache_info().reasons
+    assert "the variable 'factor' that" in second
+    assert second.endswith("changed from 1.0 to 2.0")
+    assert third.endswith("the global variable 'scale' changed from 2.0 to 5.0")
+
+
+def test_gradient_functions_are_named_after_what_they_differentiate(graph_mode):
+    inner = Net()
+    ms.grad(inner)(wide(1.0))
+    ms.grad(inner)(wide(1.0, 2.0))
+    info = ms.cache_info(inner)
+    assert (info.misses, info.currsize) == (2, 2)
+    assert info.reasons[1].startswith("grad of Net (")
+    assert info.reasons[1].endswith("argument 'x' changed from Float64[] to Float64[2]")
+    assert ms.cache_info(ms.grad(inner)) == info
+    assert str(info).splitlines()[0] == "0 hits, 2 misses, 2 programs"
+
+
+def test_a_function_that_is_compiled_again_and_again_says_so_once():
+    f = Compiled(lambda x, rate: x * rate)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for k in range(30):
+            f(wide(1.0), float(k))
+    (warning,) = caught
+    text = str(warning.message)
+    assert "argument 'rate' changed from" in text
+    assert "Make it a Tensor, or mutable(number)." in text
+    assert "cache_info()" in text
+    assert warning.filename == __file__
+
+
+def test_lambdas_that_differ_at_every_call_say_so(graph_mode):
+    def steps():
+        for k in range(12):
+            rate = k / 10
+            ms.grad(lambda x: x * rate)(wide(1.0))  # noqa: B023 it is used at once
+
+    with pytest.warns(
+        UserWarning, match="the variable 'rate' that .* uses changed from .*Pass it as an argument"
+    ):
+        steps()
+
+
+def test_several_functions_of_one_factory_that_are_used_again_are_quiet():
+    made = [ms.jit(_times(float(k))) for k in range(12)]
+    for _ in range(3):
+        for k, f in enumerate(made[:8]):
+            assert value(f(wide(1.0))) == k
+    for k, f in enumerate(made):
+        assert value(f(wide(1.0))) == k
+
+
+def _times(k):
+    return lambda x: x * k
+
+
+def test_clearing_forgets_programs_and_keeps_values():
+    p = Parameter(wide(1.0), name="p")
+
+    def step(x):
+        p.set_data(p + x)
+        return p * 2
+
+    f = ms.jit(step)
+    f(wide(1.0))
+    f(wide(1.0))
+    assert ms.cache_info().currsize == 1
+    ms.clear_cache()
+    assert ms.cache_info()[:2] == (0, 0)
+    assert ms.cache_info().currsize == 0
+    assert value(f(wide(1.0))) == 8.0
+    assert ms.cache_info()[:2] == (0, 1)
+
+
+# -- threads ----------------------------------------------------------------------------------------------
+
+
+def test_threads_compile_different_functions_at_once_and_each_once():
+    held = Plain(factor=2.0)
+    functions = [Compiled(lambda x, k=k: ops.tanh(x * held.factor) * k) for k in (1.0, 2.0)]
+    net = Net()
+    barrier, failures = threading.Barrier(6), []
+
+    def work(number):
+        try:
+            barrier.wait(30)
+            for step in range(20):
+                x = float(number + step)
+                for k, f in enumerate(functions):
+                    np.testing.assert_allclose(f(wide(x)).item(), np.tanh(2 * x) * (k + 1))
+                assert value(gradient(wide(x))) == 6.0
+        except BaseException as error:
+            failures.append(error)
+
+    gradient = Compiled(ms.grad(net))
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(90)
+    assert failures == []
+    assert functions[0].cache_info()[:2] == (238, 2), "two functions of one lambda"
+    assert gradient.cache_info()[:2] == (119, 1)
+
+
+def test_notes_outside_of_a_program_cost_nothing_and_keep_nothing():
+    held = Plain(factor=2.0)
+    assert state.read_attribute(held, "factor") == 2.0
+    with pytest.raises(AttributeError, match="missing"):
+        state.read_attribute(held, "missing")
+    alive = weakref.ref(held)
+    state.read_function(held.method)
+    del held
+    gc.collect()
+    assert alive() is None
+
+
+@dataclass(frozen=True)
+class Options:
+    rate: float
+    name: str = "a"
+
+
+def test_equal_records_are_one_signature():
+    f = Compiled(lambda x, options: x * options.rate if options.name == "a" else x)
+    for rate in (2.0, 2.0, 3.0):
+        assert value(f(wide(1.0), Options(rate))) == rate
+    assert value(f(wide(1.0), Options(2.0, "b"))) == 1.0
+    assert f.cache_info()[:2] == (1, 3)
