@@ -738,3 +738,98 @@ def test_equal_records_are_one_signature():
         assert value(f(wide(1.0), Options(rate))) == rate
     assert value(f(wide(1.0), Options(2.0, "b"))) == 1.0
     assert f.cache_info()[:2] == (1, 3)
+
+
+# -- what Python calls itself -----------------------------------------------------------------------
+
+
+class Bag:
+    """Reads its attributes in methods that no rewritten code calls."""
+
+    def __init__(self, *items):
+        self.items = list(items)
+
+    def __len__(self):
+        return len(self.items)
+
+    def __getitem__(self, index):
+        return self.items[index]
+
+    def __iter__(self):
+        return iter(self.items)
+
+    def __call__(self, x):
+        return x * self.items[0]
+
+
+@pytest.mark.parametrize(
+    ("use", "after"),
+    [
+        (lambda bag, x: x * len(bag), 3.0),
+        (lambda bag, x: x * bag[0], 7.0),
+        (lambda bag, x: x * sum(each for each in bag), 14.0),
+        (lambda bag, x: bag(x), 7.0),
+        (lambda bag, x: x if 7.0 in bag else x * 0, 1.0),
+    ],
+)
+def test_attributes_that_special_methods_read(use, after):
+    bag = Bag(3.0, 2.0)
+    f = Compiled(lambda x: use(bag, x))
+    f(wide(1.0))
+    f(wide(1.0))
+    bag.items[:] = [7.0, 2.0, 5.0]
+    assert value(f(wide(1.0))) == after
+    assert f.cache_info()[:2] == (1, 2)
+
+
+class Changing:
+    factor = 2.0
+
+    def scaled(self, x, by=1.0):
+        return x * self.factor * by
+
+
+def test_methods_and_functions_that_are_patched(monkeypatch):
+    held = Changing()
+    f = Compiled(lambda x: held.scaled(x))
+    assert value(f(wide(1.0))) == 2.0
+    monkeypatch.setattr(Changing, "factor", 3.0)
+    assert value(f(wide(1.0))) == 3.0
+    monkeypatch.setattr(Changing.scaled, "__defaults__", (10.0,))
+    assert value(f(wide(1.0))) == 30.0
+    monkeypatch.setattr(Changing, "scaled", lambda self, x: x * 100)
+    assert value(f(wide(1.0))) == 100.0
+    held.scaled = lambda x: x * 7
+    assert value(f(wide(1.0))) == 7.0
+    assert f.cache_info()[:2] == (0, 5)
+
+
+def test_code_that_is_replaced_in_place(monkeypatch):
+    def helper(x):
+        return x * 2
+
+    def another(x):
+        return x * 5
+
+    f = Compiled(lambda x: helper(x))
+    assert value(f(wide(1.0))) == 2.0
+    helper.__code__ = another.__code__
+    assert value(f(wide(1.0))) == 5.0
+    assert f.cache_info().reasons[1].endswith("helper was defined anew")
+
+
+def test_an_attribute_that_was_not_there():
+    held = Plain()
+    noted = []
+
+    def f(x):
+        noted.append(state.has_attribute(held, "gain"))
+        return x * (2.0 if noted[-1] else 1.0)
+
+    run = Compiled(f)
+    assert [value(run(wide(1.0))) for _ in range(2)] == [1.0, 1.0]
+    held.gain = None
+    assert [value(run(wide(1.0))) for _ in range(2)] == [2.0, 2.0]
+    del held.gain
+    assert value(run(wide(1.0))) == 1.0
+    assert noted == [False, True]

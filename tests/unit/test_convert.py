@@ -15,6 +15,7 @@ import pytest
 import scipy.optimize
 
 import mindgrad as ms
+from mindgrad._base.location import PACKAGE
 from mindgrad._base.refusal import CompileError, place_of, refuse, without_own_frames
 from mindgrad.frontend import convert as room
 from mindgrad.frontend.convert import convert, convertible, reason_unconverted, refuse_unconvertible
@@ -318,6 +319,28 @@ def test_all_frames_on_request(monkeypatch):
     assert only.filename == __file__
 
 
+def test_a_bare_raise_adds_no_frame():
+    """How public functions hand errors on: seen from outside, they are not there."""
+    text = "def public(f):\n    try:\n        return f()\n    except Exception as error:\n"
+    text += "        without_own_frames(error)\n        raise\n"
+    module = {"without_own_frames": without_own_frames}
+    exec(compile(text, PACKAGE + "/public.py", "exec"), module)
+    public = module["public"]
+    error = raised(public, lambda: public(lambda: 1 / 0))
+    names = [entry.name for entry in traceback.extract_tb(error.__traceback__)]
+    assert names == ["raised", "<lambda>", "<lambda>"]
+
+
+def test_a_refusal_stands_alone():
+    def f():
+        try:
+            raise KeyError
+        except KeyError:
+            refuse("no")
+
+    assert raised(f).__suppress_context__
+
+
 def test_causes_lose_own_frames_too():
     def f():
         try:
@@ -446,3 +469,19 @@ def test_generators_are_refused_only_as_such():
     assert "'coroutine' is an async function" in refusal(refuse_unconvertible, Owner(1).coroutine)
     refuse_unconvertible(plain)
     refuse_unconvertible(len)
+
+
+def test_hundreds_of_levels():
+    def function(count):
+        tests = "".join(f"    if x == {k}: return {k}\n" for k in range(count))
+        text = f"def f(x):\n{tests}    return -1\n"
+        linecache.cache["<deep>"] = (len(text), None, text.splitlines(keepends=True), "<deep>")
+        module = {}
+        exec(compile(text, "<deep>", "exec"), module)
+        return module["f"]
+
+    f = convert(function(100), RUNTIME)
+    assert [f(0), f(99), f(100)] == [0, 99, -1]
+    text = refusal(convert, function(1000), RUNTIME)
+    assert text.startswith("'f' is nested too deeply")
+    assert '"<deep>", line 1, in f\n    def f(x):\n' in text

@@ -226,7 +226,7 @@ def test_methods_of_structures_are_differentiated(way):
     assert isinstance(point, Point)
     slope = way(ms.grad(lambda p: p.norm()))(point)
     alike(slope, Point(wide(12.0), wide(16.0)))
-    alike(way(ms.grad(lambda t: t.total()))(ms.mutable(Typed(x, 5)))[0], wide(5.0))
+    alike(way(ms.grad(lambda t: t.total()))(ms.mutable(Typed(x, 5.0)))[0], wide(5.0))
     second = way(ms.grad(lambda p: ms.grad(lambda q: q.norm())(p).x))
     alike(second(point), Point(wide(4.0), wide(0.0)))
 
@@ -294,7 +294,7 @@ def test_a_parameter_tuple_as_an_argument():
 
 
 def test_cells_in_structures():
-    net = nn.SequentialCell(nn.CellList([]) if False else _Times(2.0))
+    net = nn.SequentialCell(_Times(2.0))
     run = Compiled(lambda nets, x: nets["net"](x) + nets["more"][0](x))
     alike(run({"net": net, "more": [_Times(3.0)]}, wide(1.0)), wide(5.0))
 

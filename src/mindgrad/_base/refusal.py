@@ -97,7 +97,7 @@ def refuse(
       Instead: Use a tuple.
     """
     place = Place(*at) if at is not None else place_of(frame if frame is not None else user_frame())
-    raise CompileError(_text(reason, instead, place))
+    raise CompileError(_text(reason, instead, place)) from None
 
 
 def _text(reason: str, instead: str, place: Place) -> str:
@@ -157,6 +157,12 @@ def without_own_frames(error: _Error) -> _Error:
 
     Where one function of the user's shows twice, because a block of it ran from here, the inner line
     stays. ``MINDGRAD_TRACEBACK=full`` in the environment keeps everything.
+
+    To be followed by a bare ``raise``, which adds no frame; ``raise error`` would add the caller's::
+
+        except Exception as error:
+            without_own_frames(error)
+            raise
     """
     if os.environ.get("MINDGRAD_TRACEBACK") == "full":
         return error

@@ -99,9 +99,10 @@ def _rebuild(structure: Any, leaves: Iterator[Any]) -> Any:
         return dict(zip(names, items, strict=True))
     if not issubclass(kind, dict):
         return record_of(kind, dict(zip(names, items, strict=True)))
-    if issubclass(kind, defaultdict):
-        return kind(names[0], zip(names[1:], items, strict=True))
-    return kind(zip(names, items, strict=True))
+    made = kind(names[0]) if issubclass(kind, defaultdict) else kind.__new__(kind)
+    for name, item in zip(names[len(names) - len(items) :], items, strict=True):
+        made[name] = item  # not kind(pairs): a Counter would count them
+    return made
 
 
 def _sequence(kind: Any, items: list[Any]) -> Any:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from mindgrad.backend.executable import Executable, ahead
-from mindgrad.backend.small_loops import as_one_function, is_small_loop
 from mindgrad.core.graph import Constant, Graph, Variable
 from mindgrad.core.primitive import Primitive
 
@@ -65,10 +64,8 @@ def _program(graph: Graph, hoisted: Sequence[Constant]) -> Callable[..., Any]:
     return run
 
 
-def _run(
-    graph: Graph, arguments: Sequence[Any], hoisted: dict[Any, Any], is_inside: bool = False
-) -> list[Any]:
-    """The equations of ``graph`` on jax arrays (or tracers); ``is_inside`` a loop compiled as one function."""
+def _run(graph: Graph, arguments: Sequence[Any], hoisted: dict[Any, Any]) -> list[Any]:
+    """The equations of ``graph`` on jax arrays (or tracers)."""
     jax = jax_module()
     values: dict[Any, Any] = dict(zip(graph.inputs, arguments, strict=True))
 
@@ -83,17 +80,10 @@ def _run(
         primitive, parameters = equation.primitive, equation.parameters
         operands = [read(atom) for atom in equation.inputs]
         if primitive.kind == "control":
-            as_one = not is_inside and _is_for_cpu() and is_small_loop(equation)
             parameters = {
-                k: partial(_nested, v, hoisted, is_inside or as_one) if isinstance(v, Graph) else v
-                for k, v in parameters.items()
+                k: partial(_nested, v, hoisted) if isinstance(v, Graph) else v for k, v in parameters.items()
             }
-            if as_one:
-                result = as_one_function(jax, partial(lower, primitive, **parameters), *operands)
-            else:
-                result = lower(primitive, *operands, **parameters)
-        else:
-            result = lower(primitive, *operands, **parameters)
+        result = lower(primitive, *operands, **parameters)
         if primitive.multiple:
             values.update(zip(equation.outputs, result, strict=True))
         else:
@@ -101,8 +91,8 @@ def _run(
     return [read(atom) for atom in graph.outputs]
 
 
-def _nested(graph: Graph, hoisted: dict[Any, Any], is_inside: bool, *arguments: Any) -> list[Any]:
-    return _run(graph, arguments, hoisted, is_inside)
+def _nested(graph: Graph, hoisted: dict[Any, Any], *arguments: Any) -> list[Any]:
+    return _run(graph, arguments, hoisted)
 
 
 def _constants(graph: Graph) -> dict[Any, None]:
@@ -213,10 +203,6 @@ def _target() -> Any:
     if _device is None and jax.default_backend() != "cpu":
         return jax.devices("cpu")[0]
     return _device
-
-
-def _is_for_cpu() -> bool:
-    return _device is None or _device.platform == "cpu"
 
 
 def _scoped(function: Callable[..., Any], x64: bool) -> Callable[..., Any]:

@@ -14,7 +14,6 @@ from typing import Any
 
 from mindgrad.core.build import Builder, building
 from mindgrad.core.graph import Graph, Variable, live_equations
-from mindgrad.core.types import TensorType
 from mindgrad.primitives.kinds import zeros
 from mindgrad.transforms.forward import push_tangents, tangent_or_zero
 from mindgrad.transforms.linearize import linearize

@@ -8,14 +8,25 @@ graphs from ``xs`` to values of the same types. Forward mode pushes the tangents
 value and tangent are one ``cond``. Reverse mode lets each branch give the values that its derivative
 needs as well, in slots that the branches share; the linear part is a ``cond`` again.
 
-Cost: that of the branch which runs. Limits: a batched predicate runs both branches.
+Cost: that of the branch which runs. Limits: a batched predicate runs each branch that an element takes, for
+all elements.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
+from mindgrad.control.batches import (
+    any_of,
+    batched_graph,
+    batched_outputs,
+    chosen,
+    fronted,
+    only_for,
+    refuse_effects,
+)
 from mindgrad.control.bodies import (
     Split,
     active,
@@ -32,6 +43,7 @@ from mindgrad.core.graph import Constant, Equation, Graph, Variable
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.types import TensorType
 from mindgrad.primitives.kinds import zeros
+from mindgrad.primitives.logic import logical_not
 
 __all__ = ["cond"]
 
@@ -145,6 +157,36 @@ def _transpose(cts: Sequence[Any], predicate: Any, *xs: Any, true: Graph, false:
     return result
 
 
+# -- many elements at once ------------------------------------------------------------------------
+
+
+def _batch(size: int, operands: Sequence[Any], at: Sequence[int | None], true: Graph, false: Graph) -> Any:
+    predicate, *xs = operands
+    flags = tuple([axis is not None for axis in at[1:]])
+    xs = fronted(size, xs, at[1:], flags)
+    branches = (true, false)
+    if at[0] is None:
+        outputs = [batched_outputs(graph, flags, size) for graph in branches]
+        wanted = tuple([a or b for a, b in zip(*outputs, strict=True)])
+        graphs = [batched_graph(graph, flags, wanted, size) for graph in branches]
+        made = cond(predicate, *xs, true=graphs[0], false=graphs[1])
+        return made, [0 if want else None for want in wanted]
+    refuse_effects("a branch", *branches)
+    every = (True,) * len(true.outputs)
+    found = []
+    for graph, takes in ((true, predicate), (false, logical_not(predicate))):
+        run = batched_graph(graph, flags, every, size)
+        none = _nothing(run)
+        found.append(cond(any_of(takes), *only_for(takes, xs, flags), true=run, false=none))
+    return tuple([chosen(predicate, a, b) for a, b in zip(*found, strict=True)]), [0] * len(every)
+
+
+@lru_cache(maxsize=256)
+def _nothing(graph: Graph) -> Graph:
+    """A branch like ``graph`` that gives zeros."""
+    return Graph([Variable(v.type) for v in graph.inputs], [], [zeros(y.type) for y in graph.outputs])
+
+
 cond = Primitive(
     "cond",
     "control",
@@ -153,6 +195,7 @@ cond = Primitive(
     xla=_xla,
     jvp=_jvp,
     transpose=_transpose,
+    batch=_batch,
     simplify=_simplify,
     multiple=True,
     taint=lambda *_, true, false: starts_taint(true, false),

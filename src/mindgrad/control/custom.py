@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from mindgrad.control.batches import batched_graph, fronted
 from mindgrad.core.build import Builder, building, current
 from mindgrad.core.graph import Graph
 from mindgrad.core.primitive import Primitive
@@ -62,6 +63,19 @@ def _jvp(
     return current().inline(transposed, [*xs, *y, *at, *extras, *directions])
 
 
+def _batch(
+    size: int, operands: Sequence[Any], at: Sequence[int | None], pullback: Graph, outputs: int, inputs: int
+) -> Any:
+    # every element has cotangents of its own, so values and operands are batched; extras need not be
+    extras = [axis is not None for axis in at[outputs + inputs :]]
+    every = (True,) * (outputs + inputs)
+    batched = batched_graph(pullback, (*every, *[True] * outputs, *extras), (True,) * inputs, size)
+    made = custom(
+        *fronted(size, operands, at, (*every, *extras)), pullback=batched, outputs=outputs, inputs=inputs
+    )
+    return made, [0] * outputs
+
+
 custom = Primitive(
     "custom",
     "control",
@@ -69,6 +83,7 @@ custom = Primitive(
     numpy=lambda *operands, pullback, outputs, inputs: operands[:outputs],
     xla=lambda jax, *operands, pullback, outputs, inputs: operands[:outputs],
     jvp=_jvp,
+    batch=_batch,
     multiple=True,
 )
 

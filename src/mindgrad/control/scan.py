@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.control.batches import batched_graph, batched_outputs, batched_parts, fronted
 from mindgrad.control.bodies import (
     active,
     closure,
@@ -39,6 +40,7 @@ from mindgrad.core.evaluate import evaluate
 from mindgrad.core.graph import Constant, Equation, Graph, without_effects
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.types import TensorType
+from mindgrad.primitives.batching import moved
 from mindgrad.primitives.kinds import zeros
 
 __all__ = ["scan"]
@@ -325,11 +327,37 @@ def _transpose(
     return result
 
 
-def _simplify(*operands: Any, body: Graph, consts: int, carries: int, **parameters: Any) -> Any:
+# -- many elements at once, and simpler forms ------------------------------------------------------
+
+
+def _batch(
+    size: int, operands: Sequence[Any], at: Sequence[int | None], body: Graph, length: int, consts: int,
+    carries: int, reverse: bool = False,
+) -> Any:  # fmt: skip
+    end = consts + carries
+    flags = tuple([axis is not None for axis in at])
+    flags = batched_parts(body, flags, consts, carries, size)
+    ys = batched_outputs(body, flags, size)[carries:]
+    wanted = (*flags[consts:end], *ys)
+    scanned = [
+        x if axis is None else moved(x, axis, 1) for x, axis in zip(operands[end:], at[end:], strict=True)
+    ]
+    made = scan(
+        *fronted(size, operands[:end], at[:end], flags[:end]), *scanned,
+        body=batched_graph(body, flags, wanted, size), length=length, consts=consts, carries=carries,
+        reverse=reverse,
+    )  # fmt: skip
+    places = [int(k >= carries) if want else None for k, want in enumerate(wanted)]
+    return made, places
+
+
+def _simplify(
+    *operands: Any, body: Graph, length: int, consts: int, carries: int, reverse: bool = False
+) -> Any:
     found = marked_loop(body, operands, consts, carries)
     if found is body:
         return None
-    return scan(*operands, **parameters, body=found, consts=consts, carries=carries)
+    return scan(*operands, body=found, length=length, consts=consts, carries=carries, reverse=reverse)
 
 
 scan = Primitive(
@@ -340,6 +368,7 @@ scan = Primitive(
     xla=_xla,
     jvp=_jvp,
     transpose=_transpose,
+    batch=_batch,
     multiple=True,
     simplify=_simplify,
     taint=lambda *_, body, **parameters: starts_taint(body),

@@ -24,9 +24,20 @@ from typing import Any
 import numpy as np
 
 from mindgrad.control import checkpoints
+from mindgrad.control.batches import (
+    Flags,
+    any_of,
+    batched_graph,
+    batched_outputs,
+    batched_parts,
+    chosen,
+    fronted,
+    only_for,
+    refuse_effects,
+)
 from mindgrad.control.bodies import active, closure, forward_body, is_in_loop, marked_loop, starts_taint
 from mindgrad.control.residuals import linear_trip
-from mindgrad.core.build import current
+from mindgrad.core.build import Builder, building, current
 from mindgrad.core.dtype import int32
 from mindgrad.core.evaluate import evaluate
 from mindgrad.core.graph import Equation, Graph, Variable, without_effects
@@ -34,7 +45,7 @@ from mindgrad.core.primitive import REGISTRY, Primitive
 from mindgrad.core.types import TensorType, tensor_type
 from mindgrad.primitives.kinds import zeros
 
-__all__ = ["Fused", "carries_before", "divided", "fused_loop", "while_"]
+__all__ = ["Fused", "batched_loop", "carries_before", "divided", "fused_loop", "while_"]
 
 Indices = tuple[int, ...]
 _COUNT = tensor_type(int32, ())
@@ -219,6 +230,88 @@ def _saved(equation: Equation, residuals: Sequence[TensorType]) -> tuple[Any, ..
     return current().extend(equation, parameters | {"slots": slots}, _saved_types(carry, slots))
 
 
+# -- many elements at once ------------------------------------------------------------------------
+
+
+class Batched:
+    """The loop for a batch, with the elements that go on as the first part of its carry if they differ.
+
+    Attributes:
+        flags: which operands of the loop have a batch axis, in front.
+        differs: whether the elements differ in their number of trips.
+        condition, body, consts: parameters of the batched loop.
+    """
+
+    __slots__ = ("_test", "body", "condition", "consts", "differs", "flags")
+
+    def __init__(self, condition: Graph, body: Graph, consts: int, flags: Flags, size: int) -> None:
+        carries = len(body.outputs)
+        flags = batched_parts(body, flags, consts, carries, size)
+        self.differs = batched_outputs(condition, flags, size)[0]
+        self.consts = consts
+        if not self.differs:
+            self.flags = flags
+            self.condition = batched_graph(condition, flags, (False,), size)
+            self.body = batched_graph(body, flags, flags[consts:], size)
+            return
+        refuse_effects("a loop", condition, body)
+        self.flags = flags = (*flags[:consts], *[True] * carries)
+        self._test = batched_graph(condition, flags, (True,), size)
+        trip = batched_graph(body, flags, flags[consts:], size)
+        builder = Builder()
+        with building(builder):
+            given, carry = (
+                [builder.input(v.type, tainted=v.tainted) for v in part]
+                for part in (trip.inputs[:consts], trip.inputs[consts:])
+            )
+            going = Variable(self._test.outputs[0].type)
+            builder.inputs.insert(consts, going)
+            after = builder.inline(trip, only_for(going, [*given, *carry], flags))
+            after = [chosen(going, new, old) for new, old in zip(after, carry, strict=True)]
+            test = builder.inline(self._test, [*given, *after])
+            self.body = builder.close([*test, *after])
+        builder = Builder()
+        with building(builder):
+            operands = [builder.input(v.type) for v in self.body.inputs]
+            self.condition = builder.close([any_of(operands[consts])])
+
+    def operands(self, size: int, xs: Sequence[Any], at: Sequence[int | None]) -> list[Any]:
+        """The operands of the batched loop for those of the loop and where their batch axes stand."""
+        found = fronted(size, xs, at, self.flags)
+        if self.differs:
+            found.insert(self.consts, current().inline(self._test, found)[0])
+        return found
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What the row of the loop takes."""
+        return {"condition": self.condition, "body": self.body, "consts": self.consts}
+
+
+@lru_cache(maxsize=256)
+def batched_loop(condition: Graph, body: Graph, consts: int, flags: Flags, size: int) -> Batched:
+    """The loop for ``size`` elements at once, those operands batched that are in ``flags``."""
+    return Batched(condition, body, consts, flags, size)
+
+
+def _batch(
+    size: int, xs: Sequence[Any], at: Sequence[int | None], condition: Graph, body: Graph, consts: int,
+    slots: int = 0,
+) -> Any:  # fmt: skip
+    flags = tuple([axis is not None for axis in at])
+    loop = batched_loop(condition, body, consts, flags, size)
+    given = {"slots": slots} if slots else {}
+    made = while_(*loop.operands(size, xs, at), **loop.parameters, **given)
+    count, more = len(body.outputs), int(loop.differs)
+    places = [0 if flag else None for flag in loop.flags[consts:]]
+    result = list(made[more : more + count])
+    if slots:  # of use to no one but the row ``while_pullback``, which makes the loop again
+        trips, buffers = made[count + more : count + more + 2], made[count + 2 * more + 2 :]
+        result += [*trips, *buffers]
+        places += [None, None, *[None if place is None else 1 for place in places]]
+    return tuple(result), places
+
+
 def _simplify(*operands: Any, condition: Graph, body: Graph, consts: int, slots: int = 0) -> Any:
     found = marked_loop(body, operands, consts, len(body.outputs))
     if found is body:
@@ -234,6 +327,7 @@ while_ = Primitive(
     numpy=_numpy,
     xla=_xla,
     jvp=_jvp,
+    batch=_batch,
     simplify=_simplify,
     multiple=True,
     taint=lambda *_, body, **parameters: starts_taint(body),

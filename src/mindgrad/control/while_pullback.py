@@ -26,12 +26,13 @@ import numpy as np
 from mindgrad.control import checkpoints
 from mindgrad.control.bodies import closure, marked_loop, starts_taint
 from mindgrad.control.residuals import linear_trip
-from mindgrad.control.while_ import Fused, carries_before, divided, fused_loop, while_
+from mindgrad.control.while_ import Fused, batched_loop, carries_before, divided, fused_loop, while_
 from mindgrad.core.build import current
 from mindgrad.core.evaluate import evaluate
 from mindgrad.core.graph import Graph, without_effects
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.types import TensorType
+from mindgrad.primitives.batching import at_front
 from mindgrad.primitives.kinds import zeros
 
 __all__ = ["while_pullback"]
@@ -208,6 +209,30 @@ def _pullback_jvp(
     return [found[k] for k in firsts]
 
 
+def _pullback_batch(
+    size: int, operands: Sequence[Any], at: Sequence[int | None], condition: Graph, body: Graph, consts: int,
+    slots: int, active_consts: Indices, moving: Indices, **_: Graph,
+) -> Any:  # fmt: skip
+    """The pullback of the batched loop, which is made again.
+
+    Every element has cotangents of its own, so all that has one is batched.
+    """
+    xs, cts = _pullback_parts(operands, body)
+    xs_at, cts_at = _pullback_parts(at, body)
+    differs = {*active_consts, *[consts + k for k in moving]}
+    flags = tuple([axis is not None or k in differs for k, axis in enumerate(xs_at)])
+    loop = batched_loop(condition, body, consts, flags, size)
+    inputs = loop.operands(size, xs, xs_at)
+    made = while_(*inputs, **loop.parameters, slots=slots)
+    more = int(loop.differs)
+    parameters = _pullback_parameters(
+        loop.condition, loop.body, consts, slots, active_consts, tuple([k + more for k in moving])
+    )
+    cts = [at_front(size, ct, axis) for ct, axis in zip(cts, cts_at, strict=True)]
+    found = while_pullback(*inputs, *made[len(body.outputs) + more :], *cts, **parameters)
+    return found, [0] * len(found)
+
+
 def _pullback_simplify(
     *operands: Any, condition: Graph, body: Graph, consts: int, slots: int, active_consts: Indices,
     moving: Indices, **_: Graph,
@@ -228,6 +253,7 @@ while_pullback = Primitive(
     numpy=_pullback_numpy,
     xla=_pullback_xla,
     jvp=_pullback_jvp,
+    batch=_pullback_batch,
     simplify=_pullback_simplify,
     multiple=True,
     taint=lambda *_, replay, trip, **parameters: starts_taint(replay, trip),

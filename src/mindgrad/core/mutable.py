@@ -70,9 +70,9 @@ def mutable(input_data: Any) -> Any:
 
     Args:
         input_data: an int, a float, or a tuple (a named one too), list, dict or dataclass of these and
-            of Tensors, nested to any depth; ``None`` may stand in containers, and anything in a field
-            of a dataclass, as a constant. A Tensor is data anyway and a bool has no derivative: both
-            are given back.
+            of Tensors, nested to any depth. ``None`` in a container is a constant; in a dataclass so is
+            everything but Tensors and what ``mutable`` made, numbers too. A Tensor is data anyway and a
+            bool has no derivative: both are given back.
 
     Returns:
         A copy of ``input_data`` that behaves like it. The gradient with respect to a container has its
@@ -102,8 +102,7 @@ Tensor(shape=[1], dtype=Float32, value= [ 1.00000000e+00]))
             return _marked(kind)(input_data.default_factory, items)
         return _marked(kind)(items)
     if _is_record(input_data):
-        attributes = attributes_of(input_data).items()
-        return record_of(_marked(kind), {name: _of_field(value) for name, value in attributes})
+        return _of_field(input_data)
     if isinstance(input_data, int):
         return MutableInt(input_data)
     if isinstance(input_data, float):
@@ -125,8 +124,19 @@ def _is_record(value: Any) -> bool:
 
 
 def _of_field(value: Any) -> Any:
-    if isinstance(value, (Tensor, int, float, tuple, list, dict)) or _is_record(value):
-        return mutable(value)
+    """What a field of a dataclass holds, with the containers in it marked; numbers stay constants."""
+    kind: Any = type(value)
+    if isinstance(value, tuple):
+        return tuple.__new__(_marked(kind), map(_of_field, value))
+    if isinstance(value, list):
+        return _marked(kind)(map(_of_field, value))
+    if isinstance(value, defaultdict):
+        return _marked(kind)(value.default_factory, {key: _of_field(item) for key, item in value.items()})
+    if isinstance(value, dict):
+        return _marked(kind)({key: _of_field(item) for key, item in value.items()})
+    if _is_record(value):
+        held = attributes_of(value).items()
+        return record_of(_marked(kind), {name: _of_field(item) for name, item in held})
     return value
 
 

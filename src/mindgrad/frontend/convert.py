@@ -25,7 +25,7 @@ from typing import Any
 
 from mindgrad._base.location import PACKAGE
 from mindgrad._base.refusal import HELPER
-from mindgrad.frontend.fence import check, is_generator_function, refuse_generator
+from mindgrad.frontend.fence import check, is_generator_function, refuse_depth, refuse_generator
 from mindgrad.frontend.nodes import PART, RUNTIME
 from mindgrad.frontend.rewrite import rewrite_function
 from mindgrad.frontend.source import NoSource, compile_function, find_source
@@ -188,16 +188,17 @@ def _rewrite(function: types.FunctionType) -> _Code:
         if entry is not None:
             return entry
         reason = _reason(function)
-        if not reason:
-            try:
-                source = find_source(function)
-            except NoSource as error:
-                reason = str(error)
         if reason:
             return _remember(code, None, reason)
-        check(source.node, code.co_name, source.file)
-        node = rewrite_function(source.node, source.owner)
-        compiled = compile_function(node, source.owner, code, source.file)
+        try:
+            source = find_source(function)
+            check(source.node, code.co_name, source.file)
+            node = rewrite_function(source.node, source.owner)
+            compiled = compile_function(node, source.owner, code, source.file)
+        except NoSource as error:
+            return _remember(code, None, str(error))
+        except RecursionError:
+            refuse_depth(function)
         return _remember(code, _named(compiled, code.co_name, code.co_qualname))
 
 

@@ -26,11 +26,11 @@ import numpy as np
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend.signature import COMPARED_BYTES, functions_in, in_package, same, shown
 
-__all__ = ["MAKE_ONCE", "Change", "Clock", "Dependencies", "change", "clock"]
+__all__ = ["MAKE_ONCE", "MISSING", "Change", "Clock", "Dependencies", "change", "clock"]
 
 #: the name of the closure variable that rewritten functions have more than those that users wrote
 _RUNTIME = "mg__"
-_MISSING = type("Missing", (), {"__repr__": lambda _: "nothing"})()
+MISSING = type("Missing", (), {"__repr__": lambda _: "nothing"})()
 _CONTAINERS = (list, dict, set)
 _CODE = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, type)
 #: what a Cell keeps for itself; none of it is read by what is traced
@@ -70,8 +70,8 @@ class Change(NamedTuple):
 def change(what: str, before: Any, after: Any, advice: str) -> Change:
     """The change of ``what`` from one value to another."""
     one, other = shown(before), shown(after)
-    if before is _MISSING or after is _MISSING:
-        text = f"{what} was {'deleted' if after is _MISSING else 'defined'}"
+    if before is MISSING or after is MISSING:
+        text = f"{what} was {'deleted' if after is MISSING else 'defined'}"
     elif one == other:
         text = f"{what} changed to another one ({other})"
     else:
@@ -83,6 +83,7 @@ _ATTRIBUTE = (
     "Make it a Parameter, pass it as an argument that is a Tensor, or do not change it between calls."
 )
 MAKE_ONCE = "Define the function once, outside of the loop, and pass what changes as a Tensor."
+_CODE_ADVICE = "Define it once."
 _VARIABLE = "Pass it as an argument that is a Tensor, or make it a Parameter."
 
 
@@ -114,6 +115,7 @@ class Dependencies:
         if key not in self._entries:
             self._entries[key] = entry = [cell, cell.version, _attributes(cell)]
             self._owners.append(entry)
+            self.method(cell, "construct", type(cell).construct)
 
     def attribute(self, owner: Any, name: str, value: Any) -> None:
         """Note that ``owner.name`` was read and is ``value``."""
@@ -127,7 +129,16 @@ class Dependencies:
             self._entries[key] = []
         else:
             self._entries[key] = [getattr, owner, name, value, label, _ATTRIBUTE]
-        self._value(value, label)
+        if value is not MISSING:
+            self._value(value, label)
+
+    def method(self, owner: Any, name: str, function: Any) -> None:
+        """Note that the class of ``owner`` has this method."""
+        kind = type(owner)
+        if getattr(kind, name, None) is function and not in_package(function):
+            key = (id(kind), name)
+            label = f"the method '{name}' of {kind.__qualname__}"
+            self._entries.setdefault(key, [getattr, kind, name, function, label, _CODE_ADVICE])
 
     def function(self, function: Any) -> None:
         """Note the globals and closure variables that ``function`` reads.
@@ -144,12 +155,16 @@ class Dependencies:
                     self._variables(found)
 
     def _variables(self, function: types.FunctionType) -> None:
+        label = f"the function {function.__qualname__}"
+        for name in ("__code__", "__defaults__"):
+            value = getattr(function, name)
+            self._entries[(id(function), name)] = [getattr, function, name, value, label, _CODE_ADVICE]
         code, held = function.__code__, function.__globals__
         key: Any
         for name in _global_names(code):
-            value = held.get(name, _MISSING)
+            value = held.get(name, MISSING)
             key = (id(held), name)
-            if value is _MISSING or key in self._entries or _is_foreign(value):
+            if value is MISSING or key in self._entries or _is_foreign(value):
                 continue
             label = f"the global variable '{name}'"
             self._entries[key] = [dict.get, held, name, value, label, _VARIABLE]
@@ -171,6 +186,7 @@ class Dependencies:
 
     def _value(self, value: Any, label: str) -> None:
         """Note the contents of what can be changed in place."""
+        kind: Any = type(value)
         if isinstance(value, (Tensor, np.ndarray, *_CONTAINERS)):
             key = ("value", id(value))
             if key in self._entries:
@@ -189,6 +205,12 @@ class Dependencies:
         elif isinstance(value, tuple):
             for each in value:
                 self._value(each, label)
+        elif hasattr(value, "__dict__") and _is_read_unseen(kind):
+            key = ("value", id(value))
+            if key not in self._entries:
+                self._entries[key] = [_state, value, "", _state(value, "", None), label, _ATTRIBUTE]
+                for each in vars(value).values():
+                    self._value(each, label)
 
     # -- closed ----------------------------------------------------------------------------------
 
@@ -211,7 +233,7 @@ class Dependencies:
             if sys.getrefcount(group[0][1]) > len(group) + 1:
                 for entry in group:
                     read = entry[0]
-                    kept = self._contents if read in (_items, _bytes) else self._names
+                    kept = self._contents if read in (_items, _bytes, _state) else self._names
                     (self._cells if read is None else kept).append(entry)
 
     def hold(self) -> bool:
@@ -225,7 +247,7 @@ class Dependencies:
             self._ticks = ticks
         for entry in self._names:
             read, holder, name, value, _, _ = entry
-            if read(holder, name, _MISSING) is not value and not self._stands(entry):
+            if read(holder, name, MISSING) is not value and not self._stands(entry):
                 return False
         for entry in self._cells:
             try:
@@ -242,7 +264,7 @@ class Dependencies:
         now = _read(read, holder, name)
         if now is value:
             return True
-        if read is _items:
+        if read is _items or read is _state:
             return _same_items(now, value)
         if read is _bytes:
             return now == value
@@ -260,7 +282,7 @@ class Dependencies:
             if cell.version != version:
                 now = _attributes(cell)
                 for name in [*held, *[n for n in now if n not in held]]:
-                    before, after = held.get(name, _MISSING), now.get(name, _MISSING)
+                    before, after = held.get(name, MISSING), now.get(name, MISSING)
                     if not _same_attribute(before, after) and name not in ("_params", "_cells"):
                         what = f"the attribute '{name}' of {type(cell).__name__}"
                         what = f"the hooks of {type(cell).__name__}" if name == "_hooks" else what
@@ -273,7 +295,9 @@ class Dependencies:
         for entry in [*self._names, *self._cells, *self._contents]:
             if not self._stands(entry):
                 read, holder, name, value, label, advice = entry
-                if read in (_items, _bytes, _elements):
+                if name in ("__code__", "__defaults__"):
+                    yield Change(label, f"{label} was defined anew", advice)
+                elif read in (_items, _bytes, _elements, _state):
                     yield Change(label, f"the contents of {label} changed", advice)
                 else:
                     yield change(label, value, _read(read, holder, name), advice)
@@ -295,11 +319,11 @@ class Dependencies:
 
 def _read(read: Callable[..., Any] | None, holder: Any, name: str) -> Any:
     if read is not None:
-        return read(holder, name, _MISSING)
+        return read(holder, name, MISSING)
     try:
         return holder.cell_contents
     except ValueError:
-        return _MISSING
+        return MISSING
 
 
 def _attributes(cell: Any) -> dict[str, Any]:
@@ -345,6 +369,11 @@ def _same_items(now: Any, then: Any) -> bool:
     return all(map(is_, now, then)) or all(map(_same_attribute, then, now))
 
 
+def _state(owner: Any, _: str, __: Any) -> Any:
+    held = vars(owner)
+    return (*held, *held.values())
+
+
 def _bytes(array: np.ndarray, _: str, __: Any) -> bytes:
     return array.tobytes()
 
@@ -359,6 +388,32 @@ def _same_elements(tensor: Tensor, array: Any) -> bool:
     if now is None or tensor.is_traced or now.dtype != array.dtype or now.shape != array.shape:
         return False
     return np.asarray(now).tobytes() == np.asarray(array).tobytes()
+
+
+#: special methods whose reading is seen: flow of control converts them, or nothing is read
+_SEEN = frozenset([
+    "__init__", "__new__", "__post_init__", "__init_subclass__", "__call__", "__repr__", "__str__", "__del__",
+    "__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__reduce__", "__reduce_ex__",
+    "__getstate__", "__setstate__", "__copy__", "__deepcopy__", "__format__", "__dir__", "__class_getitem__",
+])  # fmt: skip
+
+
+_NOT_THE_USERS = {"mindgrad", *sys.stdlib_module_names}
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_read_unseen(kind: Any) -> bool:
+    """Whether a class of the user's has methods that Python calls itself: ``len(o)``, ``o[k]``, ``o == p``.
+
+    Of its instances all attributes count.
+    """
+    return any(
+        name.startswith("__") and name.endswith("__") and name not in _SEEN
+        for base in kind.__mro__
+        if base.__module__.partition(".")[0] not in _NOT_THE_USERS
+        for name, held in vars(base).items()
+        if isinstance(held, types.FunctionType)
+    )
 
 
 def _is_traced(value: Any) -> bool:

@@ -10,12 +10,12 @@ import ast
 import inspect
 import types
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from mindgrad._base.refusal import Place, refuse
 from mindgrad.frontend.names import within
 
-__all__ = ["check", "is_generator_function", "refuse_generator"]
+__all__ = ["check", "is_generator_function", "refuse_depth", "refuse_generator"]
 
 _GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _JUMPS = (ast.Return, ast.Break, ast.Continue)
@@ -26,7 +26,7 @@ def is_generator_function(code: types.CodeType) -> bool:
     return bool(code.co_flags & _GENERATORS)
 
 
-def refuse_generator(function: types.FunctionType, node: ast.AST | None = None) -> None:
+def refuse_generator(function: types.FunctionType) -> NoReturn:
     """Refuse to compile a generator or coroutine function as such."""
     code = function.__code__
     place = Place(code.co_filename, code.co_firstlineno, None, None, code.co_name)
@@ -43,6 +43,17 @@ def refuse_generator(function: types.FunctionType, node: ast.AST | None = None) 
         "program cannot",
         "compile a function without async and await, and call that from the async one.",
         at=place,
+    )
+
+
+def refuse_depth(function: types.FunctionType) -> NoReturn:
+    """Refuse a function whose statements or expressions are nested hundreds of levels deep."""
+    code = function.__code__
+    refuse(
+        f"'{code.co_name}' is nested too deeply: blocks in blocks, a long elif chain, many early returns, or "
+        "an expression of a thousand operators",
+        "split it into several functions.",
+        at=Place(code.co_filename, code.co_firstlineno, None, None, code.co_name),
     )
 
 

@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad.frontend.jumps import stops
-from mindgrad.frontend.names import Scope, binds, mutates, reads
+from mindgrad.frontend.names import Assignments, Scope, binds, reads
 
 __all__ = ["handed_on"]
 
@@ -33,25 +33,25 @@ Names = frozenset[str]
 _LAZY = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-def handed_on(body: Sequence[ast.stmt], scope: Scope) -> dict[ast.AST, tuple[str, ...]]:
+def handed_on(
+    body: Sequence[ast.stmt], scope: Scope, assignments: Assignments
+) -> dict[ast.AST, tuple[str, ...]]:
     """The names that each ``if`` and loop of a lowered function has to hand on.
 
     ``scope`` is that of the function as it was written; flags of jumps are added to its names.
     """
-    analysis = _Liveness(body, scope)
+    analysis = _Liveness(body, scope, assignments)
     analysis.block(body, frozenset())
     return {node: tuple(names) for node, names in analysis.names.items()}
 
 
 class _Liveness:
-    def __init__(self, body: Sequence[ast.stmt], scope: Scope) -> None:
-        own = scope.locals | binds(*body)
+    def __init__(self, body: Sequence[ast.stmt], scope: Scope, assignments: Assignments) -> None:
+        own = scope.locals | assignments.binds(body)
         self.own = {each: None for each in own if each not in scope.globals | scope.nonlocals}
         self.always: Names = frozenset(scope.captured | scope.globals | scope.nonlocals)
-        #: what may be read when an exception leaves the statement (one entry per ``try`` around)
+        self.assignments = assignments
         self.names: dict[ast.AST, list[str]] = {}
-        self._bound: dict[ast.AST, dict[str, None]] = {}
-        self._mutated: dict[ast.AST, dict[str, None]] = {}
 
     def block(self, body: Sequence[ast.stmt], live: Names, raised: Names = frozenset()) -> Names:
         """The names read from the beginning of ``body`` on.
@@ -136,11 +136,10 @@ class _Liveness:
         return head
 
     def note(self, each: ast.AST, parts: Sequence[ast.AST], live: Names) -> None:
-        if each not in self._bound:
-            self._bound[each], self._mutated[each] = binds(*parts), mutates(*parts)
         live |= self.always
-        names = [name for name in self._bound[each] if name in live]
-        changed = [name for name in self._mutated[each] if name in self.own and name not in names]
+        names = [name for name in self.assignments.binds(parts) if name in live]
+        mutated = self.assignments.mutates(parts)
+        changed = [name for name in mutated if name in self.own and name not in names]
         # a loop is walked until nothing is added, so the last note of a statement is the largest
         self.names[each] = names + changed
 

@@ -8,11 +8,11 @@ inside it binds in the function around it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
-__all__ = ["Scope", "binds", "captured", "is_generator", "mutates", "reads", "within"]
+__all__ = ["Assignments", "Scope", "binds", "captured", "is_generator", "reads", "within"]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -75,18 +75,24 @@ def binds(*nodes: ast.AST) -> dict[str, None]:
     """The names that running the nodes may bind or delete, in the order of the text."""
     found: dict[str, None] = {}
     for node in within(*nodes):
-        match node:
-            case ast.Name(id=each, ctx=ast.Store() | ast.Del()):
-                found[each] = None
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                found[node.name] = None
-            case ast.alias():
-                found[node.asname or node.name.partition(".")[0]] = None
-            case ast.ExceptHandler(name=str(each)) | ast.MatchAs(name=str(each)):
-                found[each] = None
-            case ast.MatchStar(name=str(each)) | ast.MatchMapping(rest=str(each)):
-                found[each] = None
+        found.update(dict.fromkeys(_bound_by(node)))
     return found
+
+
+def _bound_by(node: ast.AST) -> Iterable[str]:
+    """The names that the node itself binds, not counting what is below it."""
+    match node:
+        case ast.Name(id=each, ctx=ast.Store() | ast.Del()):
+            return (each,)
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return (node.name,)
+        case ast.alias():
+            return (node.asname or node.name.partition(".")[0],)
+        case ast.ExceptHandler(name=str(each)) | ast.MatchAs(name=str(each)) | ast.MatchStar(name=str(each)):
+            return (each,)
+        case ast.MatchMapping(rest=str(each)):
+            return (each,)
+    return ()
 
 
 def reads(*nodes: ast.AST) -> set[str]:
@@ -144,20 +150,50 @@ def _root(node: ast.AST) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
 
 
-def mutates(*nodes: ast.AST) -> dict[str, None]:
-    """The names whose values the nodes may change in place: ``x[i] = …``, ``x.append(…)``, ``x += …``."""
-    found: dict[str, None] = {}
-    for node in within(*nodes):
-        root = None
-        if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-            root = _root(node)
-        elif isinstance(node, ast.AugAssign):
-            root = _root(node.target)
-        elif isinstance(node, ast.Attribute) and node.attr in _MUTATORS:
-            root = _root(node.value)
-        if root is not None:
-            found[root] = None
-    return found
+def _changed_by(node: ast.AST) -> Iterable[str]:
+    """The name whose value the node itself may change in place."""
+    root = None
+    if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+        root = _root(node)
+    elif isinstance(node, ast.AugAssign):
+        root = _root(node.target)
+    elif isinstance(node, ast.Attribute) and node.attr in _MUTATORS:
+        root = _root(node.value)
+    return () if root is None else (root,)
+
+
+class Assignments:
+    """What the statements of one tree bind and change in place.
+
+    Each statement is looked at once: the tree must stay as it is between the questions.
+    """
+
+    def __init__(self) -> None:
+        self._bound: dict[ast.AST, dict[str, None]] = {}
+        self._changed: dict[ast.AST, dict[str, None]] = {}
+
+    def binds(self, nodes: Iterable[ast.AST]) -> dict[str, None]:
+        """As the function :func:`binds`."""
+        return self._gathered(nodes, self._bound, _bound_by)
+
+    def mutates(self, nodes: Iterable[ast.AST]) -> dict[str, None]:
+        """The names whose values are changed in place: ``x[i] = …``, ``x.append(…)``, ``x += …``."""
+        return self._gathered(nodes, self._changed, _changed_by)
+
+    def _gathered(
+        self, nodes: Iterable[ast.AST], known: dict[ast.AST, dict[str, None]], own: Callable[[Any], Any]
+    ) -> dict[str, None]:
+        found: dict[str, None] = {}
+        for node in nodes:
+            if not isinstance(node, (ast.stmt, ast.ExceptHandler, ast.match_case)):
+                for each in within(node):
+                    found.update(dict.fromkeys(own(each)))
+                continue
+            if node not in known:
+                inside = self._gathered(_own_children(node), known, own)
+                known[node] = dict.fromkeys(own(node)) | inside
+            found.update(known[node])
+        return found
 
 
 def is_generator(function: Function) -> bool:

@@ -31,7 +31,7 @@ from typing import Any
 from mindgrad.frontend.expressions import Expressions, mangled
 from mindgrad.frontend.jumps import is_true, lower_jumps, stops
 from mindgrad.frontend.liveness import handed_on
-from mindgrad.frontend.names import Scope, binds, is_generator
+from mindgrad.frontend.names import Assignments, Scope, is_generator
 from mindgrad.frontend.nodes import (
     RUNTIME,
     assign,
@@ -84,8 +84,10 @@ class _Function(Expressions):
         if not captured & scope.locals.keys():  # each call has variables of its own, each trip has not
             body = tail_calls_as_loop(function, body, set(captured), set(scope.locals))
         lowered = lower_jumps(body)
-        self.variables = [*dict.fromkeys([*scope.locals, *binds(*lowered), *scope.nonlocals])]
-        self.names = handed_on(lowered, scope)
+        self.assignments = Assignments()
+        own = self.assignments.binds(lowered)
+        self.variables = [*dict.fromkeys([*scope.locals, *own, *scope.nonlocals])]
+        self.names = handed_on(lowered, scope, self.assignments)
         done = self.block(lowered)
         for declare, declared in ((ast.Global, scope.globals), (ast.Nonlocal, scope.nonlocals)):
             if declared:
@@ -131,7 +133,7 @@ class _Function(Expressions):
         self, identifier: str, body: Block, place: ast.AST, parameters: tuple[str, ...] = ()
     ) -> ast.stmt:
         """A helper function that runs statements of the function (not yet rewritten)."""
-        declared = self._declared(binds(*body), place)
+        declared = self._declared(self.assignments.binds(body), place)
         return define(identifier, parameters, declared + self.block(body), place)
 
     def _if_bound(self, body: Block, otherwise: Block, place: ast.AST) -> ast.stmt:

@@ -77,6 +77,8 @@ def leaf_signature(leaf: Any) -> Any:
         return (type(leaf), repr(leaf))  # so does this
     if isinstance(leaf, _FUNCTIONS):
         return FunctionKey(leaf)
+    if isinstance(leaf, slice):
+        return (slice, *map(leaf_signature, (leaf.start, leaf.stop, leaf.step)))
     try:
         hash(leaf)
     except TypeError:

@@ -83,6 +83,8 @@ class _File:
 
 
 _files: dict[str, _File] = {}
+#: statements typed at a prompt that were looked at, and the names that they got
+_prompted: dict[str, str] = {}
 
 
 def find_source(function: types.FunctionType) -> Source:
@@ -174,7 +176,7 @@ def _typed(code: types.CodeType) -> Iterator[tuple[str, Sequence[str]]]:
             continue
         text = _statement(lines[start:end])
         if text is not None and key in text:
-            yield _registered(f"<typed {hash(text) & 0xFFFFFFFF:08x}>", text)
+            yield _registered(_prompted.setdefault(text, f"<typed {len(_prompted) + 1}>"), text)
 
 
 def _statement(lines: Sequence[str]) -> str | None:

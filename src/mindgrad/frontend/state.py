@@ -12,19 +12,18 @@ from typing import Any
 
 from mindgrad.core.scope import GraphScope, innermost, open_scopes
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend.dependencies import Dependencies
+from mindgrad.frontend.dependencies import MISSING, Dependencies
 
 __all__ = [
     "compilation",
     "depends_on",
+    "has_attribute",
     "is_compiling",
     "read",
     "read_attribute",
     "read_function",
     "write",
 ]
-
-_METHODS = (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
 
 
 def read(parameter: Tensor) -> Tensor:
@@ -86,14 +85,18 @@ def depends_on(owner: Any) -> None:
 def read_attribute(owner: Any, name: str) -> Any:
     """``owner.name``, and a note that the program being compiled depends on it.
 
-    Not noted: methods, properties (their getters read attributes themselves), and what belongs to
+    Not noted: properties (their getters read attributes themselves), and what belongs to
     tensors and to objects of this package that are no Cells.
     """
     value = getattr(owner, name)
-    if isinstance(owner, Tensor) or isinstance(value, _METHODS):
+    if isinstance(owner, Tensor) or isinstance(value, types.BuiltinFunctionType | types.MethodWrapperType):
         return value
     noted = _noted()
     if noted is None:
+        return value
+    if isinstance(value, types.MethodType):
+        if value.__self__ is owner:
+            noted.method(owner, name, value.__func__)
         return value
     kind = type(owner)
     if isinstance(owner, types.ModuleType):
@@ -104,6 +107,17 @@ def read_attribute(owner: Any, name: str) -> Any:
     if not isinstance(getattr(kind, name, None), property):
         noted.attribute(owner, name, value)
     return value
+
+
+def has_attribute(owner: Any, name: str) -> bool:
+    """``hasattr(owner, name)``, and a note that the program being compiled depends on it."""
+    if hasattr(owner, name):
+        read_attribute(owner, name)
+        return True
+    noted = _noted()
+    if noted is not None and not isinstance(owner, Tensor):
+        noted.attribute(owner, name, MISSING)
+    return False
 
 
 def read_function(function: Any) -> None:

@@ -229,7 +229,7 @@ class Compiled:
         key = (key, settings.get("mode"), settings.get("device_target"), settings.get("device_id"))
         for program in self._programs.get(key, ()):
             if program.dependencies.hold():
-                self.history.hits += 1  # type: ignore[union-attr]
+                program.history.hits += 1
                 return program.call(tensors)
         try:
             return self._compiled(key, args, kwargs).call(tensors)

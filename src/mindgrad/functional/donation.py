@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.backend.executable import copy_on_device
+from mindgrad.backend.executable import array_type, copy_on_device
 from mindgrad.backend.xla import to_device
 
 __all__ = ["Taken", "run_and_store", "settled"]
@@ -120,11 +120,7 @@ class _Deferred:
 
 
 #: signals for which programs install handlers that raise
-_SIGNALS = [
-    getattr(signal, name)
-    for name in ("SIGALRM", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGINT")
-    if hasattr(signal, name)
-]
+_SIGNALS = [getattr(signal, name) for name in ("SIGALRM", "SIGTERM", "SIGINT") if hasattr(signal, name)]
 
 
 def _counts(arrays: list[Any]) -> list[int]:
@@ -138,14 +134,13 @@ _ALONE = max(_counts([object(), object()]))
 def _given(arrays: list[Any], types: Sequence[Any]) -> list[Any]:
     """``arrays`` as they may be given away: copies where something else holds on to one."""
     given = []
-    for array, type, count in zip(arrays, types, _counts(arrays), strict=True):
-        if array.shape != type.shape:  # one element that is seen everywhere
-            array = np.broadcast_to(np.asarray(array), type.shape)
-        if isinstance(array, (np.ndarray, np.generic)):
-            # a copy, for jax may use the memory of a NumPy array as it is
-            given.append(to_device(np.array(array)))
-        else:
+    usual: Any = array_type()
+    for array, type_, count in zip(arrays, types, _counts(arrays), strict=True):
+        if type(array) is usual and array.shape == type_.shape:
             given.append(array if count <= _ALONE else copy_on_device(array))
+        else:
+            # NumPy's, or one element that is seen everywhere. A copy, for jax may use the memory as it is
+            given.append(to_device(np.array(np.broadcast_to(np.asarray(array), type_.shape))))
     return given
 
 

@@ -124,7 +124,7 @@ def _of_leaves(label: str, before: Any, after: Any) -> Change:
 
 def _value(signature: Any) -> Any:
     """The constant of a leaf's signature."""
-    if not isinstance(signature, tuple):
+    if not isinstance(signature, tuple) or len(signature) != 2:
         return signature
     kind, value = signature
     if isinstance(value, str) and not issubclass(kind, str):
