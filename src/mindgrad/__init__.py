@@ -36,8 +36,8 @@ from mindgrad.functional.vjp import vjp
 __version__ = "0.1.0"
 
 __all__ = [
-    "CompileError", "GRAPH_MODE", "PYNATIVE_MODE", "Parameter", "ParameterTuple", "Tensor", "cache_info", "clear_cache",
-    "context", "dtype",
+    "CompileError", "GRAPH_MODE", "PYNATIVE_MODE", "Parameter", "ParameterTuple", "Tensor", "cache_info",
+    "clear_cache", "context", "dtype",
     "get_context", "get_grad", "grad", "install", "jacfwd", "jacrev", "jit", "jvp", "linearize",
     "ms_function", "mutable", "nn", "ops", "set_context", "value_and_grad", "vjp",
     "DType", "bfloat16", "bool_", "complex64", "complex128", "float16", "float32", "float64", "int8",

@@ -54,7 +54,7 @@ def set_context(
         device_id: which GPU.
         checkpoint_slots: in reverse mode through a ``while`` on a tensor, how many states of the loop
             are saved at most (1024 by default, rounded down to a power of two, and fewer if they would take
-            more than 64 MiB). Up to so many trips nothing is computed twice, up to its square each
+            more than 1 MiB). Up to so many trips nothing is computed twice, up to its square each
             trip is replayed once, beyond log₂ of the rest more. Programs compiled from here on use it.
         **options: MindSpore's other options. They steer its own machinery; they are accepted so that
             programs run unmodified, and ``get_context`` gives them back.
@@ -73,7 +73,7 @@ def set_context(
             f"For 'set_context', the 'device_id' must be an int, but got {type(device_id).__name__}."
         )
     if checkpoint_slots is not None:
-        if isinstance(checkpoint_slots, bool) or not isinstance(checkpoint_slots, int) or checkpoint_slots < 2:
+        if type(checkpoint_slots) is not int or checkpoint_slots < 2:
             raise ValueError(
                 f"For 'set_context', the 'checkpoint_slots' must be an int of at least 2, but got "
                 f"{checkpoint_slots!r}."

@@ -104,30 +104,107 @@ def distance(found: Arrays, wanted: Arrays) -> float:
     return worst
 
 
-def agrees(program: ControlProgram, modes: str, run: Callable[[Graph], Callable[[Arrays], Arrays]]) -> None:
+#: wide enough for a loop of loops, and the default
+SLOTS = (2, 1024)
+
+
+@contextmanager
+def slots(count: int) -> Iterator[None]:
+    """Loops save at most so many carries."""
+    before = settings.get("checkpoint_slots")
+    settings.store("checkpoint_slots", count)
+    try:
+        yield
+    finally:
+        settings.store("checkpoint_slots", before)
+
+
+def agrees(program: ControlProgram, modes: str, compiled: bool = False) -> None:
     """A mixture of modes against jax's on every case."""
-    with jax.enable_x64(True):
-        made, oracle = mixture(program, modes)
-        ours = run(made)
-        for case in program.cases:
-            operands = operands_for(made, case)
+    made, oracle = mixture(program, modes)
+    run = compile_graph(made) if compiled else None
+    for case in program.cases:
+        operands = operands_for(made, case)
+        with jax.enable_x64(True):
             wanted = [np.asarray(y) for y in oracle(*operands)]
-            found = ours(operands)
-            error = distance(found, wanted)
-            assert error < 1e-8, f"{program.name}, modes {modes!r}, operands {case}: off by {error}"
-
-
-def by_numpy(made: Graph) -> Callable[[Arrays], Arrays]:
-    return lambda operands: evaluate(made, operands)
+        found = [evaluate(made, operands), *([run(operands)] if run else [])]
+        for executor, values in zip(("NumPy", "XLA"), found, strict=False):
+            error = distance(values, wanted)
+            assert error < 1e-8, f"{program.name}, modes {modes!r}, {executor}, operands {case}: off by {error}"
 
 
 @EVERY
-@pytest.mark.parametrize("modes", ["", "f", "r", "ff", "fr", "rf", "rr", "rfr"])
-def test_numpy_agrees_with_jax(name: str, modes: str) -> None:
-    agrees(BY_NAME[name], modes, by_numpy)
+@pytest.mark.parametrize("modes", ["f", "ff", "fr", "rf", "rfr"])
+def test_derivatives_agree_with_jax(name: str, modes: str) -> None:
+    agrees(BY_NAME[name], modes)
 
 
 @EVERY
-@pytest.mark.parametrize("modes", ["", "r", "fr", "rr"])
-def test_compiled_agrees_with_jax(name: str, modes: str) -> None:
-    agrees(BY_NAME[name], modes, compile_graph)
+@pytest.mark.parametrize("modes", ["", "r", "rr"])
+def test_compiled_derivatives_agree_with_jax(name: str, modes: str) -> None:
+    agrees(BY_NAME[name], modes, compiled=True)
+
+
+# -- batches ---------------------------------------------------------------------------------------
+
+
+def varied(operand: np.ndarray, generator: np.random.Generator, size: int) -> np.ndarray:
+    """``size`` operands like this one, that take other branches and numbers of trips."""
+    if operand.dtype == bool:
+        return generator.random((size, *operand.shape)) < 0.5
+    if operand.dtype.kind == "i":
+        return generator.integers(0, 5, (size, *operand.shape)).astype(operand.dtype)
+    return operand * generator.uniform(0.4, 1.6, (size, *operand.shape))
+
+
+def batched_is_stacked(program: ControlProgram, modes: str, which: str, seed: int) -> None:
+    """Element b of the batched program is the program on element b."""
+    size = 3
+    made, _ = mixture(program, modes)
+    generator = np.random.default_rng(seed)
+    operands = operands_for(made, program.cases[-1], seed)
+    axes: list[int | None] = []
+    batched = []
+    for k, operand in enumerate(operands):
+        added = k >= len(program.graph.inputs)
+        chosen = {"all": True, "operands": not added, "tangents": added, "some": generator.random() < 0.5}[which]
+        axis = int(generator.integers(0, operand.ndim + 1)) if chosen else None
+        axes.append(axis)
+        batched.append(operand if axis is None else np.moveaxis(varied(operand, generator, size), 0, axis))
+    found = evaluate(batch(made, axes, size), batched)
+    for b in range(size):
+        one = [
+            x if axis is None else np.take(x, b, axis=axis) for x, axis in zip(batched, axes, strict=True)
+        ]
+        wanted = evaluate(made, one)
+        error = distance([y[b] for y in found], wanted)
+        assert error < 1e-8, f"{program.name}, modes {modes!r}, axes {axes}: element {b} off by {error}"
+
+
+@EVERY
+@pytest.mark.parametrize("which", ["all", "some"])
+def test_a_batch_is_stacked(name: str, which: str) -> None:
+    for seed in range(3):
+        batched_is_stacked(BY_NAME[name], "", which, seed)
+
+
+@EVERY
+@pytest.mark.parametrize("which", ["all", "operands", "tangents", "some"])
+@pytest.mark.parametrize("modes", ["r", "fr"])
+def test_a_batch_of_derivatives_is_stacked(name: str, which: str, modes: str) -> None:
+    batched_is_stacked(BY_NAME[name], modes, which, 1)
+
+
+@EVERY
+def test_derivatives_of_a_batch_are_stacked(name: str) -> None:
+    """Reverse mode of the batched program: no garbage of elements that have ended leaks."""
+    program = BY_NAME[name]
+    axes = [0] * len(program.graph.inputs)
+    made = reverse(batch(program.graph, axes, 3), program.active)
+    one = reverse(program.graph, program.active)
+    operands = [varied(x, np.random.default_rng(4), 3) for x in program.cases[-1]]
+    operands = operands_for(made, operands)
+    found = evaluate(made, operands)
+    for b in range(3):
+        error = distance([y[b] for y in found], evaluate(one, [x[b] for x in operands]))
+        assert error < 1e-8, f"{name}: element {b} off by {error}"

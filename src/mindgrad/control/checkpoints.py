@@ -25,7 +25,7 @@ from mindgrad.core.types import TensorType
 __all__ = ["save", "slots_for", "walk_back"]
 
 #: bytes that the slots of one loop may take, unless that leaves fewer than _FEWEST slots
-_BYTES = 64 << 20
+_BYTES = 1 << 20
 _FEWEST = 16
 #: the most slots of a loop inside of another, whose slots are filled anew in every trip of that
 _INNER = 64
@@ -120,7 +120,6 @@ def save(
 
 def walk_back(
     jax: Any,
-    step: Callable[[Any], Any],
     replay: Callable[[Any], tuple[Any, Any]],
     pull: Callable[[Any, Any], Any],
     *,
@@ -136,7 +135,6 @@ def walk_back(
 
     Args:
         jax: the module.
-        step: one trip, from carry to carry.
         replay: one trip, from carry to carry and residuals.
         pull: ``pull(residuals, cts)``, the cotangents of one trip: those of the loop's constants, to be
             added up, then those of the carry.
@@ -152,7 +150,7 @@ def walk_back(
     loop, np = jax.lax.while_loop, jax.numpy
     zero, one = np.int32(0), np.int32(1)
     stack = _empty(jax, [buffer[0] for buffer in buffers], _DEPTH)
-    places = np.full((_DEPTH,), np.iinfo("int32").max, "int32")
+    places = np.zeros((_DEPTH,), "int32")
 
     def back(held: Any, count: Any, sums: Any, cts: Any) -> Any:
         def trip(inner: Any) -> Any:
@@ -167,12 +165,12 @@ def walk_back(
         found = back((), trips, tuple(sums), tuple(cotangents))
         return (*found[0], *found[1])
 
-    def block(state: Any) -> Any:
+    def walk(state: Any) -> Any:
+        """Go half the way to the block that starts at ``first``, or replay it and walk it back."""
         first, sums, cts, held, stack, places, depth = state
-        depth = loop(lambda d: (d > 0) & (places[d - 1] > first), lambda d: d - one, depth)
-        segment = first // period
-        top = np.maximum(depth - 1, 0)
-        # what is on the stack belongs to this segment: that of later ones was taken off
+        # at most one carry on the stack lies behind this block: the start of the one before
+        depth = depth - np.where((depth > 0) & (places[np.maximum(depth - 1, 0)] > first), one, zero)
+        top, segment = np.maximum(depth - 1, 0), first // period
         x = tuple(
             [
                 np.where(depth > 0, a, b)
@@ -180,32 +178,24 @@ def walk_back(
             ]
         )
         place = np.where(depth > 0, places[top], segment * period)
+        blocks = (first - place) // slots
+        is_here = blocks == 0
+        count = np.where(is_here, np.minimum(slots, trips - first), slots * ((blocks + 1) // 2))
 
-        def climb(inner: Any) -> Any:
-            x, place, stack, places, depth = inner
-            blocks = (first - place) // slots
-            count = slots * ((blocks + 1) // 2)
-            x = loop(lambda s: s[1] < count, lambda s: (step(s[0]), s[1] + one), (x, zero))[0]
-            place = place + count
-            places = jax.lax.dynamic_update_index_in_dim(places, place, depth, 0)
-            return x, place, _put(jax, stack, depth, x), places, depth + one
-
-        x, _, stack, places, depth = loop(
-            lambda inner: inner[1] < first, climb, (x, place, stack, places, depth)
-        )
-        count = np.minimum(slots, trips - first)
-
-        def keep(inner: Any) -> Any:
+        def advance(inner: Any) -> Any:
             x, k, held = inner
             x, found = replay(x)
-            return x, k + one, _put(jax, held, k, found)
+            return x, k + one, _put(jax, held, k & np.int32(slots - 1), found)
 
-        _, _, held = loop(lambda inner: inner[1] < count, keep, (x, zero, held))
-        sums, cts = back(held, count, sums, cts)
-        return first - slots, sums, cts, held, stack, places, depth
+        x, _, held = loop(lambda inner: inner[1] < count, advance, (x, zero, held))
+        stack = _put(jax, stack, depth, x)
+        places = jax.lax.dynamic_update_index_in_dim(places, place + count, depth, 0)
+        sums, cts = back(held, np.where(is_here, count, zero), sums, cts)
+        first = np.where(is_here, first - slots, first)
+        return first, sums, cts, held, stack, places, np.where(is_here, depth, depth + one)
 
     last = np.where(trips > 0, ((trips - 1) // slots) * slots, -1)
     held = _empty(jax, residuals, slots)
     start = (last, tuple(sums), tuple(cotangents), held, stack, places, zero)
-    state = loop(lambda s: s[0] >= 0, block, start)
+    state = loop(lambda state: state[0] >= 0, walk, start)
     return (*state[1], *state[2])

@@ -117,7 +117,6 @@ def _pullback_xla(
 
     return checkpoints.walk_back(
         jax,
-        lambda x: tuple(body(*given, *x)),
         keep,
         lambda residuals, cts: tuple(trip(*known, *residuals, *cts)),
         trips=rest[carries],

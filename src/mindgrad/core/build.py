@@ -62,7 +62,7 @@ def building(builder: Builder) -> Iterator[Builder]:
 def _is_tainted(
     primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any], passed: bool | None = None
 ) -> bool:
-    """Whether what ``primitive`` gives can be infinite; ``passed``: whether an operand can, if that is known."""
+    """Whether what ``primitive`` gives can be infinite; ``passed``: whether an operand can, if known."""
     taint: Any = primitive.taint
     if callable(taint):
         taint = taint(*inputs, **parameters)

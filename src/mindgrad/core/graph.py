@@ -190,7 +190,7 @@ class Graph:
         self.inputs = tuple(inputs)
         self.equations = tuple(equations)
         self.outputs = tuple(outputs)
-        self.has_effect = any([equation.has_effect for equation in self.equations])
+        self.has_effect = any(equation.has_effect for equation in self.equations)
 
     def __len__(self) -> int:
         return len(self.equations)

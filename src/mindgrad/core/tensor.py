@@ -142,8 +142,8 @@ class Tensor:
             refuse(
                 "the value of a tensor is read, which is not known while its program is being compiled: by "
                 "asnumpy(), item(), tolist(), or a library that takes arrays",
-                "Use an operator of mindgrad.ops on the tensor itself, return the tensor and read it outside, or "
-                "run in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE).",
+                "Use an operator of mindgrad.ops on the tensor itself, return the tensor and read it "
+                "outside, or run in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE).",
             )
         if type(array) is not np.ndarray:
             # not kept: a device array stays one, and jax keeps its own view of it
@@ -227,8 +227,9 @@ class Tensor:
     def __bool__(self) -> bool:
         if self._array is None:
             refuse(
-                "the truth value of a tensor, which is not known while its program is being compiled, decides in "
-                "a place that is not traced: the filter of a comprehension, a generator, or code of a library",
+                "the truth value of a tensor, which is not known while its program is being compiled, "
+                "decides in a place that is not traced: the filter of a comprehension, a generator, or code of a "
+                "library",
                 "Write a loop with 'if' in the function itself, use ops.select/ops.where, or run in "
                 "PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE).",
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from mindgrad._base.refusal import refuse
@@ -54,15 +55,15 @@ def branch(
     places = []
     for key in {**a.changed, **b.changed}:
         tensor = (a.changed.get(key) or b.changed[key])[0]
-        values = [body.changed[key][1] if key in body.changed else as_it_is(tensor) for body in bodies]
+        one, two = [body.changed[key][1] if key in body.changed else as_it_is(tensor) for body in bodies]
         places.append((tensor, len(wanted)))
-        wanted.append((*values, tensor.type))
+        wanted.append((one, two, tensor.type))
     writes = []
     for key in {**a.written, **b.written}:
         parameter = (a.written.get(key) or b.written[key])[0]
-        values = [body.written[key][1] if key in body.written else state.read(parameter) for body in bodies]
+        one, two = [body.written[key][1] if key in body.written else state.read(parameter) for body in bodies]
         writes.append((parameter, len(wanted)))
-        wanted.append((*values, values[0].type))
+        wanted.append((one, two, one.type))
     outputs = [[body.atom(each[k], each[2]) for each in wanted] for k, body in enumerate(bodies)]
     graphs, captured = assemble(bodies, outputs, [[], []])
     found: Sequence[Tensor] = ()
@@ -110,7 +111,7 @@ def _joined_variable(
     makers: list[Callable[[Sequence[Tensor]], Any]] = []
     for one, two in pairs:
         if equal(one, two):
-            makers.append(lambda found, one=one: one)
+            makers.append(partial(_kept, one))
             continue
         joined = joined_type(one, two)
         if isinstance(joined, Mismatch):
@@ -131,6 +132,10 @@ def _joined_variable(
         return in_place(before, unflatten(structure, [make(found) for make in makers]))
 
     return final
+
+
+def _kept(value: Any, _: Sequence[Tensor]) -> Any:
+    return value
 
 
 def _taken(place: int, is_number: bool) -> Callable[[Sequence[Tensor]], Any]:

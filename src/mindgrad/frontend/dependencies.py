@@ -18,12 +18,24 @@ import functools
 import sys
 import types
 from collections.abc import Callable, Iterator
-from operator import is_
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mindgrad.core.tensor import Tensor
+from mindgrad.frontend.contents import (
+    CONTAINERS,
+    array_of_tensor,
+    attributes,
+    elements_of_array,
+    is_read_unseen,
+    is_traced_value,
+    items,
+    own_attribute,
+    same_attribute,
+    same_elements,
+    same_items,
+)
 from mindgrad.frontend.signature import COMPARED_BYTES, functions_in, in_package, same, shown
 
 __all__ = ["MAKE_ONCE", "MISSING", "Change", "Clock", "Dependencies", "change", "clock"]
@@ -31,7 +43,7 @@ __all__ = ["MAKE_ONCE", "MISSING", "Change", "Clock", "Dependencies", "change", 
 #: the name of the closure variable that rewritten functions have more than those that users wrote
 _RUNTIME = "mg__"
 MISSING = type("Missing", (), {"__repr__": lambda _: "nothing"})()
-_CONTAINERS = (list, dict, set)
+_OF_FUNCTIONS = ("__code__", "__defaults__")
 _CODE = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, type)
 #: what a Cell keeps for itself; none of it is read by what is traced
 _OWN = frozenset(["_changes", "_compiled", "_custom", "_made_in", "_derivatives"])
@@ -136,9 +148,12 @@ class Dependencies:
         """Note that the class of ``owner`` has this method."""
         kind = type(owner)
         if getattr(kind, name, None) is function and not in_package(function):
-            key = (id(kind), name)
+            key: Any = (id(kind), name)
             label = f"the method '{name}' of {kind.__qualname__}"
             self._entries.setdefault(key, [getattr, kind, name, function, label, _CODE_ADVICE])
+            if hasattr(owner, "__dict__"):
+                key = ("own", id(owner), name)
+                self._entries.setdefault(key, [own_attribute, owner, name, MISSING, label, _CODE_ADVICE])
 
     def function(self, function: Any) -> None:
         """Note the globals and closure variables that ``function`` reads.
@@ -156,7 +171,7 @@ class Dependencies:
 
     def _variables(self, function: types.FunctionType) -> None:
         label = f"the function {function.__qualname__}"
-        for name in ("__code__", "__defaults__"):
+        for name in _OF_FUNCTIONS:
             value = getattr(function, name)
             self._entries[(id(function), name)] = [getattr, function, name, value, label, _CODE_ADVICE]
         code, held = function.__code__, function.__globals__
@@ -187,28 +202,28 @@ class Dependencies:
     def _value(self, value: Any, label: str) -> None:
         """Note the contents of what can be changed in place."""
         kind: Any = type(value)
-        if isinstance(value, (Tensor, np.ndarray, *_CONTAINERS)):
+        if isinstance(value, (Tensor, np.ndarray, *CONTAINERS)):
             key = ("value", id(value))
             if key in self._entries:
                 return
             entry = self._entries[key] = []
             if isinstance(value, Tensor):
                 if not value.is_parameter and not value.is_traced:
-                    entry += [_elements, value, "", value._array, label, _VARIABLE]
+                    entry += [array_of_tensor, value, "", value._array, label, _VARIABLE]
             elif isinstance(value, np.ndarray):
                 if value.nbytes <= COMPARED_BYTES and not value.dtype.hasobject:
-                    entry += [_bytes, value, "", value.tobytes(), label, _VARIABLE]
+                    entry += [elements_of_array, value, "", value.tobytes(), label, _VARIABLE]
             else:
-                entry += [_items, value, "", _items(value, "", None), label, _VARIABLE]
+                entry += [items, value, "", items(value, "", None), label, _VARIABLE]
                 for each in [*value, *value.values()] if isinstance(value, dict) else value:
                     self._value(each, label)
         elif isinstance(value, tuple):
             for each in value:
                 self._value(each, label)
-        elif hasattr(value, "__dict__") and _is_read_unseen(kind):
+        elif hasattr(value, "__dict__") and is_read_unseen(kind):
             key = ("value", id(value))
             if key not in self._entries:
-                self._entries[key] = [_state, value, "", _state(value, "", None), label, _ATTRIBUTE]
+                self._entries[key] = [attributes, value, "", attributes(value, "", None), label, _ATTRIBUTE]
                 for each in vars(value).values():
                     self._value(each, label)
 
@@ -221,7 +236,7 @@ class Dependencies:
         """
         self._typed = [(p, p.type) for p in parameters]
         entries = [e for key, e in self._entries.items() if len(e) == 6]
-        entries = [e for e in entries if not _is_traced(e[3]) and self._stands(e)]
+        entries = [e for e in entries if not is_traced_value(e[3]) and self._stands(e)]
         self._entries, self._met = {}, {}
         holders: dict[int, list[list[Any]]] = {}
         while entries:
@@ -233,7 +248,7 @@ class Dependencies:
             if sys.getrefcount(group[0][1]) > len(group) + 1:
                 for entry in group:
                     read = entry[0]
-                    kept = self._contents if read in (_items, _bytes, _state) else self._names
+                    kept = self._contents if read in (items, elements_of_array, attributes) else self._names
                     (self._cells if read is None else kept).append(entry)
 
     def hold(self) -> bool:
@@ -264,14 +279,14 @@ class Dependencies:
         now = _read(read, holder, name)
         if now is value:
             return True
-        if read is _items or read is _state:
-            return _same_items(now, value)
-        if read is _bytes:
+        if read is items or read is attributes:
+            return same_items(now, value)
+        if read is elements_of_array:
             return now == value
-        if read is _elements:
-            if not _same_elements(holder, value):
+        if read is array_of_tensor:
+            if not same_elements(holder, value):
                 return False
-        elif not same(value, now) or isinstance(value, _CONTAINERS):
+        elif not same(value, now) or isinstance(value, CONTAINERS):
             return False
         entry[3] = now  # the next question is quick again
         return True
@@ -283,7 +298,7 @@ class Dependencies:
                 now = _attributes(cell)
                 for name in [*held, *[n for n in now if n not in held]]:
                     before, after = held.get(name, MISSING), now.get(name, MISSING)
-                    if not _same_attribute(before, after) and name not in ("_params", "_cells"):
+                    if not same_attribute(before, after) and name not in ("_params", "_cells"):
                         what = f"the attribute '{name}' of {type(cell).__name__}"
                         what = f"the hooks of {type(cell).__name__}" if name == "_hooks" else what
                         yield change(what, before, after, _ATTRIBUTE)
@@ -292,24 +307,49 @@ class Dependencies:
                 text = f"Parameter '{parameter.name}' changed from {type_} to {parameter.type}"
                 advice = "Give the Parameter its final shape and dtype before the first call."
                 yield Change(f"Parameter '{parameter.name}'", text, advice)
-        for entry in [*self._names, *self._cells, *self._contents]:
+        cells = [entry for entry in self._cells if type(entry[1]) is not int]
+        for entry in [*self._names, *cells, *self._contents]:
             if not self._stands(entry):
                 read, holder, name, value, label, advice = entry
-                if name in ("__code__", "__defaults__"):
+                if name in _OF_FUNCTIONS:
                     yield Change(label, f"{label} was defined anew", advice)
-                elif read in (_items, _bytes, _elements, _state):
+                elif read in (items, elements_of_array, array_of_tensor, attributes):
                     yield Change(label, f"the contents of {label} changed", advice)
                 else:
                     yield change(label, value, _read(read, holder, name), advice)
 
-    def moved(self, cells: dict[int, Any]) -> Dependencies:
-        """The dependencies of a program of another function, whose closure cells are ``cells``."""
+    def detached(self, cells: list[Any], walked: set[int]) -> Dependencies:
+        """The same for any function that matches the traced one.
+
+        Args:
+            cells: the closure cells of the traced function.
+            walked: the functions in it, by ``id``: of one that matches they are the same.
+        """
+        places = {id(cell): place for place, cell in enumerate(cells)}
+        made = self._copy()
+        made._names = [e for e in made._names if e[2] not in _OF_FUNCTIONS or id(e[1]) not in walked]
+        for entry in made._cells:
+            place = places.get(id(entry[1]))
+            if place is not None:
+                entry[1], entry[3] = place, None
+        return made
+
+    def attached(self, cells: list[Any]) -> Dependencies:
+        """The dependencies of a program of a function with these closure cells."""
+        made = self._copy()
+        for entry in made._cells:
+            if type(entry[1]) is int:
+                entry[1] = cells[entry[1]]
+                entry[3] = _read(None, entry[1], "")
+        return made
+
+    def _copy(self) -> Dependencies:
         made = Dependencies()
         made._owners = [list(entry) for entry in self._owners]
         made._typed = self._typed
         made._names = [list(entry) for entry in self._names]
         made._contents = [list(entry) for entry in self._contents]
-        made._cells = [[e[0], cells.get(id(e[1]), e[1]), *e[2:]] for e in self._cells]
+        made._cells = [list(entry) for entry in self._cells]
         return made
 
     def owners(self) -> list[Any]:
@@ -335,94 +375,16 @@ def _attributes(cell: Any) -> dict[str, Any]:
     return held
 
 
-def _same_attribute(before: Any, after: Any) -> bool:
-    return before is after or (not isinstance(before, _CONTAINERS) and same(before, after))
-
-
 def _owner_holds(entry: list[Any]) -> bool:
     cell, version, held = entry
     now = cell.version
     if now == version:
         return True
     found = _attributes(cell)
-    if found.keys() != held.keys() or not all(_same_attribute(held[n], found[n]) for n in found):
+    if found.keys() != held.keys() or not all(same_attribute(held[n], found[n]) for n in found):
         return False
     entry[1] = now  # back to what it was
     return True
-
-
-# Readers of what can be changed in place. They give a value that is the same object for as long as
-# nothing changes, where that is possible.
-
-
-def _items(container: Any, _: str, __: Any) -> Any:
-    if isinstance(container, dict):
-        return (*container, *container.values())
-    return frozenset(container) if isinstance(container, set) else tuple(container)
-
-
-def _same_items(now: Any, then: Any) -> bool:
-    if isinstance(then, frozenset):
-        return now == then and {type(x) for x in now} == {type(x) for x in then}
-    if len(now) != len(then):
-        return False
-    return all(map(is_, now, then)) or all(map(_same_attribute, then, now))
-
-
-def _state(owner: Any, _: str, __: Any) -> Any:
-    held = vars(owner)
-    return (*held, *held.values())
-
-
-def _bytes(array: np.ndarray, _: str, __: Any) -> bytes:
-    return array.tobytes()
-
-
-def _elements(tensor: Tensor, _: str, __: Any) -> Any:
-    return tensor._array
-
-
-def _same_elements(tensor: Tensor, array: Any) -> bool:
-    """Whether ``tensor`` still holds the elements of ``array``: it may have moved to another device."""
-    now = tensor._array
-    if now is None or tensor.is_traced or now.dtype != array.dtype or now.shape != array.shape:
-        return False
-    return np.asarray(now).tobytes() == np.asarray(array).tobytes()
-
-
-#: special methods whose reading is seen: flow of control converts them, or nothing is read
-_SEEN = frozenset([
-    "__init__", "__new__", "__post_init__", "__init_subclass__", "__call__", "__repr__", "__str__", "__del__",
-    "__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__reduce__", "__reduce_ex__",
-    "__getstate__", "__setstate__", "__copy__", "__deepcopy__", "__format__", "__dir__", "__class_getitem__",
-])  # fmt: skip
-
-
-_NOT_THE_USERS = {"mindgrad", *sys.stdlib_module_names}
-
-
-@functools.lru_cache(maxsize=4096)
-def _is_read_unseen(kind: Any) -> bool:
-    """Whether a class of the user's has methods that Python calls itself: ``len(o)``, ``o[k]``, ``o == p``.
-
-    Of its instances all attributes count.
-    """
-    return any(
-        name.startswith("__") and name.endswith("__") and name not in _SEEN
-        for base in kind.__mro__
-        if base.__module__.partition(".")[0] not in _NOT_THE_USERS
-        for name, held in vars(base).items()
-        if isinstance(held, types.FunctionType)
-    )
-
-
-def _is_traced(value: Any) -> bool:
-    """Whether a value belongs to a program that was traced."""
-    if isinstance(value, Tensor):
-        return value._array is None
-    if isinstance(value, tuple):
-        return any(isinstance(x, Tensor) and x._array is None for x in value)
-    return False
 
 
 def _is_foreign(value: Any) -> bool:

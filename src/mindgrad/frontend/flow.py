@@ -9,14 +9,11 @@ of the program being compiled, the bodies are traced and become a ``cond``, a ``
 from __future__ import annotations
 
 import operator
-import re
 import sys
-import types
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from mindgrad._base.location import PACKAGE
 from mindgrad._base.refusal import CompileError, refuse
 from mindgrad.core.dtype import bool_
 from mindgrad.core.graph import Constant
@@ -30,7 +27,7 @@ from mindgrad.frontend.variables import UNDEFINED, State, is_symbolic
 from mindgrad.primitives.structural import convert as convert_row
 from mindgrad.primitives.structural import reshape
 
-__all__ = ["RUNTIME", "Runtime", "call", "run"]
+__all__ = ["RUNTIME", "Runtime", "call"]
 
 #: a loop of a known number of trips becomes a ``scan`` if unrolled it would have more equations than this
 #: (measured, docs/decisions/0003): below, XLA compiles it about as fast unrolled, and runs it faster
@@ -130,29 +127,29 @@ class Runtime:
             return
         if stopped is None and self._for_scan(items, body, get, put, names):
             return
+        before, trips = _equations(), 0
         iterator = _iterate(items)
         for item in iterator:
             flag = False if stopped is None else _plain_truth(stopped())
             if isinstance(flag, Tensor):
                 rest = [item, *iterator]
-                self._for_guarded(rest, body, get, put, names, stopped)
+                if isinstance(items, range) and _is_long(before, trips, len(rest)):
+                    bounds = builtins.TensorRange(items[trips], items.stop, items.step)
+                    if _attempt(lambda: self._for_range(bounds, body, get, put, names, stopped)):
+                        return
+                for each in rest:
+                    self._guarded(each, body, get, put, names, stopped)
                 return
             if flag:
                 return
             body(item)
+            trips += 1
 
-    def _for_guarded(
-        self, items: list[Any], body: Callable[[Any], None], get: Any, put: Any, names: Any, stopped: Any
+    def _guarded(
+        self, item: Any, body: Callable[[Any], None], get: Any, put: Any, names: Any, stopped: Any
     ) -> None:
-        """The items of a loop that a tensor can leave, each guarded by what left it."""
-        for item in items:
-            flag = _plain_truth(stopped())
-            if not isinstance(flag, Tensor):
-                if flag:
-                    return
-                body(item)
-                continue
-            self.if_(self.not_(flag), lambda item=item: body(item), _nothing, get, put, names)
+        """One item of a loop that a tensor can leave."""
+        self.if_(self.not_(stopped()), lambda: body(item), _nothing, get, put, names)
 
     def _for_scan(self, items: Any, body: Callable[[Any], None], get: Any, put: Any, names: Any) -> bool:
         """Make a long loop one ``scan``, if its body can be traced for all items at once."""
@@ -379,13 +376,14 @@ class Runtime:
 
     def caught(self) -> None:
         """At the start of each handler: a refusal is not to be handled, for eagerly there is none."""
-        if isinstance(sys.exception(), CompileError):
-            raise
+        error = sys.exception()
+        if isinstance(error, CompileError):
+            raise error
 
     def is_itself(self, function: Any, name: str, line: int) -> bool:
         """Whether ``function`` is the one that calls it, which is defined as ``name`` at ``line``."""
-        if not isinstance(function, (types.FunctionType, types.MethodType)):
-            function = getattr(function, "__wrapped__", None)
+        if type(function).__module__.startswith("mindgrad."):
+            function = getattr(function, "__wrapped__", None)  # one that ``jit`` decorates
         code = getattr(function, "__code__", None)
         file = sys._getframe(1).f_code.co_filename
         found = code is not None and (code.co_filename, code.co_name, code.co_firstlineno)
@@ -415,6 +413,11 @@ def _equations() -> int:
     return len(scope.builder.equations) if isinstance(scope, GraphScope) else 0
 
 
+def _is_long(before: int, trips: int, rest: int) -> bool:
+    """Whether ``rest`` trips more are too many to be unrolled, after so many that made equations."""
+    return rest >= SCAN_TRIPS and (_equations() - before) * rest > SCAN_EQUATIONS * max(trips, 1)
+
+
 def _iterate(items: Any) -> Iterator[Any]:
     if isinstance(items, Tensor) and items.is_parameter:
         items = state.read(items)
@@ -435,58 +438,6 @@ def _attempt(trace: Callable[[], Any]) -> bool:
     except _FAILURES:
         return False
     return True
-
-
-def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """``function(*args, **kwargs)``; while a program is compiled, with its control flow traced."""
-    if not state.is_compiling():
-        return function(*args, **kwargs)
-    if ownership.is_tracing():
-        return call(function)(*args, **kwargs)
-    with ownership.tracing():
-        try:
-            return call(function)(*args, **kwargs)
-        except NameError as error:
-            _explain_undefined(error)
-            raise
-        except RecursionError as error:
-            frame = _last_user_frame(error)
-        # not while the error is handled: its traceback has a thousand frames
-        refuse(
-            "the function calls itself without end while it is traced: what ends the recursion is a tensor, whose "
-            "value is not known while compiling, so both ways are traced",
-            "Write a loop: while condition: …. A call of the function itself in 'return f(…)' becomes one.",
-            frame=frame,
-        )
-
-
-def _last_user_frame(error: BaseException) -> Any:
-    """The innermost frame of the traceback that is the user's."""
-    found, trace = None, error.__traceback__
-    while trace is not None:
-        if not trace.tb_frame.f_code.co_filename.startswith(PACKAGE):
-            found = trace.tb_frame
-        trace = trace.tb_next
-    return found
-
-
-def _explain_undefined(error: NameError) -> None:
-    """Refuse a variable that a traced branch or loop has left without a value, naming the place."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None or (error.name is None and not isinstance(error, UnboundLocalError)):
-        return
-    code = trace.tb_frame.f_code
-    name = error.name or next(iter(re.findall(r"'(\w+)'", str(error))), "")
-    found = ownership.why_dropped(code, name)
-    if found is not None:
-        line, reason = found
-        refuse(
-            f"the variable '{name}' has no value here: {reason} (line {line})",
-            f"Give '{name}' a value before it, of the type and shape that it has afterwards.",
-            frame=trace.tb_frame,
-        )
 
 
 RUNTIME = Runtime()

@@ -6,7 +6,7 @@ changes becomes a value of the running program, a Parameter that it writes a par
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -25,6 +25,7 @@ from mindgrad.frontend.variables import (
     FLAGS,
     NUMBER_TYPES,
     UNDEFINED,
+    GrowingList,
     Mismatch,
     State,
     blank,
@@ -34,6 +35,7 @@ from mindgrad.frontend.variables import (
     outline,
 )  # fmt: skip
 from mindgrad.primitives.structural import convert
+from mindgrad.primitives.unstacking import unstack
 
 __all__ = ["loop", "scanned"]
 
@@ -101,6 +103,8 @@ class _Loop:
         ]
         self.changed: dict[int, tuple[Tensor, _Place]] = {}
         self.written: dict[int, tuple[Any, _Place]] = {}
+        #: the lists that a trip appends to, by their variables
+        self.growing: set[int] = set()
         while not self._trace():
             pass
 
@@ -115,8 +119,11 @@ class _Loop:
     def _give(self, scope: BodyScope) -> tuple[Any, ...]:
         self.items = [scope.symbol(type) for type, _ in self.slices]
         self.item_atoms = [x._atom for x in self.items]
-        values = []
+        values: list[Any] = []
         for k, structure in enumerate(self.structures):
+            if k in self.growing:
+                values.append(GrowingList())
+                continue
             if not self.is_defined[k]:
                 values.append(UNDEFINED)
                 continue
@@ -162,8 +169,21 @@ class _Loop:
         if value.type is not place.type:
             self._refuse_change(what, Mismatch(f"a {place.type}", f"a {value.type}"))
 
+    def _grows(self, k: int) -> bool:
+        """Whether a trip of a known number of trips leaves a longer list in place of the one it got."""
+        after, before = self.body.values[k], self.variables.values[k]
+        if not self.makes_a_trip or type(before) is not list or after is not self.body.given[k]:
+            return False
+        return len(after) > len(before)
+
     def _settle(self, k: int, name: str) -> bool:
         after, body = self.body.values[k], self.body
+        if k in self.growing:
+            if after is not body.given[k]:
+                refuse(
+                    f"the list '{name}' is replaced by another in a loop that appends to it", "Use two names."
+                )
+            return True
         if not self.is_defined[k]:
             # a program that reads it before a trip has assigned it stops with Python's own error unrolled
             if after is not UNDEFINED and (self.makes_a_trip or name.startswith(FLAGS)):
@@ -174,6 +194,10 @@ class _Loop:
                 return False
             return True
         if body.structures[k] != self.structures[k]:
+            if self._grows(k):
+                self.growing.add(k)
+                self.places[k] = []
+                return False
             if after is UNDEFINED:
                 refuse(
                     f"the variable '{name}' is deleted in a loop that is compiled as one",
@@ -223,8 +247,39 @@ class _Loop:
         still = [p for p in every if isinstance(p.after, Tensor) and p.after._atom is p.atom]
         return still, [p for p in every if p not in still]
 
-    def finish(self, moving: Sequence[_Place], found: Sequence[Tensor]) -> None:
-        """Bind variables, tensors and Parameters to their values after the loop."""
+    def appended(self) -> list[Any]:
+        """The tensors and numbers that a trip appends to lists."""
+        leaves = [x for k in sorted(self.growing) for x in self.body.leaves[k]]
+        return [x for x in leaves if isinstance(x, Tensor) and not x.is_parameter]
+
+    def _grown(self, k: int, slices: Iterator[Any], length: int) -> list[Any]:
+        """The list after the loop: what it held before, and what each trip has appended."""
+        rows = []
+        for x in self.body.leaves[k]:
+            if isinstance(x, Tensor) and not x.is_parameter:
+                made = apply(unstack, next(slices))
+                rows.append(list(map(make_number, made)) if type(x) is Number else made)
+            else:
+                rows.append([x] * length)
+        held = self.variables.values[k]
+        for trip in range(length):
+            held.extend(unflatten(self.body.structures[k], [row[trip] for row in rows]))
+        return held
+
+    def finish(
+        self,
+        moving: Sequence[_Place],
+        found: Sequence[Tensor],
+        stacks: Sequence[Tensor] = (),
+        length: int = 0,
+    ) -> None:
+        """Bind variables, tensors and Parameters to their values after the loop.
+
+        Args:
+            moving: the places that change, and ``found`` their values.
+            stacks: what the trips have appended to lists, stacked; ``length`` how many trips there were.
+        """
+        slices = iter(stacks)
         last = dict(zip(moving, found, strict=True))
 
         def value(place: _Place | None, initial: Any) -> Any:
@@ -232,8 +287,11 @@ class _Loop:
                 return initial
             return place.made(last[place]) if place in last else place.made(place.first())
 
-        values = []
+        values: list[Any] = []
         for k, name in enumerate(self.variables.names):
+            if k in self.growing:
+                values.append(self._grown(k, slices, length))
+                continue
             if not self.is_defined[k]:
                 if self.body.values[k] is not UNDEFINED:
                     ownership.dropped(name, "it is assigned only in a loop that may make no trip")
@@ -304,6 +362,7 @@ def scanned(
     still, moving = made.parts()
     body = made.body
     outputs = [body.atom(p.after, p.type) for p in moving]
+    outputs += [body.atom(x, x.type) for x in made.appended()]
     symbols = [*[p.atom for p in [*still, *moving]], *made.item_atoms]
     graphs, captured = assemble([body], [outputs], [symbols])
     operands = [*captured, *[p.first() for p in [*still, *moving]], *[t for t, _ in stacks]]
@@ -311,5 +370,5 @@ def scanned(
         scan, *operands, body=graphs[0], length=length, consts=len(captured) + len(still),
         carries=len(moving), reverse=False,
     )  # fmt: skip
-    made.finish(moving, found)
+    made.finish(moving, found[: len(moving)], found[len(moving) :], length)
     return True

@@ -128,9 +128,10 @@ def may_change(container: Any, how: str) -> None:
 def may_call(method: Any) -> bool:
     """Whether ``method`` is one of a list, dict or set; refused if it changes one not made here."""
     owner = getattr(method, "__self__", None)
-    if type(owner) not in _MUTATORS:
+    mutators = _MUTATORS.get(type(owner))  # type: ignore[call-overload]
+    if mutators is None:
         return False
-    if method.__name__ in _MUTATORS[type(owner)]:
+    if method.__name__ in mutators:
         may_change(owner, f".{method.__name__}()")
     return True
 

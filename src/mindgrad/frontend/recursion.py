@@ -6,10 +6,11 @@
         return x                                 x, n = g(x), n - 1; continue
                                              return x
 
-While tracing, recursion whose depth a tensor decides would not end; a loop on a tensor is compiled as one. What
-the name of the function stands for is asked when it is reached: if it is something else by then, that is
-called. Functions with ``*args`` or ``**kwargs``, calls that leave arguments to their defaults, and parameters that
-an inner function captures are left alone.
+While tracing, recursion whose depth a tensor decides would not end; a loop on a tensor is compiled as one.
+What the name of the function stands for is asked when it is reached: if it is something else by then, that
+is called. Functions with ``*args`` or ``**kwargs``, calls that leave arguments to their defaults, and those
+whose variables an inner one captures are left alone. Limit: a variable that an earlier trip has assigned is
+still there in the next, where the call would have begun without it.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def tail_calls_as_loop(function: ast.FunctionDef, body: Block, captured: set[str
 
 
 class _TailCalls:
-    """Replaces the tail calls of one function; nothing inside of loops, ``with``, ``try`` and inner functions."""
+    """Replaces the tail calls of one function that stand in no loop, ``with``, ``try`` or inner function."""
 
     def __init__(self, function: ast.FunctionDef, parameters: list[str]) -> None:
         self.function = function
@@ -72,10 +73,14 @@ class _TailCalls:
             return [node]
         self.found = True
         names, values = list(given), list(given.values())
-        target: Any = at(ast.Tuple([at(ast.Name(each, ast.Store()), node) for each in names], ast.Store()), node)
+        target: Any = at(
+            ast.Tuple([at(ast.Name(each, ast.Store()), node) for each in names], ast.Store()), node
+        )
         assigned = at(ast.Assign([target], at(ast.Tuple(values, ast.Load()), node)), node)
         first = min([self.function.lineno, *[each.lineno for each in self.function.decorator_list]])
-        test = runtime("is_itself", [call.func, constant(self.function.name, node), constant(first, node)], node)
+        test = runtime(
+            "is_itself", [call.func, constant(self.function.name, node), constant(first, node)], node
+        )
         again = [assigned, at(ast.Continue(), node)] if names else [at(ast.Continue(), node)]
         return [at(ast.If(test, again, [node]), node)]
 
@@ -99,5 +104,3 @@ class _TailCalls:
                 return None
             given[keyword.arg] = keyword.value
         return given if set(given) == set(expected) else None
-
-

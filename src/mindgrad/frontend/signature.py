@@ -22,7 +22,18 @@ from mindgrad._base.location import PACKAGE
 from mindgrad.core.dtype import DType
 from mindgrad.core.tensor import Tensor
 
-__all__ = ["FunctionKey", "functions_in", "in_package", "leaf_signature", "same", "shown"]
+__all__ = [
+    "FunctionKey",
+    "Snapshot",
+    "difference",
+    "functions_in",
+    "in_package",
+    "leaf_signature",
+    "matched",
+    "same",
+    "shown",
+    "snapshot",
+]
 
 #: NumPy arrays and tensors of at most this many bytes are compared by value, larger ones by identity
 COMPARED_BYTES = 1 << 16
@@ -89,41 +100,159 @@ def leaf_signature(leaf: Any) -> Any:
     return (type(leaf), leaf)
 
 
-def same(a: Any, b: Any, cells: dict[int, Any] | None = None) -> bool:
-    """Whether a program that was traced with ``a`` would be the same with ``b``.
+def same(a: Any, b: Any) -> bool:
+    """Whether a program that was traced with ``a`` would be the same with ``b``."""
+    return a is b or _same(a, b, set(), None)
 
-    Args:
-        a: a value that a program was traced with: a constant, function, tensor, ….
-        b: another one.
-        cells: gets, for every closure cell of functions in ``a`` by ``id``, that in ``b``.
+
+class Snapshot:
+    """A function as it was: what :func:`same` compares, without keeping the function itself.
+
+    Attributes:
+        kind: the type of the function.
+        head: what must be equal.
+        labels: what the parts are, for messages.
+        parts: what must be the same: values, or snapshots of them.
+        first: the place of its first closure cell among all that were met.
     """
-    return a is b or _same(a, b, {} if cells is None else cells, set())
+
+    __slots__ = ("first", "head", "kind", "labels", "parts")
+
+    def __init__(self, kind: type, head: Any, labels: list[str], first: int) -> None:
+        self.kind = kind
+        self.head = head
+        self.labels = labels
+        self.first = first
+        self.parts: list[Any] = []
 
 
-def _same(a: Any, b: Any, cells: dict[int, Any], met: set[tuple[int, int]]) -> bool:
+def snapshot(function: Any) -> tuple[Any, list[Any], set[int]]:
+    """``function`` as it is now, the closure cells in it, and the functions in it by ``id``."""
+    cells: list[Any] = []
+    met: dict[int, Any] = {}
+    return _taken(function, cells, met), cells, set(met)
+
+
+def _taken(value: Any, cells: list[Any], met: dict[int, Any]) -> Any:
+    if id(value) in met:
+        return met[id(value)]
+    found = _parts(value)
+    if found is None:
+        return value
+    head, labels, parts, own = found
+    made = met[id(value)] = Snapshot(type(value), head, labels, len(cells))
+    cells.extend(own)
+    made.parts = [_taken(each, cells, met) for each in parts]
+    return made
+
+
+def matched(taken: Any, function: Any) -> list[Any] | None:
+    """The closure cells of ``function`` if it is the same as what was taken, else ``None``."""
+    cells: dict[int, Any] = {}
+    if not _same(taken, function, set(), cells):
+        return None
+    return [cells.get(place) for place in range(max(cells, default=-1) + 1)]
+
+
+def _same(a: Any, b: Any, met: set[tuple[int, int]], cells: dict[int, Any] | None) -> bool:
+    """Whether ``b`` is the same as ``a``, a value or a snapshot of one."""
     if a is b:
         return True
-    kind = type(a)
+    was_taken = type(a) is Snapshot
+    kind: Any = a.kind if was_taken else type(a)
     if kind is not type(b):
         return False
-    if kind in _BY_EQUALITY:
-        return a == b
-    if isinstance(a, float):
-        return float.hex(a) == float.hex(b)
-    if isinstance(a, (complex, np.generic)):
-        return repr(a) == repr(b) and (not isinstance(a, np.generic) or a.dtype == b.dtype)
-    if isinstance(a, tuple):
-        return len(a) == len(b) and all(_same(x, y, cells, met) for x, y in zip(a, b, strict=True))
+    if not was_taken:
+        if kind in _BY_EQUALITY:
+            return a == b
+        if isinstance(a, float):
+            return float.hex(a) == float.hex(b)
+        if isinstance(a, (complex, np.generic)):
+            return repr(a) == repr(b) and (not isinstance(a, np.generic) or a.dtype == b.dtype)
+        if kind is np.ndarray or kind is Tensor:
+            return _equal_arrays(a, b)
+    if (id(a), id(b)) in met:
+        return True
+    met.add((id(a), id(b)))
+    one: Parts | None = (a.head, a.labels, a.parts, ()) if was_taken else _parts(a)
+    other = _parts(b)
+    if one is None or other is None or one[0] != other[0] or len(one[2]) != len(other[2]):
+        return False
+    if was_taken and cells is not None:
+        for place, cell in enumerate(other[3], a.first):
+            if cells.setdefault(place, cell) is not cell:
+                return False
+    return all(_same(x, y, met, cells) for x, y in zip(one[2], other[2], strict=True))
+
+
+def difference(taken: Any, function: Any) -> tuple[str, Any, Any] | None:
+    """The first part in which ``function`` differs from what was taken: what it is, before, and now."""
+    waiting, met = [(taken, function)], set()
+    for one, other in waiting:
+        if (id(one), id(other)) in met:
+            continue
+        met.add((id(one), id(other)))
+        found = _parts(other)
+        if type(one) is not Snapshot or found is None or len(one.parts) != len(found[2]):
+            continue
+        for label, before, now in zip(one.labels, one.parts, found[2], strict=True):
+            if type(before) is Snapshot and type(now) is before.kind:
+                waiting.append((before, now))
+            elif label and not _same(before, now, set(), None):
+                return label, before, now
+    return None
+
+
+#: ``(what must be equal, labels of the parts, parts that must be the same, closure cells)``
+Parts = tuple[Any, list[str], list[Any], tuple[Any, ...]]
+
+
+def _parts(value: Any) -> Parts | None:
+    """What makes a value the same as another one; ``None`` for what is compared as a whole."""
+    if isinstance(value, types.FunctionType):
+        return _parts_of_function(value)
+    if isinstance(value, types.MethodType):
+        return (None, ["", ""], [value.__func__, value.__self__], ())
+    if isinstance(value, functools.partial):
+        label = "the arguments of a partial function"
+        parts = [value.func, value.args, *value.keywords.values()]
+        return (tuple(value.keywords), [label] * len(parts), parts, ())
+    kind: Any = type(value)
+    if isinstance(value, tuple):
+        return (len(value), [""] * len(value), list(value), ())
     if kind is slice:
-        return _same((a.start, a.stop, a.step), (b.start, b.stop, b.step), cells, met)
-    if kind is np.ndarray or kind is Tensor:
-        return _equal_arrays(a, b)
-    if isinstance(a, _FUNCTIONS) or hasattr(kind, "compared_by"):
-        if (id(a), id(b)) in met:
-            return True
-        met.add((id(a), id(b)))
-        return _same_functions(a, b, cells, met)
-    return False
+        return (None, [""] * 3, [value.start, value.stop, value.step], ())
+    names: Any = getattr(kind, "compared_by", None)
+    if names is None and kind.__module__.startswith("mindgrad.") and not hasattr(kind, "construct"):
+        # an object of this package, no tensor or type, is its attributes
+        names = () if isinstance(value, (Tensor, type)) else (*getattr(kind, "__slots__", ()), *_vars(value))
+    if not names:
+        return None
+    held = [getattr(value, name, None) for name in names]
+    return (names, [""] * len(names), [tuple(x) if type(x) is list else x for x in held], ())
+
+
+def _vars(value: Any) -> dict[str, Any]:
+    # names with a leading underscore are notes that decorators and this package keep
+    return {name: held for name, held in getattr(value, "__dict__", {}).items() if name[:1] != "_"}
+
+
+def _parts_of_function(function: types.FunctionType) -> Parts:
+    code = function.__code__
+    name = function.__qualname__
+    cells = function.__closure__ or ()
+    is_own = in_package(function)
+    skipped = _caches_of(code) if is_own else ()
+    keywords, attributes = function.__kwdefaults__ or {}, _vars(function)
+    labels = ["", f"the defaults of {name}"]
+    labels += [f"the defaults of {name}"] * len(keywords)
+    labels += [f"the attribute '{each}' of {name}" for each in attributes]
+    parts = [function.__globals__, function.__defaults__, *keywords.values(), *attributes.values()]
+    for variable, cell in zip(code.co_freevars, cells, strict=True):
+        if variable not in skipped:
+            labels.append("" if is_own else f"the variable '{variable}' that {name} uses")
+            parts.append(_content(cell))
+    return ((code.co_filename, code, tuple(keywords), tuple(attributes)), labels, parts, cells)
 
 
 def _equal_arrays(a: Any, b: Any) -> bool:
@@ -139,46 +268,6 @@ def _equal_arrays(a: Any, b: Any) -> bool:
     if isinstance(a, Tensor):
         a, b = a.numpy(), b.numpy()
     return a.tobytes() == b.tobytes()
-
-
-def _same_functions(a: Any, b: Any, cells: dict[int, Any], met: set[tuple[int, int]]) -> bool:
-    if isinstance(a, types.MethodType):
-        return a.__self__ is b.__self__ and _same(a.__func__, b.__func__, cells, met)
-    if isinstance(a, functools.partial):
-        return (
-            _same(a.func, b.func, cells, met)
-            and _same(a.args, b.args, cells, met)
-            and _same_dicts(a.keywords, b.keywords, cells, met)
-        )
-    if not isinstance(a, types.FunctionType):
-        return all(_same(getattr(a, n), getattr(b, n), cells, met) for n in type(a).compared_by)
-    code = a.__code__
-    if code is not b.__code__ and (code.co_filename != b.__code__.co_filename or code != b.__code__):
-        return False
-    if a.__globals__ is not b.__globals__ or not _same(a.__defaults__, b.__defaults__, cells, met):
-        return False
-    if not _same_dicts(a.__kwdefaults__ or {}, b.__kwdefaults__ or {}, cells, met):
-        return False
-    if not _same_dicts(_attributes(a), _attributes(b), cells, met):
-        return False
-    if code.co_freevars:
-        own = _caches_of(code) if in_package(a) else ()
-        for name, one, other in zip(code.co_freevars, a.__closure__ or (), b.__closure__ or (), strict=True):
-            cells[id(one)] = other
-            if name in own or one is other:
-                continue
-            if not _same(_content(one), _content(other), cells, met):
-                return False
-    return True
-
-
-def _same_dicts(a: dict[str, Any], b: dict[str, Any], cells: dict[int, Any], met: Any) -> bool:
-    return a.keys() == b.keys() and all(_same(value, b[name], cells, met) for name, value in a.items())
-
-
-def _attributes(function: Any) -> dict[str, Any]:
-    # names with a leading underscore are notes that decorators and this package keep on functions
-    return {name: value for name, value in function.__dict__.items() if name[:1] != "_"}
 
 
 _EMPTY = object()
@@ -239,6 +328,10 @@ def shown(value: Any) -> str:
         return f"a Tensor {value.type}"
     if isinstance(value, FunctionKey):
         value = value.function
+    if isinstance(value, Snapshot):
+        return "another function" if issubclass(value.kind, _FUNCTIONS) else f"another {value.kind.__name__}"
+    if value is _EMPTY:
+        return "nothing"
     if isinstance(value, _FUNCTIONS):
         plain = _plain_function(value)
         return f"the function {getattr(plain, '__qualname__', plain)}"

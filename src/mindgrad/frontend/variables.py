@@ -8,10 +8,11 @@ same on all ways through the program.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from mindgrad._base.refusal import refuse
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.dtype import promote_scalar
 from mindgrad.core.tensor import Number, Tensor, make_number
@@ -19,8 +20,8 @@ from mindgrad.core.types import TensorType, tensor_type
 from mindgrad.frontend import state
 
 __all__ = [
-    "FLAGS", "NUMBER_TYPES", "UNDEFINED", "Mismatch", "State", "blank", "containers", "equal", "flattened",
-    "in_place", "is_symbolic", "joined_type", "outline", "said",
+    "FLAGS", "NUMBER_TYPES", "UNDEFINED", "GrowingList", "Mismatch", "State", "blank", "containers", "equal",
+    "flattened", "in_place", "is_symbolic", "joined_type", "outline", "said",
 ]  # fmt: skip
 
 
@@ -46,6 +47,30 @@ def is_symbolic(x: Any) -> bool:
     return (state.read(x) if x.is_parameter else x)._array is None
 
 
+class GrowingList(list):
+    """A list of which only the items that one trip appends are there: it cannot be read."""
+
+    def items(self) -> list[Any]:
+        """What was appended."""
+        return list.__getitem__(self, slice(None))
+
+    def _read(self, *_: Any, **__: Any) -> NoReturn:
+        refuse(
+            "a list that grows in a loop is read in it, where the items of earlier trips are not at hand",
+            "Keep what the next trip needs in a variable.",
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+for _name in (
+    "__getitem__", "__iter__", "__len__", "__contains__", "__reversed__", "__eq__", "__add__", "__mul__",
+    "__delitem__", "__setitem__", "pop", "remove", "index", "count", "insert", "copy", "sort", "reverse",
+    "clear",
+):  # fmt: skip
+    setattr(GrowingList, _name, GrowingList._read)
+
+
 class State:
     """The variables of a construct: how to get and put them, and their names.
 
@@ -59,6 +84,9 @@ class State:
     def __init__(self, get: Callable[[], tuple], put: Callable[[tuple], None], names: Sequence[str]) -> None:
         self.get, self.put, self.names = get, put, names
         self.values = get()
+        for value in self.values:
+            if type(value) is GrowingList:
+                value._read()
         self.leaves, self.structures = flattened(self.values)
 
     def restore(self) -> None:
@@ -73,12 +101,14 @@ class State:
 
 
 def flattened(values: Sequence[Any]) -> tuple[list[list[Any]], list[Any]]:
-    pairs = [flatten(value) for value in values]
+    pairs = [flatten(value.items() if type(value) is GrowingList else value) for value in values]
     return [leaves for leaves, _ in pairs], [structure for _, structure in pairs]
 
 
 def containers(value: Any, found: dict[int, Any]) -> dict[int, Any]:
-    if isinstance(value, (list, tuple, set)):
+    if type(value) is GrowingList:
+        found[id(value)] = value
+    elif isinstance(value, (list, tuple, set)):
         found[id(value)] = value
         for each in value:
             containers(each, found)
@@ -132,7 +162,7 @@ def joined_type(a: Any, b: Any) -> tuple[TensorType, bool] | Mismatch:
     """The type that holds ``a`` or ``b``, and whether it is that of a number; or how they differ."""
     kinds = _kind(a), _kind(b)
     if kinds[0] is not None and kinds[1] is not None:
-        return NUMBER_TYPES[max(kinds, key=_NUMBERS.index)], True  # type: ignore[arg-type]
+        return NUMBER_TYPES[max((kinds[0], kinds[1]), key=_NUMBERS.index)], True
     for tensor, number, kind in ((a, b, kinds[1]), (b, a, kinds[0])):
         if kind is not None and isinstance(tensor, Tensor):
             sample = number.sample() if type(number) is Number else number

@@ -9,6 +9,7 @@ Parameters and Cells that they read; those that read none are few and the oldest
 from __future__ import annotations
 
 import collections
+import sys
 import threading
 import types
 import weakref
@@ -30,12 +31,14 @@ __all__ = [
     "offer",
     "offered",
     "register",
+    "withdraw",
 ]
 
 #: signatures of one function that programs are kept for
 MAXSIZE = 4096
 #: a function is compiled again for one reason so often before it says so
 _PATIENCE = 8
+_PATIENCE_WITH_SEVERAL = 16
 #: reasons that are kept per function
 _REASONS = 64
 #: programs kept per Parameter or Cell, and those that belong to none
@@ -86,6 +89,9 @@ class History:
     def compiled(self, change: Change | None, counts: collections.Counter[str] | None = None) -> None:
         """Note a compilation; warns when one thing changes again and again.
 
+        Of functions that are made anew it cannot be known whether several are meant: for them it is a
+        line on standard error, and later.
+
         Args:
             change: the reason, ``None`` for a first call.
             counts: the reasons of one compiled function; without them the change is that to another
@@ -97,16 +103,26 @@ class History:
             return
         self.reasons.append(f"{self.name}: {change.text}")
         # several functions of one ``def`` that are called again and again are meant to be several
-        is_meant = counts is None and 4 * self.hits > self.misses
+        is_shared = counts is None
+        is_meant = is_shared and 4 * self.hits > self.misses
         counts = self._counts if counts is None else counts
         counts[change.what] += 1
-        if counts[change.what] > _PATIENCE and not self._warned and not is_meant:
-            self._warned = True
-            warn_user(
-                f"{self.name} was compiled {self.misses} times, {counts[change.what]} of them because "
-                f"of {change.what}: {change.text}. Every compilation takes much longer than a call. "
-                f"{change.advice} mindgrad.cache_info() lists all reasons."
-            )
+        if (
+            counts[change.what] <= (_PATIENCE_WITH_SEVERAL if is_shared else _PATIENCE)
+            or self._warned
+            or is_meant
+        ):
+            return
+        self._warned = True
+        text = (
+            f"{self.name} was compiled {self.misses} times, {counts[change.what]} of them because "
+            f"of {change.what}: {change.text}. Every compilation takes much longer than a call. "
+            f"{change.advice} mindgrad.cache_info() lists all reasons."
+        )
+        if is_shared:
+            sys.stderr.write(f"mindgrad: {text}\n")
+        else:
+            warn_user(text)
 
     @property
     def size(self) -> int:
@@ -195,15 +211,20 @@ def _content(cell: Any) -> Any:
 # -- programs of functions that may be made anew ------------------------------------------------------
 
 
+def _may_be_made_anew(function: Any) -> bool:
+    # not the bound methods by which Cells compile themselves: a Cell keeps its programs
+    return isinstance(function, types.FunctionType) or hasattr(function, "construct")
+
+
 def offer(function: Any, program: Any, owners: Sequence[Any]) -> None:
     """Let functions that are the same as ``function`` find ``program``.
 
     Args:
-        function: what was compiled; only plain functions are offered.
-        program: lives as long as the first of ``owners``.
+        function: what was compiled.
+        program: a detached program, which lives as long as the first of ``owners``.
         owners: Parameters and Cells that the program reads.
     """
-    if not isinstance(function, types.FunctionType):
+    if not _may_be_made_anew(function):
         return
     key = _codes(function)
     keeper = next((held for held in (memory(each, make=True) for each in owners) if held is not None), None)
@@ -223,12 +244,22 @@ def offer(function: Any, program: Any, owners: Sequence[Any]) -> None:
 
 def offered(function: Any) -> Iterator[Any]:
     """The programs of functions with the code of ``function``, the latest first."""
-    if not isinstance(function, types.FunctionType):
+    if not _may_be_made_anew(function):
         return
     for each in list(_programs.get(_codes(function), ())):
         program = each()
         if program is not None:
             yield program
+
+
+def withdraw(gone: set[int]) -> None:
+    """Offer programs with these executables, by ``id``, no more."""
+    with _lock:
+        for keeper in _owners:
+            keeper.programs[:] = [each for each in keeper.programs if id(each.executable) not in gone]
+        kept = [each for each in _without_owner if id(each.executable) not in gone]
+        _without_owner.clear()
+        _without_owner.extend(kept)
 
 
 # -- what users ask --------------------------------------------------------------------------------

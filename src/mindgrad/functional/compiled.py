@@ -27,10 +27,19 @@ from mindgrad.core.mutable import MutableFloat, MutableInt
 from mindgrad.core.scope import LEFT_BEHIND, GraphScope, as_it_is, open_scopes, opened
 from mindgrad.core.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.core.types import TensorType, tensor_type
-from mindgrad.frontend import flow, state
+from mindgrad.frontend import entry, state
 from mindgrad.frontend.dependencies import Change, Dependencies
-from mindgrad.frontend.signature import leaf_signature, same
-from mindgrad.functional.cache import MAXSIZE, CacheInfo, History, history_of, offer, offered, register
+from mindgrad.frontend.signature import leaf_signature, matched, snapshot
+from mindgrad.functional.cache import (
+    MAXSIZE,
+    CacheInfo,
+    History,
+    history_of,
+    offer,
+    offered,
+    register,
+    withdraw,
+)
 from mindgrad.functional.donation import run_and_store, settled
 from mindgrad.functional.reasons import UNKNOWN, between_functions, between_signatures
 
@@ -56,7 +65,7 @@ class _Trace:
             args, kwargs = unflatten(structure, symbols)
             for each in (function, *[x for x in leaves if callable(x)]):
                 state.read_function(each)
-            results, self.structure = flatten(flow.run(function, *args, **kwargs))
+            results, self.structure = flatten(entry.run(function, *args, **kwargs))
             self.results = [state.read(x) if isinstance(x, Tensor) else x for x in results]
             self.parameters: list[Any] = scope.parameters
             # those that are read too come first, in the same order: jax puts the first result of a type into
@@ -88,7 +97,7 @@ class _Program:
     """One compiled program with what is needed to call it.
 
     Attributes:
-        function: what was traced.
+        function: what was traced; of a detached program a snapshot of it.
         key: the signature that it was traced for.
         dependencies: what else of Python it was traced with.
         executable: what runs.
@@ -125,13 +134,25 @@ class _Program:
         self.executable = compile_ahead(graph, [count + k for k, given in enumerate(is_given) if given])
         self._array_type = array_type()
 
-    def moved(self, function: Callable[..., Any], cells: dict[int, Any]) -> _Program:
-        """This program as one of ``function``, which has other closure cells than its own."""
+    def detached(self) -> _Program:
+        """This program without its function, for functions that are the same."""
+        taken, cells, walked = snapshot(self.function)
+        return self._with(taken, self.dependencies.detached(cells, walked))
+
+    def attached(self, function: Callable[..., Any]) -> _Program | None:
+        """This detached program as one of ``function``; ``None`` if that is not the same."""
+        cells = matched(self.function, function)
+        if cells is None:
+            return None
+        dependencies = self.dependencies.attached(cells)
+        return self._with(function, dependencies) if dependencies.hold() else None
+
+    def _with(self, function: Any, dependencies: Dependencies) -> _Program:
         made = object.__new__(_Program)
         for name in self.__slots__[1:]:
             setattr(made, name, getattr(self, name))
         made.function = function
-        made.dependencies = self.dependencies.moved(cells)
+        made.dependencies = dependencies
         return made
 
     def owners(self) -> list[Any]:
@@ -217,7 +238,7 @@ class Compiled:
         if open_scopes():
             # as when it is called from outside: what it assigns to elements of arguments stays inside
             args = tuple([as_it_is(x) if type(x) is Tensor else x for x in args])
-            return flow.run(self.function, *args, **kwargs)
+            return entry.run(self.function, *args, **kwargs)
         # plain tensors, the usual case, need no walk through structures
         key: Any = tuple([x.type if type(x) is Tensor else None for x in args])
         if kwargs or None in key:
@@ -234,7 +255,8 @@ class Compiled:
         try:
             return self._compiled(key, args, kwargs).call(tensors)
         except Exception as error:
-            raise without_own_frames(error)  # noqa: B904  # the same error, about the user's lines
+            without_own_frames(error)
+            raise
 
     def _compiled(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Program:
         """The program for a signature that none was found for; another thread may have made it."""
@@ -250,11 +272,12 @@ class Compiled:
             if found is None:
                 reason = self._reason(key)
                 found = _Program(self.function, key, *flatten((args, kwargs)))
+                found.history = self.history
                 self.history.compiled(reason, self._counts if self._programs else None)
-                offer(self.function, found, found.owners())
+                offer(self.function, found.detached(), found.owners())
             else:
+                self.history = found.history
                 self.history.hits += 1
-            found.history = self.history
             self.history.programs.add(found)
             # several: a net that is switched between training and evaluation has two
             self._programs[key] = [found, *self._programs.get(key, [])[: _KEPT - 1]]
@@ -263,16 +286,11 @@ class Compiled:
             return found
 
     def _adopted(self, key: Any) -> _Program | None:
-        """The program of another function that is the same as this one, made anew."""
+        """The program of another compiled function, of a function that is the same as this one."""
         for program in offered(self.function):
-            cells: dict[int, Any] = {}
-            if (
-                program.key == key
-                and program.function is not self.function
-                and same(program.function, self.function, cells)
-                and program.dependencies.hold()
-            ):
-                return program.moved(self.function, cells)
+            found = program.attached(self.function) if program.key == key else None
+            if found is not None:
+                return found
         return None
 
     # -- what users ask ----------------------------------------------------------------------------
@@ -287,6 +305,7 @@ class Compiled:
     def cache_clear(self) -> None:
         """Forget all programs."""
         with self._lock:
+            withdraw({id(program.executable) for each in self._programs.values() for program in each})
             self._programs.clear()
             self._counts.clear()
             if self.history is not None:
@@ -302,12 +321,11 @@ class Compiled:
             latest = next(reversed(self._programs.values()))[0]
             return next(between_signatures(latest.key, key, self.function), UNKNOWN)
         for program in offered(self.function):
-            if program.function is not self.function:
-                found = between_functions(program.function, self.function)
-                others = chain(
-                    between_signatures(program.key, key, self.function), program.dependencies.changes()
-                )
-                return found or next(others, UNKNOWN)
+            found = between_functions(program.function, self.function)
+            others = chain(
+                between_signatures(program.key, key, self.function), program.dependencies.changes()
+            )
+            return found or next(others, UNKNOWN)
         return None
 
 

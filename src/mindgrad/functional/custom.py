@@ -11,7 +11,7 @@ from mindgrad.core.graph import Graph, Variable
 from mindgrad.core.scope import GraphScope, apply, opened
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.core.types import TensorType
-from mindgrad.frontend import flow, state
+from mindgrad.frontend import entry, state
 from mindgrad.primitives.complexes import conj
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.structural import convert, stop_gradient
@@ -44,7 +44,7 @@ class CustomDerivative:
         leaves, structure = flatten(args)
         leaves = [state.read(x) if isinstance(x, Tensor) else x for x in leaves]
         held = [apply(stop_gradient, x) if isinstance(x, Tensor) else x for x in leaves]
-        results, result_structure = flatten(flow.run(self.function, *unflatten(structure, held)))
+        results, result_structure = flatten(entry.run(self.function, *unflatten(structure, held)))
         xs = [x for x in leaves if isinstance(x, Tensor)]
         ys = [state.read(y) for y in results if isinstance(y, Tensor)]
         if not xs or not ys or not any(x.is_traced for x in xs):
@@ -74,7 +74,7 @@ class CustomDerivative:
             # bprop sees gradients as users do, ∂/∂Re + i ∂/∂Im: the conjugates of cotangents
             received = [_conjugate(ct) for ct in ct_symbols]
             dout = unflatten(result_structure, _replaced(results, received))
-            gradients = self._gradients(inputs, flow.run(self.bprop, *inputs, out, dout))
+            gradients = self._gradients(inputs, entry.run(self.bprop, *inputs, out, dout))
             atoms = [scope.atom(_conjugate(g)) for g in gradients]
             graph = scope.builder.close(atoms)
         key = _fingerprint(graph)

@@ -15,7 +15,7 @@ from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.mutable import MutableFloat, MutableInt, is_container, is_mutable, plain_kind
 from mindgrad.core.scope import open_scopes
 from mindgrad.core.tensor import Tensor, make_tensor
-from mindgrad.frontend import flow, state
+from mindgrad.frontend import entry, state
 from mindgrad.functional.arguments import (
     bind_keywords,
     check_count,
@@ -189,7 +189,7 @@ class Run:
 
         def call(*traced: Tensor) -> Any:
             nonlocal count, differentiated
-            differentiated = result = flow.run(fn, *inputs.arguments(traced), **kwargs)
+            differentiated = result = entry.run(fn, *inputs.arguments(traced), **kwargs)
             if has_aux:
                 if not isinstance(result, tuple) or len(result) < 2:
                     raise ValueError(

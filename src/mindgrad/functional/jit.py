@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad._base.refusal import without_own_frames
 from mindgrad.frontend import state
 from mindgrad.functional.cache import CacheInfo
 from mindgrad.functional.compiled import Compiled
@@ -32,7 +33,11 @@ class JitFunction:
         self._compiled = Compiled(function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._compiled(*args, **kwargs)
+        try:
+            return self._compiled(*args, **kwargs)
+        except Exception as error:
+            without_own_frames(error)
+            raise
 
     def cache_info(self) -> CacheInfo:
         """How often compiled programs were found again, and why they were compiled."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,7 +10,7 @@ from mindgrad._base.tree import differences, flatten, paths
 from mindgrad.core.settings import GRAPH_MODE
 from mindgrad.core.types import TensorType
 from mindgrad.frontend.dependencies import MAKE_ONCE, Change, change
-from mindgrad.frontend.signature import FunctionKey, functions_in, same, shown
+from mindgrad.frontend.signature import FunctionKey, difference, functions_in, shown
 
 __all__ = ["UNKNOWN", "between_functions", "between_signatures"]
 
@@ -132,25 +131,7 @@ def _value(signature: Any) -> Any:
     return value
 
 
-def between_functions(before: Any, after: Any) -> Change | None:
-    """What differs between two functions with one code; ``None`` if nothing is found."""
-    for one, other in zip(functions_in(before), functions_in(after), strict=False):
-        if one is other or not isinstance(one, types.FunctionType) or type(one) is not type(other):
-            continue
-        name = one.__qualname__
-        for variable, cell, new in zip(
-            one.__code__.co_freevars, one.__closure__ or (), other.__closure__ or (), strict=False
-        ):
-            values = [_content(cell), _content(new)]
-            if not same(values[0], values[1]):
-                return change(f"the variable '{variable}' that {name} uses", values[0], values[1], MAKE_ONCE)
-        if not same(one.__defaults__, other.__defaults__):
-            return change(f"the defaults of {name}", one.__defaults__, other.__defaults__, MAKE_ONCE)
-    return None
-
-
-def _content(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return None
+def between_functions(taken: Any, function: Any) -> Change | None:
+    """What differs between a function and a snapshot of one with its code; ``None`` if nothing is found."""
+    found = difference(taken, function)
+    return None if found is None else change(*found, MAKE_ONCE)

@@ -6,11 +6,12 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
+from mindgrad._base.refusal import without_own_frames
 from mindgrad.common.parameter import DEFAULT_NAME, Parameter, ParameterTuple
 from mindgrad.core import settings
 from mindgrad.core.scope import open_scopes
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import flow, state
+from mindgrad.frontend import entry, state
 from mindgrad.frontend.dependencies import clock
 from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.custom import CustomDerivative
@@ -192,7 +193,11 @@ class Cell:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if settings.is_graph_mode() and not open_scopes():
-            return self._compiled(*args, **kwargs)
+            try:
+                return self._compiled(*args, **kwargs)
+            except Exception as error:
+                without_own_frames(error)
+                raise
         return self._run(*args, **kwargs)
 
     def _run(self, *args: Any, **kwargs: Any) -> Any:
@@ -211,7 +216,7 @@ class Cell:
             return self._custom(*args)
         if self._hooks:
             return self._run_hooked(args, kwargs)
-        return flow.run(self.construct, *args, **kwargs)
+        return entry.run(self.construct, *args, **kwargs)
 
     def _run_hooked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for hook in self._hooks_of("forward_pre"):
@@ -221,10 +226,13 @@ class Cell:
         backward = self._hooks_of("backward")
         if backward and open_scopes():
             result = backward_hooked(
-                lambda *given: flow.run(self.construct, *given, **kwargs), backward, type(self).__name__, args
+                lambda *given: entry.run(self.construct, *given, **kwargs),
+                backward,
+                type(self).__name__,
+                args,
             )
         else:
-            result = flow.run(self.construct, *args, **kwargs)
+            result = entry.run(self.construct, *args, **kwargs)
         for hook in self._hooks_of("forward"):
             returned = hook(self, args, result)
             if returned is not None:
@@ -276,8 +284,8 @@ class Cell:
                 f"well as the 'out' and 'dout', but 'bprop' of {type(self).__name__} has {names}."
             )
         return CustomDerivative(
-            lambda *args: flow.run(self.construct, *args),
-            lambda *args: flow.run(self.bprop, *args),  # type: ignore[attr-defined]
+            lambda *args: entry.run(self.construct, *args),
+            lambda *args: entry.run(self.bprop, *args),  # type: ignore[attr-defined]
             type(self).__name__,
         )
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import flow
+from mindgrad.frontend import entry
 from mindgrad.functional.gradient import GradOperation
 from mindgrad.ops.contraction import batch_dot, dot, matmul, tensor_dot
 from mindgrad.ops.joining import repeat_elements
@@ -140,7 +140,7 @@ class HyperMap:
     def _mapped(self, function: Callable[..., Any], trees: tuple[Any, ...], depth: int) -> Any:
         first = trees[0]
         if not isinstance(first, (tuple, list)) or (depth and not self._deep):
-            return flow.run(function, *trees)
+            return entry.run(function, *trees)
         for tree in trees:
             if not isinstance(tree, (tuple, list)):
                 raise TypeError(

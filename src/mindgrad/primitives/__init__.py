@@ -19,10 +19,11 @@ from mindgrad.primitives import (
     special,
     spectral,
     structural,
+    unstacking,
 )
 
 __all__ = [
     "arithmetic", "complexes", "contraction", "convolution", "cumulative", "determinant",
     "einsum", "elementwise", "indexing", "linalg", "logic", "piecewise", "reduction", "slicing",
-    "sorting", "special", "spectral", "structural",
+    "sorting", "special", "spectral", "structural", "unstacking",
 ]  # fmt: skip

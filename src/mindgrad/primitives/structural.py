@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -282,7 +283,23 @@ def _concatenate_simplify(*xs: Any, axis: int) -> Any:
         value = first.value.tobytes()  # bytes: NaN is itself, and −0 is not 0
         if all(isinstance(x, Constant) and x.is_splat and x.value.tobytes() == value for x in xs):
             return _splat(first, _concatenate_type(*[x.type for x in xs], axis=axis))
-    return None
+    return None if axis else _unstacked(xs)
+
+
+def _unstacked(xs: Sequence[Any]) -> Any:
+    """The array whose slices ``xs`` are, all of them in order: each with an axis more, or as it is."""
+    made = [getattr(x, "made_by", None) for x in xs]
+    wide = all(each is not None and each.primitive is reshape for each in made)
+    slices = [each.inputs[0] for each in made if each is not None] if wide else list(xs)
+    source = getattr(slices[0], "made_by", None)
+    if source is None or source.primitive.name != "unstack" or len(source.outputs) != len(slices):
+        return None
+    if any(one is not other for one, other in zip(source.outputs, slices, strict=True)):
+        return None
+    whole = source.inputs[0]
+    if not wide:
+        return reshape(whole, shape=(whole.shape[0] * whole.shape[1], *whole.shape[2:]))
+    return whole if all(x.shape == (1, *y.shape) for x, y in zip(xs, slices, strict=True)) else None
 
 
 #: ``concatenate(*xs, axis)``: the operands one after another along ``axis``
