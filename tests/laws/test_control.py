@@ -13,11 +13,12 @@ import pytest
 from mindgrad.backend.xla import compile_graph, lower_ahead
 from mindgrad.control.while_ import while_
 from mindgrad.core import settings
-from mindgrad.core.dtype import float32, int32
+from mindgrad.core.build import current
+from mindgrad.core.dtype import float32, float64, int32
 from mindgrad.core.evaluate import evaluate
 from mindgrad.core.graph import Constant, Graph
 from mindgrad.core.primitive import REGISTRY
-from mindgrad.core.types import tensor_type
+from mindgrad.core.types import tensor_type, type_of
 from mindgrad.transforms.batch import batch
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.reverse import reverse
@@ -208,3 +209,65 @@ def test_derivatives_of_a_batch_are_stacked(name: str) -> None:
     for b in range(3):
         error = distance([y[b] for y in found], evaluate(one, [x[b] for x in operands]))
         assert error < 1e-8, f"{name}: element {b} off by {error}"
+
+
+# -- series ----------------------------------------------------------------------------------------
+
+
+def taylor_is_nested_forward(program: ControlProgram, modes: str, order: int) -> None:
+    """Coefficient k is the k-th derivative along the series, divided by k!, by nested forward mode.
+
+    Forward mode of ``x(s)`` in ``s`` at the powers of ``s``: pushing ``(x_1, 2 x_2, …)`` k times.
+    """
+    made, _ = mixture(program, modes)
+    active = [k for k, v in enumerate(made.inputs) if v.dtype.kind == "float"]
+    series = taylor(made, active, order)
+    for case in program.cases:
+        operands = operands_for(made, case)
+        coefficients = operands_for(series, operands, seed=3)[len(operands) :]
+        found = evaluate(series, [*operands, *coefficients])
+        wanted = along_a_series(made, active, order, operands, coefficients)
+        error = distance(found, wanted)
+        assert error < 1e-8, f"{program.name}, modes {modes!r}, operands {case}: off by {error}"
+
+
+def along_a_series(
+    made: Graph, active: Sequence[int], order: int, operands: Arrays, coefficients: Arrays
+) -> list[Any]:
+    """The coefficients by nested forward mode of ``s ↦ G(Σ_k x_k sᵏ)`` at ``s = 0``."""
+
+    def of_s(s: Any, *given: Any) -> list[Any]:
+        xs, cs = list(given[: len(operands)]), given[len(operands) :]
+        for at, k in enumerate(active):
+            shape = xs[k].shape
+            power = s
+            for j in range(order):
+                spread = REGISTRY["broadcast_in_dim"](power, shape=shape, dims=()) if shape else power
+                xs[k] = xs[k] + spread * cs[at * order + j]
+                power = power * s
+        return current().inline(made, xs)
+
+    scalar = tensor_type(float64, ())
+    types = [scalar, *[type_of(np.asarray(x)) for x in (*operands, *coefficients)]]
+    nested = graph(of_s, *types)
+    count = len(made.outputs)
+    values = [np.asarray(0.0), *operands, *coefficients]
+    listed = [evaluate(nested, values)]
+    factorial = 1
+    for k in range(1, order + 1):
+        nested = forward(nested, [0])
+        # the direction is one, and the tangents of the tangents alone are the next derivative
+        only = Graph(nested.inputs, nested.equations, nested.outputs[-count:])
+        nested = graph(
+            lambda *xs, only=only: current().inline(only, [*xs, Constant(np.float64(1.0))]), *types
+        )
+        factorial *= k
+        listed.append([y / factorial for y in evaluate(nested, values)])
+
+    return [*listed[0], *[listed[k][at] for at in range(count) for k in range(1, order + 1)]]
+
+
+@EVERY
+@pytest.mark.parametrize("modes", ["", "f", "r"])
+def test_series_are_nested_forward_mode(name: str, modes: str) -> None:
+    taylor_is_nested_forward(BY_NAME[name], modes, 3 if modes == "" else 2)

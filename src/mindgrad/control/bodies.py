@@ -17,6 +17,7 @@ from mindgrad.core.graph import Graph, Variable, live_equations
 from mindgrad.primitives.kinds import zeros
 from mindgrad.transforms.forward import push_tangents, tangent_or_zero
 from mindgrad.transforms.linearize import linearize
+from mindgrad.transforms.taylor import taylor
 from mindgrad.transforms.transpose import pull_cotangents
 
 __all__ = [
@@ -29,9 +30,14 @@ __all__ = [
     "marked",
     "marked_loop",
     "reach",
+    "series_operands",
+    "series_results",
     "split",
+    "starts_of",
     "starts_taint",
+    "taylor_body",
     "transposed_body",
+    "varying",
 ]
 
 Indices = tuple[int, ...]
@@ -149,6 +155,44 @@ def forward_body(graph: Graph, given: Indices, wanted: Indices) -> Graph:
     builder, _, _, outputs, tangents = _pushed(graph, given)
     with building(builder):
         return builder.close([*outputs, *[tangent_or_zero(outputs[k], tangents) for k in wanted]])
+
+
+@lru_cache(maxsize=256)
+def taylor_body(graph: Graph, given: Indices, wanted: Indices, order: int) -> Graph:
+    """``(*inputs, *coefficients 1 … order of each of given) ↦ (*outputs, *those of each of wanted)``."""
+    made = taylor(graph, given, order)
+    count = len(graph.outputs)
+    coefficients = [made.outputs[count + k * order + j] for k in wanted for j in range(order)]
+    outputs = [*made.outputs[:count], *coefficients]
+    return Graph(made.inputs, live_equations(made.equations, outputs), outputs)
+
+
+def series_operands(
+    xs: Sequence[Any], coefficients: Sequence[Sequence[Any]], given: Iterable[int]
+) -> list[Any]:
+    """The coefficients 1, 2, … of the operands ``given``, with the zeros among them."""
+    return [zeros(xs[k].type) if c is None else c for k in given for c in coefficients[k][1:]]
+
+
+def series_results(
+    ys: Sequence[Any], count: int, found: Sequence[Any], wanted: Sequence[int], order: int
+) -> list[list[Any]]:
+    """The coefficients of each of ``count`` outputs: ``ys``, and ``found`` for those ``wanted``."""
+    result: list[list[Any]] = [[y, *[None] * order] for y in ys[:count]]
+    for at, k in enumerate(wanted):
+        result[k][1:] = found[at * order : (at + 1) * order]
+    return result
+
+
+def varying(coefficients: Sequence[Sequence[Any]]) -> Indices:
+    """The operands that have a coefficient after the first."""
+    return tuple([k for k, each in enumerate(coefficients) if any(c is not None for c in each[1:])])
+
+
+def starts_of(xs: Sequence[Any], coefficients: Sequence[Sequence[Any]]) -> tuple[list[Any], bool]:
+    """The first coefficients of the operands, and whether these are the operands themselves."""
+    firsts = [zeros(x.type) if each[0] is None else each[0] for x, each in zip(xs, coefficients, strict=True)]
+    return firsts, all(a is b for a, b in zip(firsts, xs, strict=True))
 
 
 class Split:

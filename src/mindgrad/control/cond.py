@@ -33,9 +33,14 @@ from mindgrad.control.bodies import (
     forward_body,
     marked,
     reach,
+    series_operands,
+    series_results,
     split,
+    starts_of,
     starts_taint,
+    taylor_body,
     transposed_body,
+    varying,
 )
 from mindgrad.core.build import current
 from mindgrad.core.evaluate import evaluate
@@ -157,6 +162,27 @@ def _transpose(cts: Sequence[Any], predicate: Any, *xs: Any, true: Graph, false:
     return result
 
 
+# -- series ---------------------------------------------------------------------------------------
+
+
+def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:
+    true, false = equation.parameters["true"], equation.parameters["false"]
+    (predicate, *xs), is_same = starts_of(equation.inputs, coefficients)
+    given = varying(coefficients[1:])
+    wanted = tuple(sorted({*reach(true, given), *reach(false, given)}))
+    operands = (predicate, *xs, *series_operands(xs, coefficients[1:], given))
+    branches = {
+        name: marked(taylor_body(branch, given, wanted, order), operands[1:])
+        for name, branch in (("true", true), ("false", false))
+    }
+    count = len(equation.outputs)
+    if is_same and wanted:
+        made = current().supersede(equation, cond, operands, branches, range(count))
+    else:
+        made = cond(*operands, **branches)
+    return series_results(made, count, made[count:], wanted, order)
+
+
 # -- many elements at once ------------------------------------------------------------------------
 
 
@@ -197,6 +223,7 @@ cond = Primitive(
     transpose=_transpose,
     batch=_batch,
     simplify=_simplify,
+    series=_series,
     multiple=True,
     taint=lambda *_, true, false: starts_taint(true, false),
 )

@@ -31,8 +31,13 @@ from mindgrad.control.bodies import (
     forward_body,
     marked_loop,
     reach,
+    series_operands,
+    series_results,
+    starts_of,
     starts_taint,
+    taylor_body,
     transposed_body,
+    varying,
 )
 from mindgrad.control.residuals import kept
 from mindgrad.core.build import Builder, building, current
@@ -327,6 +332,59 @@ def _transpose(
     return result
 
 
+# -- series ---------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=256)
+def _series_body(
+    body: Graph, consts: int, carries: int, given: Indices, wanted: Indices, order: int
+) -> Graph:
+    """The trip of coefficients; those of constants, carry, slices and outputs stand behind these."""
+    made = taylor_body(body, given, wanted, order)
+    count = len(body.inputs)
+    of_inputs = {k: made.inputs[count + at * order : count + (at + 1) * order] for at, k in enumerate(given)}
+    parts = []
+    for values, group in zip(
+        _divided(made.inputs[:count], consts, carries), _groups(of_inputs, consts, carries), strict=True
+    ):
+        parts += [values, [v for each in group for v in each]]
+    ys, found = made.outputs[: len(body.outputs)], made.outputs[len(body.outputs) :]
+    moved = order * sum(k < carries for k in wanted)
+    return _shuffled(made, parts, [*ys[:carries], *found[:moved], *ys[carries:], *found[moved:]])
+
+
+def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:
+    parameters = equation.parameters
+    body, consts, carries = without_effects(parameters["body"]), parameters["consts"], parameters["carries"]
+    xs, is_same = starts_of(equation.inputs, coefficients)
+    varies = varying(coefficients)
+    end = consts + carries
+    given = tuple([k for k in varies if not consts <= k < end])
+    moving = closure(body, consts, given, tuple([k - consts for k in varies if consts <= k < end]), carries)
+    places = _given(given, consts, moving)
+    wanted = (*moving, *[k for k in reach(body, places) if k >= carries])
+    operands: list[Any] = []
+    for first, last in ((0, consts), (consts, end), (end, len(xs))):
+        operands += xs[first:last]
+        operands += series_operands(xs, coefficients, [k for k in places if first <= k < last])
+    fixed, moved = consts + order * sum(k < consts for k in given), order * len(moving)
+    trip = _series_body(body, consts, carries, places, wanted, order)
+    used = parameters | {
+        "body": marked_loop(trip, operands, fixed, carries + moved),
+        "consts": fixed,
+        "carries": carries + moved,
+    }
+    count = len(equation.outputs)
+    if is_same and wanted and not equation.has_effect:
+        at = [*range(carries), *range(carries + moved, count + moved)]
+        made = current().supersede(equation, scan, tuple(operands), used, at)
+    else:
+        made = scan(*operands, **used)
+    ys = [*made[:carries], *made[carries + moved : count + moved]]
+    found = [*made[carries : carries + moved], *made[count + moved :]]
+    return series_results(ys, count, found, wanted, order)
+
+
 # -- many elements at once, and simpler forms ------------------------------------------------------
 
 
@@ -371,5 +429,6 @@ scan = Primitive(
     batch=_batch,
     multiple=True,
     simplify=_simplify,
+    series=_series,
     taint=lambda *_, body, **parameters: starts_taint(body),
 )

@@ -35,7 +35,19 @@ from mindgrad.control.batches import (
     only_for,
     refuse_effects,
 )
-from mindgrad.control.bodies import active, closure, forward_body, is_in_loop, marked_loop, starts_taint
+from mindgrad.control.bodies import (
+    active,
+    closure,
+    forward_body,
+    is_in_loop,
+    marked_loop,
+    series_operands,
+    series_results,
+    starts_of,
+    starts_taint,
+    taylor_body,
+    varying,
+)
 from mindgrad.control.residuals import linear_trip
 from mindgrad.core.build import Builder, building, current
 from mindgrad.core.dtype import int32
@@ -45,7 +57,7 @@ from mindgrad.core.primitive import REGISTRY, Primitive
 from mindgrad.core.types import TensorType, tensor_type
 from mindgrad.primitives.kinds import zeros
 
-__all__ = ["Fused", "batched_loop", "carries_before", "divided", "fused_loop", "while_"]
+__all__ = ["Fused", "batched_loop", "carries_before", "divided", "fused_loop", "series_loop", "while_"]
 
 Indices = tuple[int, ...]
 _COUNT = tensor_type(int32, ())
@@ -230,6 +242,73 @@ def _saved(equation: Equation, residuals: Sequence[TensorType]) -> tuple[Any, ..
     return current().extend(equation, parameters | {"slots": slots}, _saved_types(carry, slots))
 
 
+# -- series ---------------------------------------------------------------------------------------
+
+
+class SeriesLoop:
+    """The loop of Taylor coefficients.
+
+    Its constants are ``(*consts, *coefficients of active_consts)``, its carry ``(*carry, *coefficients of
+    moving)``, those of one value from the first order to the last.
+    """
+
+    __slots__ = ("body", "condition", "consts", "moving")
+
+    def __init__(
+        self, condition: Graph, body: Graph, consts: int, active_consts: Indices, start: Indices, order: int
+    ) -> None:
+        body, condition = without_effects(body), without_effects(condition)
+        self.moving = closure(body, consts, active_consts, start)
+        self.consts = consts + order * len(active_consts)
+        made = taylor_body(body, (*active_consts, *[consts + k for k in self.moving]), self.moving, order)
+        count, more = len(body.inputs), order * len(active_consts)
+        xs, cs = made.inputs[:count], made.inputs[count:]
+        self.body = Graph([*xs[:consts], *cs[:more], *xs[consts:], *cs[more:]], made.equations, made.outputs)
+        xs = condition.inputs
+        fresh = [Variable(v.type) for v in cs]
+        self.condition = Graph(
+            [*xs[:consts], *fresh[:more], *xs[consts:], *fresh[more:]], condition.equations, condition.outputs
+        )
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What the row of the loop takes."""
+        return {"condition": self.condition, "body": self.body, "consts": self.consts}
+
+
+@lru_cache(maxsize=256)
+def series_loop(
+    condition: Graph, body: Graph, consts: int, active_consts: Indices, start: Indices, order: int
+) -> SeriesLoop:
+    """The loop of coefficients up to ``order`` of the constants and parts of the carry that have some."""
+    return SeriesLoop(condition, body, consts, active_consts, start, order)
+
+
+def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:
+    parameters = equation.parameters
+    body, consts = parameters["body"], parameters["consts"]
+    xs, is_same = starts_of(equation.inputs, coefficients)
+    given = varying(coefficients)
+    active_consts = tuple([k for k in given if k < consts])
+    start = tuple([k - consts for k in given if k >= consts])
+    loop = series_loop(parameters["condition"], body, consts, active_consts, start, order)
+    operands = (
+        *xs[:consts], *series_operands(xs, coefficients, active_consts),
+        *xs[consts:], *series_operands(xs, coefficients, [consts + k for k in loop.moving]),
+    )  # fmt: skip
+    carries, shift = len(body.outputs), order * len(loop.moving)
+    used = loop.parameters | {k: v for k, v in parameters.items() if k == "slots"}
+    used["body"] = marked_loop(loop.body, operands, loop.consts, len(loop.body.outputs))
+    if is_same and not equation.has_effect:
+        places = [*range(carries), *range(carries + shift, len(equation.outputs) + shift)]
+        made = current().supersede(equation, while_, operands, used, places)
+    else:
+        made = while_(*operands, **used)
+    # what a loop saves has no coefficients: it only saves work
+    ys = [*made[:carries], *made[carries + shift :][: len(equation.outputs) - carries]]
+    return series_results(ys, len(equation.outputs), made[carries : carries + shift], loop.moving, order)
+
+
 # -- many elements at once ------------------------------------------------------------------------
 
 
@@ -329,6 +408,7 @@ while_ = Primitive(
     jvp=_jvp,
     batch=_batch,
     simplify=_simplify,
+    series=_series,
     multiple=True,
     taint=lambda *_, body, **parameters: starts_taint(body),
 )

@@ -24,12 +24,27 @@ from typing import Any
 import numpy as np
 
 from mindgrad.control import checkpoints
-from mindgrad.control.bodies import closure, marked_loop, starts_taint
+from mindgrad.control.bodies import (
+    closure,
+    marked_loop,
+    series_operands,
+    starts_of,
+    starts_taint,
+    varying,
+)
 from mindgrad.control.residuals import linear_trip
-from mindgrad.control.while_ import Fused, batched_loop, carries_before, divided, fused_loop, while_
+from mindgrad.control.while_ import (
+    Fused,
+    batched_loop,
+    carries_before,
+    divided,
+    fused_loop,
+    series_loop,
+    while_,
+)
 from mindgrad.core.build import current
 from mindgrad.core.evaluate import evaluate
-from mindgrad.core.graph import Graph, without_effects
+from mindgrad.core.graph import Equation, Graph, without_effects
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.types import TensorType
 from mindgrad.primitives.batching import at_front
@@ -208,6 +223,64 @@ def _pullback_jvp(
     return [found[k] for k in firsts]
 
 
+def _pullback_series(
+    equation: Equation, coefficients: Sequence[Sequence[Any]], order: int
+) -> list[list[Any]]:
+    """The pullback of the loop of coefficients, for the coefficients of the cotangents in reverse.
+
+    That loop is ``T: (x_0, …, x_K) ↦ (y_0, …, y_K)`` with ``∂y_k/∂x_j = J_{k−j}``, the coefficients of the
+    Jacobian along the series. So ``Tᵀ`` of ``u_k = ȳ_{K−k}`` has the part ``Σ_m J_{K−m−j}ᵀ ȳ_m``: coefficient
+    ``K − j`` of the cotangent.
+    """
+    parameters = equation.parameters
+    condition, body, consts, slots = (parameters[k] for k in ("condition", "body", "consts", "slots"))
+    active_consts, moving = parameters["active_consts"], parameters["moving"]
+    firsts, is_same = starts_of(equation.inputs, coefficients)
+    xs, _ = _pullback_parts(firsts, body)
+    of_xs, of_cts = _pullback_parts(coefficients, body)
+    given = varying(of_xs)
+    fixed = tuple(sorted({*active_consts, *[k for k in given if k < consts]}))
+    loop = series_loop(
+        condition, body, consts, fixed,
+        tuple(sorted({*moving, *[k - consts for k in given if k >= consts]})), order,
+    )  # fmt: skip
+    operands = (
+        *xs[:consts], *series_operands(xs, of_xs, fixed),
+        *xs[consts:], *series_operands(xs, of_xs, [consts + k for k in loop.moving]),
+    )  # fmt: skip
+    carries, parts = len(body.outputs), len(loop.body.outputs)
+    # where the coefficients 0 … K of a constant and of a part of the carry stand
+    in_consts = {k: [k, *range(consts + at * order, consts + (at + 1) * order)] for at, k in enumerate(fixed)}
+    in_carry = {
+        k: [k, *range(carries + at * order, carries + (at + 1) * order)] for at, k in enumerate(loop.moving)
+    }
+    wanted = tuple([at for k in active_consts for at in in_consts[k]])
+    start = tuple(sorted([at for k in moving for at in in_carry[k]]))
+    moved = closure(loop.body, loop.consts, wanted, start)
+    cotangents: dict[int, Any] = {}
+    for k, each in zip(moving, of_cts, strict=True):
+        cotangents.update(
+            (at, ct) for at, ct in zip(in_carry[k], reversed(each), strict=True) if ct is not None
+        )
+    made = while_(*operands, **loop.parameters, slots=slots)
+    of_part = operands[loop.consts :]
+    cts = [cotangents[at] if at in cotangents else zeros(of_part[at].type) for at in moved]
+    used = _pullback_parameters(loop.condition, loop.body, loop.consts, slots, wanted, moved)
+    inputs = (*operands, *made[parts:], *cts)
+    places = [
+        *[wanted.index(in_consts[k][-1]) for k in active_consts],
+        *[len(wanted) + moved.index(in_carry[k][-1]) for k in moving],
+    ]
+    if is_same:
+        found = current().supersede(equation, while_pullback, inputs, used, places)
+    else:
+        found = while_pullback(*inputs, **used)
+    return [
+        *[[found[wanted.index(at)] for at in reversed(in_consts[k])] for k in active_consts],
+        *[[found[len(wanted) + moved.index(at)] for at in reversed(in_carry[k])] for k in moving],
+    ]
+
+
 def _pullback_batch(
     size: int, operands: Sequence[Any], at: Sequence[int | None], condition: Graph, body: Graph, consts: int,
     slots: int, active_consts: Indices, moving: Indices, **_: Graph,
@@ -254,6 +327,7 @@ while_pullback = Primitive(
     jvp=_pullback_jvp,
     batch=_pullback_batch,
     simplify=_pullback_simplify,
+    series=_pullback_series,
     multiple=True,
     taint=lambda *_, replay, trip, **parameters: starts_taint(replay, trip),
 )

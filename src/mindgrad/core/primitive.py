@@ -19,8 +19,9 @@ Conventions of the rules (``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cota
   of these.
 - ``effect`` rows do something that is seen (print): they are never merged, folded or left out; nor
   are those with a graph in them (a loop's body) in which such a row stands.
-- ``series(equation, coefficients, order)`` gives the Taylor coefficients of an operator with graphs in
-  it (see ``transforms.taylor``); other rows need none.
+- ``series(equation, coefficients, order)`` gives the Taylor coefficients 0 … ``order`` of each output of an
+  operator with graphs in it, for those of each operand, ``None`` for zero (see ``transforms.taylor``);
+  other rows need none.
 - ``batch(size, xs, axes, **parameters)`` gives ``(output, axis)`` for operands of which some carry
   a batch axis (``axes[i]`` an int, or ``None``); where ``multiple`` is set, a tuple of each.
 """

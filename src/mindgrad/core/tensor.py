@@ -228,8 +228,8 @@ class Tensor:
         if self._array is None:
             refuse(
                 "the truth value of a tensor, which is not known while its program is being compiled, "
-                "decides in a place that is not traced: the filter of a comprehension, a generator, or code of a "
-                "library",
+                "decides in a place that is not traced: the filter of a comprehension, a generator, or code "
+                "of a library",
                 "Write a loop with 'if' in the function itself, use ops.select/ops.where, or run in "
                 "PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE).",
             )

@@ -24,6 +24,7 @@ from mindgrad.frontend.variables import (
     in_place,
     joined_type,
     outline,
+    quoted,
 )  # fmt: skip
 
 __all__ = ["branch"]
@@ -31,6 +32,10 @@ __all__ = ["branch"]
 _JOIN = (
     "Give the variable one type and shape on both ways: ops.zeros_like(x) for a tensor that is not "
     "there, x.astype(...) for another type."
+)
+_OBJECTS = (
+    "What is no number, tensor or container of these must be the same on both ways: do on each way what "
+    "depends on it, so that tensors come out."
 )
 
 
@@ -102,7 +107,7 @@ def _joined_variable(
     else:
         if a.structures[k] != b.structures[k]:
             refuse(
-                f"the two ways of this 'if', whose test is a tensor, leave '{name}' with different "
+                f"the two ways of this 'if', whose test is a tensor, leave {quoted(name)} with different "
                 f"structures: {outline(x)}, and {outline(y)}",
                 "Let both give the same containers with the same number of items.",
             )
@@ -115,11 +120,11 @@ def _joined_variable(
             continue
         joined = joined_type(one, two)
         if isinstance(joined, Mismatch):
-            what = "the value returned" if name.startswith("result__") else f"'{name}'"
+            what = "the value returned" if name.startswith("result__") else quoted(name)
             refuse(
                 f"the two ways of this 'if', whose test is a tensor, cannot be joined: {what} is "
                 f"{joined.first} on one, and {joined.second} on the other",
-                _JOIN,
+                _JOIN if isinstance(one, Tensor) or isinstance(two, Tensor) else _OBJECTS,
             )
         type, is_number = joined
         place = len(wanted)

@@ -159,7 +159,12 @@ def set_attribute(owner: Any, name: str, value: Any, runtime: Any) -> None:
         setattr(owner, name, value)
         return
     ownership.may_set(owner, name)
-    setattr(owner, name, value)
+    try:
+        setattr(owner, name, value)
+    except TypeError as error:
+        if not is_cell:
+            raise
+        refuse(*str(error).split(". ", 1))
 
 
 # -- functions -----------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ tens of nanoseconds for each, and nothing for Cells and the types of Parameters 
 process changed (``clock``). Values are compared by identity first and else as constants are
 (:func:`~mindgrad.frontend.signature.same`); a list, dict or set by its items; a small NumPy array
 or tensor by its elements, a larger one by identity. Limits: what a tracing function itself changes is
-no dependency, and the elements of a NumPy array of more than 64 KiB can be changed in place unseen.
+no dependency, and the elements of a NumPy array of more than 256 KiB can be changed in place unseen.
 """
 
 from __future__ import annotations

@@ -127,15 +127,15 @@ class Runtime:
             return
         if stopped is None and self._for_scan(items, body, get, put, names):
             return
-        before, trips = _equations(), 0
+        before = _equations()
         iterator = _iterate(items)
-        for item in iterator:
+        for trips, item in enumerate(iterator):
             flag = False if stopped is None else _plain_truth(stopped())
             if isinstance(flag, Tensor):
                 rest = [item, *iterator]
                 if isinstance(items, range) and _is_long(before, trips, len(rest)):
                     bounds = builtins.TensorRange(items[trips], items.stop, items.step)
-                    if _attempt(lambda: self._for_range(bounds, body, get, put, names, stopped)):
+                    if _attempt(partial(self._for_range, bounds, body, get, put, names, stopped)):
                         return
                 for each in rest:
                     self._guarded(each, body, get, put, names, stopped)
@@ -143,7 +143,6 @@ class Runtime:
             if flag:
                 return
             body(item)
-            trips += 1
 
     def _guarded(
         self, item: Any, body: Callable[[Any], None], get: Any, put: Any, names: Any, stopped: Any

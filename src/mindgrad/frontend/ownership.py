@@ -112,7 +112,7 @@ def may_set(owner: Any, name: str, how: str = "assigned") -> None:
     if not _local.owned or id(owner) in _local.owned[-1]:
         return
     if is_in_body() or not hasattr(owner, "parameters_and_names"):
-        refuse_change(f"the attribute '{name}' of a {type(owner).__name__} is {how}")
+        refuse_change(f"the attribute '{name}' of {type(owner).__name__} is {how}")
 
 
 def may_change(container: Any, how: str) -> None:

@@ -235,7 +235,9 @@ class _Function(Expressions):
         token = f"token__{next(self.numbers)}"
         node.body = self.block(node.body)
         if node.handlers:
-            node.body.append(statement(runtime("try_end", [name(token, node)], node)))
+            # a call that spans lines would be said to stand in the last of them
+            first = node.body[0]
+            node.body.append(statement(runtime("try_end", [name(token, first)], first)))
         for handler in node.handlers:
             handler.type = self.expression(handler.type)
             caught = statement(runtime("caught", [], handler))

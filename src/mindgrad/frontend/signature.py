@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 #: NumPy arrays and tensors of at most this many bytes are compared by value, larger ones by identity
-COMPARED_BYTES = 1 << 16
+COMPARED_BYTES = 1 << 18
 
 _BY_EQUALITY = frozenset([bool, int, str, bytes, range, DType, type(None), type(Ellipsis)])
 _FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)

@@ -21,7 +21,7 @@ from mindgrad.frontend import state
 
 __all__ = [
     "FLAGS", "NUMBER_TYPES", "UNDEFINED", "GrowingList", "Mismatch", "State", "blank", "containers", "equal",
-    "flattened", "in_place", "is_symbolic", "joined_type", "outline", "said",
+    "flattened", "in_place", "is_symbolic", "joined_type", "outline", "quoted", "said",
 ]  # fmt: skip
 
 
@@ -183,6 +183,11 @@ def said(x: Any) -> str:
         return f"a Python {type(x.sample()).__name__}"
     if isinstance(x, Tensor):
         return f"a tensor of type {x.dtype} and shape {x.shape}"
+    if x is None:
+        return "None"
+    name = getattr(x, "__qualname__", None)
+    if name is not None:
+        return f"{name} ({type(x).__name__})"  # not its address
     text = repr(x)
     return f"{text if len(text) < 40 else text[:37] + '…'} ({type(x).__name__})"
 
@@ -210,7 +215,12 @@ def _zeros(type: TensorType) -> Tensor:
     return Tensor(np.zeros(type.shape, type.dtype.numpy))
 
 
+def quoted(name: str) -> str:
+    """A variable's name in a sentence."""
+    return f"'{name}'" if name.isidentifier() else name
+
+
 def outline(value: Any) -> str:
     if isinstance(value, (list, tuple, dict)):
-        return f"a {value.__class__.__name__} of {len(value)} items"
+        return f"a {value.__class__.__name__} of {len(value)} item{'s' * (len(value) != 1)}"
     return said(value)

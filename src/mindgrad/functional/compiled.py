@@ -274,7 +274,9 @@ class Compiled:
                 found = _Program(self.function, key, *flatten((args, kwargs)))
                 found.history = self.history
                 self.history.compiled(reason, self._counts if self._programs else None)
-                offer(self.function, found.detached(), found.owners())
+                lasting = found.detached()
+                self.history.programs.add(lasting)
+                offer(self.function, lasting, found.owners())
             else:
                 self.history = found.history
                 self.history.hits += 1

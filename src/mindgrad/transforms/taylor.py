@@ -2,7 +2,7 @@
 
     x(s) = Σ_k x_k sᵏ    ⟹    taylor(G): (x_0, …, x_K) ↦ (y_0, …, y_K),  G(x(s)) = Σ_k y_k sᵏ + O(sᴷ⁺¹)
 
-No row has a Taylor rule. A linear operator acts on each coefficient; a multilinear one makes the
+No operator has a Taylor rule. A linear operator acts on each coefficient; a multilinear one makes the
 Cauchy product; for every other operator the forward rule *is* the differential equation of the
 series:
 
@@ -10,7 +10,8 @@ series:
 
 The right side is an expression of rows again (``cos(x) · ẋ`` for the sine); its coefficients follow in
 the same way, one order lower each time, so the recursion ends. Coefficients are made on demand and
-once. Cost: O(K²) products per nonlinear equation, against 2ᴷ for nested forward mode. Limits: those
+once. Branches and loops are the exception: their rows' ``series`` make the branch, or the loop, of all
+coefficients. Cost: O(K²) products per nonlinear equation, against 2ᴷ for nested forward mode. Limits: those
 of the forward rules.
 """
 
@@ -47,7 +48,7 @@ def taylor(graph: Graph, active: Sequence[int], order: int) -> Graph:
     builder = Builder()
     with building(builder):
         inputs = [builder.input(v.type) for v in graph.inputs]
-        series = _Series(builder)
+        series = _Series(builder, order)
         for index in active:
             series.start(inputs[index], [builder.input(inputs[index].type) for _ in range(order)])
         given = list(builder.inputs)  # before the variables that stand for rates
@@ -69,8 +70,9 @@ def taylor(graph: Graph, active: Sequence[int], order: int) -> Graph:
 class _Series:
     """The coefficients of the values of one program, each made when it is first asked for."""
 
-    def __init__(self, builder: Builder) -> None:
+    def __init__(self, builder: Builder, order: int) -> None:
         self._builder = builder
+        self._order = order
         self._known: dict[tuple[Any, int], Any] = {}
         #: of which variable a rate ẋ is the derivative, and the rate of each nonlinear value
         self._rate_of: dict[Variable, Variable] = {}
@@ -130,6 +132,9 @@ class _Series:
         if equation is None:
             return None
         primitive: Any = equation.primitive
+        if primitive.series is not None:
+            self._whole(equation)
+            return self._known[atom, k]
         if k == 0:
             starts = [self.coefficient(x, 0) for x in equation.inputs]
             operands = [
@@ -147,6 +152,15 @@ class _Series:
         rate = self._rate(equation, atom)
         found = None if rate is None else self.coefficient(rate, k - 1)
         return None if found is None else found / k if k > 1 else found
+
+    def _whole(self, equation: Equation) -> None:
+        """Every coefficient of every output of a branch or loop."""
+        orders = range(self._order + 1)
+        given = [[self.coefficient(x, k) for k in orders] for x in equation.inputs]
+        series: Any = equation.primitive.series
+        found = series(equation, given, self._order)
+        for y, coefficients in zip(equation.outputs, found, strict=True):
+            self._known.update(((y, k), c) for k, c in zip(orders, coefficients, strict=True))
 
     def _linear(self, equation: Equation, k: int) -> Any:
         """The operator on the coefficients; operands in which it is not linear do not vary."""

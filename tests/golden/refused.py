@@ -1,0 +1,205 @@
+"""Programs that graph mode refuses; what it says of each stands in ``refusals.txt``."""
+
+import numpy as np
+
+import mindgrad as ms
+from mindgrad import Parameter, Tensor, nn, ops
+
+X = Tensor([1.0, 2.0, 3.0])
+S = Tensor(2.0)
+I = Tensor(1, ms.int32)
+KEPT = []
+
+
+def depth_by_a_tensor(x=S):
+    if x > 100:
+        return x
+    return 1 + depth_by_a_tensor(x * 2)
+
+
+def key_of_a_dict(i=I):
+    return {0: 1.0, 1: 2.0}[i]
+
+
+def index_of_unlike_items(x=S, i=I):
+    return [x, ops.stack([x, x])][i]
+
+
+def branches_of_two_shapes(x=S):
+    if x > 0:
+        y = x
+    else:
+        y = ops.zeros((3,), ms.float32)
+    return y
+
+
+def branches_of_two_dtypes(x=S):
+    return x if x > 0 else ops.cast(x, ms.int32)
+
+
+def a_branch_without_value(x=S):
+    if x > 0:
+        return x
+    # nothing on this way
+
+
+def branches_of_two_structures(x=S):
+    if x > 0:
+        pair = (x, x)
+    else:
+        pair = (x,)
+    return pair[0]
+
+
+def branches_with_other_objects(x=S):
+    f = ops.sin if x > 0 else ops.cos
+    return f(x)
+
+
+def defined_in_one_branch(x=S):
+    if x > 0:
+        y = x * 2
+    return y
+
+
+def defined_in_a_loop(x=S):
+    while x < 10:
+        x = x * 2
+        y = x
+    return y
+
+
+def a_shape_that_changes(x=X):
+    while x.sum() < 100:
+        x = ops.concat((x, x))
+    return x
+
+
+def a_dtype_that_changes(x=I):
+    while x < 10:
+        x = x * 1.5
+    return x
+
+
+def a_list_that_grows(x=S):
+    found = []
+    while x < 10:
+        x = x * 2
+        found.append(x)
+    return found
+
+
+def tensors_in_try(x=S):
+    try:
+        y = ops.log(x)
+    except ValueError:
+        y = x
+    return y
+
+
+def a_refusal_is_not_caught(x=S):
+    try:
+        return float(x)
+    except TypeError:
+        return 0.0
+
+
+def a_generator(x=S):
+    yield x
+
+
+async def a_coroutine(x=S):
+    return x
+
+
+def read_by_asnumpy(x=X):
+    return ops.sum(x) * x.asnumpy().max()
+
+
+def read_by_float(x=S):
+    return x * float(x)
+
+
+def read_by_int(x=S):
+    return x * int(x)
+
+
+def read_by_item(x=S):
+    return x * x.item()
+
+
+def numpy_of_a_tensor(x=X):
+    return np.sin(x)
+
+
+def truth_of_several(x=X):
+    if x > 0:
+        return x
+    return -x
+
+
+def filtered_by_tensors(x=X):
+    return sum([a for a in x if a > 1])
+
+
+def sorted_tensors(x=X):
+    return sorted([x[2], x[1]])[0]
+
+
+def raised_where_a_tensor_decides(x=S):
+    if x < 0:
+        raise ValueError("negative")
+    return x
+
+
+def asserted_of_a_tensor(x=S):
+    assert x > 0, "negative"
+    return x
+
+
+def a_global_list(x=S):
+    KEPT.append(1)
+    return x
+
+
+class Holder(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.history = []
+        self.k = 1
+        self.w = Parameter(Tensor(1.0), name="w")
+
+
+class AListOfTheCell(Holder):
+    def construct(self, x=S):
+        self.history.append(2.0)
+        return x
+
+
+class AnAttributeOfTheCell(Holder):
+    def construct(self, x=S):
+        self.k = 3
+        return x * self.k
+
+
+class AnAttributeInABranch(Holder):
+    def construct(self, x=S):
+        if x > 0:
+            self.k = 3
+        return x * self.k
+
+
+def a_range_as_a_list(i=I):
+    return list(range(i))
+
+
+class Plain:
+    scale = 1.0
+
+
+PLAIN = Plain()
+
+
+def an_attribute_of_an_object(x=S):
+    PLAIN.scale = 2.0
+    return x * PLAIN.scale
