@@ -207,7 +207,11 @@ _add(
 _DATA = graph(lambda w, a, b, c, d: [_total(a) < Constant(np.float64(6.0))], _M, _V, _V, _S, _V)
 _PARTS = graph(
     lambda w, a, b, c, d: [a * 1.1 + b * _spread(c), _tanh(_dot(w, d)), c * 1.0, a * _spread(c)],
-    _M, _V, _V, _S, _V,
+    _M,
+    _V,
+    _V,
+    _S,
+    _V,
 )
 
 

@@ -131,7 +131,9 @@ def agrees(program: ControlProgram, modes: str, compiled: bool = False) -> None:
         found = [evaluate(made, operands), *([run(operands)] if run else [])]
         for executor, values in zip(("NumPy", "XLA"), found, strict=False):
             error = distance(values, wanted)
-            assert error < 1e-8, f"{program.name}, modes {modes!r}, {executor}, operands {case}: off by {error}"
+            assert error < 1e-8, (
+                f"{program.name}, modes {modes!r}, {executor}, operands {case}: off by {error}"
+            )
 
 
 @EVERY
@@ -168,15 +170,15 @@ def batched_is_stacked(program: ControlProgram, modes: str, which: str, seed: in
     batched = []
     for k, operand in enumerate(operands):
         added = k >= len(program.graph.inputs)
-        chosen = {"all": True, "operands": not added, "tangents": added, "some": generator.random() < 0.5}[which]
+        chosen = {"all": True, "operands": not added, "tangents": added, "some": generator.random() < 0.5}[
+            which
+        ]
         axis = int(generator.integers(0, operand.ndim + 1)) if chosen else None
         axes.append(axis)
         batched.append(operand if axis is None else np.moveaxis(varied(operand, generator, size), 0, axis))
     found = evaluate(batch(made, axes, size), batched)
     for b in range(size):
-        one = [
-            x if axis is None else np.take(x, b, axis=axis) for x, axis in zip(batched, axes, strict=True)
-        ]
+        one = [x if axis is None else np.take(x, b, axis=axis) for x, axis in zip(batched, axes, strict=True)]
         wanted = evaluate(made, one)
         error = distance([y[b] for y in found], wanted)
         assert error < 1e-8, f"{program.name}, modes {modes!r}, axes {axes}: element {b} off by {error}"
@@ -271,3 +273,153 @@ def along_a_series(
 @pytest.mark.parametrize("modes", ["", "f", "r"])
 def test_series_are_nested_forward_mode(name: str, modes: str) -> None:
     taylor_is_nested_forward(BY_NAME[name], modes, 3 if modes == "" else 2)
+
+
+# -- two laws that need no oracle -----------------------------------------------------------------
+
+
+def forward_is_finite_difference(program: ControlProgram) -> None:
+    """Forward mode against a central difference."""
+    made = forward(program.graph, program.active)
+    count = len(program.graph.outputs)
+    for case in program.cases:
+        operands = operands_for(made, case)
+        directions = dict(zip(program.active, operands[len(case) :], strict=True))
+        found = evaluate(made, operands)[count:]
+        step = 1e-6
+        ahead, behind = (
+            evaluate(
+                program.graph, [x + s * directions[k] if k in directions else x for k, x in enumerate(case)]
+            )
+            for s in (step, -step)
+        )
+        wanted = [
+            (a - b) / (2 * step) if a.dtype.kind == "f" else np.zeros_like(a)
+            for a, b in zip(ahead, behind, strict=True)
+        ]
+        assert distance(found, wanted) < 1e-6, f"{program.name}, operands {case}"
+
+
+def reverse_is_transposed_forward(program: ControlProgram, modes: str) -> None:
+    """⟨ct, J t⟩ = ⟨Jᵀ ct, t⟩ of the program, or of its derivative."""
+    made, _ = mixture(program, modes)
+    active = [k for k, v in enumerate(made.inputs) if v.dtype.kind == "float"]
+    pushed, pulled = forward(made, active), reverse(made, active)
+    count = len(made.outputs)
+    for case in program.cases:
+        operands = operands_for(made, case)
+        ts = operands_for(pushed, operands, seed=5)[len(operands) :]
+        cts = operands_for(pulled, operands, seed=6)[len(operands) :]
+        forwards = evaluate(pushed, [*operands, *ts])[count:]
+        backwards = evaluate(pulled, [*operands, *cts])[count:]
+        left = sum(float(np.vdot(c, t)) for c, t in zip(cts, forwards, strict=True) if t.dtype.kind == "f")
+        right = sum(float(np.vdot(c, t)) for c, t in zip(backwards, ts, strict=True))
+        assert abs(left - right) < 1e-9 * max(1.0, abs(left)), (
+            f"{program.name}, modes {modes!r}: {left}, {right}"
+        )
+
+
+@EVERY
+def test_forward_mode_is_a_finite_difference(name: str) -> None:
+    forward_is_finite_difference(BY_NAME[name])
+
+
+@EVERY
+@pytest.mark.parametrize("modes", ["", "f", "r"])
+def test_reverse_mode_is_transposed_forward_mode(name: str, modes: str) -> None:
+    reverse_is_transposed_forward(BY_NAME[name], modes)
+
+
+# -- what a loop saves ------------------------------------------------------------------------------
+
+_F = tensor_type(float32, (3,))
+_N = tensor_type(int32, ())
+
+
+def _curve(w: Any, x: Any) -> Any:
+    return REGISTRY["sin"](x * w) * 0.9 + REGISTRY["cos"](x * x) * 0.1
+
+
+def long_loop(dtype: Any = float64) -> Graph:
+    """``n`` trips of a curve."""
+    like = tensor_type(dtype, (3,))
+    counts = graph(lambda n, w, k, x: [k < n], _N, like, _N, like)
+    trip = graph(lambda n, w, k, x: [k + Constant(np.int32(1)), _curve(w, x)], _N, like, _N, like)
+    start = Constant(np.int32(0))
+    return graph(
+        lambda n, w, x: [while_(n, w, start, x, condition=counts, body=trip, consts=2)[1]], _N, like, like
+    )
+
+
+@pytest.mark.parametrize("count", [2, 4, 16])
+@pytest.mark.parametrize("modes", ["r", "fr"])
+def test_few_slots_give_what_many_give(count: int, modes: str) -> None:
+    """Bisection: the number of trips is far above the square of the number of slots."""
+    program = ControlProgram("long", long_loop(), lambda *_: (), (1, 2), [])
+    operands: list[Any] = [np.int32(0), np.asarray([0.9, 1.1, 1.3]), np.asarray([0.2, 0.4, 0.6])]
+    many = mixture(program, modes)[0]
+    with slots(count):
+        few = compile_graph(mixture(program, modes)[0])
+    for trips in (0, 1, count - 1, count, count + 1, count**2, count**2 + 1, 700):
+        operands[0] = np.asarray(trips, np.int32)
+        given = operands_for(many, operands)
+        assert distance(few(given), evaluate(many, given)) < 1e-12, trips
+
+
+def test_memory_does_not_grow_with_the_trips() -> None:
+    """One program runs any number of trips; what it needs beside its operands stays below a megabyte."""
+    with slots(1024):
+        made = reverse(long_loop(float32), [1, 2])
+    used = lower_ahead(made).compile().memory_analysis().temp_size_in_bytes
+    assert used < 200_000
+    run = compile_graph(made)
+    w, x, ct = (np.full(3, value, np.float32) for value in (1.05, 0.3, 1.0))
+    for trips in (10, 3_000_000):
+        found = run([np.int32(trips), w, x, ct])
+        assert all(np.isfinite(np.asarray(y)).all() for y in found)
+
+
+def test_a_loop_that_is_linear_keeps_nothing() -> None:
+    """Its trips are walked back without a replay."""
+    counts = graph(lambda n, k, x: [k < n], _N, _N, _F)
+    trip = graph(lambda n, k, x: [k + Constant(np.int32(1)), x * 0.5], _N, _N, _F)
+    made = reverse(
+        graph(
+            lambda n, x: [while_(n, Constant(np.int32(0)), x, condition=counts, body=trip, consts=1)[1]],
+            _N,
+            _F,
+        ),
+        [1],
+    )
+    (pullback,) = [e for e in made.equations if e.primitive.name == "while_pullback"]
+    assert len(pullback.parameters["replay"].outputs) == 2
+    operands = [np.int32(4), np.ones(3, np.float32), np.ones(3, np.float32)]
+    for run in (lambda xs: evaluate(made, xs), compile_graph(made)):
+        np.testing.assert_allclose(np.asarray(run(operands)[1]), np.full(3, 0.5**4))
+
+
+# -- what is shared ---------------------------------------------------------------------------------
+
+
+@EVERY
+@pytest.mark.parametrize("modes", ["r", "fr", "rr", "rfr"])
+def test_linear_parts_are_transposed_away(name: str, modes: str) -> None:
+    """Rows that exist only while a derivative is built do not reach an executor."""
+
+    def names(made: Graph) -> set[str]:
+        found = set(made.count())
+        for equation in made.equations:
+            for value in equation.parameters.values():
+                if isinstance(value, Graph):
+                    found |= names(value)
+        return found
+
+    made, _ = mixture(BY_NAME[name], modes)
+    assert not names(made) & {"while_tangent", "while_pullback_tangent", "custom_tangent"}
+
+
+def test_a_value_and_its_tangent_are_one_loop() -> None:
+    made = forward(long_loop(), [1, 2])
+    assert made.count()["while"] == 1
+    assert forward(made, [1, 2]).count()["while"] == 1
+    assert reverse(made, [1, 2]).count() == reverse(made, [1, 2]).count() | {"while": 1, "while_pullback": 1}

@@ -3,13 +3,13 @@
     save       x₀, x_p, x_2p, …  in K slots, p = K at first; when they are full, every second is kept and
                p doubles
     walk back  blocks of at most K trips, the last first: replay one from the nearest carry that is saved,
-               keeping in K slots what the linear part of each trip needs; then run the linear parts backwards
+               keeping every carry in K slots; then walk it back, some trips at once (``trips``)
 
 Up to K² trips every trip is replayed once, from the carry at the start of its block. Beyond, a block's first
 carry lies up to p > K trips behind a saved one: it is reached by halves, and the halves are kept on a stack,
 so that log₂(p / K) / 2 further replays are needed in all. This is the schedule of recursive bisection
-(Griewank & Walther, *Evaluating Derivatives*, 2nd ed., section 12.3) below a uniform one. Memory: K + 32
-carries and the residuals of K trips.
+(Griewank & Walther, *Evaluating Derivatives*, 2nd ed., section 12.3) below a uniform one. Memory: 2 K + 32
+carries and the coefficients of some trips.
 
 These functions are given jax by their caller and emit ``while`` loops of static shapes.
 """
@@ -120,54 +120,72 @@ def save(
 
 def walk_back(
     jax: Any,
-    replay: Callable[[Any], tuple[Any, Any]],
+    step: Callable[[Any], Any],
+    coefficients: Callable[[Sequence[Any]], Any],
     pull: Callable[[Any, Any], Any],
+    totals: Callable[[Any, Any], Any],
     *,
     trips: Any,
     period: Any,
     buffers: Sequence[Any],
-    residuals: Sequence[Any],
+    needed: Sequence[int],
     cotangents: Sequence[Any],
     sums: Sequence[Any],
     slots: int,
+    rows: int,
 ) -> tuple[Any, ...]:
     """Run the trips backwards.
 
     Args:
         jax: the module.
-        replay: one trip, from carry to carry and residuals.
-        pull: ``pull(residuals, cts)``, the cotangents of one trip: those of the loop's constants, to be
-            added up, then those of the carry.
+        step: one trip, from carry to carry.
+        coefficients: of ``rows`` trips, from the parts of the carry that are ``needed`` before each.
+        pull: ``pull(coefficients, cts)``, the cotangents of the carry before one trip.
+        totals: ``totals(coefficients, cts)``, what ``rows`` trips add to the constants' cotangents.
         trips, period, buffers: as :func:`save` gives them.
-        residuals: anything with the shapes and dtypes of the residuals of one trip.
+        needed: parts of the carry.
         cotangents: those of the last carry.
         sums: zeros like the constants' cotangents.
         slots: the number of slots.
+        rows: how many trips are made at once; with 1, nothing that is given or taken has an axis of trips.
 
     Returns:
         The sums, and the cotangents of the first carry.
     """
     loop, np = jax.lax.while_loop, jax.numpy
     zero, one = np.int32(0), np.int32(1)
-    stack = _empty(jax, [buffer[0] for buffer in buffers], _DEPTH)
-    places = np.zeros((_DEPTH,), "int32")
 
-    def back(held: Any, count: Any, sums: Any, cts: Any) -> Any:
-        def trip(inner: Any) -> Any:
-            k, sums, cts = inner
-            found = pull(_get(jax, held, k), cts)
-            more = found[: len(sums)]
-            return k - one, tuple([a + b for a, b in zip(sums, more, strict=True)]), found[len(sums) :]
+    def chunk(state: Any) -> Any:
+        """The last ``rows`` trips of a block, or those that are left of them."""
+        at, count, sums, cts, held, after = state
+        first = at * rows
+        here = np.minimum(count - first, rows)
+        given = tuple([_rows(jax, buffer, first, rows) for buffer in held])
+        if rows > 1:  # rows behind the last get what is in the first: nothing that can be infinite
+            given = tuple([_where_row(jax, x, here, x[:1]) for x in given])
+        else:
+            given = tuple([x[0] for x in given])
+        found = coefficients(given)
+        after = _put(jax, after, here, cts)
 
-        return loop(lambda inner: inner[0] >= 0, trip, (count - one, sums, cts))[1:]
+        def back(inner: Any) -> Any:
+            k, after = inner
+            now = _get(jax, found, k) if rows > 1 else found
+            return k - one, _put(jax, after, k, pull(now, _get(jax, after, k + one)))
 
-    if not residuals:  # the trips are linear: nothing of them is needed
-        found = back((), trips, tuple(sums), tuple(cotangents))
-        return (*found[0], *found[1])
+        _, after = loop(lambda inner: inner[0] >= 0, back, (here - one, after))
+        if sums:
+            if rows > 1:
+                behind = [_where_row(jax, buffer[1:], here, np.zeros_like(buffer[:1])) for buffer in after]
+            else:
+                behind = [buffer[1] for buffer in after]
+            more = totals(found, behind)
+            sums = tuple([a + b for a, b in zip(sums, more, strict=True)])
+        return at - one, count, sums, _get(jax, after, zero), held, after
 
     def walk(state: Any) -> Any:
         """Go half the way to the block that starts at ``first``, or replay it and walk it back."""
-        first, sums, cts, held, stack, places, depth = state
+        first, sums, cts, held, after, stack, places, depth = state
         # at most one carry on the stack lies behind this block: the start of the one before
         depth = depth - np.where((depth > 0) & (places[np.maximum(depth - 1, 0)] > first), one, zero)
         top, segment = np.maximum(depth - 1, 0), first // period
@@ -181,21 +199,42 @@ def walk_back(
         blocks = (first - place) // slots
         is_here = blocks == 0
         count = np.where(is_here, np.minimum(slots, trips - first), slots * ((blocks + 1) // 2))
+        held = _put(jax, held, zero, [x[k] for k in needed])
 
         def advance(inner: Any) -> Any:
-            x, k, held = inner
-            x, found = replay(x)
-            return x, k + one, _put(jax, held, k & np.int32(slots - 1), found)
+            # the carry behind the trip is stored, not the one before it, which would have to be copied
+            k, x, held = inner
+            x = step(x)
+            k = k + one
+            return k, x, _put(jax, held, k & np.int32(slots - 1), [x[part] for part in needed])
 
-        x, _, held = loop(lambda inner: inner[1] < count, advance, (x, zero, held))
+        # the last trip of a block is not replayed
+        end = np.where(is_here, count - 1, count)
+        _, x, held = loop(lambda inner: inner[0] < end, advance, (zero, x, held))
         stack = _put(jax, stack, depth, x)
         places = jax.lax.dynamic_update_index_in_dim(places, place + count, depth, 0)
-        sums, cts = back(held, np.where(is_here, count, zero), sums, cts)
+        last = np.where(is_here, (count - 1) // rows, -one)
+        state = (last, count, sums, cts, held, after)
+        _, _, sums, cts, held, after = loop(lambda state: state[0] >= 0, chunk, state)
         first = np.where(is_here, first - slots, first)
-        return first, sums, cts, held, stack, places, np.where(is_here, depth, depth + one)
+        return first, sums, cts, held, after, stack, places, np.where(is_here, depth, depth + one)
 
-    last = np.where(trips > 0, ((trips - 1) // slots) * slots, -1)
-    held = _empty(jax, residuals, slots)
-    start = (last, tuple(sums), tuple(cotangents), held, stack, places, zero)
+    last = np.where(trips > 0, ((trips - 1) // slots) * slots, -one)
+    held = _empty(jax, [buffers[k][0] for k in needed], slots)
+    after = _empty(jax, cotangents, rows + 1)
+    stack = _empty(jax, [buffer[0] for buffer in buffers], _DEPTH)
+    places = np.zeros((_DEPTH,), "int32")
+    start = (last, tuple(sums), tuple(cotangents), held, after, stack, places, zero)
     state = loop(lambda state: state[0] >= 0, walk, start)
     return (*state[1], *state[2])
+
+
+def _rows(jax: Any, buffer: Any, first: Any, rows: int) -> Any:
+    zero = jax.numpy.int32(0)
+    return jax.lax.dynamic_slice(buffer, (first, *[zero] * (buffer.ndim - 1)), (rows, *buffer.shape[1:]))
+
+
+def _where_row(jax: Any, x: Any, end: Any, other: Any) -> Any:
+    """The rows of ``x`` before ``end``, and the one of ``other``."""
+    places = jax.lax.broadcasted_iota("int32", x.shape, 0)
+    return jax.lax.select(places < end, x, jax.numpy.broadcast_to(other, x.shape))

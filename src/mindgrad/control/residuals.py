@@ -17,12 +17,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from mindgrad.control.bodies import in_loop, split, transposed_body
+from mindgrad.control.bodies import in_loop, split
 from mindgrad.core.build import POINTWISE
 from mindgrad.core.graph import Equation, Graph, Variable, live_equations
-from mindgrad.primitives.kinds import zeros
 
-__all__ = ["Kept", "LinearTrip", "kept", "linear_trip"]
+__all__ = ["Kept", "kept"]
 
 Indices = tuple[int, ...]
 
@@ -157,38 +156,3 @@ def _is_cheap(equation: Equation) -> bool:
 def kept(body: Graph, consts: int, carries: int, given: Indices, wanted: Indices) -> Kept:
     """``body`` linearized in its inputs ``given``; ``wanted`` are the outputs whose tangents are used."""
     return Kept(body, consts, carries, given, wanted)
-
-
-class LinearTrip:
-    """One trip of a loop without scanned inputs, forwards and backwards.
-
-    Attributes:
-        residuals: the types of what the linear part needs of one trip.
-        replay: ``(*consts, *carry) ↦ (*carry, *residuals)``.
-        outside: from the constants to the values of them that the linear part uses.
-        pullback: ``(*outside, *residuals, *cotangents of moving) ↦ cotangents of (*active_consts, *moving)``.
-    """
-
-    __slots__ = ("outside", "pullback", "replay", "residuals")
-
-    def __init__(self, body: Graph, consts: int, active_consts: Indices, moving: Indices) -> None:
-        given = (*active_consts, *[consts + k for k in moving])
-        part = kept(body, consts, len(body.outputs), given, moving)
-        self.residuals = part.stacked_types
-        self.replay = part.body
-        self.outside = part.outside
-        # the linear trip has its directions in the order outside, of consts, of carry, residuals
-        first = len(part.outside.outputs)
-        pulled, found = transposed_body(part.linear, tuple(range(first, first + len(given))))
-        made = dict(zip(found, pulled.outputs, strict=True))
-        outputs = [
-            made[first + k] if first + k in made else zeros(body.inputs[at].type)
-            for k, at in enumerate(given)
-        ]
-        self.pullback = Graph(pulled.inputs, pulled.equations, outputs)
-
-
-@lru_cache(maxsize=512)
-def linear_trip(body: Graph, consts: int, active_consts: Indices, moving: Indices) -> LinearTrip:
-    """A trip for cotangents of the constants ``active_consts`` and of the carry's parts ``moving``."""
-    return LinearTrip(body, consts, active_consts, moving)

@@ -54,6 +54,13 @@ class TensorRange:
         down = apply(REGISTRY["logical_and"], self.step < 0, index > self.stop)
         return apply(REGISTRY["logical_or"], up, down)
 
+    def __reversed__(self) -> TensorRange:
+        if not isinstance(self.step, int):
+            refuse("a range whose step is a tensor is reversed", "Give the step as a number.")
+        step = self.step
+        trips = (self.stop - self.start + step - (1 if step > 0 else -1)) // step
+        return TensorRange(self.start + (trips - 1) * step, self.start - step, -step)
+
     def __iter__(self) -> Any:
         refuse(
             "a range whose bound is a tensor was used as a list: its length is not known while compiling",
@@ -130,11 +137,22 @@ def _property(kind: type, name: str) -> Any:
     return found if isinstance(found, property) and not kind.__module__.startswith("mindgrad.") else None
 
 
+def _inherited(owner: Any, name: str) -> Any:
+    """What ``super().name`` finds on the classes."""
+    order = type(owner.__self__).__mro__ if not isinstance(owner.__self__, type) else owner.__self__.__mro__
+    behind = order[order.index(owner.__thisclass__) + 1 :]
+    return next((each.__dict__[name] for each in behind if name in each.__dict__), None)
+
+
 def attribute(owner: Any, name: str, runtime: Any) -> Any:
     """``owner.name``; the program depends on its value."""
     kind = type(owner)
     if kind is Tensor or kind is ModuleType:
         return getattr(owner, name)
+    if kind is super:
+        found = _inherited(owner, name)
+        if isinstance(found, property) and found.fget is not None:
+            return runtime.call(found.fget)(owner.__self__)
     key = (kind, name)
     if key not in _PROPERTIES:
         _PROPERTIES[key] = _property(kind, name)

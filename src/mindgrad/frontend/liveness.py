@@ -50,6 +50,7 @@ class _Liveness:
         own = scope.locals | assignments.binds(body)
         self.own = {each: None for each in own if each not in scope.globals | scope.nonlocals}
         self.always: Names = frozenset(scope.captured | scope.globals | scope.nonlocals)
+        self.shared = sorted(scope.shared)
         self.assignments = assignments
         self.names: dict[ast.AST, list[str]] = {}
 
@@ -141,7 +142,9 @@ class _Liveness:
         mutated = self.assignments.mutates(parts)
         changed = [name for name in mutated if name in self.own and name not in names]
         # a loop is walked until nothing is added, so the last note of a statement is the largest
-        self.names[each] = names + changed
+        calls = any(isinstance(node, ast.Call) for part in parts for node in ast.walk(part))
+        shared = [name for name in self.shared if calls and name not in names and name not in changed]
+        self.names[each] = names + changed + shared
 
     def target(self, each: Any, live: Names) -> Names:
         """Before the assignment to ``each`` of a value that is there already."""

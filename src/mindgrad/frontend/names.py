@@ -230,3 +230,10 @@ class Scope:
     @cached_property
     def captured(self) -> set[str]:
         return captured(*self.body)
+
+    @cached_property
+    def shared(self) -> set[str]:
+        """Its own names that an inner function declares ``nonlocal``: any call may assign them."""
+        declared = {name for part in self.body for node in ast.walk(part) if isinstance(node, ast.Nonlocal)
+                    for name in node.names}  # fmt: skip
+        return declared & set(self.locals)

@@ -1,0 +1,153 @@
+"""Sums over the trips of a loop, as few operators on what all trips give together.
+
+    Σ_t (L v_t) = L Σ_t v_t            Σ_t (w · v_t) = w · Σ_t v_t        (w the same in every trip)
+    Σ_t a_t bᵀ_t = Aᵀ B                any other: the values of all trips, then their sum
+
+What a trip adds to the cotangent of a weight is mostly an outer product: as one product of matrices over all
+trips it costs a fraction of the trips' own. The values of all trips that are needed are the *leaves*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from mindgrad.core.build import Builder, building
+from mindgrad.core.graph import Constant, Equation, Graph, Variable, live_equations
+from mindgrad.primitives.batching import at_front
+from mindgrad.primitives.contraction import dot
+from mindgrad.primitives.kinds import full
+from mindgrad.primitives.reduction import reduce_sum
+from mindgrad.transforms.batch import push_batch
+
+__all__ = ["Totals", "summed_graph"]
+
+#: operators that are linear in all operands together
+_LINEAR = frozenset(
+    ["add", "broadcast_in_dim", "concatenate", "conj", "neg", "pad", "reduce_sum", "reshape", "reverse",
+     "slice", "sub", "transpose"]
+)  # fmt: skip
+
+
+class Totals:
+    """How the sums of some values of a trip over all trips are made.
+
+    Args:
+        graph: one trip.
+        varying: its inputs that differ from trip to trip.
+        outputs: the values that are added up.
+
+    Attributes:
+        leaves: the values whose stacks over all trips are needed.
+    """
+
+    def __init__(self, graph: Graph, varying: Sequence[Variable], outputs: Sequence[Any]) -> None:
+        self._made_by: dict[Variable, Equation] = {}
+        self._varying = set(varying)
+        for equation in graph.equations:
+            self._made_by.update((y, equation) for y in equation.outputs)
+            if any(x in self._varying for x in equation.inputs if type(x) is Variable):
+                self._varying.update(equation.outputs)
+        self._outputs = list(outputs)
+        self.leaves: dict[Variable, None] = {}
+        for y in outputs:
+            self._plan(y)
+
+    def is_fixed(self, x: Any) -> bool:
+        return type(x) is not Variable or x not in self._varying
+
+    def _parts(self, x: Variable) -> tuple[Any, ...]:
+        """The operands whose own sums give that of ``x``; none if its stack is needed."""
+        equation = self._made_by.get(x)
+        if equation is None:
+            return ()
+        name, operands = equation.primitive.name, equation.inputs
+        if name in _LINEAR:
+            return operands
+        fixed = [self.is_fixed(each) for each in operands]
+        if name in ("mul", "dot") and any(fixed):
+            return operands
+        if name == "select" and fixed[0]:
+            return operands[1:]
+        return ()
+
+    def _plan(self, x: Any) -> None:
+        if self.is_fixed(x):
+            return
+        parts = self._parts(x)
+        for part in parts:
+            self._plan(part)
+        if not parts:
+            equation = self._made_by.get(x)
+            is_product = equation is not None and equation.primitive.name == "dot"
+            self.leaves.update(dict.fromkeys(equation.inputs if is_product else [x]))  # type: ignore[union-attr]
+
+    def emit(self, fixed: dict[Any, Any], stacks: dict[Any, Any], count: int) -> list[Any]:
+        """Emit the sums.
+
+        Args:
+            fixed: the atoms of the inputs that do not vary, and of what is computed of them alone.
+            stacks: the atoms of the leaves, stacked along axis 0.
+            count: the number of trips.
+        """
+        known: dict[Any, Any] = {}
+
+        def value(x: Any) -> Any:
+            return fixed[x] if type(x) is Variable else x
+
+        def total(x: Any) -> Any:
+            if x not in known:
+                known[x] = make(x)
+            return known[x]
+
+        def make(x: Any) -> Any:
+            if self.is_fixed(x):
+                return value(x) * full(x.type, count)
+            equation, parts = self._made_by.get(x), self._parts(x)
+            if not parts:
+                if equation is not None and equation.primitive.name == "dot" and x not in self.leaves:
+                    return _product(*[stacks[each] for each in equation.inputs], **equation.parameters)
+                return reduce_sum(stacks[x], axes=(0,))
+            name: str = equation.primitive.name  # type: ignore[union-attr]
+            if name in ("mul", "dot"):
+                operands = [value(each) if self.is_fixed(each) else total(each) for each in parts]
+            else:
+                operands = [total(each) for each in parts]
+            if name == "select":
+                operands.insert(0, value(equation.inputs[0]))  # type: ignore[union-attr]
+            return equation.primitive(*operands, **equation.parameters)  # type: ignore[union-attr]
+
+        return [total(y) for y in self._outputs]
+
+
+def _product(a: Any, b: Any, contract: Any, batch: Any) -> Any:
+    """The sum of the products of stacks: their first axis is contracted too."""
+    contract = tuple([(0, *[axis + 1 for axis in axes]) for axes in contract])
+    batch = tuple([tuple([axis + 1 for axis in axes]) for axes in batch])
+    return dot(a, b, contract=contract, batch=batch)
+
+
+@lru_cache(maxsize=256)
+def summed_graph(graph: Graph, flags: tuple[bool, ...], size: int) -> Graph:
+    """The sums of the outputs of ``graph`` over ``size`` trips, inputs in ``flags`` stacked along axis 0."""
+    totals = Totals(graph, [v for v, flag in zip(graph.inputs, flags, strict=True) if flag], graph.outputs)
+    leaves = list(totals.leaves)
+    fixed = [
+        y for equation in graph.equations for y in equation.outputs if totals.is_fixed(y)
+    ]
+    builder = Builder()
+    with building(builder):
+        inputs = [
+            builder.input(v.type.with_shape((size, *v.shape)) if flag else v.type, tainted=v.tainted)
+            for v, flag in zip(graph.inputs, flags, strict=True)
+        ]
+        needed = [*leaves, *fixed]
+        part = Graph(graph.inputs, live_equations(graph.equations, needed), needed)
+        found, at = push_batch(part, inputs, [0 if flag else None for flag in flags], size)
+        count = len(leaves)
+        stacks = {
+            x: at_front(size, y, axis) for x, y, axis in zip(leaves, found[:count], at[:count], strict=True)
+        }
+        values = dict(zip(graph.inputs, inputs, strict=True)) | dict(zip(fixed, found[count:], strict=True))
+        return builder.close(totals.emit(values, stacks, size))

@@ -1,0 +1,143 @@
+"""One trip of a loop in reverse mode, divided into what must wait for the trip behind it and what need not.
+
+    coefficients   d = A(c, x)          of the carry alone: made for many trips at once
+    step           x̄ = B(c, d, x̄⁺)      one trip after the other, and nothing but what the next one needs
+    totals         c̄ = Σ C(c, d, x̄⁺)    of many trips at once, as few products of matrices (``sums``)
+
+Of a recurrence only ``step`` is left between the trips. A trip with an operator that has no batch rule, with
+branches or loops, is not made for many at once: then ``rows`` is 1 and nothing has an axis of trips.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+from mindgrad.control.batches import batched_graph
+from mindgrad.control.bodies import in_loop, is_in_loop, split, transposed_body
+from mindgrad.control.sums import summed_graph
+from mindgrad.core.build import Builder, building
+from mindgrad.core.graph import Equation, Graph, Variable, live_equations
+from mindgrad.primitives.kinds import zeros
+
+__all__ = ["LinearTrip", "linear_trip"]
+
+Indices = tuple[int, ...]
+
+#: how many trips are made at once, also in a loop inside of another; and the most bytes that they take
+_ROWS = 64
+_INNER_ROWS = 16
+_BYTES = 4 << 20
+
+
+class LinearTrip:
+    """One trip of a loop without scanned inputs, for reverse mode.
+
+    Attributes:
+        rows: how many trips are made at once.
+        needed: the parts of the carry that the coefficients depend on.
+        outside: from the loop's constants to those values of them that ``step`` and ``totals`` use.
+        coefficients: from ``(*consts, *needed parts of the carry)``.
+        step: ``(*outside, *coefficients, *cotangents of moving) ↦ cotangents of moving``.
+        totals: the same operands, the last two groups of ``rows`` trips, to cotangents of the constants.
+    """
+
+    __slots__ = ("coefficients", "needed", "outside", "rows", "step", "totals")
+
+    def __init__(
+        self, body: Graph, consts: int, active_consts: Indices, moving: Indices, is_inner: bool
+    ) -> None:
+        given = (*active_consts, *[consts + k for k in moving])
+        with in_loop():
+            part = split(body, given, moving)
+        used = [x for x in _operands(part.linear) if not x.linear]
+        of_consts = _dependents(part.equations, part.inputs[consts:])
+        outside = [x for x in used if x not in of_consts]
+        others = [x for x in used if x in of_consts]
+        self.outside = Graph(part.inputs[:consts], live_equations(part.equations, outside), outside)
+        first = len(used)
+        pulled, found = transposed_body(
+            part.linear_graph([*outside, *others]), tuple(range(first, first + len(given)))
+        )
+        made = dict(zip(found, pulled.outputs, strict=True))
+        pulled_outputs = [
+            made[first + k] if first + k in made else zeros(body.inputs[at].type)
+            for k, at in enumerate(given)
+        ]
+        # the values that the transposed trip uses and that the cotangents have no part in
+        fixed, cts = pulled.inputs[: len(outside)], pulled.inputs[first:]
+        linear = _dependents(pulled.equations, cts)
+        varying = _dependents(pulled.equations, pulled.inputs[len(outside) : first])
+        waiting = [e for e in pulled.equations if not linear.isdisjoint(e.outputs)]
+        ready = [e for e in pulled.equations if linear.isdisjoint(e.outputs)]
+        coefficients = [x for x in (*_operands(waiting), *pulled_outputs) if x in varying and x not in linear]
+        coefficients = list(dict.fromkeys(coefficients))
+        free = [e for e in ready if varying.isdisjoint(e.outputs)]
+        inputs = [*fixed, *coefficients, *cts]
+        count = len(active_consts)
+        step, contributions = [
+            Graph(inputs, live_equations([*free, *waiting], outputs), outputs)
+            for outputs in (pulled_outputs[count:], pulled_outputs[:count])
+        ]
+        self.step = step
+        builder = Builder()
+        with building(builder):
+            operands = [builder.input(v.type, tainted=v.tainted) for v in body.inputs]
+            values = Graph(part.inputs, live_equations(part.equations, used), [*outside, *others])
+            atoms = builder.inline(values, operands)
+            known = Graph(pulled.inputs[:first], live_equations(ready, coefficients), coefficients)
+            whole = builder.close(builder.inline(known, atoms))
+        seen = {*_operands(whole.equations), *whole.outputs}
+        self.needed = tuple([k for k, v in enumerate(whole.inputs[consts:]) if v in seen])
+        kept = [whole.inputs[consts + k] for k in self.needed]
+        self.coefficients = Graph([*whole.inputs[:consts], *kept], whole.equations, whole.outputs)
+        self.totals = contributions
+        self.rows = self._rows(is_inner) if _is_plain(whole) and _is_plain(contributions) else 1
+        if self.rows > 1:
+            flags = [k >= consts for k in range(consts + len(kept))]
+            self.coefficients = batched_graph(
+                self.coefficients, tuple(flags), (True,) * len(coefficients), self.rows
+            )
+            flags = [k >= len(fixed) for k in range(len(inputs))]
+            self.totals = summed_graph(contributions, tuple(flags), self.rows)
+
+    def _rows(self, is_inner: bool) -> int:
+        sizes = [y.type.size * y.dtype.itemsize for e in self.coefficients.equations for y in e.outputs]
+        rows = _INNER_ROWS if is_inner else _ROWS
+        while rows > 1 and rows * max(sizes, default=0) > _BYTES:
+            rows //= 2
+        return rows
+
+
+def _operands(equations: Iterable[Equation]) -> list[Variable]:
+    return list(dict.fromkeys(x for e in equations for x in e.inputs if type(x) is Variable))
+
+
+def _dependents(equations: Iterable[Equation], variables: Iterable[Any]) -> set[Any]:
+    """``variables`` and what is computed of them."""
+    found = set(variables)
+    for equation in equations:
+        if not found.isdisjoint(equation.inputs):
+            found.update(equation.outputs)
+    return found
+
+
+def _is_plain(graph: Graph) -> bool:
+    """Whether the graph can be run for many trips at once."""
+    return all(
+        e.primitive.kind != "control" and (e.primitive.pointwise or e.primitive.batch is not None)
+        for e in graph.equations
+    )
+
+
+def linear_trip(body: Graph, consts: int, active_consts: Indices, moving: Indices) -> LinearTrip:
+    """A trip for cotangents of the constants ``active_consts`` and of the carry's parts ``moving``."""
+    return _linear_trip(body, consts, active_consts, moving, is_in_loop())
+
+
+@lru_cache(maxsize=512)
+def _linear_trip(
+    body: Graph, consts: int, active_consts: Indices, moving: Indices, is_inner: bool
+) -> LinearTrip:
+    return LinearTrip(body, consts, active_consts, moving, is_inner)
