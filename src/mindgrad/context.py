@@ -56,8 +56,10 @@ def set_context(
             are saved at most (1024 by default, rounded down to a power of two, and fewer if they would take
             more than 1 MiB). Up to so many trips nothing is computed twice, up to its square each
             trip is replayed once, beyond log₂ of the rest more. Programs compiled from here on use it.
-        **options: MindSpore's other options. They steer its own machinery; they are accepted so that
-            programs run unmodified, and ``get_context`` gives them back.
+        **options: MindSpore's other options. ``enable_compile_cache=True`` with ``compile_cache_path`` keeps
+            compiled programs on disk (as the environment variable ``MINDGRAD_CACHE_DIR`` does). The
+            others steer MindSpore's own machinery; they are accepted so that programs run unmodified, and
+            ``get_context`` gives them back.
 
     Raises:
         ValueError: an option has a value that is not allowed, or is none of MindSpore's.

@@ -161,9 +161,7 @@ def walk_back(
         first = at * rows
         here = np.minimum(count - first, rows)
         given = tuple([_rows(jax, buffer, first, rows) for buffer in held])
-        if rows > 1:  # rows behind the last get what is in the first: nothing that can be infinite
-            given = tuple([_where_row(jax, x, here, x[:1]) for x in given])
-        else:
+        if rows == 1:
             given = tuple([x[0] for x in given])
         found = coefficients(given)
         after = _put(jax, after, here, cts)
@@ -175,10 +173,8 @@ def walk_back(
 
         _, after = loop(lambda inner: inner[0] >= 0, back, (here - one, after))
         if sums:
-            if rows > 1:
-                behind = [_where_row(jax, buffer[1:], here, np.zeros_like(buffer[:1])) for buffer in after]
-            else:
-                behind = [buffer[1] for buffer in after]
+            # only the chunk that is the first to be walked back can have rows that no trip fills: zeros
+            behind = [buffer[1] if rows == 1 else buffer[1:] for buffer in after]
             more = totals(found, behind)
             sums = tuple([a + b for a, b in zip(sums, more, strict=True)])
         return at - one, count, sums, _get(jax, after, zero), held, after
@@ -211,6 +207,14 @@ def walk_back(
         # the last trip of a block is not replayed
         end = np.where(is_here, count - 1, count)
         _, x, held = loop(lambda inner: inner[0] < end, advance, (zero, x, held))
+        if rows > 1:
+            # rows of the last chunk that no trip fills get a carry, of which nothing infinite can come
+            fill = np.where(is_here, (count + (rows - 1)) // rows * rows, zero)
+            _, held = loop(
+                lambda inner: inner[0] < fill,
+                lambda inner: (inner[0] + one, _put(jax, inner[1], inner[0], _get(jax, inner[1], zero))),
+                (count, held),
+            )
         stack = _put(jax, stack, depth, x)
         places = jax.lax.dynamic_update_index_in_dim(places, place + count, depth, 0)
         last = np.where(is_here, (count - 1) // rows, -one)
@@ -219,9 +223,13 @@ def walk_back(
         first = np.where(is_here, first - slots, first)
         return first, sums, cts, held, after, stack, places, np.where(is_here, depth, depth + one)
 
+    after = _empty(jax, cotangents, rows + 1)
+    if not needed:  # the trips are linear: there is nothing to replay
+        state = ((trips - 1) // rows, trips, tuple(sums), tuple(cotangents), (), after)
+        state = loop(lambda state: state[0] >= 0, chunk, state)
+        return (*state[2], *state[3])
     last = np.where(trips > 0, ((trips - 1) // slots) * slots, -one)
     held = _empty(jax, [buffers[k][0] for k in needed], slots)
-    after = _empty(jax, cotangents, rows + 1)
     stack = _empty(jax, [buffer[0] for buffer in buffers], _DEPTH)
     places = np.zeros((_DEPTH,), "int32")
     start = (last, tuple(sums), tuple(cotangents), held, after, stack, places, zero)
@@ -232,9 +240,3 @@ def walk_back(
 def _rows(jax: Any, buffer: Any, first: Any, rows: int) -> Any:
     zero = jax.numpy.int32(0)
     return jax.lax.dynamic_slice(buffer, (first, *[zero] * (buffer.ndim - 1)), (rows, *buffer.shape[1:]))
-
-
-def _where_row(jax: Any, x: Any, end: Any, other: Any) -> Any:
-    """The rows of ``x`` before ``end``, and the one of ``other``."""
-    places = jax.lax.broadcasted_iota("int32", x.shape, 0)
-    return jax.lax.select(places < end, x, jax.numpy.broadcast_to(other, x.shape))

@@ -9,16 +9,20 @@ trips it costs a fraction of the trips' own. The values of all trips that are ne
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 from mindgrad.core.build import Builder, building
-from mindgrad.core.graph import Constant, Equation, Graph, Variable, live_equations
+from mindgrad.core.dtype import float32
+from mindgrad.core.graph import Equation, Graph, Variable, live_equations
+from mindgrad.core.types import tensor_type
 from mindgrad.primitives.batching import at_front
 from mindgrad.primitives.contraction import dot
 from mindgrad.primitives.kinds import full
 from mindgrad.primitives.reduction import reduce_sum
+from mindgrad.primitives.structural import convert, reshape
 from mindgrad.transforms.batch import push_batch
 
 __all__ = ["Totals", "summed_graph"]
@@ -83,13 +87,15 @@ class Totals:
             is_product = equation is not None and equation.primitive.name == "dot"
             self.leaves.update(dict.fromkeys(equation.inputs if is_product else [x]))  # type: ignore[union-attr]
 
-    def emit(self, fixed: dict[Any, Any], stacks: dict[Any, Any], count: int) -> list[Any]:
+    def emit(self, fixed: dict[Any, Any], stacks: dict[Any, Any], count: int, weights: Any) -> list[Any]:
         """Emit the sums.
 
         Args:
             fixed: the atoms of the inputs that do not vary, and of what is computed of them alone.
             stacks: the atoms of the leaves, stacked along axis 0.
             count: the number of trips.
+            weights: as many ones, Float32, as an atom whose value is not known: a product with them is the
+                fast way to add up rows.
         """
         known: dict[Any, Any] = {}
 
@@ -108,7 +114,7 @@ class Totals:
             if not parts:
                 if equation is not None and equation.primitive.name == "dot" and x not in self.leaves:
                     return _product(*[stacks[each] for each in equation.inputs], **equation.parameters)
-                return reduce_sum(stacks[x], axes=(0,))
+                return _weighed(weights, stacks[x])
             name: str = equation.primitive.name  # type: ignore[union-attr]
             if name in ("mul", "dot"):
                 operands = [value(each) if self.is_fixed(each) else total(each) for each in parts]
@@ -128,16 +134,29 @@ def _product(a: Any, b: Any, contract: Any, batch: Any) -> Any:
     return dot(a, b, contract=contract, batch=batch)
 
 
+def _weighed(weights: Any, stack: Any) -> Any:
+    """The sum over the first axis."""
+    shape = stack.shape[1:]
+    if stack.dtype.kind not in ("float", "complex") or stack.dtype.itemsize < 4:
+        return reduce_sum(stack, axes=(0,))
+    if weights.dtype is not stack.dtype:
+        weights = convert(weights, dtype=stack.dtype)
+    flat = reshape(stack, shape=(stack.shape[0], math.prod(shape)))
+    return reshape(dot(weights, flat, contract=((0,), (0,)), batch=((), ())), shape=shape)
+
+
 @lru_cache(maxsize=256)
 def summed_graph(graph: Graph, flags: tuple[bool, ...], size: int) -> Graph:
-    """The sums of the outputs of ``graph`` over ``size`` trips, inputs in ``flags`` stacked along axis 0."""
+    """The sums of the outputs of ``graph`` over ``size`` trips, inputs in ``flags`` stacked along axis 0.
+
+    The graph has one input more, in front: the weights (see :meth:`Totals.emit`).
+    """
     totals = Totals(graph, [v for v, flag in zip(graph.inputs, flags, strict=True) if flag], graph.outputs)
     leaves = list(totals.leaves)
-    fixed = [
-        y for equation in graph.equations for y in equation.outputs if totals.is_fixed(y)
-    ]
+    fixed = [y for equation in graph.equations for y in equation.outputs if totals.is_fixed(y)]
     builder = Builder()
     with building(builder):
+        weights = builder.input(tensor_type(float32, (size,)))
         inputs = [
             builder.input(v.type.with_shape((size, *v.shape)) if flag else v.type, tainted=v.tainted)
             for v, flag in zip(graph.inputs, flags, strict=True)
@@ -150,4 +169,4 @@ def summed_graph(graph: Graph, flags: tuple[bool, ...], size: int) -> Graph:
             x: at_front(size, y, axis) for x, y, axis in zip(leaves, found[:count], at[:count], strict=True)
         }
         values = dict(zip(graph.inputs, inputs, strict=True)) | dict(zip(fixed, found[count:], strict=True))
-        return builder.close(totals.emit(values, stacks, size))
+        return builder.close(totals.emit(values, stacks, size, weights))

@@ -26,7 +26,7 @@ __all__ = ["LinearTrip", "linear_trip"]
 Indices = tuple[int, ...]
 
 #: how many trips are made at once, also in a loop inside of another; and the most bytes that they take
-_ROWS = 64
+_ROWS = 256
 _INNER_ROWS = 16
 _BYTES = 4 << 20
 
@@ -40,14 +40,13 @@ class LinearTrip:
         outside: from the loop's constants to those values of them that ``step`` and ``totals`` use.
         coefficients: from ``(*consts, *needed parts of the carry)``.
         step: ``(*outside, *coefficients, *cotangents of moving) ↦ cotangents of moving``.
-        totals: the same operands, the last two groups of ``rows`` trips, to cotangents of the constants.
+        totals: the same operands, the last two groups of ``rows`` trips and before all of them as many ones,
+            to cotangents of the constants.
     """
 
     __slots__ = ("coefficients", "needed", "outside", "rows", "step", "totals")
 
-    def __init__(
-        self, body: Graph, consts: int, active_consts: Indices, moving: Indices, is_inner: bool
-    ) -> None:
+    def __init__(self, body: Graph, consts: int, active_consts: Indices, moving: Indices, rows: int) -> None:
         given = (*active_consts, *[consts + k for k in moving])
         with in_loop():
             part = split(body, given, moving)
@@ -93,7 +92,7 @@ class LinearTrip:
         kept = [whole.inputs[consts + k] for k in self.needed]
         self.coefficients = Graph([*whole.inputs[:consts], *kept], whole.equations, whole.outputs)
         self.totals = contributions
-        self.rows = self._rows(is_inner) if _is_plain(whole) and _is_plain(contributions) else 1
+        self.rows = self._fitting(rows) if _is_plain(whole) and _is_plain(contributions) else 1
         if self.rows > 1:
             flags = [k >= consts for k in range(consts + len(kept))]
             self.coefficients = batched_graph(
@@ -102,9 +101,8 @@ class LinearTrip:
             flags = [k >= len(fixed) for k in range(len(inputs))]
             self.totals = summed_graph(contributions, tuple(flags), self.rows)
 
-    def _rows(self, is_inner: bool) -> int:
+    def _fitting(self, rows: int) -> int:
         sizes = [y.type.size * y.dtype.itemsize for e in self.coefficients.equations for y in e.outputs]
-        rows = _INNER_ROWS if is_inner else _ROWS
         while rows > 1 and rows * max(sizes, default=0) > _BYTES:
             rows //= 2
         return rows
@@ -131,13 +129,16 @@ def _is_plain(graph: Graph) -> bool:
     )
 
 
-def linear_trip(body: Graph, consts: int, active_consts: Indices, moving: Indices) -> LinearTrip:
-    """A trip for cotangents of the constants ``active_consts`` and of the carry's parts ``moving``."""
-    return _linear_trip(body, consts, active_consts, moving, is_in_loop())
+def linear_trip(body: Graph, consts: int, active_consts: Indices, moving: Indices, slots: int) -> LinearTrip:
+    """A trip for cotangents of the constants ``active_consts`` and of the carry's parts ``moving``.
+
+    At most ``slots`` trips, a power of two, are made at once.
+    """
+    return _linear_trip(
+        body, consts, active_consts, moving, min(slots, _INNER_ROWS if is_in_loop() else _ROWS)
+    )
 
 
 @lru_cache(maxsize=512)
-def _linear_trip(
-    body: Graph, consts: int, active_consts: Indices, moving: Indices, is_inner: bool
-) -> LinearTrip:
-    return LinearTrip(body, consts, active_consts, moving, is_inner)
+def _linear_trip(body: Graph, consts: int, active_consts: Indices, moving: Indices, rows: int) -> LinearTrip:
+    return LinearTrip(body, consts, active_consts, moving, rows)

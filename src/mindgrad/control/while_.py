@@ -48,7 +48,6 @@ from mindgrad.control.bodies import (
     taylor_body,
     varying,
 )
-from mindgrad.control.residuals import linear_trip
 from mindgrad.core.build import Builder, building, current
 from mindgrad.core.dtype import int32
 from mindgrad.core.evaluate import evaluate
@@ -203,8 +202,7 @@ def _jvp(
         moving = closure(body, consts, active_consts, start)
         if not moving:
             return result
-        kept = linear_trip(without_effects(body), consts, active_consts, moving).residuals
-        saved = _saved(y[0].made_by, kept)
+        saved = _saved(y[0].made_by)
         found = REGISTRY["while_tangent"](
             *xs, *saved, *of_consts, *of_carry.values(), condition=condition, body=body, consts=consts,
             slots=saved[2].shape[0], active_consts=active_consts, start=start, moving=moving,
@@ -231,14 +229,14 @@ def _jvp(
     return result
 
 
-def _saved(equation: Equation, residuals: Sequence[TensorType]) -> tuple[Any, ...]:
+def _saved(equation: Equation) -> tuple[Any, ...]:
     """Trips, period and buffers of the loop; it is made to save them if it does not yet."""
     parameters = equation.parameters
     carries = len(equation.inputs) - parameters["consts"]
     if parameters.get("slots"):
         return equation.outputs[carries:]
     carry = [x.type for x in equation.inputs[parameters["consts"] :]]
-    slots = checkpoints.slots_for([*carry, *residuals], is_in_loop())
+    slots = checkpoints.slots_for(carry, is_in_loop())
     return current().extend(equation, parameters | {"slots": slots}, _saved_types(carry, slots))
 
 

@@ -32,7 +32,7 @@ from mindgrad.control.bodies import (
     starts_taint,
     varying,
 )
-from mindgrad.control.residuals import linear_trip
+from mindgrad.control.trips import linear_trip
 from mindgrad.control.while_ import (
     Fused,
     batched_loop,
@@ -103,44 +103,63 @@ def _pullback_types(
 
 def _pullback_numpy(
     *operands: Any, condition: Graph, body: Graph, consts: int, slots: int, active_consts: Indices,
-    moving: Indices, replay: Graph, outside: Graph, trip: Graph,
+    moving: Indices, needed: Indices, rows: int, outside: Graph, coefficients: Graph, step: Graph,
+    totals: Graph,
 ) -> Any:  # fmt: skip
     count = len(body.inputs)
     given, carry = operands[:consts], operands[consts:count]
     cts = list(operands[count + 2 + len(carry) :])
     sums = [np.zeros_like(given[k]) for k in active_consts]
     known = evaluate(outside, given)
-    for before in reversed(carries_before(condition, body, given, carry)[0]):
-        residuals = evaluate(replay, [*given, *before])[len(carry) :]
-        found = evaluate(trip, [*known, *residuals, *cts])
-        sums = [total + ct for total, ct in zip(sums, found, strict=False)]
-        cts = found[len(active_consts) :]
+    before = carries_before(condition, body, given, carry)[0]
+    for first in reversed(range(0, len(before), rows)):
+        here = before[first : first + rows]
+        # as the compiled kernel: many trips at once, those that are missing like the first, without weight
+        xs = [here[0][k] if rows == 1 else _stack([x[k] for x in here], rows) for k in needed]
+        found = evaluate(coefficients, [*given, *xs])
+        after: list[Any] = []
+        for k in reversed(range(len(here))):
+            after.insert(0, cts)
+            cts = evaluate(step, [*known, *[x if rows == 1 else x[k] for x in found], *cts])
+        behind = after[0]
+        if rows > 1:
+            missing = rows - len(here)
+            behind = [
+                np.stack([*each, *[np.zeros_like(each[0])] * missing]) for each in zip(*after, strict=True)
+            ]
+        ones = [np.ones(rows, np.float32)] if rows > 1 else []
+        more = evaluate(totals, [*ones, *known, *found, *behind])
+        sums = [total + ct for total, ct in zip(sums, more, strict=True)]
     return (*sums, *cts)
+
+
+def _stack(xs: Sequence[Any], rows: int) -> Any:
+    return np.stack([*xs, *[xs[0]] * (rows - len(xs))])
 
 
 def _pullback_xla(
     jax: Any, *operands: Any, condition: Any, body: Any, consts: int, slots: int, active_consts: Indices,
-    moving: Indices, replay: Any, outside: Any, trip: Any,
+    moving: Indices, needed: Indices, rows: int, outside: Any, coefficients: Any, step: Any, totals: Any,
 ) -> Any:  # fmt: skip
     given, rest = operands[:consts], operands[consts:]
     carries = (len(rest) - 2 - len(moving)) // 2
     known = outside(*given)
-
-    def keep(x: Any) -> Any:
-        found = replay(*given, *x)
-        return tuple(found[:carries]), tuple(found[carries:])
-
+    # ones that XLA does not know to be ones
+    weights = [(jax.lax.iota(np.int32, rows) < rest[carries] + rows).astype(np.float32)] if rows > 1 else []
     return checkpoints.walk_back(
         jax,
-        keep,
-        lambda residuals, cts: tuple(trip(*known, *residuals, *cts)),
+        lambda x: tuple(body(*given, *x)),
+        lambda xs: tuple(coefficients(*given, *xs)),
+        lambda found, cts: tuple(step(*known, *found, *cts)),
+        lambda found, cts: tuple(totals(*weights, *known, *found, *cts)),
         trips=rest[carries],
         period=rest[carries + 1],
         buffers=rest[carries + 2 : 2 * carries + 2],
-        residuals=jax.eval_shape(keep, tuple(rest[:carries]))[1],
+        needed=needed,
         cotangents=rest[2 * carries + 2 :],
         sums=[jax.numpy.zeros_like(given[k]) for k in active_consts],
         slots=slots,
+        rows=rows,
     )
 
 
@@ -175,17 +194,18 @@ def _pullback_of(
 def _pullback_parameters(
     condition: Graph, body: Graph, consts: int, slots: int, active_consts: Indices, moving: Indices
 ) -> dict[str, Any]:
-    trip = linear_trip(body, consts, active_consts, moving)
+    trip = linear_trip(body, consts, active_consts, moving, slots)
     return {
         "condition": without_effects(condition), "body": body, "consts": consts, "slots": slots,
         "active_consts": active_consts, "moving": moving,
-        "replay": trip.replay, "outside": trip.outside, "trip": trip.pullback,
+        "needed": trip.needed, "rows": trip.rows, "outside": trip.outside,
+        "coefficients": trip.coefficients, "step": trip.step, "totals": trip.totals,
     }  # fmt: skip
 
 
 def _pullback_jvp(
     y: Sequence[Any], operands: Any, ts: Any, condition: Graph, body: Graph, consts: int, slots: int,
-    active_consts: Indices, moving: Indices, **_: Graph,
+    active_consts: Indices, moving: Indices, **_: Any,
 ) -> Any:  # fmt: skip
     xs, cts = _pullback_parts(operands, body)
     x_tangents, ct_tangents = _pullback_parts(ts, body)
@@ -283,7 +303,7 @@ def _pullback_series(
 
 def _pullback_batch(
     size: int, operands: Sequence[Any], at: Sequence[int | None], condition: Graph, body: Graph, consts: int,
-    slots: int, active_consts: Indices, moving: Indices, **_: Graph,
+    slots: int, active_consts: Indices, moving: Indices, **_: Any,
 ) -> Any:  # fmt: skip
     """The pullback of the batched loop, which is made again.
 
@@ -307,7 +327,7 @@ def _pullback_batch(
 
 def _pullback_simplify(
     *operands: Any, condition: Graph, body: Graph, consts: int, slots: int, active_consts: Indices,
-    moving: Indices, **_: Graph,
+    moving: Indices, **_: Any,
 ) -> Any:  # fmt: skip
     xs, _ = _pullback_parts(operands, body)
     found = marked_loop(body, xs, consts, len(body.outputs))
@@ -329,7 +349,7 @@ while_pullback = Primitive(
     simplify=_pullback_simplify,
     series=_pullback_series,
     multiple=True,
-    taint=lambda *_, replay, trip, **parameters: starts_taint(replay, trip),
+    taint=lambda *_, step, totals, **parameters: starts_taint(step, totals),
 )
 
 
@@ -341,7 +361,7 @@ def _pullback_tangent_types(
 
 def _pullback_tangent_transpose(
     directions: Sequence[Any], *operands: Any, condition: Graph, body: Graph, consts: int, slots: int,
-    active_consts: Indices, moving: Indices, turned: Indices, start: Indices, rated: Indices, **_: Graph,
+    active_consts: Indices, moving: Indices, turned: Indices, start: Indices, rated: Indices, **_: Any,
 ) -> list[Any]:  # fmt: skip
     count = len(body.inputs)
     xs, cts = operands[:count], operands[count : count + len(moving)]

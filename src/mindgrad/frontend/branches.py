@@ -94,7 +94,8 @@ def _joined_variable(
     """Add to ``wanted`` what of a variable the ``cond`` must give; how to make its value from that."""
     x, y = a.values[k], b.values[k]
     if x is UNDEFINED or y is UNDEFINED:
-        if x is y or not name.startswith(FLAGS):
+        missing = a if x is UNDEFINED else b
+        if x is y or not (name.startswith(FLAGS) or _has_left(variables, missing)):
             if x is not y:
                 ownership.dropped(
                     name, "it is assigned on one side of this 'if' only, whose test is a tensor"
@@ -137,6 +138,13 @@ def _joined_variable(
         return in_place(before, unflatten(structure, [make(found) for make in makers]))
 
     return final
+
+
+def _has_left(variables: State, side: Traced) -> bool:
+    """Whether a side ends with a jump: what follows is skipped there, whatever its variables hold."""
+    flags = zip(variables.names, side.values, strict=True)
+    return any(value is True and name.startswith(FLAGS) and not name.startswith("result__")
+               for name, value in flags)  # fmt: skip
 
 
 def _kept(value: Any, _: Sequence[Tensor]) -> Any:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Iterable
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -147,7 +146,7 @@ def _inherited(owner: Any, name: str) -> Any:
 def attribute(owner: Any, name: str, runtime: Any) -> Any:
     """``owner.name``; the program depends on its value."""
     kind = type(owner)
-    if kind is Tensor or kind is ModuleType:
+    if kind is Tensor:
         return getattr(owner, name)
     if kind is super:
         found = _inherited(owner, name)
@@ -300,7 +299,7 @@ def _made(kind: type) -> Callable[..., Any]:
 
 
 def _getattr(owner: Any, name: str, *default: Any) -> Any:
-    if default and not hasattr(owner, name):
+    if default and not state.has_attribute(owner, name):
         return default[0]
     return RUNTIME_OF[0].attribute(owner, name)
 
@@ -314,7 +313,7 @@ _REPLACED: dict[Any, Callable[..., Any]] = {
     complex: _unread("complex"), min: _extreme(min, operator.lt), max: _extreme(max, operator.gt),
     any: _any, all: _all, sorted: _sorted, map: _map, filter: _filter, functools.reduce: _reduce,
     isinstance: _isinstance, list: _made(list), dict: _made(dict), set: _made(set), getattr: _getattr,
-    setattr: _setattr,
+    setattr: _setattr, hasattr: state.has_attribute,
 }  # fmt: skip
 
 

@@ -128,6 +128,13 @@ def reason_unconverted(function: Any) -> str:
     return entry.reason
 
 
+def is_without_source(function: Any) -> bool:
+    """Whether a function that was asked for is the user's own, but its source could not be had."""
+    inner = _function_of(function)
+    entry = None if inner is None else _codes.get(id(inner.__code__))
+    return inner is not None and entry is not None and entry.rewritten is None and not _reason(inner)
+
+
 def refuse_unconvertible(function: Any) -> None:
     """Refuse to compile a generator or async function itself (calling one inside is fine)."""
     inner = _function_of(function)

@@ -28,6 +28,8 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             _explain_undefined(error)
             raise
         except RecursionError as error:
+            if not ownership.tail_calls_are_loops():
+                raise
             frame = _last_user_frame(error)
         # not while the error is handled: its traceback has a thousand frames
         refuse(

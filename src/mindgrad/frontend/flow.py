@@ -381,6 +381,8 @@ class Runtime:
 
     def is_itself(self, function: Any, name: str, line: int) -> bool:
         """Whether ``function`` is the one that calls it, which is defined as ``name`` at ``line``."""
+        if not ownership.tail_calls_are_loops():
+            return False  # recursion that ends by itself may hold what no loop could
         if type(function).__module__.startswith("mindgrad."):
             function = getattr(function, "__wrapped__", None)  # one that ``jit`` decorates
         code = getattr(function, "__code__", None)
@@ -453,6 +455,6 @@ def call(function: Any) -> Any:
     if ownership.may_call(function):
         return function
     converted = convert.convert(function, RUNTIME)
-    if converted is not function:
+    if converted is not function or convert.is_without_source(function):
         state.read_function(function)
     return converted

@@ -18,7 +18,8 @@ from mindgrad.frontend.variables import containers
 
 __all__ = [
     "dropped", "is_in_body", "is_tracing", "made", "may_call", "may_change", "may_set", "note_outside",
-    "open_body", "own", "refuse_change", "tracing", "why_dropped",
+    "open_body", "own", "refuse_change", "tail_calls_are_loops", "tracing", "why_dropped",
+    "with_tail_calls_as_loops",
 ]  # fmt: skip
 
 _MUTATORS = {
@@ -34,6 +35,8 @@ class _Local(threading.local):
         self.owned: list[dict[int, Any]] = []
         #: containers that came from attributes of objects from outside
         self.outside: dict[int, Any] = {}
+        #: whether a function's call of itself in its own ``return`` is another trip of a loop
+        self.tail_calls_are_loops = False
         #: why a variable is not defined any more: (file, function, name) -> (line, reason)
         self.dropped: dict[tuple[str, str, str], tuple[int, str]] = {}
 
@@ -58,6 +61,21 @@ def tracing() -> Iterator[None]:
     _local.dropped.clear()
     with open_body({}):
         yield
+
+
+@contextmanager
+def with_tail_calls_as_loops() -> Iterator[None]:
+    """While a program is traced anew whose recursion did not end."""
+    _local.tail_calls_are_loops = True
+    try:
+        yield
+    finally:
+        _local.tail_calls_are_loops = False
+
+
+def tail_calls_are_loops() -> bool:
+    """Whether a function's call of itself in its own ``return`` is another trip of a loop."""
+    return _local.tail_calls_are_loops
 
 
 def is_tracing() -> bool:

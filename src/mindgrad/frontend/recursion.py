@@ -6,7 +6,8 @@
         return x                                 x, n = g(x), n - 1; continue
                                              return x
 
-While tracing, recursion whose depth a tensor decides would not end; a loop on a tensor is compiled as one.
+While tracing, recursion whose depth a tensor decides does not end; a loop on a tensor is compiled as one. So
+a program whose recursion did not end is traced once more with such calls as loops.
 What the name of the function stands for is asked when it is reached: if it is something else by then, that
 is called. Functions with ``*args`` or ``**kwargs``, calls that leave arguments to their defaults, and those
 whose variables an inner one captures are left alone. Limit: a variable that an earlier trip has assigned is

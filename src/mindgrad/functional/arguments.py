@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.location import warn_user
+from mindgrad._base.tree import attributes_of, is_record
 from mindgrad.core.mutable import is_container
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import state
@@ -259,6 +260,14 @@ def _match(start: str, path: str, given: Any, like: Any, what: str, found: list[
             )
         for key, each in like.items():
             _match(start, f"{path}[{key!r}]", given[key], each, what, found)
+    elif is_record(type(like)):
+        if not is_record(type(given)):
+            raise TypeError(
+                f"{start} must be like the {what}: {path} should be a {type(like).__name__}, but got "
+                f"{_said(given)}."
+            )
+        for name, each in attributes_of(like).items():
+            _match(start, f"{path}.{name}", getattr(given, name, None), each, what, found)
     elif isinstance(like, (tuple, list)):
         if not isinstance(given, (tuple, list)):
             raise TypeError(

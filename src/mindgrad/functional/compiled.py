@@ -27,7 +27,7 @@ from mindgrad.core.mutable import MutableFloat, MutableInt
 from mindgrad.core.scope import LEFT_BEHIND, GraphScope, as_it_is, open_scopes, opened
 from mindgrad.core.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.core.types import TensorType, tensor_type
-from mindgrad.frontend import entry, state
+from mindgrad.frontend import entry, ownership, state
 from mindgrad.frontend.dependencies import Change, Dependencies
 from mindgrad.frontend.signature import leaf_signature, matched, snapshot
 from mindgrad.functional.cache import (
@@ -112,7 +112,13 @@ class _Program:
     )  # fmt: skip
 
     def __init__(self, function: Callable[..., Any], key: Any, leaves: list[Any], structure: Any) -> None:
-        traced = _Trace(function, leaves, structure)
+        try:
+            traced = _Trace(function, leaves, structure)
+        except RecursionError:
+            traced = None
+        if traced is None:
+            with ownership.with_tail_calls_as_loops():
+                traced = _Trace(function, leaves, structure)
         graph, parameters, written = traced.graph, traced.parameters, traced.written
         self.function = function
         self.key = key

@@ -52,7 +52,11 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
     if isinstance(x, Tensor):
         if type(x) is Number:
             return _as_tensor(x, like)
-        return state.read(x) if x.is_parameter else x
+        if not x.is_parameter:
+            return x
+        found = state.read(x)
+        # what is not computed on is given back: it must not follow the Parameter
+        return as_it_is(found) if found is x else found
     if isinstance(x, (bool, int, float, complex, np.ndarray, np.generic, list, tuple)):
         if like is not None and not isinstance(x, (np.ndarray, list, tuple)):
             number = x.item() if isinstance(x, np.generic) else x
