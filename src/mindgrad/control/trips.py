@@ -26,7 +26,7 @@ __all__ = ["LinearTrip", "linear_trip"]
 Indices = tuple[int, ...]
 
 #: how many trips are made at once, also in a loop inside of another; and the most bytes that they take
-_ROWS = 256
+_ROWS = 128
 _INNER_ROWS = 16
 _BYTES = 4 << 20
 
@@ -60,7 +60,7 @@ class LinearTrip:
             part.linear_graph([*outside, *others]), tuple(range(first, first + len(given)))
         )
         made = dict(zip(found, pulled.outputs, strict=True))
-        pulled_outputs = [
+        pulled_outputs: list[Any] = [
             made[first + k] if first + k in made else zeros(body.inputs[at].type)
             for k, at in enumerate(given)
         ]
@@ -73,7 +73,7 @@ class LinearTrip:
         coefficients = [x for x in (*_operands(waiting), *pulled_outputs) if x in varying and x not in linear]
         coefficients = list(dict.fromkeys(coefficients))
         free = [e for e in ready if varying.isdisjoint(e.outputs)]
-        inputs = [*fixed, *coefficients, *cts]
+        inputs: list[Variable] = [*fixed, *coefficients, *cts]
         count = len(active_consts)
         step, contributions = [
             Graph(inputs, live_equations([*free, *waiting], outputs), outputs)

@@ -16,7 +16,7 @@ from typing import Any
 
 from mindgrad._base.refusal import CompileError, refuse
 from mindgrad.core.dtype import bool_
-from mindgrad.core.graph import Constant
+from mindgrad.core.graph import Constant, Equation
 from mindgrad.core.primitive import REGISTRY
 from mindgrad.core.scope import GraphScope, apply, as_it_is, innermost
 from mindgrad.core.tensor import Tensor
@@ -29,11 +29,13 @@ from mindgrad.primitives.structural import reshape
 
 __all__ = ["RUNTIME", "Runtime", "call"]
 
-#: a loop of a known number of trips becomes a ``scan`` if unrolled it would have more equations than this
+#: a loop of a known number of trips becomes a ``scan`` if unrolled it would have more operators than this
 #: (measured, docs/decisions/0003): below, XLA compiles it about as fast unrolled, and runs it faster
-SCAN_EQUATIONS = 400
+SCAN_EQUATIONS = 128
 #: … and if it has at least so many trips
-SCAN_TRIPS = 6
+SCAN_TRIPS = 8
+#: what an operator that calls a library counts: XLA's CPU back end takes long to compile many of them
+_LIBRARY_CALL = 8
 
 _AUGMENT = {
     "+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv,
@@ -166,8 +168,9 @@ class Runtime:
             stack, is_number = (state.read(items) if items.is_parameter else as_it_is(items)), False
         worth: list[bool] = []
 
-        def is_worth(equations: int) -> bool:
-            worth.append(equations * length > SCAN_EQUATIONS)
+        def is_worth(equations: Sequence[Equation]) -> bool:
+            size = sum(_LIBRARY_CALL if e.primitive.kind == "multilinear" else 1 for e in equations)
+            worth.append(size * length > SCAN_EQUATIONS)
             return worth[0]
 
         done = _attempt(

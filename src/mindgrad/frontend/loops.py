@@ -15,7 +15,7 @@ from mindgrad._base.refusal import refuse
 from mindgrad._base.tree import unflatten
 from mindgrad.control.scan import scan
 from mindgrad.control.while_ import while_
-from mindgrad.core.graph import Graph, Variable
+from mindgrad.core.graph import Equation, Graph, Variable
 from mindgrad.core.scope import BodyScope, apply, as_it_is, lifted, rebind
 from mindgrad.core.tensor import Number, Tensor, make_number
 from mindgrad.core.types import TensorType
@@ -342,9 +342,9 @@ def scanned(
     stacks: Sequence[tuple[Tensor, bool]],
     run: Callable[[list[Tensor]], None],
     variables: State,
-    is_worth: Callable[[int], bool],
+    is_worth: Callable[[Sequence[Equation]], bool],
 ) -> bool:
-    """Trace a loop's body, and emit a ``scan`` if ``is_worth`` says so of its number of equations.
+    """Trace a loop's body, and emit a ``scan`` if ``is_worth`` says so of its equations.
 
     Args:
         length: the number of trips.
@@ -357,7 +357,7 @@ def scanned(
     """
     slices = [(t.type.with_shape(t.shape[1:]), is_number) for t, is_number in stacks]
     made = _Loop(run, variables, slices, length > 0)
-    if not is_worth(len(made.body.scope.builder.equations)):
+    if not is_worth(made.body.scope.builder.equations):
         return False
     still, moving = made.parts()
     body = made.body
