@@ -260,8 +260,8 @@ def _match(start: str, path: str, given: Any, like: Any, what: str, found: list[
             )
         for key, each in like.items():
             _match(start, f"{path}[{key!r}]", given[key], each, what, found)
-    elif is_record(type(like)):
-        if not is_record(type(given)):
+    elif is_record(type(like)):  # type: ignore[arg-type]
+        if not is_record(type(given)):  # type: ignore[arg-type]
             raise TypeError(
                 f"{start} must be like the {what}: {path} should be a {type(like).__name__}, but got "
                 f"{_said(given)}."
