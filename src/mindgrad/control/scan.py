@@ -36,11 +36,11 @@ from mindgrad.control.bodies import (
     starts_of,
     starts_taint,
     taylor_body,
-    transposed_body,
     varying,
 )
 from mindgrad.control.residuals import kept
-from mindgrad.core.build import Builder, building, current
+from mindgrad.control.transposed import transposed_trip
+from mindgrad.core.build import current
 from mindgrad.core.evaluate import evaluate
 from mindgrad.core.graph import Constant, Equation, Graph, without_effects
 from mindgrad.core.primitive import Primitive
@@ -242,62 +242,6 @@ def _linear(equation: Equation, ts: Any, given: Indices, start: Indices) -> tupl
     return wanted, made
 
 
-class _Transposed:
-    """One trip of the transposed loop.
-
-    Attributes:
-        body: ``(*known constants, *sums, *cotangents of the carry, *known slices, *cotangents of ys) ↦
-            (*sums, *cotangents of the carry, *those of slices)``.
-        summed: the constants whose cotangents are added up.
-        parts: the parts of the carry that have a cotangent.
-        sliced: the scanned inputs whose slices have one.
-    """
-
-    __slots__ = ("body", "parts", "sliced", "summed")
-
-    def __init__(
-        self, body: Graph, directions: Indices, consts: int, carries: int, start: Indices, ys: Indices
-    ) -> None:
-        end = consts + carries
-        parts = start
-        while True:
-            pulled, found = transposed_body(body, directions, (*parts, *ys))
-            more = {k - consts for k in found if consts <= k < end} - set(parts)
-            if not more:
-                break
-            parts = tuple(sorted({*parts, *more}))
-        self.parts = parts
-        self.summed = tuple([k for k in found if k < consts])
-        self.sliced = tuple([k for k in found if k >= end])
-        others = [k for k in range(len(body.inputs)) if k not in directions]
-        known = pulled.inputs[: len(others)]
-        fixed = [v for k, v in zip(others, known, strict=True) if k < consts]
-        builder = Builder()
-        with building(builder):
-            fixed, sums, of_carry, slices, of_ys = [
-                [builder.input(v.type, tainted=v.tainted) for v in like]
-                for like in (
-                    fixed,
-                    [body.inputs[k] for k in self.summed],
-                    [body.outputs[k] for k in parts],
-                    known[len(fixed) :],
-                    [body.outputs[k] for k in ys],
-                )
-            ]
-            made = dict(zip(found, builder.inline(pulled, [*fixed, *slices, *of_carry, *of_ys]), strict=True))
-            totals = [total + made[k] for total, k in zip(sums, self.summed, strict=True)]
-            before = [made[consts + k] if consts + k in made else zeros(body.outputs[k].type) for k in parts]
-            self.body = builder.close([*totals, *before, *[made[k] for k in self.sliced]])
-
-
-@lru_cache(maxsize=512)
-def _transposed(
-    body: Graph, directions: Indices, consts: int, carries: int, start: Indices, ys: Indices
-) -> _Transposed:
-    """The transposed trip for cotangents of the carry's parts ``start`` and of the outputs ``ys``."""
-    return _Transposed(body, directions, consts, carries, start, ys)
-
-
 def _is_zero(ct: Any) -> bool:
     return isinstance(ct, Constant) and ct.is_all(0)
 
@@ -311,7 +255,7 @@ def _transpose(
     directions = tuple([k for k, x in enumerate(operands) if x.linear or consts <= k < end])
     start = tuple([k for k, ct in enumerate(cts[:carries]) if not _is_zero(ct)])
     of_ys = tuple([k for k, ct in enumerate(cts) if k >= carries and not _is_zero(ct)])
-    trip = _transposed(body, directions, consts, carries, start, of_ys)
+    trip = transposed_trip(body, directions, length, consts, carries, start, of_ys)
     known = [x for k, x in enumerate(operands[:consts]) if k not in directions]
     slices = [x for k, x in enumerate(operands) if k >= end and k not in directions]
     made = scan(
@@ -327,7 +271,12 @@ def _transpose(
         reverse=not reverse,
     )
     result: list[Any] = [None] * len(operands)
-    for k, ct in zip((*trip.summed, *[consts + k for k in trip.parts], *trip.sliced), made, strict=True):
+    places = (*trip.summed, *[consts + k for k in trip.parts], *trip.sliced)
+    for k, ct in zip(places, made, strict=False):
+        result[k] = ct
+    stacks = [*slices, *[cts[k] for k in of_ys], *made[len(places) :]]
+    later = current().inline(trip.after, [*known, *[stacks[k] for k in trip.leaves]])
+    for k, ct in zip(trip.deferred, later, strict=True):
         result[k] = ct
     return result
 

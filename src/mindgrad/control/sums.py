@@ -47,6 +47,7 @@ class Totals:
     """
 
     def __init__(self, graph: Graph, varying: Sequence[Variable], outputs: Sequence[Any]) -> None:
+        self._equations = graph.equations
         self._made_by: dict[Variable, Equation] = {}
         self._varying = set(varying)
         for equation in graph.equations:
@@ -87,6 +88,20 @@ class Totals:
             is_product = equation is not None and equation.primitive.name == "dot"
             self.leaves.update(dict.fromkeys(equation.inputs if is_product else [x]))  # type: ignore[union-attr]
 
+    def graph(self, inputs: Sequence[Variable], count: int) -> Graph:
+        """``(*inputs, *leaves, stacked) ↦ sums``; ``inputs`` are those that do not vary."""
+        values = [y for e in self._equations if self.is_fixed(e.outputs[0]) for y in e.outputs]
+        part = Graph(inputs, live_equations(self._equations, values), values)
+        builder = Builder()
+        with building(builder):
+            fixed = [builder.input(v.type, tainted=v.tainted) for v in inputs]
+            stacks = {
+                x: builder.input(x.type.with_shape((count, *x.type.shape)), tainted=x.tainted)
+                for x in self.leaves
+            }
+            known = dict(zip([*inputs, *values], [*fixed, *builder.inline(part, fixed)], strict=True))
+            return builder.close(self.emit(known, stacks, count, None))
+
     def emit(self, fixed: dict[Any, Any], stacks: dict[Any, Any], count: int, weights: Any) -> list[Any]:
         """Emit the sums.
 
@@ -95,7 +110,7 @@ class Totals:
             stacks: the atoms of the leaves, stacked along axis 0.
             count: the number of trips.
             weights: as many ones, Float32, as an atom whose value is not known: a product with them is the
-                fast way to add up rows.
+                fast way to add up rows. ``None``: rows are added up.
         """
         known: dict[Any, Any] = {}
 
@@ -137,7 +152,7 @@ def _product(a: Any, b: Any, contract: Any, batch: Any) -> Any:
 def _weighed(weights: Any, stack: Any) -> Any:
     """The sum over the first axis."""
     shape = stack.shape[1:]
-    if stack.dtype.kind not in ("float", "complex") or stack.dtype.itemsize < 4:
+    if weights is None or stack.dtype.kind not in ("float", "complex") or stack.dtype.itemsize < 4:
         return reduce_sum(stack, axes=(0,))
     if weights.dtype is not stack.dtype:
         weights = convert(weights, dtype=stack.dtype)
