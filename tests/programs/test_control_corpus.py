@@ -184,23 +184,24 @@ def exact_derivatives(f, xs, others, order):
 
 
 LONG = [
-    (long.population, 1, [[0.2, 1.3]], [(0,), (1,), (2,), (99,), (1_000,), (100_000,)]),
-    (long.population, 2, [[0.2, 1.3], [0.9, -0.4]], [(0,), (1,), (500,), (10_000,)]),
+    (long.population, 1, [[0.2, 1.3]], [(0, 0.1), (1, 0.1), (2, 0.1), (99, 2e-2), (1_000, 2e-3), (100_000, 2e-5)]),
+    (long.population, 2, [[0.2, 1.3], [0.9, -0.4]], [(0, 0.1), (1, 0.1), (500, 4e-3), (10_000, 2e-4)]),
     (long.nested, 2, [[0.2, 1.3], [1.9, -0.4]], [(0,), (1,), (30,)]),
-    (long.nested, 1, [[0.2, 1.3]], [(2_000,)]),
+    (long.nested, 1, [[0.2, 1.3]], [(5_000,)]),
     (long.leave_at, 2, [[0.4]], [(0, -1), (1, 0), (1_000, 0), (1_000, 1), (1_000, 999), (1_000, -1)]),
     (long.leave_at, 1, [[0.4]], [(100_000, 0), (100_000, 99_999), (100_000, -1)]),
-]
+]  # fmt: skip
+LONG_NAMES = [f"{f.__name__}, order {order}" for f, order, _, _ in LONG]
 
 
-@pytest.mark.parametrize(("f", "order", "points", "settings"), LONG)
+@pytest.mark.parametrize(("f", "order", "points", "settings"), LONG, ids=LONG_NAMES)
 def test_loops_of_many_trips(f, order, points, settings):
     run = compiled_derivatives(f, points[0], settings[0], order)
     for xs in points:
         for others in settings:
             expected = exact_derivatives(f, xs, others, order)
             np.testing.assert_allclose(
-                run(xs, others), expected, rtol=1e-8, atol=1e-8, err_msg=f"{xs} {others}"
+                run(xs, others), expected, rtol=1e-6, atol=1e-6, err_msg=f"{xs} {others}"
             )
 
 

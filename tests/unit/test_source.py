@@ -273,6 +273,7 @@ quit()
 """
 
 
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # the child starts another program at once
 def test_a_prompt():
     """What is typed at the prompt of Python, on a terminal."""
     process, terminal = pty.fork()

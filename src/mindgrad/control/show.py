@@ -29,8 +29,27 @@ def _numpy(*xs: Any, function: Callable[..., Any]) -> tuple[()]:
 
 
 def _xla(jax: Any, *xs: Any, function: Callable[..., Any]) -> tuple[()]:
-    jax.debug.callback(lambda *values: function(*[np.asarray(value) for value in values]), *xs, ordered=True)
+    types = [np.dtype(x.dtype) for x in xs]
+
+    def call(*values: Any) -> None:
+        function(*[_whole(np.asarray(value), dtype) for value, dtype in zip(values, types, strict=True)])
+
+    jax.debug.callback(call, *[_in_words(jax, x) for x in xs], ordered=True)
     return ()
+
+
+def _in_words(jax: Any, x: Any) -> Any:
+    """``x``; values of 64 bits as pairs of words, for jax would round them where its callbacks run."""
+    if x.dtype.itemsize != 8 or x.dtype.kind == "c":
+        return x
+    return jax.lax.bitcast_convert_type(x, np.uint32)
+
+
+def _whole(value: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """The value that came in words, or as it is."""
+    if value.dtype == np.uint32 and dtype.itemsize == 8:
+        return np.ascontiguousarray(value).view(dtype)[..., 0]
+    return value
 
 
 def _batch(size: int, xs: Sequence[Any], at: Sequence[int | None], function: Callable[..., Any]) -> Any:

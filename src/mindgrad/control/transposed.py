@@ -21,6 +21,9 @@ __all__ = ["TransposedTrip", "transposed_trip"]
 
 Indices = tuple[int, ...]
 
+#: by how much what is stacked must be smaller than what is added up, as stacks take memory
+_WORTH = 4
+
 
 class TransposedTrip:
     """One trip of the transposed loop.
@@ -32,7 +35,7 @@ class TransposedTrip:
         parts: the parts of the carry that have a cotangent.
         sliced: the scanned inputs whose slices have one.
         deferred: the constants whose cotangents are made behind the loop.
-        leaves: of the stacks of known slices, cotangents of ys and further outputs, those that are used there.
+        leaves: which of the stacks of known slices, cotangents of ys and further outputs are used there.
         after: ``(*known constants, *leaves, stacked) ↦ cotangents of deferred``.
     """
 
@@ -96,7 +99,7 @@ def _deferred(
         for k, ct in of_consts.items():
             if k not in chosen:
                 leaves = [x for x in Totals(trip, varying, [ct]).leaves if x not in there]
-                if sum(x.type.size for x in leaves) <= ct.type.size:
+                if _WORTH * sum(x.type.size for x in leaves) <= ct.type.size:
                     chosen.append(k)
                     there.update(leaves)
     return tuple(sorted(chosen))

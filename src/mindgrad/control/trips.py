@@ -25,10 +25,11 @@ __all__ = ["LinearTrip", "linear_trip"]
 
 Indices = tuple[int, ...]
 
-#: how many trips are made at once, also in a loop inside of another; and the most bytes that they take
+#: how many trips are made at once, also in a loop inside of another; and the most elements that a value of
+#: them has, as rows that no trip fills are work for nothing
 _ROWS = 128
 _INNER_ROWS = 16
-_BYTES = 4 << 20
+_ELEMENTS = 4096
 
 
 class LinearTrip:
@@ -102,8 +103,8 @@ class LinearTrip:
             self.totals = summed_graph(contributions, tuple(flags), self.rows)
 
     def _fitting(self, rows: int) -> int:
-        sizes = [y.type.size * y.dtype.itemsize for e in self.coefficients.equations for y in e.outputs]
-        while rows > 1 and rows * max(sizes, default=0) > _BYTES:
+        sizes = [y.type.size for e in self.coefficients.equations for y in e.outputs]
+        while rows > 1 and rows * max(sizes, default=0) > _ELEMENTS:
             rows //= 2
         return rows
 

@@ -30,24 +30,29 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         except RecursionError as error:
             if not ownership.tail_calls_are_loops():
                 raise
-            frame = _last_user_frame(error)
+            place = _recursive_call(error)
         # not while the error is handled: its traceback has a thousand frames
         refuse(
             "the function calls itself without end while it is traced: what ends the recursion is a tensor, "
             "whose value is not known while compiling, so both ways are traced",
             "Write a loop: while condition: …. A call of the function itself in 'return f(…)' becomes one.",
-            frame=frame,
+            at=place,
         )
 
 
-def _last_user_frame(error: BaseException) -> Any:
-    """The innermost frame of the traceback that is the user's."""
-    found, trace = None, error.__traceback__
+def _recursive_call(error: BaseException) -> Any:
+    """Where a function of the user is called by itself for the first time."""
+    passed: list[tuple[str, int, None, None, str]] = []
+    trace = error.__traceback__
     while trace is not None:
-        if not trace.tb_frame.f_code.co_filename.startswith(PACKAGE):
-            found = trace.tb_frame
+        code = trace.tb_frame.f_code
+        if not code.co_filename.startswith(PACKAGE):
+            place = (code.co_filename, trace.tb_lineno, None, None, code.co_name)
+            if place in passed:
+                return passed[-1]
+            passed.append(place)
         trace = trace.tb_next
-    return found
+    return None
 
 
 def _explain_undefined(error: NameError) -> None:

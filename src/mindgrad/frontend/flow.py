@@ -186,12 +186,15 @@ class Runtime:
         """A ``for`` over a range of which a bound is a tensor, as a ``while``."""
         index: list[Any] = [items.start]
 
+        count = len(names)
+
         def get_all() -> tuple:
-            return (*get(), index[0])
+            values = get()
+            return (*values[:count], index[0], *values[count:])
 
         def put_all(values: tuple) -> None:
-            put(values[:-1])
-            index[0] = values[-1]
+            put((*values[:count], *values[count + 1 :]))
+            index[0] = values[count]
 
         def goes_on() -> Any:
             inside = items.contains(index[0])

@@ -35,14 +35,16 @@ _LAZY = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 def handed_on(
     body: Sequence[ast.stmt], scope: Scope, assignments: Assignments
-) -> dict[ast.AST, tuple[str, ...]]:
-    """The names that each ``if`` and loop of a lowered function has to hand on.
+) -> dict[ast.AST, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The names that each ``if`` and loop of a lowered function has to hand on, and its scratch names.
 
-    ``scope`` is that of the function as it was written; flags of jumps are added to its names.
+    Scratch names are those that a side of an ``if`` assigns and that nobody reads behind it: the other
+    side must find them as they were. ``scope`` is that of the function as it was written; flags of jumps
+    are added to its names.
     """
     analysis = _Liveness(body, scope, assignments)
     analysis.block(body, frozenset())
-    return {node: tuple(names) for node, names in analysis.names.items()}
+    return {node: (tuple(names), tuple(scratch)) for node, (names, scratch) in analysis.names.items()}
 
 
 class _Liveness:
@@ -52,7 +54,7 @@ class _Liveness:
         self.always: Names = frozenset(scope.captured | scope.globals | scope.nonlocals)
         self.shared = sorted(scope.shared)
         self.assignments = assignments
-        self.names: dict[ast.AST, list[str]] = {}
+        self.names: dict[ast.AST, tuple[list[str], list[str]]] = {}
 
     def block(self, body: Sequence[ast.stmt], live: Names, raised: Names = frozenset()) -> Names:
         """The names read from the beginning of ``body`` on.
@@ -138,13 +140,16 @@ class _Liveness:
 
     def note(self, each: ast.AST, parts: Sequence[ast.AST], live: Names) -> None:
         live |= self.always
-        names = [name for name in self.assignments.binds(parts) if name in live]
+        bound = self.assignments.binds(parts)
+        names = [name for name in bound if name in live]
         mutated = self.assignments.mutates(parts)
         changed = [name for name in mutated if name in self.own and name not in names]
         # a loop is walked until nothing is added, so the last note of a statement is the largest
         calls = any(isinstance(node, ast.Call) for part in parts for node in ast.walk(part))
         shared = [name for name in self.shared if calls and name not in names and name not in changed]
-        self.names[each] = names + changed + shared
+        handed = names + changed + shared
+        scratch = [name for name in bound if name not in handed] if isinstance(each, ast.If) else []
+        self.names[each] = (handed, scratch)
 
     def target(self, each: Any, live: Names) -> Names:
         """Before the assignment to ``each`` of a value that is there already."""

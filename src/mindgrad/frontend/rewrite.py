@@ -173,11 +173,15 @@ class _Function(Expressions):
         return define(identifier, ["values__"], body, place)
 
     def _handed_on(self, node: ast.AST, number: int) -> tuple[Block, list[ast.expr]]:
-        """The helpers ``get`` and ``put`` of a construct, and the last arguments of its call."""
-        names = self.names[node]
+        """The helpers ``get`` and ``put`` of a construct, and the last arguments of its call.
+
+        They are of the names that it hands on, then of its scratch names.
+        """
+        names, scratch = self.names[node]
+        every = names + scratch
         get, put = f"get__{number}", f"put__{number}"
         listed = constant(tuple(mangled(each, self.owner) for each in names), node)
-        done = [self._get(get, names, node), self._put(put, names, node)]
+        done = [self._get(get, every, node), self._put(put, every, node)]
         return done, [name(get, node), name(put, node), listed]
 
     # -- statements ------------------------------------------------------------------------------

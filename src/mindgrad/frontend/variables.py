@@ -76,14 +76,20 @@ class State:
 
     Attributes:
         values: what the variables held when the construct began.
-        kept: for each the leaf objects and structure.
+        leaves, structures: of each the leaf objects and the structure.
     """
 
     __slots__ = ("get", "leaves", "names", "put", "structures", "values")
 
     def __init__(self, get: Callable[[], tuple], put: Callable[[tuple], None], names: Sequence[str]) -> None:
-        self.get, self.put, self.names = get, put, names
-        self.values = get()
+        count = len(names)
+        every = get()
+        # what only one side of an `if` uses: the other must find it as it was
+        scratch = every[count:]
+        self.get = lambda: get()[:count]
+        self.put = lambda values: put((*values, *scratch))
+        self.names = names
+        self.values = every[:count]
         for value in self.values:
             if type(value) is GrowingList:
                 value._read()

@@ -339,6 +339,6 @@ def masked_select(input: Any, mask: Any) -> Tensor:
     shape = broadcast_shapes("MaskedSelect", x.shape, where_.shape)
     values = known(where_)
     if values is None:
-        raise unknown_mask_error()
+        unknown_mask_error()
     chosen = np.flatnonzero(np.broadcast_to(values, shape)).astype(np.int32)
     return read_along(ravel(broadcast_to(x, shape)), chosen, 0)

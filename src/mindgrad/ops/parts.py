@@ -53,7 +53,7 @@ def getitem(x: Any, index: Any) -> Tensor:
     x = operand(x, _READ)
     found = resolve(index, x.shape)
     if found.is_unknown:
-        raise unknown_mask_error()
+        unknown_mask_error()
     part = _part(x, found.slots)
     if found.reversed:
         part = apply(structural.reverse, part, axes=tuple(found.reversed))

@@ -8,10 +8,11 @@ counts as one of them), else in front.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from mindgrad._base.refusal import refuse
 from mindgrad.core.dtype import bool_
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
@@ -210,7 +211,7 @@ def resolve(index: Any, shape: tuple[int, ...]) -> Subscript:
         count = 0 if found.is_unknown else len(found.mask.shape)
         if len(found.columns) != count:
             if found.is_unknown:
-                raise unknown_mask_error()
+                unknown_mask_error()
             found.mask = None
     return found
 
@@ -301,7 +302,7 @@ def _take_mask(found: Subscript, mask: Any, axis: int, shape: tuple[int, ...]) -
         found.middle.append(size)
     if isinstance(mask, Tensor):
         if found.is_unknown:
-            raise unknown_mask_error()
+            unknown_mask_error()
         found.mask, found.is_unknown = mask, True
     elif count == 0:  # a truth value: an axis of one element or none
         found.middle.append(1)
@@ -315,10 +316,10 @@ def _take_mask(found: Subscript, mask: Any, axis: int, shape: tuple[int, ...]) -
     return axis + count
 
 
-def unknown_mask_error() -> RuntimeError:
-    """The error of a mask whose values are unknown where they are needed."""
-    return RuntimeError(
-        f"For '{OPERATOR}', the shape of what a mask selects depends on its values, which are unknown "
-        f"while the program is being compiled. Use ops.where(mask, x, 0) or ops.masked_fill, which keep "
-        f"the shape, or run in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE)."
+def unknown_mask_error() -> NoReturn:
+    """Refuse what has as many elements as a mask that is not known."""
+    refuse(
+        f"For '{OPERATOR}', the shape of what a mask selects depends on its values, which are unknown while "
+        f"the program is being compiled",
+        "Use ops.where(mask, x, 0) or ops.masked_fill, which keep the shape, or run in PYNATIVE_MODE.",
     )

@@ -7,10 +7,9 @@ from typing import Any
 __all__ = ["leave_at", "nested", "population"]
 
 
-def population(z: Any, rate: Any, trips: Any, ops: Any) -> Any:
-    """Euler's method for z' = rate · z (1 − z) + sin(z) / 10, ``trips`` steps over two units of time."""
+def population(z: Any, rate: Any, trips: Any, h: Any, ops: Any) -> Any:
+    """Euler's method for z' = rate · z (1 − z) + sin(z) / 10, ``trips`` steps of ``h``."""
     i = 0
-    h = 2.0 / (trips + 1)
     while i < trips:
         z = z + h * (rate * z * (1.0 - z) + 0.1 * ops.sin(z))
         i += 1
@@ -18,8 +17,8 @@ def population(z: Any, rate: Any, trips: Any, ops: Any) -> Any:
 
 
 def nested(x: Any, y: Any, trips: Any, ops: Any) -> Any:
-    """A branch in a while in a while in a for of a Python range: 5 × ``trips`` × (about ten) trips."""
-    for k in range(5):
+    """A branch in a while in a while in a for of a Python range: 2 × ``trips`` × (up to ten) trips."""
+    for k in range(2):
         i = 0
         while i < trips:
             j = 0
