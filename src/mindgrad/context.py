@@ -54,7 +54,7 @@ def set_context(
         device_id: which GPU.
         checkpoint_slots: in reverse mode through a ``while`` on a tensor, how many states of the loop
             are saved at most (1024 by default, rounded down to a power of two, and fewer if they would take
-            more than 1 MiB). Up to so many trips nothing is computed twice, up to its square each
+            more than 256 KiB). Up to so many trips nothing is computed twice, up to its square each
             trip is replayed once, beyond log₂ of the rest more. Programs compiled from here on use it.
         **options: MindSpore's other options. ``enable_compile_cache=True`` with ``compile_cache_path`` keeps
             compiled programs on disk (as the environment variable ``MINDGRAD_CACHE_DIR`` does). The
