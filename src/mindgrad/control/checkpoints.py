@@ -25,7 +25,7 @@ from mindgrad.core.types import TensorType
 __all__ = ["save", "slots_for", "walk_back"]
 
 #: bytes that the slots of one loop may take, unless that leaves fewer than _FEWEST slots
-_BYTES = 1 << 20
+_BYTES = 1 << 18
 _FEWEST = 16
 #: the most slots of a loop inside of another, whose slots are filled anew in every trip of that
 _INNER = 64
