@@ -38,8 +38,8 @@ def handed_on(
 ) -> dict[ast.AST, tuple[tuple[str, ...], tuple[str, ...]]]:
     """The names that each ``if`` and loop of a lowered function has to hand on, and its scratch names.
 
-    Scratch names are those that a side of an ``if`` assigns and that nobody reads behind it: the other
-    side must find them as they were. ``scope`` is that of the function as it was written; flags of jumps
+    Scratch names are those that a construct assigns and that nobody reads behind it: the other side of an
+    ``if``, and what comes after a loop, must find them as they were. ``scope`` is that of the function as it was written; flags of jumps
     are added to its names.
     """
     analysis = _Liveness(body, scope, assignments)
@@ -148,7 +148,7 @@ class _Liveness:
         calls = any(isinstance(node, ast.Call) for part in parts for node in ast.walk(part))
         shared = [name for name in self.shared if calls and name not in names and name not in changed]
         handed = names + changed + shared
-        scratch = [name for name in bound if name not in handed] if isinstance(each, ast.If) else []
+        scratch = [name for name in bound if name not in handed]
         self.names[each] = (handed, scratch)
 
     def target(self, each: Any, live: Names) -> Names:

@@ -124,9 +124,7 @@ class Checked:
         self.state = [p for p in written if p.dtype.is_float]
         self.start = [p.asnumpy() for p in self.state]
         self.fixed = {p.name: p.asnumpy() for p in written if not p.dtype.is_float}
-        self._everything = derivatives_of(self.function, self.weights, MODES)
         self._compiled = ms.jit(derivatives_of(self.function, self.weights, compiled_modes(program.name)))
-        self._eager: dict[int, dict[str, Arrays]] = {}
 
     # -- one case ----------------------------------------------------------------------------------
 
@@ -159,11 +157,9 @@ class Checked:
         found = everything(_as_inputs(self.xs(case)), others, vs, us, cts)
         return {mode: arrays_of(tensors) for mode, tensors in found.items()}
 
-    def eager(self, index: int) -> dict[str, Arrays]:
-        """All derivatives of case ``index``, operator by operator."""
-        if index not in self._eager:
-            self._eager[index] = self._run(self._everything, index)
-        return self._eager[index]
+    def eager(self, index: int, modes: Sequence[str] = MODES) -> dict[str, Arrays]:
+        """The derivatives of case ``index`` that ``modes`` names, operator by operator."""
+        return self._run(derivatives_of(self.function, self.weights, modes), index)
 
     def compiled(self, index: int) -> dict[str, Arrays]:
         """The derivatives of case ``index`` that are compiled, as one program."""
