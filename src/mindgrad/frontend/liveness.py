@@ -39,8 +39,8 @@ def handed_on(
     """The names that each ``if`` and loop of a lowered function has to hand on, and its scratch names.
 
     Scratch names are those that a construct assigns and that nobody reads behind it: the other side of an
-    ``if``, and what comes after a loop, must find them as they were. ``scope`` is that of the function as it was written; flags of jumps
-    are added to its names.
+    ``if``, and what comes after a loop, must find them as they were. ``scope`` is that of the function as it
+    was written; flags of jumps are added to its names.
     """
     analysis = _Liveness(body, scope, assignments)
     analysis.block(body, frozenset())
