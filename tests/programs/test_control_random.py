@@ -23,15 +23,18 @@ def drawn_inputs(seed):
     )
 
 
-def derivatives_of(f):
-    """Value, gradient, and the Hessian times a direction, by reverse and by forward mode over reverse."""
+def derivatives_of(f, seconds=("reverse", "forward")):
+    """Value, gradient, and the Hessian times a direction, by the modes that ``seconds`` names over reverse."""
 
     def everything(xs, trips, vs):
         loss = lambda *xs: f(*xs, trips)
         slope = grad(loss, (0, 1, 2))
         along = lambda *xs: sum(g * v for g, v in zip(slope(*xs), vs, strict=True))
         value, gradient = ms.value_and_grad(loss, (0, 1, 2))(*xs)
-        return [value, *gradient, *grad(along, (0, 1, 2))(*xs), *jvp(slope, xs, vs)[1]]
+        found = [value, *gradient]
+        for mode in seconds:
+            found += grad(along, (0, 1, 2))(*xs) if mode == "reverse" else jvp(slope, xs, vs)[1]
+        return found
 
     return everything
 
@@ -41,17 +44,18 @@ def run(everything, xs, trips, vs):
     return [float(y.asnumpy()) for y in everything(as_tensors(xs), Tensor(np.array(trips)), as_tensors(vs))]
 
 
-def expected(source, seed):
+def expected(source, seed, count=2):
+    """The same by hyper-dual numbers, with ``count`` times the product with the Hessian."""
     xs, trips, vs = drawn_inputs(seed)
     drawn = function_of(source, ELEMENTARY)
     value, gradient, curved = derivatives(lambda *xs: drawn(*xs, trips), xs, vs)
-    return [value, *gradient, *curved, *curved]
+    return [value, *gradient, *curved * count]
 
 
-def check(everything, source, seeds):
+def check(everything, source, seeds, count=2):
     for seed in seeds:
         found = run(everything, *drawn_inputs(seed))
-        np.testing.assert_allclose(found, expected(source, seed), rtol=1e-9, atol=1e-9, err_msg=source)
+        np.testing.assert_allclose(found, expected(source, seed, count), rtol=1e-9, atol=1e-9, err_msg=source)
 
 
 @settings(max_examples=100)
@@ -60,11 +64,25 @@ def test_eager(source, seeds):
     check(derivatives_of(function_of(source, ops)), source, seeds)
 
 
-@settings(max_examples=8, phases=[Phase.reuse, Phase.generate])  # to shrink would compile hundreds
-@given(source=sources(), seeds=strategies.lists(SEEDS, min_size=8, max_size=8))
-def test_compiled(source, seeds):
-    """One compiled program takes the paths of all inputs."""
-    check(ms.jit(derivatives_of(function_of(source, ops))), source, seeds)
+PATHS = strategies.lists(SEEDS, min_size=8, max_size=8)
+#: one compiled program takes the paths of all inputs; to shrink would compile hundreds of programs
+COMPILING = settings(phases=[Phase.reuse, Phase.generate])
+
+
+@settings(COMPILING, max_examples=30)
+@given(source=sources(), seeds=PATHS)
+def test_compiled_values(source, seeds):
+    drawn = ms.jit(function_of(source, ops))
+    for seed in seeds:
+        found = run(lambda xs, trips, _: [drawn(*xs, trips)], *drawn_inputs(seed))
+        np.testing.assert_allclose(found, expected(source, seed)[:1], rtol=1e-9, atol=1e-9, err_msg=source)
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+@settings(COMPILING, max_examples=12)
+@given(source=sources(depth=2), seeds=PATHS)
+def test_compiled_derivatives(mode, source, seeds):
+    check(ms.jit(derivatives_of(function_of(source, ops), [mode])), source, seeds, count=1)
 
 
 def test_hyper_dual_numbers_know_their_derivatives():
