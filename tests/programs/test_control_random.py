@@ -69,7 +69,7 @@ PATHS = strategies.lists(SEEDS, min_size=8, max_size=8)
 COMPILING = settings(phases=[Phase.reuse, Phase.generate])
 
 
-@settings(COMPILING, max_examples=2)
+@settings(COMPILING, max_examples=8)
 @given(source=sources(), seeds=PATHS)
 def test_compiled_values(source, seeds):
     drawn = ms.jit(function_of(source, ops))
@@ -79,7 +79,7 @@ def test_compiled_values(source, seeds):
 
 
 @pytest.mark.parametrize("mode", ["reverse", "forward"])
-@settings(COMPILING, max_examples=1)
+@settings(COMPILING, max_examples=4)
 @given(source=sources(depth=2), seeds=PATHS)
 def test_compiled_derivatives(mode, source, seeds):
     check(ms.jit(derivatives_of(function_of(source, ops), [mode])), source, seeds, count=1)
