@@ -16,7 +16,8 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "mindgrad"
 ORDER = [
     {"_base"}, {"core"}, {"primitives"}, {"transforms"}, {"control"}, {"frontend", "backend"},
-    {"functional"}, {"ops", "nn", "common", "context", "communication"}, {"tools"},
+    {"functional"}, {"ops", "nn", "common", "context", "communication", "numpy"}, {"dataset"}, {"train"},
+    {"tools"},
     {"cli", "__init__", "__main__"},
 ]  # fmt: skip
 RANK = {room: rank for rank, group in enumerate(ORDER) for room in group}

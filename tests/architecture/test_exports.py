@@ -6,7 +6,9 @@ import types
 
 import pytest
 
-MODULES = ["mindgrad", "mindgrad.ops", "mindgrad.nn"]
+MODULES = [
+    "mindgrad", "mindgrad.ops", "mindgrad.nn", "mindgrad.train", "mindgrad.dataset", "mindgrad.numpy",
+]  # fmt: skip
 EXPORTS = [(module, name) for module in MODULES for name in importlib.import_module(module).__all__]
 
 

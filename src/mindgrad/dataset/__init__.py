@@ -1,0 +1,3 @@
+"""Datasets from NumPy arrays and Python generators."""
+
+__all__: list[str] = []

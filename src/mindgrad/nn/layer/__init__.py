@@ -1,0 +1,3 @@
+"""Layers: Cells with Parameters, and Cells that apply one function."""
+
+__all__: list[str] = []

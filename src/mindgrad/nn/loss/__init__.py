@@ -1,0 +1,3 @@
+"""Loss functions as Cells."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Training: the Model and its callbacks, mixed precision, files of Parameters."""
+
+__all__: list[str] = []
