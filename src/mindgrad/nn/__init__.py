@@ -9,5 +9,5 @@ from mindgrad.nn.loss import *  # noqa: F403
 from mindgrad.nn.optim import *  # noqa: F403
 from mindgrad.nn.wrap import *  # noqa: F403
 
-_OWN = ["Cell", "CellList", "ForwardValueAndGrad", "Jvp", "SequentialCell", "Vjp"]
-__all__ = list(dict.fromkeys(_OWN + layer.__all__ + loss.__all__ + optim.__all__ + wrap.__all__))
+__all__ = ["Cell", "CellList", "ForwardValueAndGrad", "Jvp", "SequentialCell", "Vjp"]
+__all__ = list(dict.fromkeys(__all__ + layer.__all__ + loss.__all__ + optim.__all__ + wrap.__all__))
