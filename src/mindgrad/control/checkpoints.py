@@ -1,15 +1,15 @@
 """Saving the carries of a loop whose trips are not known, and walking them back, in bounded memory.
 
-    save       x₀, x_p, x_2p, …  in K slots, p = K at first; when they are full, every second is kept and
-               p doubles
+    save       every carry x₀, x₁, … in K slots; if there are more, x₀, x_p, x_2p, … with p = K at first, and
+               whenever the slots are full, every second is kept and p doubles
     walk back  blocks of at most K trips, the last first: replay one from the nearest carry that is saved,
                keeping every carry in K slots; then walk it back, some trips at once (``trips``)
 
-Up to K² trips every trip is replayed once, from the carry at the start of its block. Beyond, a block's first
-carry lies up to p > K trips behind a saved one: it is reached by halves, and the halves are kept on a stack,
-so that log₂(p / K) / 2 further replays are needed in all. This is the schedule of recursive bisection
-(Griewank & Walther, *Evaluating Derivatives*, 2nd ed., section 12.3) below a uniform one. Memory: 2 K + 32
-carries and the coefficients of some trips.
+Up to K trips none is replayed, up to K² trips each once, from the carry at the start of its block. Beyond, a
+block's first carry lies up to p > K trips behind a saved one: it is reached by halves, and the halves are
+kept on a stack, so that log₂(p / K) / 2 further replays are needed in all. This is the schedule of recursive
+bisection (Griewank & Walther, *Evaluating Derivatives*, 2nd ed., section 12.3) below a uniform one. Memory:
+2 K + 34 − 2 log₂ K carries and the coefficients of some trips.
 
 These functions are given jax by their caller and emit ``while`` loops of static shapes.
 """
@@ -29,8 +29,6 @@ _BYTES = 1 << 18
 _FEWEST = 16
 #: the most slots of a loop inside of another, whose slots are filled anew in every trip of that
 _INNER = 64
-#: the depth of the stack of halves: enough for 2³¹ trips
-_DEPTH = 32
 
 
 def slots_for(kept: Sequence[TensorType], is_inner: bool) -> int:
@@ -113,9 +111,21 @@ def save(
         )
         return x, trips + count, period, slot + one, buffers
 
-    first = (tuple(carry), zero, np.int32(slots), zero, _empty(jax, carry, slots))
-    x, trips, period, _, buffers = loop(lambda state: goes_on(state[0]), segment, first)
+    # as long as every carry has a slot, no loop stands in the loop
+    x, trips, buffers = loop(
+        lambda now: (now[1] < slots) & goes_on(now[0]),
+        lambda now: (step(now[0]), now[1] + one, _put(jax, now[2], now[1], now[0])),
+        (tuple(carry), zero, _empty(jax, carry, slots)),
+    )
+    # from here on only the first of them counts
+    state = (x, trips, np.int32(slots), one, buffers)
+    x, trips, period, _, buffers = loop(lambda state: goes_on(state[0]), segment, state)
     return (*x, trips, period, *buffers)
+
+
+def _depth(slots: int) -> int:
+    """The size of the stack of halves: enough for 2³¹ trips."""
+    return max(2, 34 - 2 * (slots.bit_length() - 1))
 
 
 def walk_back(
@@ -204,8 +214,8 @@ def walk_back(
             k = k + one
             return k, x, _put(jax, held, k & np.int32(slots - 1), [x[part] for part in needed])
 
-        # the last trip of a block is not replayed
-        end = np.where(is_here, count - 1, count)
+        # the last trip of a block is not replayed, and none if there are slots for all
+        end = np.where(is_here, np.where(trips > slots, count - 1, zero), count)
         _, x, held = loop(lambda inner: inner[0] < end, advance, (zero, x, held))
         if rows > 1:
             # rows of the last chunk that no trip fills get a carry, of which nothing infinite can come
@@ -229,9 +239,9 @@ def walk_back(
         state = loop(lambda state: state[0] >= 0, chunk, state)
         return (*state[2], *state[3])
     last = np.where(trips > 0, ((trips - 1) // slots) * slots, -one)
-    held = _empty(jax, [buffers[k][0] for k in needed], slots)
-    stack = _empty(jax, [buffer[0] for buffer in buffers], _DEPTH)
-    places = np.zeros((_DEPTH,), "int32")
+    held = tuple([buffers[k] for k in needed])
+    stack = _empty(jax, [buffer[0] for buffer in buffers], _depth(slots))
+    places = np.zeros((_depth(slots),), "int32")
     start = (last, tuple(sums), tuple(cotangents), held, after, stack, places, zero)
     state = loop(lambda state: state[0] >= 0, walk, start)
     return (*state[1], *state[2])

@@ -30,6 +30,8 @@ Indices = tuple[int, ...]
 _ROWS = 128
 _INNER_ROWS = 16
 _ELEMENTS = 4096
+#: fewer at once are not worth the rows that no trip fills
+_FEWEST_ROWS = 8
 
 
 class LinearTrip:
@@ -106,7 +108,7 @@ class LinearTrip:
         sizes = [y.type.size for e in self.coefficients.equations for y in e.outputs]
         while rows > 1 and rows * max(sizes, default=0) > _ELEMENTS:
             rows //= 2
-        return rows
+        return rows if rows >= _FEWEST_ROWS else 1
 
 
 def _operands(equations: Iterable[Equation]) -> list[Variable]:

@@ -6,8 +6,11 @@ or wrote it says what it stands for now; the outermost compiled scope makes it a
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import types
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 from mindgrad.core.scope import GraphScope, innermost, open_scopes
@@ -16,7 +19,9 @@ from mindgrad.frontend.dependencies import MISSING, Dependencies
 
 __all__ = [
     "compilation",
+    "computing_in",
     "depends_on",
+    "float_type",
     "has_attribute",
     "is_compiling",
     "read",
@@ -58,6 +63,28 @@ def write(parameter: Any, value: Tensor) -> None:
         return
     scope.bindings[id(parameter)] = value
     scope.written[id(parameter)] = parameter
+
+
+class _Local(threading.local):
+    float_type: Any = None
+
+
+_local = _Local()
+
+
+def float_type() -> Any:
+    """The floating-point type that the Cell that runs now computes in; ``None``: those of its tensors."""
+    return _local.float_type
+
+
+@contextlib.contextmanager
+def computing_in(dtype: Any) -> Iterator[None]:
+    """While it is open operators read floating-point Parameters as ``dtype`` (``None``: as they are)."""
+    before, _local.float_type = _local.float_type, dtype
+    try:
+        yield
+    finally:
+        _local.float_type = before
 
 
 def _noted() -> Dependencies | None:

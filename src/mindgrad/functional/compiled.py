@@ -202,6 +202,19 @@ def _made(kind: Any, produced: Iterator[Tensor]) -> Any:
     return next(produced).item() if kind is _NUMBER else kind[0]
 
 
+def _signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Tensor]]:
+    """What selects a program, and the tensors that it is called with."""
+    # plain tensors, the usual case, need no walk through structures
+    key: Any = tuple([x.type if type(x) is Tensor else None for x in args])
+    if kwargs or None in key:
+        leaves, structure = flatten((args, kwargs))
+        key = (structure, tuple([_DATA.get(type(x)) or leaf_signature(x) for x in leaves]))
+        tensors = [x if isinstance(x, Tensor) else _as_tensor(x) for x in leaves if _is_data(x)]
+    else:
+        tensors = list(args)
+    return (key, settings.get("mode"), settings.get("device_target"), settings.get("device_id")), tensors
+
+
 def _is_data(leaf: Any) -> bool:
     return isinstance(leaf, Tensor) or type(leaf) in _DATA
 
@@ -245,21 +258,21 @@ class Compiled:
             # as when it is called from outside: what it assigns to elements of arguments stays inside
             args = tuple([as_it_is(x) if type(x) is Tensor else x for x in args])
             return entry.run(self.function, *args, **kwargs)
-        # plain tensors, the usual case, need no walk through structures
-        key: Any = tuple([x.type if type(x) is Tensor else None for x in args])
-        if kwargs or None in key:
-            leaves, structure = flatten((args, kwargs))
-            key = (structure, tuple([_DATA.get(type(x)) or leaf_signature(x) for x in leaves]))
-            tensors = [x if isinstance(x, Tensor) else _as_tensor(x) for x in leaves if _is_data(x)]
-        else:
-            tensors = list(args)
-        key = (key, settings.get("mode"), settings.get("device_target"), settings.get("device_id"))
+        key, tensors = _signature(args, kwargs)
         for program in self._programs.get(key, ()):
             if program.dependencies.hold():
                 program.history.hits += 1
                 return program.call(tensors)
         try:
             return self._compiled(key, args, kwargs).call(tensors)
+        except Exception as error:
+            without_own_frames(error)
+            raise
+
+    def prepare(self, *args: Any, **kwargs: Any) -> None:
+        """Compile the program for these arguments, unless there is one, without running it."""
+        try:
+            self._compiled(_signature(args, kwargs)[0], args, kwargs)
         except Exception as error:
             without_own_frames(error)
             raise

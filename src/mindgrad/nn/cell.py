@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 from mindgrad._base.refusal import without_own_frames
-from mindgrad.common.parameter import DEFAULT_NAME, Parameter, ParameterTuple
+from mindgrad._base.tree import map_leaves
+from mindgrad.common.parameter import Parameter
 from mindgrad.core import settings
+from mindgrad.core.dtype import DType, as_dtype
 from mindgrad.core.scope import open_scopes
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import entry, state
@@ -16,6 +17,7 @@ from mindgrad.frontend.dependencies import clock
 from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.custom import CustomDerivative
 from mindgrad.functional.hooks import backward_hooked
+from mindgrad.nn.inventory import Inventory
 
 __all__ = ["Cell", "HookHandle"]
 
@@ -39,7 +41,7 @@ class HookHandle:
 _FLAGS = ("training", "requires_grad")
 
 
-class Cell:
+class Cell(Inventory):
     """A building block: ``construct`` computes, attributes hold Parameters and inner Cells.
 
     In GRAPH_MODE a call compiles ``construct`` with everything in it to one program, once per
@@ -59,12 +61,13 @@ class Cell:
     [9.]
     """
 
-    _params: dict[str, Parameter]
-    _cells: dict[str, Cell]
     _hooks: dict[int, tuple[str, Any]]
     _changes: int
     _compiled: Compiled
     _custom: CustomDerivative | None
+
+    #: the element type that ``to_float`` chose
+    _to_float: DType | None = None
 
     def __init__(self, auto_prefix: bool = True, flags: dict[str, Any] | None = None) -> None:
         set_raw = object.__setattr__
@@ -152,42 +155,22 @@ class Cell:
         object.__delattr__(self, name)
         self._changed()
 
-    def insert_param_to_cell(
-        self, param_name: str, param: Parameter, check_name_contain_dot: bool = True
-    ) -> None:
-        """Add a Parameter under ``param_name``; a nameless one takes that name.
-
-        Raises:
-            KeyError: the name contains a dot.
-            TypeError: ``param`` is no Parameter.
-        """
-        if check_name_contain_dot and "." in param_name:
-            raise KeyError(f"For 'insert_param_to_cell', the name {param_name!r} must not contain '.'.")
-        if not isinstance(param, Parameter):
-            raise TypeError(
-                f"For 'insert_param_to_cell', 'param' must be a Parameter, but got {type(param).__name__}."
-            )
-        if param.name == DEFAULT_NAME:
-            param.name = param_name
-        self._cells.pop(param_name, None)
-        self._params[param_name] = param
-        object.__setattr__(self, param_name, param)
-        self._changed()
-
-    def insert_child_to_cell(self, child_name: str, child_cell: Cell) -> None:
-        """Add an inner Cell under ``child_name``."""
-        if not isinstance(child_cell, Cell):
-            raise TypeError(
-                f"For 'insert_child_to_cell', 'child_cell' must be a Cell, but got "
-                f"{type(child_cell).__name__}."
-            )
-        setattr(self, child_name, child_cell)
-
-    def add_flags(self, **flags: Any) -> Cell:
+    def add_flags(self, **flags: Any) -> Self:
         """Set attributes; gives the Cell itself."""
         for name, value in flags.items():
             setattr(self, name, value)
+        object.__setattr__(self, "_flags", {**self.get_flags(), **flags})
         return self
+
+    def add_flags_recursive(self, **flags: Any) -> Self:
+        """Set attributes of this Cell and all inside; gives the Cell itself."""
+        for _, cell in self.cells_and_names():
+            cell.add_flags(**flags)
+        return self
+
+    def get_flags(self) -> dict[str, Any]:
+        """What ``add_flags`` has set."""
+        return dict(self.__dict__.get("_flags", {}))
 
     # -- call ------------------------------------------------------------------------------------
 
@@ -202,6 +185,15 @@ class Cell:
 
     def _run(self, *args: Any, **kwargs: Any) -> Any:
         state.depends_on(self)
+        wanted = self._to_float
+        if wanted is not None:
+            args, kwargs = map_leaves(lambda x: _as_float(x, wanted), (args, kwargs))
+        if wanted is state.float_type():
+            return self._run_body(args, kwargs)
+        with state.computing_in(wanted):
+            return self._run_body(args, kwargs)
+
+    def _run_body(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self._custom is not None and open_scopes():
             if next(iter(self._parameters(True)), None) is not None:
                 raise RuntimeError(
@@ -293,110 +285,120 @@ class Cell:
         """The computation; every Cell defines its own."""
         raise AttributeError(f"For 'Cell', the method 'construct' of {type(self).__name__} is not defined.")
 
-    # -- Parameters ------------------------------------------------------------------------------
-
-    def _parameters(self, recurse: bool) -> Iterator[tuple[str, Parameter]]:
-        """Parameters with their attribute paths, each Parameter once."""
-        seen: set[int] = set()
-        for prefix, cell in self.cells_and_names() if recurse else [("", self)]:
-            for name, parameter in cell._own_parameters():
-                if id(parameter) not in seen:
-                    seen.add(id(parameter))
-                    yield (f"{prefix}.{name}" if prefix else name), parameter
-
-    def _own_parameters(self) -> Iterator[tuple[str, Parameter]]:
-        for name, value in self.__dict__.items():
-            if name in self._params:
-                yield name, self._params[name]
-            elif isinstance(value, ParameterTuple):
-                for parameter in value:
-                    yield parameter.name, parameter
-        for name, parameter in self._params.items():
-            if name not in self.__dict__:
-                yield name, parameter
-
-    def parameters_and_names(
-        self, name_prefix: str = "", expand: bool = True
-    ) -> Iterator[tuple[str, Parameter]]:
-        """Pairs of name and Parameter, this Cell's own first."""
-        for name, parameter in self._parameters(expand):
-            yield (f"{name_prefix}.{name}" if name_prefix else name), parameter
-
-    def get_parameters(self, expand: bool = True) -> Iterator[Parameter]:
-        """All Parameters, each once; ``expand=False``: without those of inner Cells."""
-        for _, parameter in self._parameters(expand):
-            yield parameter
-
-    def trainable_params(self, recurse: bool = True) -> list[Parameter]:
-        """Parameters with ``requires_grad``, in the order of attributes."""
-        return [p for p in self.get_parameters(recurse) if p.requires_grad]
-
-    def untrainable_params(self, recurse: bool = True) -> list[Parameter]:
-        """Parameters without ``requires_grad``."""
-        return [p for p in self.get_parameters(recurse) if not p.requires_grad]
-
-    def parameters_dict(self, recurse: bool = True) -> dict[str, Parameter]:
-        """Parameters by their names."""
-        return {p.name: p for p in self.get_parameters(recurse)}
-
-    def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
-        """Put ``prefix`` before the name of every Parameter."""
-        for parameter in self.get_parameters(recurse):
-            parameter.name = prefix + parameter.name
-
-    def check_names(self) -> None:
-        """Check that no two Parameters have one name.
-
-        Raises:
-            ValueError: two have.
-        """
-        named: dict[str, Parameter] = {}
-        for parameter in self.get_parameters():
-            if named.setdefault(parameter.name, parameter) is not parameter:
-                raise ValueError(
-                    f"The value of {parameter!r}: its name '{parameter.name}' already exists in "
-                    f"{type(self).__name__}. Give every Parameter a name of its own."
-                )
-
-    # -- inner Cells -----------------------------------------------------------------------------
-
-    def cells(self) -> list[Cell]:
-        """The Cells directly inside."""
-        return list(self.name_cells().values())
-
-    def name_cells(self) -> dict[str, Cell]:
-        """The Cells directly inside by attribute, each once."""
-        seen: dict[int, str] = {}
-        for name, cell in self._cells.items():
-            seen.setdefault(id(cell), name)
-        return {name: self._cells[name] for name in seen.values()}
-
-    def cells_and_names(self, name_prefix: str = "") -> Iterator[tuple[str, Cell]]:
-        """This Cell and all Cells inside it with their paths, each once, outermost first."""
-        seen: set[int] = set()
-        stack: list[tuple[str, Cell]] = [(name_prefix, self)]
-        while stack:
-            path, cell = stack.pop()
-            if id(cell) in seen:
-                continue
-            seen.add(id(cell))
-            yield path, cell
-            inner = [(f"{path}.{name}" if path else name, c) for name, c in cell._cells.items()]
-            stack.extend(reversed(inner))
-
     # -- modes -----------------------------------------------------------------------------------
 
-    def set_train(self, mode: bool = True) -> Cell:
+    def set_train(self, mode: bool = True) -> Self:
         """Set ``training`` of this Cell and all inside; gives the Cell itself."""
         for _, cell in self.cells_and_names():
             if cell.training is not mode:
                 cell.training = mode
         return self
 
-    def set_grad(self, requires_grad: bool = True) -> Cell:
+    def set_grad(self, requires_grad: bool = True) -> Self:
         """Set the attribute ``requires_grad``; gradients do not depend on it."""
         self.requires_grad = requires_grad
         return self
+
+    def to_float(self, dst_type: Any) -> Self:
+        """Compute in another floating-point type: this Cell and all that are inside it now.
+
+        When such a Cell is called, its floating-point inputs and the Parameters that it reads are
+        converted first. Parameters keep their own type, in which they are stored, assigned and
+        differentiated; results stay as they are computed. A later call of ``to_float``, of this Cell or of
+        one inside it, overrides an earlier one. Tensors that are plain attributes are not converted.
+
+        Args:
+            dst_type: float16, float32 or bfloat16.
+
+        Returns:
+            The Cell itself.
+
+        Raises:
+            ValueError: ``dst_type`` is another type.
+
+        >>> import mindgrad as ms
+        >>> class Scale(ms.nn.Cell):
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         self.factor = ms.Parameter(2.0)
+        ...     def construct(self, x):
+        ...         return self.factor * x
+        >>> Scale().to_float(ms.float16)(ms.Tensor([1.5]))
+        Tensor(shape=[1], dtype=Float16, value= [ 3.0000e+00])
+        """
+        try:
+            wanted = as_dtype(dst_type)
+        except TypeError:
+            wanted = None
+        if wanted is None or not wanted.is_float or wanted.itemsize > 4:
+            raise ValueError(
+                f"For 'to_float', the argument 'dst_type' should be float16, float32 or bfloat16, but got "
+                f"{dst_type}."
+            )
+        for _, cell in self.cells_and_names():
+            if cell._to_float is not wanted:
+                object.__setattr__(cell, "_to_float", wanted)
+                cell._changed()
+        return self
+
+    def cast_inputs(self, inputs: Any, dst_type: Any) -> list[Any]:
+        """``inputs``, a tuple or list, as a list with its floating-point tensors converted to ``dst_type``."""
+        wanted = as_dtype(dst_type)
+        return [map_leaves(lambda x: _as_float(x, wanted), each) for each in inputs]
+
+    @property
+    def bprop_debug(self) -> bool:
+        """Accepted for compatibility: in PYNATIVE_MODE ``bprop`` is ordinary Python always."""
+        return self.__dict__.get("_bprop_debug", False)
+
+    @bprop_debug.setter
+    def bprop_debug(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise TypeError(
+                f"For '{type(self).__name__}', 'bprop_debug' must be a bool, but got {type(value).__name__}."
+            )
+        object.__setattr__(self, "_bprop_debug", value)
+
+    # -- compiling -------------------------------------------------------------------------------
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Compile the program for these arguments without running it; nothing happens in PYNATIVE_MODE.
+
+        Args:
+            args, kwargs: as in a call of the Cell. Of tensors, only element types and shapes matter.
+        """
+        if settings.is_graph_mode():
+            self._compiled.prepare(*args, **kwargs)
+
+    def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:
+        """Accepted for compatibility: a program is compiled for each shape that the Cell is called with."""
+
+    def set_jit_config(self, jit_config: Any) -> None:
+        """Accepted for compatibility: a Cell is compiled whole, with all optimisations."""
+
+    def recompute(self, **kwargs: Any) -> None:
+        """Accepted for compatibility; changes no value. The compiler decides what is kept.
+
+        Args:
+            kwargs: ``mp_comm_recompute`` and ``parallel_optimizer_comm_recompute``, bools.
+
+        Raises:
+            ValueError: there is another argument.
+        """
+        for name in kwargs:
+            if name not in ("mp_comm_recompute", "parallel_optimizer_comm_recompute"):
+                raise ValueError(f"For 'recompute', there is no argument {name!r}.")
+
+    def shard(self, *args: Any, **kwargs: Any) -> None:
+        """A Cell is not divided among devices.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError(
+            f"For 'shard', {type(self).__name__} cannot be divided among devices: mindgrad runs a program on "
+            f"one device. Leave the call out; the results are the same."
+        )
 
     # -- how it looks ----------------------------------------------------------------------------
 
@@ -419,3 +421,10 @@ class Cell:
 
 def _equal(a: Any, b: Any) -> bool:
     return a is b or (type(a) is type(b) and isinstance(a, (bool, int, float, str)) and a == b)
+
+
+def _as_float(x: Any, wanted: DType) -> Any:
+    """``x``; a floating-point tensor converted to the type ``wanted``."""
+    if isinstance(x, Tensor) and x.dtype.is_float:
+        return x.astype(wanted)  # type: ignore[attr-defined]
+    return x

@@ -141,7 +141,7 @@ def assign_add(variable: Any, value: Any) -> Tensor:
     [4. 6.] [4. 6.]
     """
     _check_parameter("AssignAdd", variable)
-    return _assigned("AssignAdd", variable, arithmetic.add(variable, value))
+    return _assigned("AssignAdd", variable, arithmetic.add(variable.value(), value))
 
 
 def assign_sub(variable: Any, value: Any) -> Tensor:
@@ -153,7 +153,7 @@ def assign_sub(variable: Any, value: Any) -> Tensor:
     [-2. -2.] [-2. -2.]
     """
     _check_parameter("AssignSub", variable)
-    return _assigned("AssignSub", variable, arithmetic.sub(variable, value))
+    return _assigned("AssignSub", variable, arithmetic.sub(variable.value(), value))
 
 
 def _check_parameter(operator: str, variable: Any) -> None:

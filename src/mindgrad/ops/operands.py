@@ -54,7 +54,7 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
             return _as_tensor(x, like)
         if not x.is_parameter:
             return x
-        found = state.read(x)
+        found = _read(x)
         # what is not computed on is given back: it must not follow the Parameter
         return as_it_is(found) if found is x else found
     if isinstance(x, (bool, int, float, complex, np.ndarray, np.generic, list, tuple)):
@@ -70,6 +70,13 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
     raise TypeError(
         f"For '{operator}', the input must be a Tensor or a number, but got {x!r} of type {type(x).__name__}."
     )
+
+
+def _read(parameter: Tensor) -> Tensor:
+    """What a Parameter stands for, in the floating-point type that the Cell that runs now computes in."""
+    found = state.read(parameter)
+    wanted = state.float_type()
+    return cast(found, wanted) if wanted is not None and found.type.dtype.is_float else found
 
 
 def _as_tensor(number: Number, like: Tensor | None) -> Tensor:
@@ -201,9 +208,9 @@ def binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool
         return _with_numbers(primitive, operator, a, b, float_only)
     if a_tensor and b_tensor:
         if a.is_parameter:
-            a = state.read(a)
+            a = _read(a)
         if b.is_parameter:
-            b = state.read(b)
+            b = _read(b)
         if a.type is b.type and not (float_only and not a.type.dtype.is_inexact):
             if (primitive, a.type.dtype) not in _ACCEPTED:
                 accepted(primitive, operator, a, b)
@@ -213,7 +220,7 @@ def binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool
         if isinstance(number, np.generic):
             number = number.item()
         if isinstance(number, (bool, int, float, complex)):
-            tensor = state.read(tensor) if tensor.is_parameter else tensor
+            tensor = _read(tensor) if tensor.is_parameter else tensor
             dtype = promote_scalar(tensor.type.dtype, number)
             if float_only and not dtype.is_inexact:
                 dtype = promote_scalar(dtype, 1.0)

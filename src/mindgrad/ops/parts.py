@@ -265,7 +265,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
     [5. 2. 3.]
     """
     if x.is_parameter:
-        state.write(x, updated(x, index, value))
+        state.write(x, updated(x.value(), index, value))  # type: ignore[attr-defined]
     else:
         rebind(x, updated(x.__copy__(), index, value))
 
