@@ -382,3 +382,111 @@ def test_a_cell_can_be_made_inside_a_program(mode):
             return ops.GradOperation()(Scaled(3.0))(x) * Scaled(2.0)(x)
 
     assert Outer()(Tensor([5.0])).asnumpy() == [30.0]
+
+
+# --- to_float ---------------------------------------------------------------------------------------
+
+
+class Counting(nn.Cell):
+    """Computes with a Parameter, and writes others."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = Parameter(Tensor([1.0, 1e-5]), name="weight")
+        self.seen = Parameter(Tensor([0.0]), name="seen")
+        self.last = Parameter(Tensor([0.0, 0.0]), name="last")
+
+    def construct(self, x, scale=1.0):
+        assert {x.dtype, (self.weight * x).dtype, ops.add(x, self.weight).dtype} == {ms.float16}
+        ops.assign_add(self.seen, Tensor([1e-5]))
+        self.last[0] = 7.0
+        return x * self.weight * scale
+
+
+@MODES
+def test_to_float_computes_in_another_type_and_keeps_parameters(mode):
+    ms.set_context(mode=mode)
+    net = Counting()
+    assert net.to_float(ms.float16) is net
+    x = Tensor([1.0, 1.0 + 1e-4])
+    y = net(x)
+    assert y.dtype is ms.float16
+    assert [p.dtype for p in net.get_parameters()] == [ms.float32] * 3
+    # what is assigned is not rounded to float16 on the way
+    np.testing.assert_allclose(net.seen.asnumpy(), np.float32([1e-5]))
+    np.testing.assert_array_equal(net.last.asnumpy(), np.float32([7.0, 0.0]))
+    half = net.weight.asnumpy().astype(np.float16)
+    np.testing.assert_array_equal(y.asnumpy(), half * x.asnumpy().astype(np.float16))
+
+    gradients = ms.ops.GradOperation(get_all=True, get_by_list=True)(net, ParameterTuple([net.weight]))(x)
+    (dx,), (dw,) = gradients
+    assert (dx.dtype, dw.dtype) == (ms.float32, ms.float32)
+    np.testing.assert_array_equal(dx.asnumpy(), half.astype(np.float32))
+    np.testing.assert_array_equal(dw.asnumpy(), x.asnumpy().astype(np.float16).astype(np.float32))
+    np.testing.assert_array_equal(ops.grad(ops.grad(lambda v: (net(v) * net(v)).sum()))(x).dtype, ms.float32)
+
+    net.to_float(ms.float32)  # the program of the other type is not used again
+    with pytest.raises(AssertionError):
+        net(x)
+
+
+@MODES
+def test_to_float_of_inner_cells(mode):
+    ms.set_context(mode=mode)
+    net = Pair()
+    net.first.to_float(ms.float16)
+    x = Tensor([1.0 / 3.0])
+    half = np.float16(1 / 3) * np.float16(2.0) + np.float16(1.0)
+    np.testing.assert_allclose(net(x).asnumpy(), np.float32(half) * 3 + 1)
+    assert net(x).dtype is ms.float32
+    net.to_float(ms.float16)
+    net.second.to_float(ms.float32)
+    assert net.first(x).dtype is ms.float16 and net.second(net.first(x)).dtype is ms.float32
+    assert net(x).dtype is ms.float32  # float32 from the second, times the scale as float16
+
+
+@pytest.mark.parametrize("wrong", [ms.int32, ms.float64, "half a float", None])
+def test_to_float_takes_floating_point_types_only(wrong):
+    with pytest.raises(ValueError, match="'dst_type' should be float16, float32 or bfloat16"):
+        nn.Cell().to_float(wrong)
+
+
+def test_cast_inputs():
+    found = nn.Cell().cast_inputs([Tensor([1.0]), (Tensor([1]), 2.0)], ms.float16)
+    assert found[0].dtype is ms.float16 and found[1][0].dtype is ms.int64 and found[1][1] == 2.0
+
+
+# --- what programs do with Cells before they run them ----------------------------------------------
+
+
+def test_what_is_accepted_and_what_is_refused():
+    net = Pair()
+    visited = []
+    assert net.apply(visited.append) is net
+    assert visited == [net.first, net.second, net]
+    assert net.init_parameters_data() == {p: p for p in net.get_parameters()}
+    assert net.flatten_weights() is None and net.set_inputs(Tensor([1.0])) is None
+    net.recompute(mp_comm_recompute=False)
+    with pytest.raises(ValueError, match="'recompute', there is no argument 'when'"):
+        net.recompute(when=1)
+    with pytest.raises(RuntimeError, match="one device"):
+        net.shard((1,), (1,))
+    assert net.add_flags_recursive(fast=True) is net
+    assert net.first.fast and net.second.get_flags() == {"fast": True}
+    assert net.first.param_prefix == ""
+    net.update_cell_prefix()
+    assert [cell.param_prefix for _, cell in net.cells_and_names()] == ["", "first", "second"]
+    net.bprop_debug = True
+    assert net.bprop_debug and not net.first.bprop_debug
+    with pytest.raises(TypeError, match="'bprop_debug' must be a bool"):
+        net.bprop_debug = 1
+    assert net.to_float(ms.float32).set_train().set_grad() is net
+
+
+def test_compile_makes_the_program_that_the_call_uses():
+    ms.set_context(mode=ms.GRAPH_MODE)
+    net = Affine()
+    net.compile(Tensor([5.0]))
+    assert (net._compiled.cache_info().hits, net._compiled.cache_info().currsize) == (0, 1)
+    assert net(Tensor([2.0])).asnumpy() == 5.0
+    assert (net._compiled.cache_info().hits, net._compiled.cache_info().misses) == (1, 1)

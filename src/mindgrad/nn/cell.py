@@ -195,7 +195,7 @@ class Cell(Inventory):
 
     def _run_body(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self._custom is not None and open_scopes():
-            if next(iter(self._parameters(True)), None) is not None:
+            if next(iter(self._paths_and_parameters(True)), None) is not None:
                 raise RuntimeError(
                     f"The Cell with user defined 'bprop' function in scope '{type(self).__name__}' does "
                     f"not support Parameter data type: 'bprop' gives gradients of inputs only. Pass "
@@ -342,7 +342,7 @@ class Cell(Inventory):
         return self
 
     def cast_inputs(self, inputs: Any, dst_type: Any) -> list[Any]:
-        """``inputs``, a tuple or list, as a list with its floating-point tensors converted to ``dst_type``."""
+        """``inputs``, a tuple or list, as a list with floating-point tensors converted to ``dst_type``."""
         wanted = as_dtype(dst_type)
         return [map_leaves(lambda x: _as_float(x, wanted), each) for each in inputs]
 

@@ -1,0 +1,181 @@
+"""What a Cell holds: its Parameters and inner Cells, by attribute and by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Self
+
+from mindgrad.common.parameter import DEFAULT_NAME, Parameter, ParameterTuple
+
+__all__ = ["Inventory"]
+
+
+class Inventory:
+    """The part of a Cell that finds, names and adds what the Cell holds."""
+
+    _params: dict[str, Parameter]
+    _cells: dict[str, Any]
+
+    def _changed(self) -> None:
+        """Say that an attribute changed."""
+        raise NotImplementedError
+
+    # -- adding ----------------------------------------------------------------------------------
+
+    def insert_param_to_cell(
+        self, param_name: str, param: Parameter, check_name_contain_dot: bool = True
+    ) -> None:
+        """Add a Parameter under ``param_name``; a nameless one takes that name.
+
+        Raises:
+            KeyError: the name contains a dot.
+            TypeError: ``param`` is no Parameter.
+        """
+        if check_name_contain_dot and "." in param_name:
+            raise KeyError(f"For 'insert_param_to_cell', the name {param_name!r} must not contain '.'.")
+        if not isinstance(param, Parameter):
+            raise TypeError(
+                f"For 'insert_param_to_cell', 'param' must be a Parameter, but got {type(param).__name__}."
+            )
+        if param.name == DEFAULT_NAME:
+            param.name = param_name
+        self._cells.pop(param_name, None)
+        self._params[param_name] = param
+        object.__setattr__(self, param_name, param)
+        self._changed()
+
+    def insert_child_to_cell(self, child_name: str, child_cell: Any) -> None:
+        """Add an inner Cell under ``child_name``."""
+        if not isinstance(child_cell, Inventory):
+            raise TypeError(
+                f"For 'insert_child_to_cell', 'child_cell' must be a Cell, but got "
+                f"{type(child_cell).__name__}."
+            )
+        setattr(self, child_name, child_cell)
+
+    # -- Parameters ------------------------------------------------------------------------------
+
+    def _paths_and_parameters(self, recurse: bool) -> Iterator[tuple[str, Parameter]]:
+        """Parameters with their attribute paths, each Parameter once."""
+        seen: set[int] = set()
+        for prefix, cell in self.cells_and_names() if recurse else [("", self)]:
+            for name, parameter in cell._own_parameters():
+                if id(parameter) not in seen:
+                    seen.add(id(parameter))
+                    yield (f"{prefix}.{name}" if prefix else name), parameter
+
+    def _own_parameters(self) -> Iterator[tuple[str, Parameter]]:
+        for name, value in self.__dict__.items():
+            if name in self._params:
+                yield name, self._params[name]
+            elif isinstance(value, ParameterTuple):
+                for parameter in value:
+                    yield parameter.name, parameter
+        for name, parameter in self._params.items():
+            if name not in self.__dict__:
+                yield name, parameter
+
+    def parameters_and_names(
+        self, name_prefix: str = "", expand: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        """Pairs of name and Parameter, this Cell's own first."""
+        for name, parameter in self._paths_and_parameters(expand):
+            yield (f"{name_prefix}.{name}" if name_prefix else name), parameter
+
+    def get_parameters(self, expand: bool = True) -> Iterator[Parameter]:
+        """All Parameters, each once; ``expand=False``: without those of inner Cells."""
+        for _, parameter in self._paths_and_parameters(expand):
+            yield parameter
+
+    def trainable_params(self, recurse: bool = True) -> list[Parameter]:
+        """Parameters with ``requires_grad``, in the order of attributes."""
+        return [p for p in self.get_parameters(recurse) if p.requires_grad]
+
+    def untrainable_params(self, recurse: bool = True) -> list[Parameter]:
+        """Parameters without ``requires_grad``."""
+        return [p for p in self.get_parameters(recurse) if not p.requires_grad]
+
+    def parameters_dict(self, recurse: bool = True) -> dict[str, Parameter]:
+        """Parameters by their names."""
+        return {p.name: p for p in self.get_parameters(recurse)}
+
+    def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
+        """Put ``prefix`` before the name of every Parameter."""
+        for parameter in self.get_parameters(recurse):
+            parameter.name = prefix + parameter.name
+
+    def check_names(self) -> None:
+        """Check that no two Parameters have one name.
+
+        Raises:
+            ValueError: two have.
+        """
+        named: dict[str, Parameter] = {}
+        for parameter in self.get_parameters():
+            if named.setdefault(parameter.name, parameter) is not parameter:
+                raise ValueError(
+                    f"The value of {parameter!r}: its name '{parameter.name}' already exists in "
+                    f"{type(self).__name__}. Give every Parameter a name of its own."
+                )
+
+    # -- inner Cells -----------------------------------------------------------------------------
+
+    def cells(self) -> list[Any]:
+        """The Cells directly inside."""
+        return list(self.name_cells().values())
+
+    def name_cells(self) -> dict[str, Any]:
+        """The Cells directly inside by attribute, each once."""
+        seen: dict[int, str] = {}
+        for name, cell in self._cells.items():
+            seen.setdefault(id(cell), name)
+        return {name: self._cells[name] for name in seen.values()}
+
+    def cells_and_names(self, name_prefix: str = "") -> Iterator[tuple[str, Any]]:
+        """This Cell and all Cells inside it with their paths, each once, outermost first."""
+        seen: set[int] = set()
+        stack: list[tuple[str, Any]] = [(name_prefix, self)]
+        while stack:
+            path, cell = stack.pop()
+            if id(cell) in seen:
+                continue
+            seen.add(id(cell))
+            yield path, cell
+            inner = [(f"{path}.{name}" if path else name, c) for name, c in cell._cells.items()]
+            stack.extend(reversed(inner))
+
+    def apply(self, fn: Callable[[Any], Any]) -> Self:
+        """Call ``fn`` with every Cell inside, innermost first, and then with this one; gives the Cell itself.
+
+        Args:
+            fn: a function of one Cell, for instance one that initialises its Parameters.
+
+        >>> import mindgrad as ms
+        >>> net = ms.nn.SequentialCell(ms.nn.Cell(), ms.nn.Cell())
+        >>> _ = net.apply(lambda cell: cell.set_train())
+        >>> net[0].training
+        True
+        """
+        for cell in self.cells():
+            cell.apply(fn)
+        fn(self)
+        return self
+
+    # -- what MindSpore prepares before a net runs, and what is ready here from the start -----------
+
+    def init_parameters_data(self, auto_parallel_mode: bool = False) -> dict[Parameter, Parameter]:
+        """Each Parameter with itself: values are initialised when a Parameter is made."""
+        return {parameter: parameter for parameter in self.get_parameters()}
+
+    def flatten_weights(self, fusion_size: int = 0) -> None:
+        """Accepted for compatibility: where Parameters lie in memory is the back end's business."""
+
+    @property
+    def param_prefix(self) -> str:
+        """The path of this Cell in the one whose ``update_cell_prefix`` was called; else empty."""
+        return self.__dict__.get("_param_prefix", "")
+
+    def update_cell_prefix(self) -> None:
+        """Let every Cell inside know its path: its ``param_prefix``."""
+        for path, cell in self.cells_and_names():
+            object.__setattr__(cell, "_param_prefix", path)
