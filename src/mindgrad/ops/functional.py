@@ -22,6 +22,7 @@ from mindgrad.ops import joining as _joining
 from mindgrad.ops.activation import *  # noqa: F403
 from mindgrad.ops.affine import *  # noqa: F403
 from mindgrad.ops.arithmetic import *  # noqa: F403
+from mindgrad.ops.classification import *  # noqa: F403
 from mindgrad.ops.comparison import *  # noqa: F403
 from mindgrad.ops.complexes import *  # noqa: F403
 from mindgrad.ops.contraction import *  # noqa: F403
@@ -35,8 +36,10 @@ from mindgrad.ops.flow import *  # noqa: F403
 from mindgrad.ops.indexing import *  # noqa: F403
 from mindgrad.ops.joining import *  # noqa: F403
 from mindgrad.ops.layout import *  # noqa: F403
+from mindgrad.ops.likelihoods import *  # noqa: F403
 from mindgrad.ops.limits import *  # noqa: F403
 from mindgrad.ops.linalg import *  # noqa: F403
+from mindgrad.ops.losses import *  # noqa: F403
 from mindgrad.ops.math import *  # noqa: F403
 from mindgrad.ops.matrices import *  # noqa: F403
 from mindgrad.ops.moving import *  # noqa: F403

@@ -1,0 +1,352 @@
+"""Losses of classes: cross entropy, negative log-likelihood and margins between scores.
+
+Probabilities are never formed where a logarithm is wanted: what takes logits is computed by ``log_softmax``,
+and is exact for logits of any size.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.core.dtype import int32
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import arithmetic, comparison, layout, math, rectifiers
+from mindgrad.ops.activation import log_softmax, logsigmoid, number, real_operand
+from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.cumulative import cumprod
+from mindgrad.ops.indexing import gather_elements, take
+from mindgrad.ops.losses import checked_reduction, operands_of_one_shape, summarised
+from mindgrad.ops.matrices import one_hot
+from mindgrad.ops.operands import cast, choose, operand
+from mindgrad.ops.reduction import mean as mean_of
+from mindgrad.ops.reduction import sum as sum_of
+from mindgrad.ops.reduction import widened
+
+__all__ = [
+    "cross_entropy", "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "nll_loss",
+]  # fmt: skip
+
+
+# --- classes -----------------------------------------------------------------------------------------
+
+
+def _class_weights(operator: str, weight: Any, like: Tensor, classes: int) -> Tensor | None:
+    """The weight of each class, of the element type of ``like``."""
+    if weight is None:
+        return None
+    found = cast(real_operand(weight, operator), like.dtype)
+    if found.shape != (classes,):
+        raise ValueError(
+            f"For '{operator}', the 'weight' must have the shape ({classes},), one element for each class, "
+            f"but its shape is {found.shape}."
+        )
+    return found
+
+
+def _smoothing(operator: str, value: Any) -> float:
+    found = number(value, operator, "label_smoothing")
+    if not 0 <= found <= 1:
+        raise ValueError(f"For '{operator}', the 'label_smoothing' must be from 0 to 1, but got {value}.")
+    return found
+
+
+def _class_axis(operator: str, x: Tensor) -> int:
+    if not x.ndim:
+        raise ValueError(f"For '{operator}', the input must have an axis of classes, but it has no axes.")
+    return 0 if x.ndim == 1 else 1
+
+
+def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    return shape[:axis] + shape[axis + 1 :]
+
+
+def along_classes(weights: Tensor, rank: int, axis: int) -> Tensor:
+    """The weights of classes as a tensor that broadcasts along ``axis``."""
+    shape = tuple(-1 if i == axis else 1 for i in range(rank))
+    return layout.reshape(weights, shape)
+
+
+def _nll(
+    operator: str, x: Tensor, t: Tensor, weight: Any, ignore: Any, reduction: str, smoothing: float
+) -> tuple[Tensor, Tensor]:
+    """The loss of log-probabilities ``x`` for classes ``t``, and the sum of the weights that took part."""
+    checked_reduction(operator, reduction)
+    axis = _class_axis(operator, x)
+    classes = x.shape[axis]
+    if t.dtype.kind not in ("int", "uint"):
+        raise TypeError(f"For '{operator}', the target must hold the numbers of classes, but is {t.dtype}.")
+    if t.shape != _without(x.shape, axis):
+        raise ValueError(
+            f"For '{operator}', the target must have the shape {_without(x.shape, axis)}, that of the input "
+            f"{x.shape} without the axis of classes, but its shape is {t.shape}."
+        )
+    weights = _class_weights(operator, weight, x, classes)
+    counts = comparison.not_equal(t, whole_number(ignore, operator, "ignore_index"))
+    safe = choose(counts, t, 0)
+    chosen = _chosen(x, safe, axis)
+    shares = cast(counts, x.dtype)
+    if weights is not None:
+        shares = arithmetic.mul(shares, take(weights, safe, 0))
+    loss = choose(counts, arithmetic.neg(arithmetic.mul(shares, chosen)), 0.0)
+    if smoothing:
+        every = x if weights is None else arithmetic.mul(x, along_classes(weights, x.ndim, axis))
+        smooth = choose(counts, arithmetic.neg(sum_of(every, axis)), 0.0)
+        loss = arithmetic.add(
+            arithmetic.mul(loss, 1 - smoothing), arithmetic.mul(smooth, smoothing / classes)
+        )
+    total = sum_of(shares)
+    if reduction == "mean":
+        return arithmetic.div(sum_of(loss), total), total
+    return summarised(operator, loss, reduction), total
+
+
+def _chosen(x: Tensor, t: Tensor, axis: int) -> Tensor:
+    """The element of the class ``t`` along ``axis``."""
+    return layout.squeeze(gather_elements(x, axis, layout.expand_dims(t, axis)), axis)
+
+
+def nll_loss(
+    inputs: Any,
+    target: Any,
+    weight: Any = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """−w[t] x[t] for log-probabilities x of classes and the class t; the mean is that weighted by w.
+
+    Args:
+        inputs: a real tensor of shape (n, c), (n, c, …) or (c,): logarithms of probabilities.
+        target: integers of the shape without the axis of c classes.
+        weight: the weights w of the classes, of shape (c,); ``None``: all 1.
+        ignore_index: a class whose elements take no part.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        label_smoothing: the share, from 0 to 1, that all classes have in place of the target.
+
+    Returns:
+        Tensor of no axes, or of the shape of ``target`` with ``"none"``. The mean of no elements is NaN.
+
+    Raises:
+        TypeError: ``inputs`` is complex or no tensor, or ``target`` holds no integers.
+        ValueError: the shapes do not fit, or an argument is out of range.
+        IndexError: a known class is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> x = ops.log(Tensor([[0.5, 0.5], [0.25, 0.75]]))
+    >>> print(f"{ops.nll_loss(x, Tensor([0, 0])):.4f}")
+    1.0397
+    """
+    x = real_operand(inputs, "NLLLoss")
+    smoothing = _smoothing("NLLLoss", label_smoothing)
+    t = operand(target, "NLLLoss")
+    return cast(_nll("NLLLoss", widened(x), t, weight, ignore_index, reduction, smoothing)[0], x.dtype)
+
+
+def nll_loss_and_weight(
+    logits: Any, labels: Any, weight: Any, reduction: str, ignore_index: int
+) -> tuple[Tensor, Tensor]:
+    """:func:`nll_loss`, and the sum of the weights of the classes that took part."""
+    x = real_operand(logits, "NLLLoss")
+    found = _nll("NLLLoss", x, operand(labels, "NLLLoss"), weight, ignore_index, reduction, 0.0)
+    return found[0], found[1]
+
+
+def cross_entropy(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """−Σ_c w_c p_c log softmax(x)_c: of logits x with classes, or with probabilities p of classes.
+
+    Args:
+        input: a real tensor of shape (n, c), (n, c, …) or (c,): logits.
+        target: integers of the shape without the axis of c classes; or the probabilities p, a real
+            tensor of the shape of ``input``.
+        weight: the weights w of the classes, of shape (c,); ``None``: all 1.
+        ignore_index: a class whose elements take no part; it has no meaning for probabilities.
+        reduction: ``"mean"``: for classes weighted by w, for probabilities over all elements of the
+            other axes; ``"sum"`` or ``"none"``.
+        label_smoothing: the share ε: p becomes (1 − ε) p + ε / c.
+
+    Returns:
+        Tensor of no axes, or of the shape without the axis of classes with ``"none"``.
+
+    Raises:
+        TypeError: an operand is complex, or neither a tensor nor a number.
+        ValueError: the shapes do not fit, or an argument is out of range.
+        IndexError: a known class is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.cross_entropy(Tensor([[1000.0, 0.0], [0.0, 0.0]]), Tensor([0, 1])):.4f}")
+    0.3466
+    """
+    operator = "CrossEntropyLoss"
+    given = real_operand(input, operator)
+    x = widened(given)
+    smoothing = _smoothing(operator, label_smoothing)
+    axis = _class_axis(operator, x)
+    t = operand(target, operator)
+    logs = log_softmax(x, axis)
+    if not t.dtype.is_float:
+        return cast(_nll(operator, logs, t, weight, ignore_index, reduction, smoothing)[0], given.dtype)
+    if t.shape != x.shape:
+        raise ValueError(
+            f"For '{operator}', a target of probabilities must have the shape of the input, {x.shape}, but "
+            f"its shape is {t.shape}; a target of classes must hold integers."
+        )
+    p = cast(t, x.dtype)
+    if smoothing:
+        p = arithmetic.add(arithmetic.mul(p, 1 - smoothing), smoothing / x.shape[axis])
+    weights = _class_weights(operator, weight, x, x.shape[axis])
+    terms = arithmetic.mul_no_nan(logs, p)
+    if weights is not None:
+        terms = arithmetic.mul(terms, along_classes(weights, x.ndim, axis))
+    return cast(summarised(operator, arithmetic.neg(sum_of(terms, axis)), reduction), given.dtype)
+
+
+def softmax_cross_entropy(logits: Any, labels: Any) -> tuple[Tensor, Tensor]:
+    """−Σ_c p_c log softmax(x)_c of each row, and its derivative for the logits x (that Σ p = 1 gives).
+
+    Args:
+        logits: a real tensor of shape (n, c).
+        labels: the probabilities p, of the same shape.
+
+    Returns:
+        The loss, a tensor of shape (n,), and softmax(x) − p.
+
+    Raises:
+        TypeError: an operand is complex, or neither a tensor nor a number.
+        ValueError: the shapes differ, or are not (n, c).
+    """
+    operator = "SoftmaxCrossEntropyWithLogits"
+    x, p = operands_of_one_shape(operator, logits=logits, labels=labels)
+    if x.ndim != 2:
+        raise ValueError(f"For '{operator}', the 'logits' must have 2 axes, but the shape is {x.shape}.")
+    logs = log_softmax(x, 1)
+    return arithmetic.neg(sum_of(arithmetic.mul_no_nan(logs, p), 1)), arithmetic.sub(math.exp(logs), p)
+
+
+def multi_margin_loss(
+    input: Any, target: Any, p: int = 1, margin: float = 1, weight: Any = None, reduction: str = "mean"
+) -> Tensor:
+    """Σ_{i ≠ t} w[t] max(0, margin − x[t] + x[i])^p / c of each row x of scores and its class t.
+
+    Args:
+        input: a real tensor of shape (n, c).
+        target: integers of shape (n,).
+        p: the exponent, 1 or 2.
+        margin: by how much the score of the class shall be the greatest.
+        weight: the weights w of the classes, of shape (c,); ``None``: all 1.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Returns:
+        Tensor of no axes, or of shape (n,) with ``"none"``.
+
+    Raises:
+        TypeError: ``input`` is complex or no tensor, or an argument of another type.
+        ValueError: the shapes do not fit, ``p`` is neither 1 nor 2, or ``reduction`` another word.
+        IndexError: a known class is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.multi_margin_loss(Tensor([[0.5, 1.0, 2.0]]), Tensor([1])))
+    0.8333333
+    """
+    operator = "MultiMarginLoss"
+    x = real_operand(input, operator)
+    t = operand(target, operator)
+    if p not in (1, 2):
+        raise ValueError(f"For '{operator}', the 'p' must be 1 or 2, but got {p!r}.")
+    if x.ndim != 2 or t.shape != x.shape[:1]:
+        raise ValueError(
+            f"For '{operator}', the input must have the shape (n, c) and the target (n,), but the shapes are "
+            f"{x.shape} and {t.shape}."
+        )
+    own = _chosen(x, t, 1)
+    behind = arithmetic.sub(x, layout.expand_dims(own, 1))
+    terms = rectifiers.relu(arithmetic.add(behind, number(margin, operator, "margin")))
+    terms = terms if p == 1 else math.square(terms)
+    weights = _class_weights(operator, weight, x, x.shape[1])
+    if weights is not None:
+        terms = arithmetic.mul(terms, layout.expand_dims(take(weights, t, 0), 1))
+    others = comparison.equal(one_hot(t, x.shape[1], 1.0, 0.0), 0.0)
+    return summarised(operator, mean_of(choose(others, terms, 0.0), 1), reduction)
+
+
+# --- several classes at once -------------------------------------------------------------------------
+
+
+def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
+    """Σ_{j in T, i not in T} max(0, 1 − (x[j] − x[i])) / c of each row x of scores and its classes T.
+
+    Args:
+        input: a real tensor of shape (n, c) or (c,).
+        target: integers of the same shape: the classes T, in front of the first −1.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Returns:
+        Tensor of no axes, or of shape (n,) with ``"none"``.
+
+    Raises:
+        TypeError: ``input`` is complex or no tensor, or ``target`` holds no integers.
+        ValueError: the shapes differ or are none of these, or ``reduction`` is another word.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.multilabel_margin_loss(Tensor([0.1, 0.2, 0.4, 0.8]), Tensor([3, 0, -1, 1])):.4f}")
+    0.8500
+    """
+    operator = "MultiLabelMarginLoss"
+    x, t = real_operand(input, operator), operand(target, operator)
+    if t.dtype.kind != "int":
+        raise TypeError(f"For '{operator}', the target must hold the numbers of classes, but is {t.dtype}.")
+    if x.shape != t.shape or x.ndim not in (1, 2):
+        raise ValueError(
+            f"For '{operator}', input and target must both have the shape (n, c) or (c,), but the shapes "
+            f"are {x.shape} and {t.shape}."
+        )
+    classes = x.shape[-1]
+    counts = cumprod(cast(comparison.greater_equal(t, 0), int32), -1)
+    marks = one_hot(t, classes, 1.0, 0.0)  # nothing for −1
+    chosen = sum_of(arithmetic.mul(marks, layout.expand_dims(cast(counts, marks.dtype), -1)), -2)
+    is_chosen = comparison.greater(chosen, 0.0)
+    gaps = arithmetic.sub(layout.expand_dims(x, -1), layout.expand_dims(x, -2))  # x[j] − x[i] at (j, i)
+    pairs = comparison.logical_and(
+        layout.expand_dims(is_chosen, -1), comparison.logical_not(layout.expand_dims(is_chosen, -2))
+    )
+    terms = choose(pairs, rectifiers.relu(arithmetic.sub(1.0, gaps)), 0.0)
+    return summarised(operator, arithmetic.mul(sum_of(terms, (-2, -1)), 1 / classes), reduction)
+
+
+def multilabel_soft_margin_loss(
+    input: Any, target: Any, weight: Any = None, reduction: str = "mean"
+) -> Tensor:
+    """−Σ_c w_c (t log σ(x) + (1 − t) log σ(−x)) / c over the last axis.
+
+    Args:
+        input: a real tensor of shape (…, c): logits.
+        target: a real tensor of the same shape: 1 for classes that hold, 0 for others.
+        weight: the weights w of the classes; ``None``: all 1.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Returns:
+        Tensor of no axes, or of the shape without the last axis with ``"none"``.
+
+    Raises:
+        TypeError: an operand is complex, or neither a tensor nor a number.
+        ValueError: the shapes do not fit, or ``reduction`` is another word.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.multilabel_soft_margin_loss(Tensor([[0.0, 0.0]]), Tensor([[1.0, 0.0]])):.4f}")
+    0.6931
+    """
+    operator = "MultiLabelSoftMarginLoss"
+    x, t = operands_of_one_shape(operator, input=input, target=target)
+    terms = arithmetic.add(
+        arithmetic.mul(t, logsigmoid(x)),
+        arithmetic.mul(arithmetic.sub(1.0, t), logsigmoid(arithmetic.neg(x))),
+    )
+    if weight is not None:
+        terms = arithmetic.mul(terms, cast(real_operand(weight, operator), terms.dtype))
+    return summarised(operator, arithmetic.neg(mean_of(terms, -1)), reduction)

@@ -1,0 +1,198 @@
+"""Losses that are negative log-likelihoods: of truth values, of numbers, and of distributions.
+
+What takes logits is computed by ``softplus``, and is exact for logits of any size.
+"""
+
+from __future__ import annotations
+
+import math as _math
+from typing import Any
+
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import arithmetic, comparison, limits, math
+from mindgrad.ops.activation import real_operand
+from mindgrad.ops.losses import checked_reduction, operands_of_one_shape, positive, softplus, summarised
+from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, choose, promoted
+from mindgrad.ops.reduction import flag, widened
+from mindgrad.ops.reduction import sum as sum_of
+
+__all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "gaussian_nll_loss", "kl_div"]
+
+
+# --- truth values ------------------------------------------------------------------------------------
+
+
+def _weighted(operator: str, loss: Tensor, weight: Any, name: str = "weight") -> Tensor:
+    if weight is None:
+        return loss
+    found = cast(real_operand(weight, operator), loss.dtype)
+    if broadcast_shapes(operator, loss.shape, found.shape) != loss.shape:
+        raise ValueError(
+            f"For '{operator}', the '{name}' must broadcast to the shape {loss.shape} of the input, but its "
+            f"shape is {found.shape}."
+        )
+    return arithmetic.mul(loss, found)
+
+
+def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction: str = "mean") -> Tensor:
+    """−w (t log(p + ε) + (1 − t) log(1 − p + ε)) of probabilities p and targets t, with ε = 1e-12.
+
+    For large logits use :func:`binary_cross_entropy_with_logits`, which is exact.
+
+    Args:
+        logits: the probabilities p, a real tensor with elements from 0 to 1.
+        labels: the targets t, of the same shape.
+        weight: the weights w, a tensor that broadcasts to this shape; ``None``: all 1.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Returns:
+        Tensor of no axes, or of the shape of ``logits`` with ``"none"``.
+
+    Raises:
+        TypeError: an operand is complex, or neither a tensor nor a number.
+        ValueError: the shapes do not fit, or ``reduction`` is another word.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.binary_cross_entropy(Tensor([0.5, 0.75]), Tensor([1.0, 1.0])):.4f}")
+    0.4904
+    """
+    operator = "BinaryCrossEntropy"
+    given, t = operands_of_one_shape(operator, logits=logits, labels=labels)
+    p, t = widened(given), widened(t)
+    yes = arithmetic.mul(t, math.log(arithmetic.add(p, 1e-12)))
+    rest = arithmetic.add(arithmetic.sub(1.0, p), 1e-12)
+    no = arithmetic.mul(arithmetic.sub(1.0, t), math.log(rest))
+    loss = _weighted(operator, arithmetic.neg(arithmetic.add(yes, no)), weight)
+    return cast(summarised(operator, loss, reduction), given.dtype)
+
+
+def binary_cross_entropy_with_logits(
+    logits: Any, label: Any, weight: Any = None, pos_weight: Any = None, reduction: str = "mean"
+) -> Tensor:
+    """w (P t softplus(−x) + (1 − t) softplus(x)): −log-likelihood of t for the probability sigmoid(x).
+
+    Args:
+        logits: the logits x, a real tensor.
+        label: the targets t, of the same shape.
+        weight: the weights w, a tensor that broadcasts to this shape; ``None``: all 1.
+        pos_weight: the weights P of targets 1, likewise.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Returns:
+        Tensor of no axes, or of the shape of ``logits`` with ``"none"``.
+
+    Raises:
+        TypeError: an operand is complex, or neither a tensor nor a number.
+        ValueError: the shapes do not fit, or ``reduction`` is another word.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.binary_cross_entropy_with_logits(Tensor([-800.0, 800.0]), Tensor([1.0, 1.0])))
+    400.0
+    """
+    operator = "BCEWithLogitsLoss"
+    x, t = operands_of_one_shape(operator, logits=logits, label=label)
+    yes = _weighted(operator, arithmetic.mul(t, softplus(arithmetic.neg(x))), pos_weight, "pos_weight")
+    no = arithmetic.mul(arithmetic.sub(1.0, t), softplus(x))
+    return summarised(operator, _weighted(operator, arithmetic.add(yes, no), weight), reduction)
+
+
+# --- distributions -----------------------------------------------------------------------------------
+
+
+def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Tensor:
+    """p (log p − x) for logarithms x of probabilities and probabilities p; 0 where p is 0.
+
+    Args:
+        logits: the logarithms x, a real tensor.
+        labels: the probabilities p, of the same shape.
+        reduction: ``"mean"`` (over all elements), ``"batchmean"`` (the sum divided by the first size, the
+            Kullback–Leibler divergence), ``"sum"`` or ``"none"``.
+
+    Returns:
+        Tensor of no axes, or of the shape of ``logits`` with ``"none"``.
+
+    Raises:
+        TypeError: an operand is complex, or neither a tensor nor a number.
+        ValueError: the shapes differ, or ``reduction`` is another word.
+
+    >>> from mindgrad import Tensor, ops
+    >>> x = ops.log(Tensor([[0.5, 0.5]]))
+    >>> print(f"{ops.kl_div(x, Tensor([[0.0, 1.0]]), 'batchmean'):.4f}")
+    0.6931
+    """
+    operator = "KLDivLoss"
+    checked_reduction(operator, reduction, ("batchmean",))
+    x, p = operands_of_one_shape(operator, logits=logits, labels=labels)
+    loss = arithmetic.sub(math.xlogy(p, p), arithmetic.mul_no_nan(x, p))
+    if reduction != "batchmean":
+        return summarised(operator, loss, reduction)
+    return arithmetic.div(sum_of(loss), x.shape[0] if x.ndim else 1)
+
+
+def poisson_nll(input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: str) -> Tensor:
+    """λ − t log(λ + eps) with λ = ``input``, or exp(x) − t x with ``log_input``.
+
+    With ``full`` Stirling's formula for log t! is added where t > 1: t log t − t + log(2πt) / 2.
+    """
+    operator = "PoissonNLLLoss"
+    x, t = operands_of_one_shape(operator, input=input, target=target)
+    if flag(log_input, operator, "log_input"):
+        loss = arithmetic.sub(math.exp(x), arithmetic.mul(t, x))
+    else:
+        loss = arithmetic.sub(
+            x, arithmetic.mul(t, math.log(arithmetic.add(x, positive(eps, operator, "eps"))))
+        )
+    if flag(full, operator, "full"):
+        many = comparison.greater(t, 1.0)
+        n = choose(many, t, 1.0)
+        stirling = arithmetic.add(
+            arithmetic.sub(math.xlogy(n, n), n),
+            arithmetic.mul(math.log(arithmetic.mul(n, 2 * _math.pi)), 0.5),
+        )
+        loss = arithmetic.add(loss, choose(many, stirling, 0.0))
+    return summarised(operator, loss, reduction)
+
+
+def gaussian_nll_loss(
+    x: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+) -> Tensor:
+    """(log v + (x − target)² / v) / 2 with v = max(var, eps), and log(2π) / 2 more if ``full``.
+
+    Args:
+        x: the mean of a normal distribution, a real tensor.
+        target: a real tensor whose shape broadcasts with it: what was observed.
+        var: its variance: of the shape of ``x``, with 1 in place of the last size, or without it.
+        full: whether the constant is added.
+        eps: the smallest variance, greater than 0.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Returns:
+        Tensor of no axes, or of the broadcast shape with ``"none"``.
+
+    Raises:
+        TypeError: an operand is complex or no tensor, or an argument of another type.
+        ValueError: the shapes do not fit, ``eps`` is not greater than 0, or ``reduction`` another word.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.gaussian_nll_loss(Tensor([1.0, 2.0]), Tensor([2.0, 4.0]), Tensor([1.0, 1.0])))
+    1.25
+    """
+    operator = "GaussianNLLLoss"
+    eps = positive(eps, operator, "eps")
+    mean, t, v = promoted(
+        operator, *[real_operand(each, operator) for each in (x, target, var)], broadcast=False
+    )
+    if v.shape == mean.shape[:-1] and v.shape != mean.shape:
+        v = v.reshape((*v.shape, 1))  # type: ignore[attr-defined]
+    shape = broadcast_shapes(operator, mean.shape, t.shape)
+    if broadcast_shapes(operator, shape, v.shape) != shape:
+        raise ValueError(
+            f"For '{operator}', the 'var' must have the shape of the input, with a last size of 1 or without "
+            f"it, but the shapes are {var.shape} and {mean.shape}."
+        )
+    v = limits.maximum(broadcast_to(v, shape), eps)
+    squared = math.square(arithmetic.sub(broadcast_to(mean, shape), broadcast_to(t, shape)))
+    loss = arithmetic.mul(arithmetic.add(math.log(v), arithmetic.div(squared, v)), 0.5)
+    if flag(full, operator, "full"):
+        loss = arithmetic.add(loss, 0.5 * _math.log(2 * _math.pi))
+    return cast(summarised(operator, loss, reduction), mean.dtype)

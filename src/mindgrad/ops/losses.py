@@ -1,0 +1,420 @@
+"""Losses that compare tensors of numbers: distances, margins and similarities.
+
+Each is one formula for every element (or row), followed by a reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+Targets are differentiated like any other input. Losses of classes are in ``ops.likelihoods``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import arithmetic, comparison, limits, math, rectifiers, rounding, statistics
+from mindgrad.ops.activation import number, real_operand
+from mindgrad.ops.operands import (
+    choose,
+    normalize_axis,
+    promoted,
+)
+from mindgrad.ops.reduction import flag
+from mindgrad.ops.reduction import mean as mean_of
+from mindgrad.ops.reduction import sum as sum_of
+from mindgrad.primitives import special
+
+__all__ = [
+    "cosine_embedding_loss", "cosine_similarity", "hinge_embedding_loss", "huber_loss",
+    "l1_loss", "margin_ranking_loss", "mse_loss", "smooth_l1_loss", "soft_margin_loss", "triplet_margin_loss",
+]  # fmt: skip
+
+REDUCTIONS = ("mean", "sum", "none")
+
+
+# --- what losses share -------------------------------------------------------------------------------
+
+
+def checked_reduction(operator: str, reduction: Any, also: tuple[str, ...] = ()) -> str:
+    """The name of a reduction.
+
+    Raises:
+        ValueError: it is none.
+    """
+    allowed = (*REDUCTIONS, *also)
+    if reduction not in allowed:
+        listed = ", ".join(repr(each) for each in allowed)
+        raise ValueError(f"For '{operator}', the 'reduction' must be one of {listed}, but got {reduction!r}.")
+    return reduction
+
+
+def summarised(operator: str, x: Tensor, reduction: Any) -> Tensor:
+    """The mean or the sum of ``x``, or ``x`` itself, by the name of the reduction."""
+    name = checked_reduction(operator, reduction)
+    if name == "none":
+        return x
+    return mean_of(x) if name == "mean" else sum_of(x)
+
+
+def operands_of_one_shape(operator: str, **tensors: Any) -> list[Tensor]:
+    """Real tensors of one element type whose shapes must be equal.
+
+    Raises:
+        TypeError: one is complex, or no tensor.
+        ValueError: the shapes differ.
+    """
+    found = promoted(operator, *[real_operand(x, operator) for x in tensors.values()], broadcast=False)
+    if len({x.shape for x in found}) > 1:
+        names = "', '".join(tensors)
+        raise ValueError(
+            f"For '{operator}', the shapes of '{names}' must be equal, but they are "
+            f"{', '.join(str(x.shape) for x in found)}."
+        )
+    return found
+
+
+def positive(value: Any, operator: str, name: str) -> float:
+    """``value`` as a float greater than 0.
+
+    Raises:
+        TypeError: it is no number.
+        ValueError: it is not greater than 0.
+    """
+    found = number(value, operator, name)
+    if not found > 0:
+        raise ValueError(f"For '{operator}', the '{name}' must be greater than 0, but got {value}.")
+    return found
+
+
+def softplus(x: Tensor) -> Tensor:
+    """log(1 + exp(x)) without overflow, for every x."""
+    return apply(special.softplus, x)
+
+
+# --- distances ---------------------------------------------------------------------------------------
+
+
+def _difference(operator: str, input: Any, target: Any) -> Tensor:
+    return arithmetic.sub(*promoted(operator, real_operand(input, operator), real_operand(target, operator)))
+
+
+def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
+    """|input − target|; its derivative where both are equal is 0.
+
+    Args:
+        input: a real tensor.
+        target: a real tensor whose shape broadcasts with it.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Returns:
+        Tensor of no axes, or of the broadcast shape with ``"none"``.
+
+    Raises:
+        TypeError: an operand is complex, or neither a tensor nor a number.
+        ValueError: the shapes do not broadcast, or ``reduction`` is another word.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.l1_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])))
+    1.5
+    """
+    return summarised("L1Loss", rounding.abs(_difference("L1Loss", input, target)), reduction)
+
+
+def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
+    """(input − target)².
+
+    Args:
+        input: a real tensor.
+        target: a real tensor whose shape broadcasts with it.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Returns:
+        Tensor of no axes, or of the broadcast shape with ``"none"``.
+
+    Raises:
+        TypeError: an operand is complex, or neither a tensor nor a number.
+        ValueError: the shapes do not broadcast, or ``reduction`` is another word.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.mse_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])))
+    2.5
+    """
+    return summarised("MSELoss", math.square(_difference("MSELoss", input, target)), reduction)
+
+
+def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = "none") -> Tensor:
+    """d² / (2β) where |d| < β, and |d| − β/2 elsewhere, of d = input − target (Girshick, 2015).
+
+    Args:
+        input: a real tensor.
+        target: a real tensor of the same shape.
+        beta: the bound β, greater than 0.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Returns:
+        Tensor of the shape of ``input``, or of no axes.
+
+    Raises:
+        TypeError: an operand is complex or no tensor, or ``beta`` no number.
+        ValueError: the shapes differ, ``beta`` is not greater than 0, or ``reduction`` is another word.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.smooth_l1_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])))
+    [0.5 1.5]
+    """
+    beta = positive(beta, "SmoothL1Loss", "beta")
+    loss = arithmetic.mul(_bent("SmoothL1Loss", input, target, beta), 1 / beta)
+    return summarised("SmoothL1Loss", loss, reduction)
+
+
+def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Tensor:
+    """d²/2 where |d| < δ, and δ (|d| − δ/2) elsewhere, of d = input − target (Huber, 1964).
+
+    Args:
+        input: a real tensor.
+        target: a real tensor of the same shape.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        delta: the bound δ, greater than 0.
+
+    Returns:
+        Tensor of no axes, or of the shape of ``input`` with ``"none"``.
+
+    Raises:
+        TypeError: an operand is complex or no tensor, or ``delta`` no number.
+        ValueError: the shapes differ, ``delta`` is not greater than 0, or ``reduction`` is another word.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.huber_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0]), delta=0.5))
+    0.625
+    """
+    delta = positive(delta, "HuberLoss", "delta")
+    return summarised("HuberLoss", _bent("HuberLoss", input, target, delta), reduction)
+
+
+def _bent(operator: str, input: Any, target: Any, bound: float) -> Tensor:
+    """d²/2, continued by its tangent from ``bound`` on."""
+    d = arithmetic.sub(*operands_of_one_shape(operator, input=input, target=target))
+    size = rounding.abs(d)
+    near = comparison.less(size, bound)
+    far = arithmetic.mul(arithmetic.sub(size, bound / 2), bound)
+    # the square of what is far is not computed: it may overflow
+    return choose(near, arithmetic.mul(math.square(choose(near, d, 0.0)), 0.5), far)
+
+
+# --- margins -----------------------------------------------------------------------------------------
+
+
+def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
+    """log(1 + exp(−target · input)), for targets 1 and −1.
+
+    Args:
+        input: a real tensor.
+        target: a real tensor of the same shape.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Returns:
+        Tensor of no axes, or of the shape of ``input`` with ``"none"``.
+
+    Raises:
+        TypeError: an operand is complex, or neither a tensor nor a number.
+        ValueError: the shapes differ, or ``reduction`` is another word.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.soft_margin_loss(Tensor([0.0, 2.0]), Tensor([1.0, -1.0])):.4f}")
+    1.4100
+    """
+    x, t = operands_of_one_shape("SoftMarginLoss", input=input, target=target)
+    return summarised("SoftMarginLoss", softplus(arithmetic.neg(arithmetic.mul(t, x))), reduction)
+
+
+def margin_ranking_loss(
+    input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean"
+) -> Tensor:
+    """max(0, −target · (input1 − input2) + margin): target 1 wants the first greater, −1 the second.
+
+    Args:
+        input1, input2, target: real tensors of one shape.
+        margin: by how much the greater one shall be greater.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Returns:
+        Tensor of no axes, or of the shape of ``input1`` with ``"none"``.
+
+    Raises:
+        TypeError: an operand is complex or no tensor, or ``margin`` no number.
+        ValueError: the shapes differ, or ``reduction`` is another word.
+
+    >>> from mindgrad import Tensor, ops
+    >>> x, y = Tensor([1.0, 1.0]), Tensor([3.0, 3.0])
+    >>> print(ops.margin_ranking_loss(x, y, Tensor([1.0, -1.0]), reduction="none"))
+    [2. 0.]
+    """
+    operator = "MarginRankingLoss"
+    margin = number(margin, operator, "margin")
+    x, y, t = operands_of_one_shape(operator, input1=input1, input2=input2, target=target)
+    behind = arithmetic.mul(t, arithmetic.sub(y, x))
+    return summarised(operator, rectifiers.relu(arithmetic.add(behind, margin)), reduction)
+
+
+def hinge_embedding_loss(inputs: Any, targets: Any, margin: float = 1.0, reduction: str = "mean") -> Tensor:
+    """A distance x where the target is above 0, max(0, margin − x) where it is below (Hadsell et al., 2006).
+
+    Args:
+        inputs: distances, a real tensor.
+        targets: a real tensor of the same shape: 1 for pairs that belong together, −1 for others.
+        margin: from which distance on the others cost nothing.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Returns:
+        Tensor of no axes, or of the shape of ``inputs`` with ``"none"``.
+
+    Raises:
+        TypeError: an operand is complex or no tensor, or ``margin`` no number.
+        ValueError: the shapes differ, or ``reduction`` is another word.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.hinge_embedding_loss(Tensor([0.25, 0.25]), Tensor([1.0, -1.0]), reduction="none"))
+    [0.25 0.75]
+    """
+    operator = "HingeEmbeddingLoss"
+    margin = number(margin, operator, "margin")
+    x, t = operands_of_one_shape(operator, inputs=inputs, targets=targets)
+    apart = choose(comparison.less(t, 0.0), rectifiers.relu(arithmetic.sub(margin, x)), 0.0)
+    return summarised(operator, choose(comparison.greater(t, 0.0), x, apart), reduction)
+
+
+def triplet_margin_loss(
+    anchor: Any,
+    positive: Any,
+    negative: Any,
+    margin: Any = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
+    """max(0, d(anchor, positive) − d(anchor, negative) + margin), with d(a, b) = ‖a − b + eps‖ₚ of each row.
+
+    Args:
+        anchor, positive, negative: real tensors whose shapes broadcast; the last axis holds the elements
+            of a row.
+        margin: by how much the negative one shall be further away, at least 0.
+        p: the order of the norm.
+        eps: what is added to each difference.
+        swap: whether d(positive, negative) counts in place of d(anchor, negative) where it is smaller.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Returns:
+        Tensor of no axes, or of the shape without the last axis with ``"none"``.
+
+    Raises:
+        TypeError: an operand is complex or no tensor, or an argument no number.
+        ValueError: the shapes do not broadcast, ``margin`` is below 0, or ``reduction`` is another word.
+
+    >>> from mindgrad import Tensor, ops
+    >>> a, near, far = Tensor([[0.0, 0.0]]), Tensor([[0.0, 3.0]]), Tensor([[4.0, 0.0]])
+    >>> print(f"{ops.triplet_margin_loss(a, near, far, margin=1.5):.4f}")
+    0.5000
+    """
+    operator = "TripletMarginLoss"
+    if isinstance(margin, Tensor):
+        margin = margin.item()
+    margin, p, eps = (
+        number(margin, operator, "margin"),
+        number(p, operator, "p"),
+        number(eps, operator, "eps"),
+    )
+    if margin < 0:
+        raise ValueError(f"For '{operator}', the 'margin' must be at least 0, but got {margin}.")
+    tensors = [real_operand(x, operator) for x in (anchor, positive, negative)]
+    a, near, far = promoted(operator, *tensors)
+    if not a.ndim:
+        raise ValueError(f"For '{operator}', the inputs must have at least one axis.")
+
+    def distance(x: Tensor, y: Tensor) -> Tensor:
+        return statistics.vector_norm(arithmetic.add(arithmetic.sub(x, y), eps), p, -1)
+
+    to_far = distance(a, far)
+    if flag(swap, operator, "swap"):
+        to_far = limits.minimum(to_far, distance(near, far))
+    loss = rectifiers.relu(arithmetic.add(arithmetic.sub(distance(a, near), to_far), margin))
+    return summarised(operator, loss, reduction)
+
+
+# --- similarities ------------------------------------------------------------------------------------
+
+
+def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Tensor:
+    """Σ x1 x2 / max(‖x1‖ ‖x2‖, eps) along ``dim``.
+
+    Args:
+        x1, x2: real tensors whose shapes broadcast.
+        dim: the axis that holds the elements of a vector.
+        eps: the smallest product of norms to divide by.
+
+    Returns:
+        Tensor of the broadcast shape without ``dim``.
+
+    Raises:
+        TypeError: an operand is complex or no tensor, ``dim`` no int, or ``eps`` no number.
+        ValueError: the shapes do not broadcast, or ``dim`` is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.cosine_similarity(Tensor([[1.0, 0.0]]), Tensor([[3.0, 4.0]])))
+    [0.6]
+    """
+    operator = "CosineSimilarity"
+    x, y = promoted(operator, real_operand(x1, operator), real_operand(x2, operator))
+    axis = normalize_axis(dim, x.ndim, operator)
+    sizes = arithmetic.mul(statistics.vector_norm(x, 2, axis), statistics.vector_norm(y, 2, axis))
+    along = sum_of(arithmetic.mul(x, y), axis)
+    return arithmetic.div(along, limits.maximum(sizes, number(eps, operator, "eps")))
+
+
+def cosine_embedding_loss(
+    input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean"
+) -> Tensor:
+    """1 − cos for target 1, and max(0, cos − margin) for target −1.
+
+    cos = Σ x y / √((Σ x² + 1e-12) (Σ y² + 1e-12)) over all axes but the first.
+
+    Args:
+        input1, input2: real tensors of one shape (n, …).
+        target: a tensor of shape (n,) with the elements 1 and −1.
+        margin: up to which similarity pairs with target −1 cost nothing, from −1 to 1.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Returns:
+        Tensor of no axes, or of shape (n,) with ``"none"``.
+
+    Raises:
+        TypeError: an operand is complex or no tensor, or ``margin`` no number.
+        ValueError: the shapes do not fit, ``margin`` is not from −1 to 1, or ``reduction`` another word.
+
+    >>> from mindgrad import Tensor, ops
+    >>> x, y = Tensor([[1.0, 0.0], [1.0, 0.0]]), Tensor([[3.0, 4.0], [3.0, 4.0]])
+    >>> loss = ops.cosine_embedding_loss(x, y, Tensor([1, -1]), reduction="none")
+    >>> print(f"{loss[0]:.4f} {loss[1]:.4f}")
+    0.4000 0.6000
+    """
+    operator = "CosineEmbeddingLoss"
+    margin = number(margin, operator, "margin")
+    if not -1 <= margin <= 1:
+        raise ValueError(f"For '{operator}', the 'margin' must be from -1 to 1, but got {margin}.")
+    x, y = operands_of_one_shape(operator, input1=input1, input2=input2)
+    t = real_operand(target, operator)
+    if x.ndim < 2 or t.shape != x.shape[:1]:
+        raise ValueError(
+            f"For '{operator}', the inputs must have at least two axes and the 'target' the shape of the "
+            f"first, but the shapes are {x.shape} and {t.shape}."
+        )
+    axes = tuple(range(1, x.ndim))
+
+    def squared(z: Tensor) -> Tensor:
+        return arithmetic.add(sum_of(math.square(z), axes), 1e-12)
+
+    cosine = arithmetic.mul(
+        sum_of(arithmetic.mul(x, y), axes), math.rsqrt(arithmetic.mul(squared(x), squared(y)))
+    )
+    apart = choose(comparison.equal(t, -1.0), rectifiers.relu(arithmetic.sub(cosine, margin)), 0.0)
+    return summarised(
+        operator, choose(comparison.equal(t, 1.0), arithmetic.sub(1.0, cosine), apart), reduction
+    )
