@@ -441,7 +441,8 @@ def test_to_float_of_inner_cells(mode):
     assert net(x).dtype is ms.float32
     net.to_float(ms.float16)
     net.second.to_float(ms.float32)
-    assert net.first(x).dtype is ms.float16 and net.second(net.first(x)).dtype is ms.float32
+    assert net.first(x).dtype is ms.float16
+    assert net.second(net.first(x)).dtype is ms.float32
     assert net(x).dtype is ms.float32  # float32 from the second, times the scale as float16
 
 
@@ -453,7 +454,9 @@ def test_to_float_takes_floating_point_types_only(wrong):
 
 def test_cast_inputs():
     found = nn.Cell().cast_inputs([Tensor([1.0]), (Tensor([1]), 2.0)], ms.float16)
-    assert found[0].dtype is ms.float16 and found[1][0].dtype is ms.int64 and found[1][1] == 2.0
+    assert found[0].dtype is ms.float16
+    assert found[1][0].dtype is ms.int64
+    assert found[1][1] == 2.0
 
 
 # --- what programs do with Cells before they run them ----------------------------------------------
@@ -465,19 +468,22 @@ def test_what_is_accepted_and_what_is_refused():
     assert net.apply(visited.append) is net
     assert visited == [net.first, net.second, net]
     assert net.init_parameters_data() == {p: p for p in net.get_parameters()}
-    assert net.flatten_weights() is None and net.set_inputs(Tensor([1.0])) is None
+    assert net.flatten_weights() is None
+    assert net.set_inputs(Tensor([1.0])) is None
     net.recompute(mp_comm_recompute=False)
     with pytest.raises(ValueError, match="'recompute', there is no argument 'when'"):
         net.recompute(when=1)
     with pytest.raises(RuntimeError, match="one device"):
         net.shard((1,), (1,))
     assert net.add_flags_recursive(fast=True) is net
-    assert net.first.fast and net.second.get_flags() == {"fast": True}
+    assert net.first.fast
+    assert net.second.get_flags() == {"fast": True}
     assert net.first.param_prefix == ""
     net.update_cell_prefix()
     assert [cell.param_prefix for _, cell in net.cells_and_names()] == ["", "first", "second"]
     net.bprop_debug = True
-    assert net.bprop_debug and not net.first.bprop_debug
+    assert net.bprop_debug
+    assert not net.first.bprop_debug
     with pytest.raises(TypeError, match="'bprop_debug' must be a bool"):
         net.bprop_debug = 1
     assert net.to_float(ms.float32).set_train().set_grad() is net
@@ -490,3 +496,24 @@ def test_compile_makes_the_program_that_the_call_uses():
     assert (net._compiled.cache_info().hits, net._compiled.cache_info().currsize) == (0, 1)
     assert net(Tensor([2.0])).asnumpy() == 5.0
     assert (net._compiled.cache_info().hits, net._compiled.cache_info().misses) == (1, 1)
+
+
+@MODES
+def test_a_parameter_is_not_lost_by_assigning_something_else(mode):
+    ms.set_context(mode=mode)
+    net = Affine()
+    net.weight = Tensor([4.0])
+    assert net.weight.asnumpy() == 4.0
+    assert net.weight.is_parameter
+    for value in (5.0, np.array([5.0]), "five"):
+        with pytest.raises(TypeError, match="'weight' is a Parameter and would be lost"):
+            net.weight = value
+    assert net(Tensor([1.0])).asnumpy() == 5.0
+    net.weight = Parameter(Tensor([6.0]), name="other")
+    assert {p.name for p in net.trainable_params()} == {"shift", "other"}
+    net.bias = None
+    assert [p.name for p in net.get_parameters()] == ["other"]
+
+
+def test_parameters_of_numbers_are_32_bits_wide():
+    assert [Parameter(x).dtype for x in (3, 3.0)] == [ms.int32, ms.float32]

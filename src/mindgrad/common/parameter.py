@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mindgrad._base.text import parameter_repr
-from mindgrad.core.dtype import as_dtype
+from mindgrad.core.dtype import as_dtype, int32
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.core.types import TensorType
 from mindgrad.frontend import state
@@ -24,7 +24,7 @@ class Parameter(Tensor):
     """A tensor with a name that a Cell owns and an optimiser changes.
 
     Args:
-        default_input: the initial value: a Tensor, NumPy array, number or list.
+        default_input: the initial value: a Tensor, NumPy array, number or list; an int becomes Int32.
         name: its name; a Cell that it is assigned to names a nameless one after the attribute.
         requires_grad: whether ``trainable_params`` lists it.
         layerwise_parallel: accepted for compatibility; one process owns every Parameter.
@@ -54,6 +54,8 @@ class Parameter(Tensor):
     ) -> None:
         if isinstance(default_input, Parameter):
             default_input = default_input.value()
+        elif type(default_input) is int:
+            default_input = Tensor(default_input, int32)
         super().__init__(default_input)
         if self.is_traced:
             raise TypeError(

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from mindgrad._base.refusal import without_own_frames
 from mindgrad._base.tree import map_leaves
-from mindgrad.common.parameter import Parameter
+from mindgrad.common.parameter import Parameter, ParameterTuple
 from mindgrad.core import settings
 from mindgrad.core.dtype import DType, as_dtype
 from mindgrad.core.scope import open_scopes
@@ -124,6 +124,12 @@ class Cell(Inventory):
             return
         if name in attributes and _equal(attributes[name], value):
             return
+        if held is not None and not (value is None or isinstance(value, (Parameter, Cell, ParameterTuple))):
+            raise TypeError(
+                f"For '{type(self).__name__}', '{name}' is a Parameter and would be lost, but a "
+                f"{type(value).__name__} was assigned to it. Assign a Tensor to change its value, a "
+                f"Parameter to replace it, or None to remove it."
+            )
         if isinstance(value, Parameter):
             self.insert_param_to_cell(name, value)
         elif isinstance(value, Cell):
