@@ -1,3 +1,6 @@
 """Loss functions as Cells."""
 
-__all__: list[str] = []
+from mindgrad.nn.loss import loss
+from mindgrad.nn.loss.loss import *  # noqa: F403
+
+__all__ = list(loss.__all__)

@@ -3,17 +3,21 @@
 Each fixes its attributes when it is made and applies the function of the same name when it is called.
 """
 
-from mindgrad.ops.operations import array_ops, linalg_ops, math_ops, nn_ops, other_ops
+from mindgrad.ops.operations import array_ops, linalg_ops, loss_ops, math_ops, nn_ops, other_ops, primitive
 from mindgrad.ops.operations.array_ops import *  # noqa: F403
 from mindgrad.ops.operations.base import Operation
 from mindgrad.ops.operations.linalg_ops import *  # noqa: F403
+from mindgrad.ops.operations.loss_ops import *  # noqa: F403
 from mindgrad.ops.operations.math_ops import *  # noqa: F403
 from mindgrad.ops.operations.nn_ops import *  # noqa: F403
 from mindgrad.ops.operations.other_ops import *  # noqa: F403
+from mindgrad.ops.operations.primitive import *  # noqa: F403
 
 __all__ = ["Operation"]
 __all__ += array_ops.__all__
 __all__ += linalg_ops.__all__
+__all__ += loss_ops.__all__
 __all__ += math_ops.__all__
 __all__ += nn_ops.__all__
 __all__ += other_ops.__all__
+__all__ += primitive.__all__

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindgrad.core.dtype import as_dtype
+from mindgrad.ops.operations.primitive import Primitive
 
 __all__ = [
-    "Attribute", "Operation", "anything", "boolean", "classes", "element_type", "integer", "integers",
+    "Attribute", "Operation", "anything", "boolean", "classes", "described", "element_type", "integer", "integers",
     "number", "operation", "text",
 ]  # fmt: skip
 
@@ -30,7 +31,7 @@ class Attribute(NamedTuple):
     default: Any = _REQUIRED
 
 
-class Operation:
+class Operation(Primitive):
     """An operator with its attributes fixed; calling it applies it to tensors.
 
     Its attributes can be read: ``ops.ReduceSum(True).keep_dims``.
@@ -163,6 +164,7 @@ _MEANINGS = {
     "exclusive": "whether each element is left out of its own result",
     "full_matrices": "whether the orthonormal matrices are square",
     "group": "the number of groups of channels, each with its own kernel",
+    "is_grad": "whether the derivative for the logits is given in place of the loss",
     "keep_dims": "whether these axes stay with size 1",
     "kernel_size": "the sizes of the kernel",
     "maxlen": "the largest number of elements",
@@ -205,7 +207,7 @@ def _documentation(
         lines += ["", "Args:"]
         for key, each in attributes.items():
             default = "" if each.default is _REQUIRED else f", by default {each.default!r}"
-            meaning = _described(text, key) or _MEANINGS.get(key, "")
+            meaning = described(text, key) or _MEANINGS.get(key, "")
             lines.append(f"    {key}: {each.words}{default}{': ' * bool(meaning)}{meaning}.")
     lines += ["", f"Called with {_inputs(used, skip)}.", "", "Raises:"]
     lines += ["    TypeError: an attribute or an input is of another type, or the number of inputs another."]
@@ -220,8 +222,8 @@ def _documentation(
     return "\n".join(lines)
 
 
-def _described(text: str, name: str) -> str:
-    """What the documentation ``text`` of a function says of its argument ``name``."""
+def described(text: str, name: str) -> str:
+    """What the documentation ``text`` of a function says of its argument ``name``, without the full stop."""
     start = text.find(f"\n    {name}: ")
     if start < 0:
         return ""

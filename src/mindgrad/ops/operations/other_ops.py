@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mindgrad.functional.hooks import HookBackward, InsertGradientOf  # noqa: F401
-from mindgrad.ops import flow
+from mindgrad.ops import flow, plain
 from mindgrad.ops.operations.base import boolean, classes, operation
 
 _ASSIGNMENT = {"use_locking": boolean(False)}
@@ -22,5 +22,10 @@ AssignSub = operation(
 )  # fmt: skip
 Depend = operation(__name__, "Depend", flow.depend)
 StopGradient = operation(__name__, "StopGradient", flow.stop_gradient)
+
+Partial = operation(__name__, "Partial", plain.partial)
+Print = operation(__name__, "Print", plain.print_)
+SameTypeShape = operation(__name__, "SameTypeShape", plain.same_type_shape)
+ScalarCast = operation(__name__, "ScalarCast", plain.scalar_cast)
 
 __all__ = list(classes(globals()) + ["HookBackward", "InsertGradientOf"])

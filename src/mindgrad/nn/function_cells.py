@@ -1,0 +1,160 @@
+"""Cells that apply one function of ``ops``: one entry makes one class, as for operators.
+
+Such a Cell has no Parameters. Its constructor takes what the function takes besides tensors, checks it and
+keeps it in attributes; its documentation is that of the function.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from mindgrad.nn.cell import Cell
+from mindgrad.ops.operations.base import Attribute, described
+
+__all__ = ["FunctionCell", "function_cell", "function_cells"]
+
+_REQUIRED = inspect.Parameter.empty
+
+
+class FunctionCell(Cell):
+    """A Cell that applies one function, with arguments fixed when it is made."""
+
+    attributes: dict[str, Attribute] = {}
+    _function: Callable[..., Any]
+    _keywords: dict[str, str] | None = {}
+    _inputs: tuple[str, ...] = ()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+        name = type(self).__name__
+        try:
+            bound = inspect.signature(type(self)).bind(*args, **kwargs)
+        except TypeError as error:
+            known = ", ".join(self.attributes) or "none"
+            raise TypeError(f"For '{name}', {error}; its arguments are: {known}.") from None
+        for key, attribute in self.attributes.items():
+            if key not in bound.arguments:
+                setattr(self, key, attribute.default)
+                continue
+            value = bound.arguments[key]
+            try:
+                setattr(self, key, attribute.check(value))
+            except TypeError:
+                raise TypeError(
+                    f"For '{name}', the '{key}' must be {attribute.words}, but got {value!r} of type "
+                    f"{type(value).__name__}."
+                ) from None
+
+    def construct(self, *inputs: Any, **named: Any) -> Any:
+        """Apply the function."""
+        function = type(self)._function
+        if named:
+            inputs += self._in_order(len(inputs), named)
+        if self._keywords is None:
+            return function(self, *inputs)
+        fixed = {keyword: getattr(self, key) for key, keyword in self._keywords.items()}
+        return function(*inputs, **fixed)
+
+    def _in_order(self, given: int, named: dict[str, Any]) -> tuple[Any, ...]:
+        """Inputs that were given by name, as they follow those that were given by position."""
+        names = self._inputs[given : given + len(named)]
+        if set(names) != set(named):
+            raise TypeError(
+                f"For '{type(self).__name__}', the inputs are {', '.join(self._inputs)}, but got {given} by "
+                f"position and {', '.join(named)} by name."
+            )
+        return tuple(named[name] for name in names)
+
+
+def function_cell(
+    module: str,
+    name: str,
+    function: Callable[..., Any],
+    *,
+    attributes: dict[str, Attribute] | None = None,
+    keywords: dict[str, str] | None = None,
+    run: Callable[..., Any] | None = None,
+    base: type[FunctionCell] = FunctionCell,
+    meaning: str = "",
+    inputs: str = "",
+    example: str,
+    prints: str,
+) -> Any:
+    """The class of Cells that apply ``function``.
+
+    Args:
+        module: the module in which the class is defined.
+        name: the class's name.
+        function: the function that computes and documents it.
+        attributes: arguments of the constructor by name, in order.
+        keywords: for attributes that the function calls otherwise, its names.
+        run: ``run(cell, *inputs)``, where a call needs more than that; by default
+            ``function(*inputs, attribute=...)``.
+        base: the class that it extends.
+        meaning: what it computes; by default what the function says.
+        inputs: the names of the inputs; by default the positional ones of the function.
+        example: an expression that uses the class.
+        prints: what printing it shows.
+    """
+    found = attributes or {}
+    fixed = {(keywords or {}).get(key, key) for key in found}
+    names = inputs.split() or [x for x in inspect.signature(function).parameters if x not in fixed]
+    body: dict[str, Any] = {
+        "attributes": found,
+        "_function": staticmethod(function if run is None else run),
+        "_keywords": None if run is not None else {key: (keywords or {}).get(key, key) for key in found},
+        "_inputs": tuple(names),
+        "__module__": module,
+        "__qualname__": name,
+        "__doc__": _documentation(function, names, found, keywords or {}, meaning, example, prints),
+        "__signature__": inspect.Signature(
+            [
+                inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=each.default)
+                for key, each in found.items()
+            ]
+        ),
+    }
+    return type(name, (base,), body)
+
+
+def function_cells(namespace: dict[str, Any]) -> list[str]:
+    """The names of the Cells in a module that :func:`function_cell` made."""
+    return sorted(
+        name
+        for name, value in namespace.items()
+        if isinstance(value, type)
+        and issubclass(value, FunctionCell)
+        and value.__module__ == namespace["__name__"]
+        and not name.startswith("_")
+    )
+
+
+def _documentation(
+    function: Callable[..., Any],
+    inputs: list[str],
+    attributes: dict[str, Attribute],
+    keywords: dict[str, str],
+    meaning: str,
+    example: str,
+    prints: str,
+) -> str:
+    text = inspect.getdoc(function) or ""
+    lines = [meaning or text.partition("\n\n")[0]]
+    if hasattr(function, "__name__") and not function.__name__.startswith("_"):
+        lines += ["", f"The Cell of :func:`mindgrad.ops.{function.__name__}`, which says more."]
+    if attributes:
+        lines += ["", "Args:"]
+        for key, each in attributes.items():
+            default = "" if each.default is _REQUIRED else f", by default {each.default!r}"
+            said = described(text, keywords.get(key, key))
+            lines.append(f"    {key}: {said or each.words}{default}.")
+    lines += ["", "Inputs:", f"    {', '.join(inputs)}."]
+    lines += ["", "Raises:", "    TypeError: an argument or an input is of another type."]
+    lines += ["    ValueError: an argument or an input has a value or shape that does not fit."]
+    needed = ", ".join(
+        word for word in ("Tensor", "nn", "ops") if f"{word}." in example or f"{word}(" in example
+    )
+    lines += ["", f">>> from mindgrad import {needed}", f">>> print({example})", *prints.split("\n")]
+    return "\n".join(lines)
