@@ -1,15 +1,15 @@
 """Saving the carries of a loop whose trips are not known, and walking them back, in bounded memory.
 
-    save       every carry x₀, x₁, … in K slots; if there are more, x₀, x_p, x_2p, … with p = K at first, and
-               whenever the slots are full, every second is kept and p doubles
+    save       x₀, x_p, x_2p, …  in K slots, p = K at first; when they are full, every second is kept and
+               p doubles. Where a carry is large, the first K trips save every one
     walk back  blocks of at most K trips, the last first: replay one from the nearest carry that is saved,
                keeping every carry in K slots; then walk it back, some trips at once (``trips``)
 
-Up to K trips none is replayed, up to K² trips each once, from the carry at the start of its block. Beyond, a
-block's first carry lies up to p > K trips behind a saved one: it is reached by halves, and the halves are
-kept on a stack, so that log₂(p / K) / 2 further replays are needed in all. This is the schedule of recursive
-bisection (Griewank & Walther, *Evaluating Derivatives*, 2nd ed., section 12.3) below a uniform one. Memory:
-2 K + 34 − 2 log₂ K carries and the coefficients of some trips.
+Up to K² trips every trip is replayed once, from the carry at the start of its block (up to K trips none, where
+every carry is saved). Beyond, a block's first carry lies up to p > K trips behind a saved one: it is reached
+by halves, and the halves are kept on a stack, so that log₂(p / K) / 2 further replays are needed in all. This
+is the schedule of recursive bisection (Griewank & Walther, *Evaluating Derivatives*, 2nd ed., section 12.3)
+below a uniform one. Memory: 2 K + 34 − 2 log₂ K carries and the coefficients of some trips.
 
 These functions are given jax by their caller and emit ``while`` loops of static shapes.
 """
@@ -27,6 +27,9 @@ __all__ = ["save", "slots_for", "walk_back"]
 #: bytes that the slots of one loop may take, unless that leaves fewer than _FEWEST slots
 _BYTES = 1 << 18
 _FEWEST = 16
+#: bytes of a carry from which on the first trips save every one. XLA compiles a loop over less to one piece of
+#: machine code as long as it touches nothing larger, which makes running twice cheaper than saving once
+_LARGE = 1 << 10
 #: the most slots of a loop inside of another, whose slots are filled anew in every trip of that
 _INNER = 64
 
@@ -111,16 +114,23 @@ def save(
         )
         return x, trips + count, period, slot + one, buffers
 
-    # as long as every carry has a slot, no loop stands in the loop
-    x, trips, buffers = loop(
-        lambda now: (now[1] < slots) & goes_on(now[0]),
-        lambda now: (step(now[0]), now[1] + one, _put(jax, now[2], now[1], now[0])),
-        (tuple(carry), zero, _empty(jax, carry, slots)),
-    )
-    # from here on only the first of them counts
-    state = (x, trips, np.int32(slots), one, buffers)
+    buffers = _empty(jax, carry, slots)
+    state = (tuple(carry), zero, np.int32(slots), zero, buffers)
+    if _saves_every(buffers):
+        x, trips, buffers = loop(
+            lambda now: (now[1] < slots) & goes_on(now[0]),
+            lambda now: (step(now[0]), now[1] + one, _put(jax, now[2], now[1], now[0])),
+            (tuple(carry), zero, buffers),
+        )
+        # from here on only the first of them counts
+        state = (x, trips, np.int32(slots), one, buffers)
     x, trips, period, _, buffers = loop(lambda state: goes_on(state[0]), segment, state)
     return (*x, trips, period, *buffers)
+
+
+def _saves_every(buffers: Sequence[Any]) -> bool:
+    """Whether the first trips save every carry."""
+    return sum(buffer.nbytes // buffer.shape[0] for buffer in buffers) >= _LARGE
 
 
 def _depth(slots: int) -> int:
@@ -168,24 +178,24 @@ def walk_back(
     def chunk(state: Any) -> Any:
         """The last ``rows`` trips of a block, or those that are left of them."""
         at, count, sums, cts, held, after = state
+        if rows == 1:
+            found = coefficients(_get(jax, held, at))
+            if sums:
+                sums = tuple([a + b for a, b in zip(sums, totals(found, cts), strict=True)])
+            return at - one, count, sums, pull(found, cts), held, after
         first = at * rows
         here = np.minimum(count - first, rows)
-        given = tuple([_rows(jax, buffer, first, rows) for buffer in held])
-        if rows == 1:
-            given = tuple([x[0] for x in given])
-        found = coefficients(given)
+        found = coefficients(tuple([_rows(jax, buffer, first, rows) for buffer in held]))
         after = _put(jax, after, here, cts)
 
         def back(inner: Any) -> Any:
             k, after = inner
-            now = _get(jax, found, k) if rows > 1 else found
-            return k - one, _put(jax, after, k, pull(now, _get(jax, after, k + one)))
+            return k - one, _put(jax, after, k, pull(_get(jax, found, k), _get(jax, after, k + one)))
 
         _, after = loop(lambda inner: inner[0] >= 0, back, (here - one, after))
         if sums:
             # only the chunk that is the first to be walked back can have rows that no trip fills: zeros
-            behind = [buffer[1] if rows == 1 else buffer[1:] for buffer in after]
-            more = totals(found, behind)
+            more = totals(found, [buffer[1:] for buffer in after])
             sums = tuple([a + b for a, b in zip(sums, more, strict=True)])
         return at - one, count, sums, _get(jax, after, zero), held, after
 
@@ -214,8 +224,9 @@ def walk_back(
             k = k + one
             return k, x, _put(jax, held, k & np.int32(slots - 1), [x[part] for part in needed])
 
-        # the last trip of a block is not replayed, and none if there are slots for all
-        end = np.where(is_here, np.where(trips > slots, count - 1, zero), count)
+        # the last trip of a block is not replayed, and none if all are saved
+        replayed = np.where(trips > slots, count - 1, zero) if is_saved else count - 1
+        end = np.where(is_here, replayed, count)
         _, x, held = loop(lambda inner: inner[0] < end, advance, (zero, x, held))
         if rows > 1:
             # rows of the last chunk that no trip fills get a carry, of which nothing infinite can come
@@ -233,13 +244,16 @@ def walk_back(
         first = np.where(is_here, first - slots, first)
         return first, sums, cts, held, after, stack, places, np.where(is_here, depth, depth + one)
 
-    after = _empty(jax, cotangents, rows + 1)
+    after = _empty(jax, cotangents, rows + 1) if rows > 1 else ()
     if not needed:  # the trips are linear: there is nothing to replay
         state = ((trips - 1) // rows, trips, tuple(sums), tuple(cotangents), (), after)
         state = loop(lambda state: state[0] >= 0, chunk, state)
         return (*state[2], *state[3])
     last = np.where(trips > 0, ((trips - 1) // slots) * slots, -one)
+    is_saved = _saves_every(buffers)
     held = tuple([buffers[k] for k in needed])
+    if not is_saved:
+        held = _empty(jax, [x[0] for x in held], slots)
     stack = _empty(jax, [buffer[0] for buffer in buffers], _depth(slots))
     places = np.zeros((_depth(slots),), "int32")
     start = (last, tuple(sums), tuple(cotangents), held, after, stack, places, zero)
