@@ -5,11 +5,11 @@
     walk back  blocks of at most K trips, the last first: replay one from the nearest carry that is saved,
                keeping every carry in K slots; then walk it back, some trips at once (``trips``)
 
-Up to K² trips every trip is replayed once, from the carry at the start of its block (up to K trips none, where
-every carry is saved). Beyond, a block's first carry lies up to p > K trips behind a saved one: it is reached
-by halves, and the halves are kept on a stack, so that log₂(p / K) / 2 further replays are needed in all. This
-is the schedule of recursive bisection (Griewank & Walther, *Evaluating Derivatives*, 2nd ed., section 12.3)
-below a uniform one. Memory: 2 K + 34 − 2 log₂ K carries and the coefficients of some trips.
+Up to K² trips every trip is replayed once, from the carry at the start of its block (up to K trips none,
+where every carry is saved). Beyond, a block's first carry lies up to p > K trips behind a saved one: it is
+reached by halves, and the halves are kept on a stack, so that log₂(p / K) / 2 further replays are needed in
+all. This is the schedule of recursive bisection (Griewank & Walther, *Evaluating Derivatives*, 2nd ed.,
+section 12.3) below a uniform one. Memory: 2 K + 34 − 2 log₂ K carries and the coefficients of some trips.
 
 These functions are given jax by their caller and emit ``while`` loops of static shapes.
 """
@@ -27,8 +27,8 @@ __all__ = ["save", "slots_for", "walk_back"]
 #: bytes that the slots of one loop may take, unless that leaves fewer than _FEWEST slots
 _BYTES = 1 << 18
 _FEWEST = 16
-#: bytes of a carry from which on the first trips save every one. XLA compiles a loop over less to one piece of
-#: machine code as long as it touches nothing larger, which makes running twice cheaper than saving once
+#: bytes of a carry from which on the first trips save every one. XLA compiles a loop over less to one piece
+#: of machine code as long as it touches nothing larger: running it twice is cheaper than saving once
 _LARGE = 1 << 10
 #: the most slots of a loop inside of another, whose slots are filled anew in every trip of that
 _INNER = 64
