@@ -79,7 +79,7 @@ class _Finder:
             # Answering None would let the next finder look for a real MindSpore's module.
             raise ModuleNotFoundError(_no_module(fullname), name=fullname)
         for each in (module, *_public_modules()):
-            _explain_missing_names(each)
+            explain_missing_names(each)
         return importlib.machinery.ModuleSpec(fullname, _Loader(module))  # type: ignore[arg-type]
 
 
@@ -142,8 +142,17 @@ def _public_modules() -> Iterator[ModuleType]:
 
 
 def _spelled(module: ModuleType) -> str:
-    """The name under which a MindSpore program knows the module."""
-    return _ALIAS + module.__name__.removeprefix(_PACKAGE)
+    """The name under which the program knows the module."""
+    installed = any(isinstance(finder, _Finder) for finder in sys.meta_path)
+    return (_ALIAS if installed else _PACKAGE) + module.__name__.removeprefix(_PACKAGE)
+
+
+def explain_all() -> None:
+    """Let every module that programs import from answer for names that it does not have."""
+    rooms = {module.__name__ for module in _public_modules() if hasattr(module, "__all__")}
+    for name, module in list(sys.modules.items()):
+        if _is_own(module) and (name in rooms or name.rpartition(".")[0] in rooms - {_PACKAGE}):
+            explain_missing_names(module)
 
 
 def _no_module(fullname: str) -> str:
@@ -163,7 +172,7 @@ def _nearest(name: str, names: Sequence[str]) -> str:
     return "; nearest: " + ", ".join(map(repr, near)) if near else ""
 
 
-def _explain_missing_names(module: ModuleType) -> None:
+def explain_missing_names(module: ModuleType) -> None:
     """Let the module answer for a name that it does not have with what stands nearest."""
     own: Callable[[str], object] | None = module.__dict__.get("__getattr__")
     if getattr(own, "explains", False):
@@ -185,7 +194,7 @@ def _explain_missing_names(module: ModuleType) -> None:
         hint = f"{_PACKAGE} has no such name"
         if elsewhere:
             hint += f" there, but has it in {' and '.join(elsewhere)}"
-        hint += _nearest(name, list(vars(module)))
+        hint += _nearest(name, list(getattr(module, "__all__", vars(module))))
         caller = sys._getframe(1)
         if caller.f_code.co_code[caller.f_lasti] != _IMPORT_FROM:
             raise AttributeError(f"module {_spelled(module)!r} has no attribute {name!r}: {hint}")

@@ -245,13 +245,13 @@ def test_install_comes_too_late_after_another_mindspore(tmp_path):
 
 def test_a_mindspore_on_the_disk_is_neither_needed_nor_touched(tmp_path, launch):
     (tmp_path / "mindspore").mkdir()
-    for name in ("__init__", "dataset"):
+    for name in ("__init__", "rewrite"):
         (tmp_path / f"mindspore/{name}.py").write_text("raise SystemError('this was touched')")
     (tmp_path / "first.py").write_text("import mindspore; print(mindspore.__name__)")
-    (tmp_path / "second.py").write_text("import mindspore.dataset")
+    (tmp_path / "second.py").write_text("import mindspore.rewrite")
     first, second = launch(tmp_path / "first.py"), launch(tmp_path / "second.py")
     assert first.stdout == "mindgrad\n"
-    assert "No module named 'mindspore.dataset': mindgrad has no such module" in second.stderr
+    assert "No module named 'mindspore.rewrite': mindgrad has no such module" in second.stderr
 
 
 def test_install_twice_is_install_once(standing_in):

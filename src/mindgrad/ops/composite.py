@@ -18,7 +18,8 @@ from mindgrad.ops.statistics import clip_by_global_norm, clip_by_norm
 
 __all__ = [
     "GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "batch_dot", "clip_by_global_norm",
-    "clip_by_norm", "clip_by_value", "count_nonzero", "dot", "matmul", "repeat_elements", "tensor_dot",
+    "clip_by_norm", "clip_by_value", "core", "count_nonzero", "dot", "matmul", "repeat_elements",
+    "tensor_dot", "zip_operation",
 ]  # fmt: skip
 
 _KINDS: dict[str, Callable[[Any], bool]] = {
@@ -37,6 +38,41 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     "None": lambda x: x is None,
     "Any": lambda x: True,
 }
+
+
+def core(fn: Callable[..., Any] | None = None, **flags: Any) -> Any:
+    """Marks a function as one of MindSpore's own: returned as it is.
+
+    Args:
+        fn: the function; without it a decorator is returned.
+        flags: accepted for compatibility.
+
+    >>> from mindgrad.ops import composite as C
+    >>> @C.core(ignore_values=True)
+    ... def twice(x):
+    ...     return 2 * x
+    >>> twice(3)
+    6
+    """
+    return core if fn is None else fn
+
+
+def zip_operation(*sequences: Any) -> tuple[Any, ...]:
+    """Tuples or lists side by side, as a tuple of tuples, as long as the shortest.
+
+    Raises:
+        TypeError: an argument is neither a tuple nor a list.
+
+    >>> from mindgrad.ops import composite as C
+    >>> C.zip_operation((1, 2), (3, 4))
+    ((1, 3), (2, 4))
+    """
+    for each in sequences:
+        if not isinstance(each, (tuple, list)):
+            raise TypeError(
+                f"For 'zip_operation', the arguments must be tuples or lists, but got {type(each).__name__}."
+            )
+    return tuple(zip(*sequences, strict=False))
 
 
 class MultitypeFuncGraph:
@@ -90,7 +126,7 @@ class MultitypeFuncGraph:
     def __call__(self, *args: Any) -> Any:
         for kinds, body in self.entries:
             if len(kinds) == len(args) and all(_KINDS[kind](x) for kind, x in zip(kinds, args, strict=True)):
-                return body(*args)
+                return entry.run(body, *args)
         given = ", ".join(type(x).__name__ for x in args)
         known = "; ".join(", ".join(kinds) for kinds, _ in self.entries) or "none"
         raise TypeError(
@@ -103,7 +139,7 @@ class MultitypeFuncGraph:
 
 
 class HyperMap:
-    """Applies a function to the leaves of nested tuples and lists, of several side by side.
+    """Applies a function to the leaves of nested tuples, lists and dicts, of several side by side.
 
     Args:
         ops: the function; ``None``: it is the first argument of each call.
@@ -139,26 +175,37 @@ class HyperMap:
 
     def _mapped(self, function: Callable[..., Any], trees: tuple[Any, ...], depth: int) -> Any:
         first = trees[0]
-        if not isinstance(first, (tuple, list)) or (depth and not self._deep):
+        kind = next((k for k in (tuple, list, dict) if isinstance(first, k)), None)
+        if kind is None or (depth and not self._deep):
             return entry.run(function, *trees)
         for tree in trees:
-            if not isinstance(tree, (tuple, list)):
+            if not isinstance(tree, dict if kind is dict else (tuple, list)):
                 raise TypeError(
                     f"For '{type(self).__name__}', all arguments must have one structure, but one is a "
                     f"{type(first).__name__} where another is a {type(tree).__name__}."
                 )
             if len(tree) != len(first):
                 raise ValueError(
-                    f"For '{type(self).__name__}', the tuples must have one length, but got {len(first)} and "
-                    f"{len(tree)}."
+                    f"For '{type(self).__name__}', the {kind.__name__}s must have one length, but got "
+                    f"{len(first)} and {len(tree)}."
                 )
-        columns = list(zip(*trees, strict=True))
+            if kind is dict and tree.keys() != first.keys():
+                raise ValueError(
+                    f"For '{type(self).__name__}', the dicts must have the same keys, but got {list(first)} "
+                    f"and {list(tree)}."
+                )
+        if kind is dict:
+            columns = [tuple(tree[key] for tree in trees) for key in first]
+        else:
+            columns = list(zip(*trees, strict=True))
         if self.reverse:
             columns.reverse()
         made = [self._mapped(function, column, depth + 1) for column in columns]
         if self.reverse:
             made.reverse()
-        return made if isinstance(first, list) else tuple(made)
+        if kind is dict:
+            return dict(zip(first, made, strict=True))
+        return made if kind is list else tuple(made)
 
 
 class Map(HyperMap):

@@ -2,8 +2,6 @@
 ``from mindspore.ops import functional as F``.
 """
 
-from functools import partial  # noqa: F401
-
 from mindgrad.core.dtype import DType as _DType
 from mindgrad.core.tensor import Tensor as _Tensor
 from mindgrad.functional.gradient import (  # noqa: F401
@@ -45,6 +43,7 @@ from mindgrad.ops.matrices import *  # noqa: F403
 from mindgrad.ops.moving import *  # noqa: F403
 from mindgrad.ops.ordering import *  # noqa: F403
 from mindgrad.ops.padding import *  # noqa: F403
+from mindgrad.ops.plain import *  # noqa: F403
 from mindgrad.ops.rectifiers import *  # noqa: F403
 from mindgrad.ops.reduction import *  # noqa: F403
 from mindgrad.ops.rounding import *  # noqa: F403
@@ -69,7 +68,6 @@ def dtype(x: _Tensor) -> _DType:
 
 neg_tensor = _arithmetic.neg
 pack = _joining.stack
-print_ = print
 scalar_to_array = _creation.scalar_to_tensor
 tensor_add = _arithmetic.add
 tensor_div = _arithmetic.true_divide

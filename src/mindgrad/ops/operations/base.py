@@ -16,8 +16,8 @@ from mindgrad.core.dtype import as_dtype
 from mindgrad.ops.operations.primitive import Primitive
 
 __all__ = [
-    "Attribute", "Operation", "anything", "boolean", "classes", "described", "element_type", "integer", "integers",
-    "number", "operation", "text",
+    "Attribute", "Operation", "anything", "boolean", "classes", "described", "element_type", "integer",
+    "integers", "number", "operation", "text",
 ]  # fmt: skip
 
 _REQUIRED = inspect.Parameter.empty
