@@ -1,3 +1,21 @@
 """Optimisers: Cells that change Parameters, given their gradients."""
 
-__all__: list[str] = []
+from mindgrad.nn.optim.ada_grad import Adagrad
+from mindgrad.nn.optim.adadelta import Adadelta
+from mindgrad.nn.optim.adam import Adam, AdamOffload, AdamWeightDecay
+from mindgrad.nn.optim.adamax import AdaMax
+from mindgrad.nn.optim.asgd import ASGD
+from mindgrad.nn.optim.ftrl import FTRL
+from mindgrad.nn.optim.lamb import Lamb
+from mindgrad.nn.optim.lazyadam import LazyAdam
+from mindgrad.nn.optim.momentum import Momentum
+from mindgrad.nn.optim.optimizer import Optimizer
+from mindgrad.nn.optim.proximal_ada_grad import ProximalAdagrad
+from mindgrad.nn.optim.rmsprop import RMSProp
+from mindgrad.nn.optim.rprop import Rprop
+from mindgrad.nn.optim.sgd import SGD
+
+__all__ = [
+    "ASGD", "AdaMax", "Adadelta", "Adagrad", "Adam", "AdamOffload", "AdamWeightDecay", "FTRL", "Lamb",
+    "LazyAdam", "Momentum", "Optimizer", "ProximalAdagrad", "RMSProp", "Rprop", "SGD",
+]  # fmt: skip

@@ -1,0 +1,263 @@
+"""Learning rates as lists: one number per step, for the ``learning_rate`` of an optimiser.
+
+In the formulas the epoch of step i is ⌊i / step_per_epoch⌋.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from mindgrad.nn.hyperparameters import boolean, non_negative, positive, positive_int
+
+__all__ = [
+    "cosine_decay_lr", "exponential_decay_lr", "inverse_decay_lr", "natural_exp_decay_lr",
+    "piecewise_constant_lr", "polynomial_decay_lr", "warmup_lr",
+]  # fmt: skip
+
+
+def piecewise_constant_lr(milestone: list[int], learning_rates: list[float]) -> list[float]:
+    """The rate ``learning_rates[k]`` for the steps from ``milestone[k − 1]`` to ``milestone[k] − 1``.
+
+    Args:
+        milestone: growing step numbers, each above 0.
+        learning_rates: one rate for each.
+
+    Returns:
+        ``milestone[-1]`` rates.
+
+    Raises:
+        TypeError: an argument is no list or tuple, a milestone no int, or a rate no number.
+        ValueError: the lists differ in length or are empty, or the milestones do not grow.
+
+    >>> from mindgrad import nn
+    >>> nn.piecewise_constant_lr([2, 5], [0.1, 0.05])
+    [0.1, 0.1, 0.05, 0.05, 0.05]
+    """
+    owner = "piecewise_constant_lr"
+    for name, value in (("milestone", milestone), ("learning_rates", learning_rates)):
+        if not isinstance(value, (list, tuple)):
+            raise TypeError(f"For '{owner}', the '{name}' must be a list, but got {type(value).__name__}.")
+    if len(milestone) != len(learning_rates) or not milestone:
+        raise ValueError(
+            f"For '{owner}', the 'milestone' and the 'learning_rates' must have the same length, at least 1, "
+            f"but got {len(milestone)} and {len(learning_rates)}."
+        )
+    rates: list[float] = []
+    for index, (step, given) in enumerate(zip(milestone, learning_rates, strict=True)):
+        last = positive_int(owner, f"milestone[{index}]", step)
+        if last < len(rates):
+            raise ValueError(f"For '{owner}', the 'milestone' must grow, but got {list(milestone)}.")
+        rates += [non_negative(owner, f"learning_rates[{index}]", given)] * (last - len(rates))
+    return rates
+
+
+def _listed(owner: str, total_step: Any, step_per_epoch: Any, rate: Callable[[int], float]) -> list[float]:
+    total = positive_int(owner, "total_step", total_step)
+    per_epoch = positive_int(owner, "step_per_epoch", step_per_epoch)
+    return [rate(step // per_epoch) for step in range(total)]
+
+
+def exponential_decay_lr(
+    learning_rate: float,
+    decay_rate: float,
+    total_step: int,
+    step_per_epoch: int,
+    decay_epoch: int,
+    is_stair: bool = False,
+) -> list[float]:
+    """learning_rate · decay_rate^(epoch / decay_epoch); the exponent rounded down if ``is_stair``.
+
+    Args:
+        learning_rate: the rate of epoch 0, above 0.
+        decay_rate: the factor of ``decay_epoch`` epochs, above 0.
+        total_step: how many rates.
+        step_per_epoch: how many steps make an epoch.
+        decay_epoch: the number of epochs that the factor takes.
+        is_stair: whether the rate stays for ``decay_epoch`` epochs.
+
+    Raises:
+        TypeError, ValueError: an argument is of another type or out of its range.
+
+    >>> from mindgrad import nn
+    >>> nn.exponential_decay_lr(0.5, 0.5, 4, 2, 1)
+    [0.5, 0.5, 0.25, 0.25]
+    """
+    owner = "exponential_decay_lr"
+    start, factor = positive(owner, "learning_rate", learning_rate), positive(owner, "decay_rate", decay_rate)
+    periods = _periods(owner, decay_epoch, is_stair)
+    return _listed(owner, total_step, step_per_epoch, lambda epoch: start * factor ** periods(epoch))
+
+
+def natural_exp_decay_lr(
+    learning_rate: float,
+    decay_rate: float,
+    total_step: int,
+    step_per_epoch: int,
+    decay_epoch: int,
+    is_stair: bool = False,
+) -> list[float]:
+    """learning_rate · e^(−decay_rate · epoch); if ``is_stair``, of epoch rounded down to a multiple.
+
+    Args:
+        learning_rate: the rate of epoch 0, above 0.
+        decay_rate: the decay per epoch, above 0.
+        total_step: how many rates.
+        step_per_epoch: how many steps make an epoch.
+        decay_epoch: the number of epochs of one stair; without ``is_stair`` it changes nothing.
+        is_stair: whether the rate stays for ``decay_epoch`` epochs.
+
+    Raises:
+        TypeError, ValueError: an argument is of another type or out of its range.
+
+    >>> from mindgrad import nn
+    >>> [round(rate, 4) for rate in nn.natural_exp_decay_lr(0.1, 0.9, 4, 2, 1)]
+    [0.1, 0.1, 0.0407, 0.0407]
+    """
+    owner = "natural_exp_decay_lr"
+    start, decay = positive(owner, "learning_rate", learning_rate), positive(owner, "decay_rate", decay_rate)
+    stair = positive_int(owner, "decay_epoch", decay_epoch)
+    if not boolean(owner, "is_stair", is_stair):
+        stair = 1
+    return _listed(
+        owner, total_step, step_per_epoch, lambda epoch: start * math.exp(-decay * (epoch // stair * stair))
+    )
+
+
+def inverse_decay_lr(
+    learning_rate: float,
+    decay_rate: float,
+    total_step: int,
+    step_per_epoch: int,
+    decay_epoch: int,
+    is_stair: bool = False,
+) -> list[float]:
+    """learning_rate / (1 + decay_rate · epoch / decay_epoch); the quotient rounded down if ``is_stair``.
+
+    Args:
+        learning_rate: the rate of epoch 0, above 0.
+        decay_rate: how fast it shrinks, above 0.
+        total_step: how many rates.
+        step_per_epoch: how many steps make an epoch.
+        decay_epoch: the number of epochs after which the quotient is 1.
+        is_stair: whether the rate stays for ``decay_epoch`` epochs.
+
+    Raises:
+        TypeError, ValueError: an argument is of another type or out of its range.
+
+    >>> from mindgrad import nn
+    >>> nn.inverse_decay_lr(0.5, 1.0, 4, 2, 1)
+    [0.5, 0.5, 0.25, 0.25]
+    """
+    owner = "inverse_decay_lr"
+    start, decay = positive(owner, "learning_rate", learning_rate), positive(owner, "decay_rate", decay_rate)
+    periods = _periods(owner, decay_epoch, is_stair)
+    return _listed(owner, total_step, step_per_epoch, lambda epoch: start / (1.0 + decay * periods(epoch)))
+
+
+def _periods(owner: str, decay_epoch: Any, is_stair: Any) -> Callable[[int], float]:
+    length = positive_int(owner, "decay_epoch", decay_epoch)
+    if boolean(owner, "is_stair", is_stair):
+        return lambda epoch: float(epoch // length)
+    return lambda epoch: epoch / length
+
+
+def cosine_decay_lr(
+    min_lr: float, max_lr: float, total_step: int, step_per_epoch: int, decay_epoch: int
+) -> list[float]:
+    """min_lr + ½ (max_lr − min_lr) (1 + cos(π · min(epoch, decay_epoch) / decay_epoch)).
+
+    Args:
+        min_lr: the rate from ``decay_epoch`` on, at least 0.
+        max_lr: the rate of epoch 0, above ``min_lr``.
+        total_step: how many rates.
+        step_per_epoch: how many steps make an epoch.
+        decay_epoch: the number of epochs between them.
+
+    Raises:
+        TypeError, ValueError: an argument is of another type or out of its range.
+
+    >>> from mindgrad import nn
+    >>> nn.cosine_decay_lr(0.0, 0.5, 3, 1, 2)
+    [0.5, 0.25, 0.0]
+    """
+    owner = "cosine_decay_lr"
+    low, high = non_negative(owner, "min_lr", min_lr), positive(owner, "max_lr", max_lr)
+    if low >= high:
+        raise ValueError(
+            f"For '{owner}', the 'max_lr' must exceed the 'min_lr', but got {max_lr} and {min_lr}."
+        )
+    last = positive_int(owner, "decay_epoch", decay_epoch)
+
+    def rate(epoch: int) -> float:
+        return low + 0.5 * (high - low) * (1.0 + math.cos(math.pi * min(epoch, last) / last))
+
+    return _listed(owner, total_step, step_per_epoch, rate)
+
+
+def polynomial_decay_lr(
+    learning_rate: float,
+    end_learning_rate: float,
+    total_step: int,
+    step_per_epoch: int,
+    decay_epoch: int,
+    power: float,
+    update_decay_epoch: bool = False,
+) -> list[float]:
+    """(learning_rate − end_learning_rate) · (1 − epoch / epochs)^power + end_learning_rate.
+
+    Epoch is at most ``decay_epoch``, which ``epochs`` is; with ``update_decay_epoch``, epoch grows on and
+    ``epochs`` is the smallest multiple of ``decay_epoch`` that is not below it.
+
+    Args:
+        learning_rate: the rate of epoch 0, above 0.
+        end_learning_rate: the rate at the end, at least 0.
+        total_step: how many rates.
+        step_per_epoch: how many steps make an epoch.
+        decay_epoch: the number of epochs between them.
+        power: the exponent, above 0.
+        update_decay_epoch: whether the decay starts over with longer and longer periods.
+
+    Raises:
+        TypeError, ValueError: an argument is of another type or out of its range.
+
+    >>> from mindgrad import nn
+    >>> nn.polynomial_decay_lr(0.5, 0.0, 3, 1, 2, 1.0)
+    [0.5, 0.25, 0.0]
+    """
+    owner = "polynomial_decay_lr"
+    start = positive(owner, "learning_rate", learning_rate)
+    end = non_negative(owner, "end_learning_rate", end_learning_rate)
+    length = positive_int(owner, "decay_epoch", decay_epoch)
+    exponent = positive(owner, "power", power)
+    grows = boolean(owner, "update_decay_epoch", update_decay_epoch)
+
+    def rate(epoch: int) -> float:
+        epochs = length * max(math.ceil(epoch / length), 1) if grows else length
+        return (start - end) * (1.0 - min(epoch, epochs) / epochs) ** exponent + end
+
+    return _listed(owner, total_step, step_per_epoch, rate)
+
+
+def warmup_lr(learning_rate: float, total_step: int, step_per_epoch: int, warmup_epoch: int) -> list[float]:
+    """learning_rate · min(epoch, warmup_epoch) / warmup_epoch; the rate itself if ``warmup_epoch`` is 0.
+
+    Args:
+        learning_rate: the rate from ``warmup_epoch`` on, above 0.
+        total_step: how many rates.
+        step_per_epoch: how many steps make an epoch.
+        warmup_epoch: the number of epochs until then.
+
+    Raises:
+        TypeError, ValueError: an argument is of another type or out of its range.
+
+    >>> from mindgrad import nn
+    >>> nn.warmup_lr(0.5, 5, 2, 2)
+    [0.0, 0.0, 0.25, 0.25, 0.5]
+    """
+    end = positive("warmup_lr", "learning_rate", learning_rate)
+    last = positive_int("warmup_lr", "warmup_epoch", warmup_epoch, least=0)
+    return _listed(
+        "warmup_lr", total_step, step_per_epoch, lambda epoch: end * min(epoch, last) / last if last else end
+    )

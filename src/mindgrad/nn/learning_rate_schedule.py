@@ -1,0 +1,296 @@
+"""Learning rates as Cells: the rate of a step, computed from the number of steps before it.
+
+An optimiser that is given one calls it with its ``global_step``, which counts from 0; inside a compiled
+training step it is part of the program.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mindgrad import ops
+from mindgrad.common import dtype
+from mindgrad.core.tensor import Tensor
+from mindgrad.nn.cell import Cell
+from mindgrad.nn.hyperparameters import boolean, non_negative, positive, positive_int
+
+__all__ = [
+    "CosineDecayLR", "ExponentialDecayLR", "InverseDecayLR", "LearningRateSchedule", "NaturalExpDecayLR",
+    "PolynomialDecayLR", "WarmUpLR",
+]  # fmt: skip
+
+
+class LearningRateSchedule(Cell):
+    """What learning rates that change with the step are derived from: ``construct(global_step)``.
+
+    Inputs:
+        ``global_step``: an integer Tensor, the number of steps before this one.
+
+    Outputs:
+        The learning rate of the step, a Tensor of one element.
+
+    >>> import mindgrad as ms
+    >>> class Halved(ms.nn.LearningRateSchedule):
+    ...     def construct(self, global_step):
+    ...         return 0.5 ** global_step.astype(ms.float32)
+    >>> print(Halved()(ms.Tensor(3, ms.int32)))
+    0.125
+    """
+
+    def construct(self, global_step: Any) -> Any:
+        """The learning rate of a step; every schedule defines its own.
+
+        Raises:
+            NotImplementedError: the class defines none.
+        """
+        raise NotImplementedError(
+            f"For '{type(self).__name__}', define construct(self, global_step): the learning rate."
+        )
+
+
+def _as_float(step: Any) -> Any:
+    return ops.cast(step, dtype.float32)
+
+
+class _Decay(LearningRateSchedule):
+    """A rate that starts at ``learning_rate`` and shrinks by ``decay_rate``."""
+
+    def __init__(
+        self, learning_rate: float, decay_rate: float, decay_steps: int, is_stair: bool = False
+    ) -> None:
+        super().__init__()
+        owner = type(self).__name__
+        self.learning_rate = positive(owner, "learning_rate", learning_rate)
+        self.decay_rate = positive(owner, "decay_rate", decay_rate)
+        self.decay_steps = positive_int(owner, "decay_steps", decay_steps)
+        self.is_stair = boolean(owner, "is_stair", is_stair)
+
+    def _periods(self, global_step: Any) -> Any:
+        periods = _as_float(global_step) / self.decay_steps
+        return ops.floor(periods) if self.is_stair else periods
+
+
+class ExponentialDecayLR(_Decay):
+    """learning_rate · decay_rate^p, with p = step / decay_steps; rounded down if ``is_stair``.
+
+    Args:
+        learning_rate: the rate of step 0, above 0.
+        decay_rate: the factor of ``decay_steps`` steps, above 0.
+        decay_steps: the number of steps that it takes.
+        is_stair: whether the rate stays for ``decay_steps`` steps and then changes at once.
+
+    Inputs:
+        ``global_step``: an integer Tensor.
+
+    Outputs:
+        Float32 Tensor of the shape of ``global_step``.
+
+    Raises:
+        TypeError: a number is none, ``decay_steps`` no int, or ``is_stair`` no bool.
+        ValueError: a number is not above 0.
+
+    >>> import mindgrad as ms
+    >>> print(ms.nn.ExponentialDecayLR(0.1, 0.5, 4)(ms.Tensor(8, ms.int32)))
+    0.025
+    """
+
+    def construct(self, global_step: Any) -> Tensor:
+        """See the class."""
+        return self.learning_rate * ops.pow(self.decay_rate, self._periods(global_step))
+
+
+class NaturalExpDecayLR(_Decay):
+    """learning_rate · e^(−decay_rate · step); if ``is_stair``, of step rounded down to a multiple.
+
+    As in MindSpore, ``decay_steps`` is the length of the stairs only: without ``is_stair`` it changes
+    nothing (its documentation divides by it, its code does not).
+
+    Args:
+        learning_rate: the rate of step 0, above 0.
+        decay_rate: the decay per step, above 0.
+        decay_steps: the number of steps of one stair.
+        is_stair: whether the rate stays for ``decay_steps`` steps.
+
+    Inputs:
+        ``global_step``: an integer Tensor.
+
+    Outputs:
+        Float32 Tensor of the shape of ``global_step``.
+
+    Raises:
+        TypeError: a number is none, ``decay_steps`` no int, or ``is_stair`` no bool.
+        ValueError: a number is not above 0.
+
+    >>> import mindgrad as ms
+    >>> print(ms.nn.NaturalExpDecayLR(0.1, 0.5, 4, True)(ms.Tensor(3, ms.int32)))
+    0.1
+    """
+
+    def construct(self, global_step: Any) -> Tensor:
+        """See the class."""
+        step = _as_float(global_step)
+        if self.is_stair:
+            step = ops.floor(step / self.decay_steps) * self.decay_steps
+        return self.learning_rate * ops.exp(-self.decay_rate * step)
+
+
+class InverseDecayLR(_Decay):
+    """learning_rate / (1 + decay_rate · p), with p = step / decay_steps; rounded down if ``is_stair``.
+
+    Args:
+        learning_rate: the rate of step 0, above 0.
+        decay_rate: how fast it shrinks, above 0.
+        decay_steps: the number of steps after which p is 1.
+        is_stair: whether the rate stays for ``decay_steps`` steps and then changes at once.
+
+    Inputs:
+        ``global_step``: an integer Tensor.
+
+    Outputs:
+        Float32 Tensor of the shape of ``global_step``.
+
+    Raises:
+        TypeError: a number is none, ``decay_steps`` no int, or ``is_stair`` no bool.
+        ValueError: a number is not above 0.
+
+    >>> import mindgrad as ms
+    >>> print(ms.nn.InverseDecayLR(0.1, 1.0, 4)(ms.Tensor(4, ms.int32)))
+    0.05
+    """
+
+    def construct(self, global_step: Any) -> Tensor:
+        """See the class."""
+        return self.learning_rate / (1.0 + self.decay_rate * self._periods(global_step))
+
+
+class CosineDecayLR(LearningRateSchedule):
+    """min_lr + ½ (max_lr − min_lr) (1 + cos(π · min(step, decay_steps) / decay_steps)).
+
+    Args:
+        min_lr: the rate from ``decay_steps`` on, at least 0.
+        max_lr: the rate of step 0, above ``min_lr``.
+        decay_steps: the number of steps between them.
+
+    Inputs:
+        ``global_step``: an integer Tensor.
+
+    Outputs:
+        Float32 Tensor of the shape of ``global_step``.
+
+    Raises:
+        TypeError: a number is none, or ``decay_steps`` no int.
+        ValueError: a number is out of its range.
+
+    >>> import mindgrad as ms
+    >>> print(ms.nn.CosineDecayLR(0.0, 0.5, 4)(ms.Tensor(4, ms.int32)))
+    0.0
+    """
+
+    def __init__(self, min_lr: float, max_lr: float, decay_steps: int) -> None:
+        super().__init__()
+        owner = type(self).__name__
+        self.min_lr = non_negative(owner, "min_lr", min_lr)
+        self.max_lr = positive(owner, "max_lr", max_lr)
+        self.decay_steps = positive_int(owner, "decay_steps", decay_steps)
+        if self.min_lr >= self.max_lr:
+            raise ValueError(
+                f"For '{owner}', the 'max_lr' must exceed the 'min_lr', but got {max_lr} and {min_lr}."
+            )
+
+    def construct(self, global_step: Any) -> Tensor:
+        """See the class."""
+        step = ops.minimum(_as_float(global_step), float(self.decay_steps))
+        share = 1.0 + ops.cos(math.pi * step / self.decay_steps)
+        return self.min_lr + 0.5 * (self.max_lr - self.min_lr) * share
+
+
+class PolynomialDecayLR(LearningRateSchedule):
+    """(learning_rate − end_learning_rate) · (1 − step / steps)^power + end_learning_rate.
+
+    Step is at most ``decay_steps``, which ``steps`` is; with ``update_decay_steps``, step grows on and
+    ``steps`` is the smallest multiple of ``decay_steps`` that is not below it.
+
+    Args:
+        learning_rate: the rate of step 0, above 0.
+        end_learning_rate: the rate at the end, at least 0.
+        decay_steps: the number of steps between them.
+        power: the exponent, above 0.
+        update_decay_steps: whether the decay starts over with longer and longer periods.
+
+    Inputs:
+        ``global_step``: an integer Tensor.
+
+    Outputs:
+        Float32 Tensor of the shape of ``global_step``.
+
+    Raises:
+        TypeError: a number is none, ``decay_steps`` no int, or ``update_decay_steps`` no bool.
+        ValueError: a number is out of its range.
+
+    >>> import mindgrad as ms
+    >>> print(ms.nn.PolynomialDecayLR(0.5, 0.0, 4, 2.0)(ms.Tensor(2, ms.int32)))
+    0.125
+    """
+
+    def __init__(
+        self,
+        learning_rate: float,
+        end_learning_rate: float,
+        decay_steps: int,
+        power: float,
+        update_decay_steps: bool = False,
+    ) -> None:
+        super().__init__()
+        owner = type(self).__name__
+        self.start_learning_rate = positive(owner, "learning_rate", learning_rate)
+        self.end_learning_rate = non_negative(owner, "end_learning_rate", end_learning_rate)
+        self.decay_steps = positive_int(owner, "decay_steps", decay_steps)
+        self.power = positive(owner, "power", power)
+        self.update_decay_steps = boolean(owner, "update_decay_steps", update_decay_steps)
+
+    def construct(self, global_step: Any) -> Tensor:
+        """See the class."""
+        step, steps = _as_float(global_step), float(self.decay_steps)
+        if self.update_decay_steps:
+            left = 1.0 - step / (steps * ops.maximum(ops.ceil(step / steps), 1.0))
+        else:
+            left = 1.0 - ops.minimum(step, steps) / steps
+        difference = self.start_learning_rate - self.end_learning_rate
+        return difference * ops.pow(left, self.power) + self.end_learning_rate
+
+
+class WarmUpLR(LearningRateSchedule):
+    """learning_rate · min(step, warmup_steps) / warmup_steps.
+
+    Args:
+        learning_rate: the rate from ``warmup_steps`` on, above 0.
+        warmup_steps: the number of steps until then.
+
+    Inputs:
+        ``global_step``: an integer Tensor.
+
+    Outputs:
+        Float32 Tensor of the shape of ``global_step``.
+
+    Raises:
+        TypeError: ``learning_rate`` is no number, or ``warmup_steps`` no int.
+        ValueError: one of them is not above 0.
+
+    >>> import mindgrad as ms
+    >>> print(ms.nn.WarmUpLR(0.5, 4)(ms.Tensor(1, ms.int32)))
+    0.125
+    """
+
+    def __init__(self, learning_rate: float, warmup_steps: int) -> None:
+        super().__init__()
+        self.learning_rate = positive("WarmUpLR", "learning_rate", learning_rate)
+        self.warmup_steps = positive_int("WarmUpLR", "warmup_steps", warmup_steps)
+
+    def construct(self, global_step: Any) -> Tensor:
+        """See the class."""
+        return (
+            self.learning_rate
+            * ops.minimum(_as_float(global_step), float(self.warmup_steps))
+            / float(self.warmup_steps)
+        )

@@ -1,0 +1,220 @@
+"""Adam and its relatives: steps scaled by running means of gradients and of their squares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindgrad import ops
+from mindgrad.nn.hyperparameters import boolean, fraction, positive
+from mindgrad.nn.optim.optimizer import Optimizer
+
+__all__ = ["Adam", "AdamOffload", "AdamWeightDecay"]
+
+
+class Adam(Optimizer):
+    """Adam (Kingma and Ba 2015), with Nesterov's variant and AMSGrad (Reddi et al. 2018).
+
+    For a Parameter w with the gradient g, in step t = 1, 2, …::
+
+        m ← β₁ m + (1 − β₁) g
+        v ← β₂ v + (1 − β₂) g²
+        w ← w − η √(1 − β₂ᵗ) / (1 − β₁ᵗ) · m / (√v + ε)
+
+    ε is added before the correction of v, as in the paper's last remark on section 2. With
+    ``use_nesterov`` m is replaced by β₁ m + (1 − β₁) g in the last line, with ``use_amsgrad`` v by the
+    greatest v so far.
+
+    Args:
+        params: Parameters or groups of them, see :class:`Optimizer`.
+        learning_rate: η, see :class:`Optimizer`.
+        beta1: β₁, between 0 and 1.
+        beta2: β₂, between 0 and 1.
+        eps: ε, above 0.
+        use_locking: accepted for compatibility: an update is never interrupted.
+        use_nesterov: see above.
+        weight_decay: λ, added to the gradient as λ w; see :class:`Optimizer`.
+        loss_scale: what gradients are divided by.
+        use_amsgrad: see above; not together with ``use_nesterov``.
+        use_lazy, use_offload: accepted for compatibility: for dense gradients they change no result.
+
+    Inputs:
+        ``gradients``: a tuple of Tensors, one for each Parameter.
+
+    Outputs:
+        ``True``.
+
+    Raises:
+        TypeError, ValueError, KeyError, RuntimeError: see :class:`Optimizer`.
+
+    >>> import mindgrad as ms
+    >>> w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
+    >>> optimizer = ms.nn.Adam([w], learning_rate=0.5)
+    >>> optimizer((ms.Tensor([3.0, -4.0]),))
+    True
+    >>> print(w.asnumpy().round(4))
+    [0.5 2.5]
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        learning_rate: Any = 1e-3,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-8,
+        use_locking: bool = False,
+        use_nesterov: bool = False,
+        weight_decay: Any = 0.0,
+        loss_scale: float = 1.0,
+        use_amsgrad: bool = False,
+        use_lazy: bool = False,
+        use_offload: bool = False,
+    ) -> None:
+        super().__init__(learning_rate, params, weight_decay, loss_scale)
+        owner = self.cls_name
+        self.beta1, self.beta2 = fraction(owner, "beta1", beta1), fraction(owner, "beta2", beta2)
+        self.eps = positive(owner, "eps", eps)
+        for name, value in (
+            ("use_locking", use_locking), ("use_lazy", use_lazy), ("use_offload", use_offload)
+        ):  # fmt: skip
+            boolean(owner, name, value)
+        self.use_nesterov = boolean(owner, "use_nesterov", use_nesterov)
+        self.use_amsgrad = boolean(owner, "use_amsgrad", use_amsgrad)
+        if use_nesterov and use_amsgrad:
+            raise ValueError(f"For '{owner}', 'use_nesterov' and 'use_amsgrad' cannot both be set.")
+        self.beta1_power = self._scalar_state("beta1_power", 1.0)
+        self.beta2_power = self._scalar_state("beta2_power", 1.0)
+        self.moment1 = self._state("moment1")
+        self.moment2 = self._state("moment2")
+        if use_amsgrad:
+            self.vhat = self._state("vhat")
+
+    def construct(self, gradients: Any) -> bool:
+        """See the class."""
+        gradients, rates = self._prepared(gradients), self._rates()
+        power1 = ops.assign(self.beta1_power, self.beta1_power * self.beta1)
+        power2 = ops.assign(self.beta2_power, self.beta2_power * self.beta2)
+        correction = ops.reshape(ops.sqrt(1.0 - power2) / (1.0 - power1), ())
+        greatest = self.vhat if self.use_amsgrad else (None,) * self.param_length
+        rows = zip(self.parameters, gradients, rates, self.moment1, self.moment2, greatest, strict=True)
+        for parameter, gradient, rate, moment1, moment2, bound in rows:
+            mean, square = _moments(moment1, moment2, gradient, self.beta1, self.beta2)
+            if bound is not None:
+                square = ops.assign(bound, ops.maximum(bound, square))
+            if self.use_nesterov:
+                mean = self.beta1 * mean + (1.0 - self.beta1) * gradient
+            ops.assign_sub(parameter, (rate * correction) * mean / (ops.sqrt(square) + self.eps))
+        return True
+
+
+class AdamOffload(Adam):
+    """Adam under the name that MindSpore gives to the one that keeps its state on the host.
+
+    The arguments are those of :class:`Adam` as far as ``loss_scale``; the state is kept where the
+    program runs.
+
+    >>> import mindgrad as ms
+    >>> w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
+    >>> ms.nn.AdamOffload([w], learning_rate=0.5)((ms.Tensor([3.0, -4.0]),))
+    True
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        learning_rate: Any = 1e-3,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-8,
+        use_locking: bool = False,
+        use_nesterov: bool = False,
+        weight_decay: Any = 0.0,
+        loss_scale: float = 1.0,
+    ) -> None:
+        super().__init__(
+            params, learning_rate, beta1, beta2, eps, use_locking, use_nesterov, weight_decay, loss_scale
+        )
+
+
+class AdamWeightDecay(Optimizer):
+    """Adam with weight decay apart from the gradient, and without correction of the first steps.
+
+    For a Parameter w with the gradient g (Loshchilov and Hutter 2019, without the bias correction, as
+    BERT was trained)::
+
+        m ← β₁ m + (1 − β₁) g
+        v ← β₂ v + (1 − β₂) g²
+        w ← w − η (m / (√v + ε) + λ w)
+
+    Args:
+        params: Parameters or groups of them, see :class:`Optimizer`.
+        learning_rate: η, see :class:`Optimizer`.
+        beta1: β₁, between 0 and 1.
+        beta2: β₂, between 0 and 1.
+        eps: ε, above 0.
+        weight_decay: λ; without groups it applies to Parameters whose names contain neither ``beta`` nor
+            ``gamma``.
+
+    Inputs:
+        ``gradients``: a tuple of Tensors, one for each Parameter.
+
+    Outputs:
+        ``True``.
+
+    Raises:
+        TypeError, ValueError, KeyError, RuntimeError: see :class:`Optimizer`.
+
+    >>> import mindgrad as ms
+    >>> w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
+    >>> optimizer = ms.nn.AdamWeightDecay([w], learning_rate=0.5, beta1=0.5, beta2=0.75)
+    >>> optimizer((ms.Tensor([3.0, -4.0]),))
+    True
+    >>> print(w.asnumpy().round(4))
+    [0.5 2.5]
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        learning_rate: Any = 1e-3,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-6,
+        weight_decay: Any = 0.0,
+    ) -> None:
+        super().__init__(learning_rate, params, weight_decay)
+        owner = self.cls_name
+        self.beta1, self.beta2 = fraction(owner, "beta1", beta1), fraction(owner, "beta2", beta2)
+        self.eps = positive(owner, "eps", eps)
+        self.moments1 = self._state("adam_m")
+        self.moments2 = self._state("adam_v")
+
+    def construct(self, gradients: Any) -> bool:
+        """See the class."""
+        gradients, rates, decays = self._prepared(gradients, decayed=False), self._rates(), self._decays()
+        rows = zip(
+            self.parameters,
+            gradients,
+            rates,
+            decays,
+            self.decay_flags,
+            self.moments1,
+            self.moments2,
+            strict=True,
+        )
+        for parameter, gradient, rate, decay, applies, moment1, moment2 in rows:
+            mean, square = _moments(moment1, moment2, gradient, self.beta1, self.beta2)
+            update = mean / (ops.sqrt(square) + self.eps)
+            if applies and self.exec_weight_decay:
+                update = update + parameter * decay
+            ops.assign_sub(parameter, rate * update)
+        return True
+
+
+def _moments(moment1: Any, moment2: Any, gradient: Any, beta1: float, beta2: float) -> Sequence[Any]:
+    """The running means of the gradient and of its square, one step further."""
+    return (
+        ops.assign(moment1, beta1 * moment1 + (1.0 - beta1) * gradient),
+        ops.assign(moment2, beta2 * moment2 + (1.0 - beta2) * ops.square(gradient)),
+    )

@@ -1,0 +1,128 @@
+"""What an optimiser is given: Parameters, or groups of them with rates and decays of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from mindgrad.common.parameter import Parameter
+from mindgrad.core.tensor import Tensor
+
+__all__ = ["Member", "members"]
+
+_KEYS = ("params", "lr", "weight_decay", "order_params", "grad_centralization")
+
+
+class Member(NamedTuple):
+    """One Parameter with what its group says; ``None`` where the group says nothing."""
+
+    parameter: Parameter
+    group: int
+    rate: Any = None
+    decay: Any = None
+    is_centralised: bool = False
+
+
+def members(owner: str, given: Any) -> tuple[list[Member], bool]:
+    """The Parameters that ``given`` lists, in the order of updates, and whether it is made of groups.
+
+    Args:
+        owner: the optimiser that errors name.
+        given: an iterable of Parameters, or of dicts with the key ``params`` and any of ``lr``,
+            ``weight_decay`` and ``grad_centralization``; a dict of ``order_params`` alone gives the order.
+
+    Raises:
+        TypeError: it is nothing of these, or mixes them.
+        ValueError: it is empty, or ``order_params`` are not the Parameters of the groups.
+        KeyError: a group has another key, or no ``params``.
+        RuntimeError: a Parameter stands in two groups, or two Parameters have one name.
+    """
+    listed = _listed(owner, "parameters", given)
+    if all(isinstance(each, Parameter) for each in listed):
+        found = [Member(each, 0) for each in listed]
+        _check_names(owner, found)
+        return found, False
+    if not all(isinstance(each, dict) for each in listed):
+        kinds = sorted({type(each).__name__ for each in listed})
+        raise TypeError(
+            f"For '{owner}', all elements of the 'params' must be Parameters, or all dicts, but got "
+            f"{', '.join(kinds)}."
+        )
+    return _of_groups(owner, listed), True
+
+
+def _listed(owner: str, name: str, given: Any) -> list[Any]:
+    if given is None:
+        raise ValueError(f"For '{owner}', the '{name}' can not be None: give net.trainable_params().")
+    if isinstance(given, (Tensor, dict, str)) or not isinstance(given, Iterable):
+        raise TypeError(
+            f"For '{owner}', the '{name}' must be a list of Parameters, but got {type(given).__name__}."
+        )
+    listed = list(given)
+    if not listed:
+        raise ValueError(f"For '{owner}', the '{name}' are empty: there is nothing to train.")
+    return listed
+
+
+def _of_groups(owner: str, groups: list[dict[str, Any]]) -> list[Member]:
+    found: list[Member] = []
+    order = None
+    for number, group in enumerate(groups):
+        unknown = [key for key in group if key not in _KEYS]
+        if unknown:
+            raise KeyError(
+                f"For '{owner}', a group of parameters has the key {unknown[0]!r}; use {', '.join(_KEYS)}."
+            )
+        if "order_params" in group:
+            if len(group) > 1:
+                raise ValueError(f"For '{owner}', a group with 'order_params' must have no other key.")
+            order = _listed(owner, "order_params", group["order_params"])
+            continue
+        if "params" not in group:
+            raise KeyError(f"For '{owner}', a group of parameters has no 'params'.")
+        centralised = group.get("grad_centralization", False)
+        if not isinstance(centralised, bool):
+            raise TypeError(
+                f"For '{owner}', the 'grad_centralization' must be bool, but got "
+                f"{type(centralised).__name__}."
+            )
+        for each in _listed(owner, "params of a group", group["params"]):
+            if not isinstance(each, Parameter):
+                raise TypeError(
+                    f"For '{owner}', the 'params' of a group must be Parameters, but got "
+                    f"{type(each).__name__}."
+                )
+            rate, decay = group.get("lr"), group.get("weight_decay")
+            found.append(Member(each, number, rate, decay, centralised))
+    if not found:
+        raise ValueError(f"For '{owner}', no group has 'params': there is nothing to train.")
+    _check_names(owner, found)
+    return found if order is None else _ordered(owner, found, order)
+
+
+def _check_names(owner: str, found: list[Member]) -> None:
+    names: dict[str, Parameter] = {}
+    for member in found:
+        name = member.parameter.name
+        if name in names:
+            if names[name] is member.parameter:
+                raise RuntimeError(f"For '{owner}', the Parameter '{name}' is given twice.")
+            raise RuntimeError(
+                f"For '{owner}', two Parameters have the name '{name}'. Give each a name of its own."
+            )
+        names[name] = member.parameter
+
+
+def _ordered(owner: str, found: list[Member], order: list[Any]) -> list[Member]:
+    by_parameter = {id(member.parameter): member for member in found}
+    wanted = [by_parameter.get(id(each)) for each in order]
+    chosen = [member for member in wanted if member is not None]
+    if len(chosen) != len(wanted) or {id(m.parameter) for m in chosen} != set(by_parameter):
+        raise ValueError(
+            f"For '{owner}', the 'order_params' must be the Parameters of all groups, each once: the groups "
+            f"have {len(found)}, of which 'order_params' lists {len({id(m) for m in chosen})}, among "
+            f"{len(order)}."
+        )
+    if len(chosen) != len(found):
+        raise ValueError(f"For '{owner}', the 'order_params' list a Parameter twice.")
+    return chosen

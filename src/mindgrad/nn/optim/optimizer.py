@@ -1,0 +1,357 @@
+"""The Optimizer: Parameters, learning rates, weight decay, and what every optimiser does to gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad import ops
+from mindgrad.common import dtype
+from mindgrad.common.parameter import Parameter, ParameterTuple
+from mindgrad.core.scope import as_it_is, identity
+from mindgrad.core.tensor import Tensor
+from mindgrad.frontend import state
+from mindgrad.nn.cell import Cell
+from mindgrad.nn.container import CellList
+from mindgrad.nn.hyperparameters import non_negative, positive
+from mindgrad.nn.learning_rate_schedule import LearningRateSchedule
+from mindgrad.nn.optim.groups import members
+from mindgrad.nn.optim.rates import ConstantRate, checked_rate, held_rate
+
+__all__ = ["Optimizer"]
+
+
+class Optimizer(Cell):
+    """What all optimisers are derived from: a Cell that changes Parameters, given their gradients.
+
+    A step is a call ``optimizer(gradients)``. In GRAPH_MODE it is one compiled program; inside a
+    compiled function it is part of that program, which replaces the Parameters in place.
+
+    Args:
+        learning_rate: a number, a 0-D Tensor, one rate per step (a list, another iterable, or a 1-D
+            Tensor; after the last step it stays), or a :class:`LearningRateSchedule`.
+        parameters: the Parameters, in order; or groups of them, dicts with the keys ``params`` and, if
+            they differ from the other arguments, ``lr``, ``weight_decay`` and ``grad_centralization``
+            (whether the mean over all axes but the first is subtracted from gradients). A dict
+            ``{"order_params": parameters}`` gives the order of updates.
+        weight_decay: how much of a Parameter is added to its gradient: a number, or a Cell that
+            computes it from ``global_step``. Without groups it applies to the Parameters whose names
+            contain neither ``beta`` nor ``gamma``.
+        loss_scale: the factor that the loss was multiplied with, by which gradients are divided.
+
+    Inputs:
+        ``gradients``: a tuple or list of Tensors, one of its shape for each Parameter.
+
+    Outputs:
+        ``True``.
+
+    Attributes:
+        parameters: the Parameters, in the order of updates.
+        learning_rate: the rate as a Parameter, or the Cell that computes it; a tuple of them for groups
+            with rates of their own. ``optimizer.learning_rate.set_data(...)`` changes a fixed one.
+        global_step: a Parameter of shape (1,): how often the optimiser was called.
+
+    Raises:
+        TypeError, ValueError, KeyError, RuntimeError: an argument is of another type, out of its range,
+            has an unknown key, or a Parameter stands twice.
+
+    A class of your own defines ``construct(self, gradients)``:
+
+    >>> import mindgrad as ms
+    >>> class SignDescent(ms.nn.Optimizer):
+    ...     def construct(self, gradients):
+    ...         lr = self.get_lr()
+    ...         for parameter, gradient in zip(self.parameters, self.decay_weight(gradients)):
+    ...             ms.ops.assign_sub(parameter, lr * ms.ops.sign(gradient))
+    ...         return True
+    >>> w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
+    >>> optimizer = SignDescent(0.5, [w])
+    >>> optimizer((ms.Tensor([3.0, -4.0]),))
+    True
+    >>> print(w.value(), optimizer.global_step.value())
+    [0.5 2.5] [1]
+    """
+
+    def __init__(
+        self, learning_rate: Any, parameters: Any, weight_decay: Any = 0.0, loss_scale: float = 1.0
+    ) -> None:
+        super().__init__(auto_prefix=False)
+        owner = self.cls_name
+        found, self.is_group = members(owner, parameters)
+        self.loss_scale = positive(owner, "loss_scale", loss_scale)
+        self.need_scale = self.loss_scale != 1.0
+        self.reciprocal_scale = Tensor(1.0 / self.loss_scale, dtype.float32)
+        self.parameters = self._parameters = ParameterTuple([member.parameter for member in found])
+        self.param_length = len(found)
+        self._hold_rates(learning_rate, found)
+        self._hold_decays(weight_decay, found)
+        self.grad_centralization_flags = tuple([member.is_centralised for member in found])
+        self.global_step = Parameter(Tensor(np.zeros(1, np.int32)), name="global_step", requires_grad=False)
+        # names that optimisers written for MindSpore use
+        self.global_step_increase_tensor = Tensor(1, dtype.int32)
+        self.assignadd = ops.assign_add
+        self.map_, self.map_reverse = ops.Map(), ops.Map(None, True)
+        self.hyper_map, self.hyper_map_reverse = ops.HyperMap(), ops.HyperMap(None, True)
+        self.optim_filter = (True,) * self.param_length
+
+    def _hold_rates(self, learning_rate: Any, found: list[Any]) -> None:
+        owner = self.cls_name
+        default = checked_rate(owner, learning_rate)
+        self.is_group_lr = any(member.rate is not None for member in found)
+        if not self.is_group_lr:
+            self.learning_rate = held_rate(default, "learning_rate")
+            self.dynamic_lr = isinstance(self.learning_rate, LearningRateSchedule)
+            return
+        by_group: dict[int, Any] = {}
+        for member in found:
+            if member.group not in by_group:
+                rate = default if member.rate is None else checked_rate(owner, member.rate)
+                by_group[member.group] = rate
+        lengths = {rate.size for rate in by_group.values() if isinstance(rate, np.ndarray)}
+        if len(lengths) > 1:
+            raise ValueError(
+                f"For '{owner}', lists of learning rates must have one length in all groups, but got "
+                f"{', '.join(map(str, sorted(lengths)))}."
+            )
+        held = {group: held_rate(rate, f"learning_rate_group_{group}") for group, rate in by_group.items()}
+        self.dynamic_lr = any(isinstance(each, LearningRateSchedule) for each in held.values())
+        if self.dynamic_lr:
+            held = {k: ConstantRate(r) if isinstance(r, Parameter) else r for k, r in held.items()}
+        rates = [held[member.group] for member in found]
+        self.learning_rate = CellList(rates, auto_prefix=False) if self.dynamic_lr else ParameterTuple(rates)
+
+    def _hold_decays(self, weight_decay: Any, found: list[Any]) -> None:
+        default = self._checked_decay(weight_decay)
+        if self.is_group:
+            decays = [default if m.decay is None else self._checked_decay(m.decay) for m in found]
+            self.weight_decay: Any = tuple(decays)
+            self.decay_flags = tuple([isinstance(decay, Cell) or decay > 0 for decay in decays])
+            cells = [decay for decay in decays if isinstance(decay, Cell)]
+        else:
+            self.weight_decay = default
+            self.decay_flags = tuple([_is_decayed(m.parameter.name) for m in found])
+            cells = [default] if isinstance(default, Cell) else []
+        self._decay_cells = CellList(cells, auto_prefix=False)
+        self.dynamic_weight_decay = bool(cells)
+        decays = list(self.weight_decay) if self.is_group else [default]
+        self.exec_weight_decay = any(isinstance(decay, Cell) or decay > 0 for decay in decays)
+
+    def _checked_decay(self, decay: Any) -> Any:
+        return decay if isinstance(decay, Cell) else non_negative(self.cls_name, "weight_decay", decay)
+
+    @property
+    def cls_name(self) -> str:
+        """The name of the class, which errors show."""
+        return type(self).__name__
+
+    def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
+        """Put ``prefix`` before the names of the state; what is trained belongs to its net."""
+        trained = {id(parameter) for parameter in self.parameters}
+        for parameter in self.get_parameters(recurse):
+            if id(parameter) not in trained:
+                parameter.name = prefix + parameter.name
+
+    # -- a step ----------------------------------------------------------------------------------
+
+    def _run(self, *args: Any, **kwargs: Any) -> Any:
+        before = as_it_is(state.read(self.global_step))
+        result = super()._run(*args, **kwargs)
+        # a step is counted once, also where the construct of a derived class does it or leaves it out
+        if identity(state.read(self.global_step)) == identity(before):
+            ops.assign_add(self.global_step, 1)
+        return result
+
+    def construct(self, *hyper_params: Any) -> Any:
+        """One step; every optimiser defines its own.
+
+        Raises:
+            NotImplementedError: the class defines none.
+        """
+        raise NotImplementedError(
+            f"For '{self.cls_name}', define construct(self, gradients), which changes self.parameters."
+        )
+
+    def _state(self, prefix: str, init: Any = "zeros") -> ParameterTuple:
+        """One Parameter like each trained one, named ``prefix.name``."""
+        made = self.parameters.clone(prefix, init)
+        for parameter in made:
+            parameter.requires_grad = False
+        return made
+
+    def _scalar_state(self, name: str, value: float) -> Any:
+        return Parameter(Tensor(np.full(1, value, np.float32)), name=name, requires_grad=False)
+
+    def _prepared(self, gradients: Any, decayed: bool = True) -> Sequence[Any]:
+        """Gradients of the types of the Parameters: decayed, centralised, and divided by the loss scale."""
+        gradients = self.flatten_gradients(gradients)
+        if decayed:
+            gradients = self.decay_weight(gradients)
+        gradients = self.scale_grad(self.gradients_centralization(gradients))
+        return [ops.cast(g, p.dtype) for g, p in zip(gradients, self.parameters, strict=True)]
+
+    def _rates(self) -> Sequence[Any]:
+        """The learning rate of this step for each Parameter."""
+        rates = self.get_lr()
+        return rates if isinstance(rates, tuple) else (rates,) * self.param_length
+
+    # -- what derived classes call ---------------------------------------------------------------
+
+    def flatten_gradients(self, gradients: Any) -> tuple[Any, ...]:
+        """``gradients`` as a tuple, checked: one Tensor for each Parameter, of its shape.
+
+        Raises:
+            TypeError: they are no tuple or list of Tensors.
+            ValueError: their number or a shape differs from that of the Parameters.
+        """
+        if isinstance(gradients, Tensor) and self.param_length == 1:
+            gradients = (gradients,)
+        if not isinstance(gradients, (tuple, list)):
+            raise TypeError(
+                f"For '{self.cls_name}', the gradients must be a tuple of Tensors, but got "
+                f"{type(gradients).__name__}."
+            )
+        if len(gradients) != self.param_length:
+            raise ValueError(
+                f"For '{self.cls_name}', there must be one gradient for each Parameter, but got "
+                f"{len(gradients)} for {self.param_length}."
+            )
+        for gradient, parameter in zip(gradients, self.parameters, strict=True):
+            if not isinstance(gradient, Tensor):
+                raise TypeError(
+                    f"For '{self.cls_name}', the gradient of Parameter '{parameter.name}' must be a Tensor, "
+                    f"but got {type(gradient).__name__}."
+                )
+            if gradient.shape != parameter.shape:
+                raise ValueError(
+                    f"For '{self.cls_name}', the gradient of Parameter '{parameter.name}' must have its "
+                    f"shape {parameter.shape}, but got {gradient.shape}."
+                )
+        return tuple(gradients)
+
+    def decay_weight(self, gradients: Sequence[Any]) -> Sequence[Any]:
+        """gradient + weight_decay · loss_scale · Parameter, where weight decay applies.
+
+        The gradients are those of the scaled loss, so the decay is scaled too; ``scale_grad`` divides both.
+        """
+        if not self.exec_weight_decay:
+            return gradients
+        decays = [decay * self.loss_scale for decay in self._decays()]
+        return tuple([
+            gradient + ops.cast(parameter * decay, gradient.dtype) if applies else gradient
+            for gradient, parameter, decay, applies in zip(
+                gradients, self.parameters, decays, self.decay_flags, strict=True
+            )
+        ])  # fmt: skip
+
+    def _decays(self) -> Sequence[Any]:
+        """The weight decay of this step for each Parameter."""
+        decays = self.get_weight_decay()
+        return decays if isinstance(decays, tuple) else (decays,) * self.param_length
+
+    def gradients_centralization(self, gradients: Sequence[Any]) -> Sequence[Any]:
+        """gradient − its mean over all axes but the first, in groups with ``grad_centralization``."""
+        if not any(self.grad_centralization_flags):
+            return gradients
+        return tuple([
+            gradient - ops.mean(gradient, tuple(range(1, gradient.ndim)), True)
+            if applies and gradient.ndim > 1 else gradient
+            for gradient, applies in zip(gradients, self.grad_centralization_flags, strict=True)
+        ])  # fmt: skip
+
+    def scale_grad(self, gradients: Sequence[Any]) -> Sequence[Any]:
+        """gradient / loss_scale."""
+        if not self.need_scale:
+            return gradients
+        return tuple([gradient * (1.0 / self.loss_scale) for gradient in gradients])
+
+    def get_lr(self) -> Any:
+        """The learning rate of this step, a 0-D Tensor; a tuple of them for groups with own rates."""
+        if not self.is_group_lr:
+            return _at(self.learning_rate, self.global_step)
+        known: dict[int, Any] = {}
+        for each in self.learning_rate:
+            if id(each) not in known:
+                known[id(each)] = _at(each, self.global_step)
+        return tuple([known[id(each)] for each in self.learning_rate])
+
+    def get_weight_decay(self) -> Any:
+        """The weight decay of this step: a number or Tensor, a tuple of them for groups."""
+        if self.is_group:
+            return tuple([_decay_at(each, self.global_step) for each in self.weight_decay])
+        return _decay_at(self.weight_decay, self.global_step)
+
+    def get_lr_parameter(self, param: Any) -> Any:
+        """The learning rate of a Parameter: a Parameter, or the schedule that computes it.
+
+        Args:
+            param: a Parameter of the optimiser, or a list or tuple of them.
+
+        Returns:
+            The rate, or a list of rates.
+
+        Raises:
+            TypeError: ``param`` is nothing of these.
+            ValueError: the optimiser does not train it.
+        """
+        if isinstance(param, (list, tuple)):
+            return [self.get_lr_parameter(each) for each in param]
+        if not isinstance(param, Parameter):
+            raise TypeError(
+                f"For 'get_lr_parameter', the 'param' must be a Parameter or a list of them, but got "
+                f"{type(param).__name__}."
+            )
+        for each, rate in zip(self.parameters, self._held_rates(), strict=True):
+            if each is param:
+                return getattr(rate, "learning_rate", rate) if _is_own(rate) else rate
+        raise ValueError(f"For 'get_lr_parameter', the optimiser does not train Parameter '{param.name}'.")
+
+    def _held_rates(self) -> Sequence[Any]:
+        return tuple(self.learning_rate) if self.is_group_lr else (self.learning_rate,) * self.param_length
+
+    def _is_dynamic_lr_or_weight_decay(self) -> bool:
+        return self.dynamic_lr or self.dynamic_weight_decay
+
+    # -- what machines of MindSpore have ---------------------------------------------------------
+
+    @property
+    def unique(self) -> bool:
+        """Accepted for compatibility: gradients here are dense."""
+        return True
+
+    @unique.setter
+    def unique(self, value: bool) -> None:
+        pass
+
+    @property
+    def target(self) -> str:
+        """Accepted for compatibility: Parameters are updated where the program runs."""
+        return "CPU"
+
+    @target.setter
+    def target(self, value: str) -> None:
+        pass
+
+    def broadcast_params(self, optim_result: Any) -> Any:
+        """``optim_result`` as it is: one process has all Parameters."""
+        return optim_result
+
+
+def _is_decayed(name: str) -> bool:
+    return "beta" not in name and "gamma" not in name
+
+
+def _is_own(rate: Any) -> bool:
+    return type(rate).__module__ == ConstantRate.__module__
+
+
+def _at(rate: Any, step: Parameter) -> Tensor:
+    if isinstance(rate, Parameter):
+        return rate.value()
+    found = rate(step)
+    return ops.reshape(found, ()) if isinstance(found, Tensor) else Tensor(found, dtype.float32)
+
+
+def _decay_at(decay: Any, step: Parameter) -> Any:
+    return ops.reshape(decay(step), ()) if isinstance(decay, Cell) else decay

@@ -1,0 +1,103 @@
+"""Learning rates as an optimiser holds them: a Parameter, or a Cell that computes the rate of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from mindgrad import ops
+from mindgrad.common import dtype
+from mindgrad.common.parameter import Parameter
+from mindgrad.core.tensor import Tensor
+from mindgrad.nn.hyperparameters import non_negative
+from mindgrad.nn.learning_rate_schedule import LearningRateSchedule
+
+__all__ = ["ConstantRate", "ListedRate", "checked_rate", "held_rate"]
+
+
+class ListedRate(LearningRateSchedule):
+    """The i-th of the given rates in the i-th step; the last of them in every step behind."""
+
+    def __init__(self, values: np.ndarray, name: str) -> None:
+        super().__init__(auto_prefix=False)
+        self.learning_rate = Parameter(Tensor(values), name, requires_grad=False)
+
+    def construct(self, global_step: Any) -> Tensor:
+        """See the class."""
+        last = self.learning_rate.shape[0] - 1
+        return ops.gather(self.learning_rate, ops.minimum(global_step, last), 0)
+
+
+class ConstantRate(LearningRateSchedule):
+    """The same rate in every step."""
+
+    def __init__(self, learning_rate: Parameter) -> None:
+        super().__init__(auto_prefix=False)
+        self.learning_rate = learning_rate
+
+    def construct(self, global_step: Any) -> Tensor:
+        """See the class."""
+        return self.learning_rate.value()
+
+
+def checked_rate(owner: str, given: Any) -> Any:
+    """A learning rate as a float, a 0-D Tensor, an array of rates, or a schedule.
+
+    Raises:
+        TypeError: it is nothing of these, nor an iterable of numbers.
+        ValueError: it is negative, not finite, empty, or has more than one axis.
+    """
+    if isinstance(given, LearningRateSchedule):
+        return given
+    if isinstance(given, Tensor):
+        if given.ndim > 1:
+            raise ValueError(
+                f"For '{owner}', a 'learning_rate' that is a Tensor must have at most 1 axis, but got "
+                f"{given.ndim}."
+            )
+        array = given.asnumpy()
+        _check_values(owner, array)
+        return Tensor(array) if given.ndim == 0 else array.astype(np.float32)
+    if isinstance(given, (str, bytes, dict)):
+        raise TypeError(_expected(owner, given))
+    if isinstance(given, Iterable):
+        listed = [each.asnumpy() if isinstance(each, Tensor) else each for each in given]
+        try:
+            array = np.array(listed, np.float32)
+        except (TypeError, ValueError):
+            raise TypeError(_expected(owner, listed)) from None
+        if array.ndim != 1:
+            raise ValueError(
+                f"For '{owner}', a list of learning rates must hold numbers, but got {listed!r}."
+            )
+        _check_values(owner, array)
+        return array
+    if isinstance(given, (bool, np.bool_)) or not isinstance(given, (int, float, np.integer, np.floating)):
+        raise TypeError(_expected(owner, given))
+    return non_negative(owner, "learning_rate", given)
+
+
+def _expected(owner: str, given: Any) -> str:
+    return (
+        f"For '{owner}', the 'learning_rate' must be a float, an int, a Tensor, an iterable of numbers or a "
+        f"LearningRateSchedule, but got {type(given).__name__}."
+    )
+
+
+def _check_values(owner: str, array: np.ndarray) -> None:
+    if not array.size:
+        raise ValueError(f"For '{owner}', the list of learning rates is empty.")
+    if not np.all(np.isfinite(array)) or np.any(array < 0):
+        raise ValueError(f"For '{owner}', learning rates must be finite and at least 0, but got {array}.")
+
+
+def held_rate(rate: Any, name: str) -> Any:
+    """What :func:`checked_rate` gave as a Parameter of the given name, or a schedule."""
+    if isinstance(rate, LearningRateSchedule):
+        return rate
+    if isinstance(rate, np.ndarray):
+        return ListedRate(rate, name)
+    value = rate if isinstance(rate, Tensor) else Tensor(rate, dtype.float32)
+    return Parameter(value, name, requires_grad=False)
