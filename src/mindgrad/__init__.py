@@ -1,7 +1,8 @@
 """mindgrad differentiates programs, with MindSpore's gradient API, on CPU and GPU."""
 
-from mindgrad import context, nn, ops
+from mindgrad import context, dataset, nn, ops, train
 from mindgrad._base.refusal import CompileError
+from mindgrad.cli import explain_all as _explain_all
 from mindgrad.cli import install
 from mindgrad.common import dtype
 from mindgrad.common.dtype import (
@@ -32,6 +33,15 @@ from mindgrad.functional.jacobian import jacfwd, jacrev
 from mindgrad.functional.jit import jit, ms_function
 from mindgrad.functional.jvp import jvp, linearize
 from mindgrad.functional.vjp import vjp
+from mindgrad.train.serialization import (
+    ckpt_to_safetensors,
+    export,
+    load,
+    load_checkpoint,
+    load_param_into_net,
+    safetensors_to_ckpt,
+    save_checkpoint,
+)
 
 __version__ = "0.1.0"
 
@@ -40,6 +50,10 @@ __all__ = [
     "clear_cache", "context", "dtype",
     "get_context", "get_grad", "grad", "install", "jacfwd", "jacrev", "jit", "jvp", "linearize",
     "ms_function", "mutable", "nn", "ops", "set_context", "value_and_grad", "vjp",
+    "ckpt_to_safetensors", "dataset", "export", "load", "load_checkpoint", "load_param_into_net",
+    "safetensors_to_ckpt", "save_checkpoint", "train",
     "DType", "bfloat16", "bool_", "complex64", "complex128", "float16", "float32", "float64", "int8",
     "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
 ]  # fmt: skip
+
+_explain_all()

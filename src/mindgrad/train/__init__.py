@@ -1,3 +1,6 @@
 """Training: the Model and its callbacks, mixed precision, files of Parameters."""
 
-__all__: list[str] = []
+from mindgrad.train import serialization
+from mindgrad.train.serialization import *  # noqa: F403
+
+__all__ = list(dict.fromkeys(serialization.__all__))

@@ -1,0 +1,247 @@
+"""MindSpore's ``.ckpt`` files, as MindSpore 1.x and 2.x write and read them.
+
+A file is one protobuf message, with no header before it::
+
+    Checkpoint      1: value, repeated     one Value per Parameter, or per slice of a large one
+    Value           1: tag (text)          the name
+                    2: tensor              a Tensor
+                    3: maptensor           hash tables of recommender systems; refused
+    Tensor          1: dims, repeated      the shape; no dims: a scalar
+                    2: tensor_type (text)  'Float32', 'Int64', 'BFloat16', …, or 'str'
+                    3: tensor_content      the elements, row by row, least significant byte first
+
+- Content of more than 512 MiB is spread over Values that follow each other, with one tag and each with
+  the whole shape.
+- A text has type ``'str'``, dims ``[0]`` and UTF-32 content. Old files also give scalars the dims ``[0]``.
+- With a checksum, ``crc_num`` and the CRC-32 of everything before it, as ten bytes, stand at the end.
+
+Two things MindSpore 2.10 does not do and this file does: it writes a tensor without elements (MindSpore
+drops it), and reads complex tensors (MindSpore writes them only).
+"""
+
+from __future__ import annotations
+
+import binascii
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+
+from mindgrad.core.dtype import DTYPES, as_dtype
+from mindgrad.train.protobuf import (
+    BYTES,
+    VARINT,
+    Malformed,
+    bytes_head,
+    read_fields,
+    signed,
+    varint,
+    varints,
+    wire_name,
+)
+
+__all__ = ["Content", "read", "write"]
+
+Content = Mapping[str, "np.ndarray | str"]
+
+_TYPES = {dtype.name: dtype.numpy for dtype in DTYPES}
+_TEXT = "str"
+_TEXT_SHAPE: tuple[int, ...] = (0,)
+_SLICE = 512 * 1024 * 1024
+_MOST_AXES = 64  # of an array of NumPy
+_CHECKSUM = b"crc_num"
+_CHECKSUM_LENGTH = 10
+#: the beginnings of files that people hand over by mistake
+_FOREIGN = {
+    b"\x80": "a pickle, which could run any program when it is loaded; it was not opened",
+    b"PK": "a zip archive, perhaps a PyTorch or NumPy file; save its arrays with save_checkpoint",
+    b"\x89HDF": "an HDF5 file; save its arrays with save_checkpoint",
+    b"\x93NUMPY": "a NumPy file; load it with numpy.load",
+    b"\x1f\x8b": "compressed; unpack it first",
+}
+
+
+# -- writing ---------------------------------------------------------------------------------------
+
+
+def write(file: BinaryIO, content: Content, checksum: bool = False) -> None:
+    """Write ``content`` to an open binary file, with its CRC-32 if wanted."""
+    crc = 0
+    for name, value in content.items():
+        for part in _parts(name, value):
+            file.write(part)
+            if checksum:
+                crc = binascii.crc32(part, crc)
+    if checksum:
+        file.write(_CHECKSUM + crc.to_bytes(_CHECKSUM_LENGTH, "big"))
+
+
+def _parts(name: str, value: np.ndarray | str) -> Iterator[bytes | memoryview]:
+    """The bytes of one entry: heads, and the elements where they lie."""
+    if isinstance(value, str):
+        if value.endswith("\0"):
+            raise ValueError(
+                f"For 'save_checkpoint', the text '{name}' ends with NUL, which the layout of .ckpt files "
+                f"cannot tell from its end; remove that character."
+            )
+        type_name, shape = _TEXT, _TEXT_SHAPE
+        elements = memoryview(value.encode("utf-32-le") or bytes(4))
+    else:
+        type_name, shape = as_dtype(value.dtype).name, value.shape
+        elements = memoryview(np.ascontiguousarray(value).reshape(-1).view(np.uint8))
+    tag = name.encode()
+    tag = bytes_head(1, len(tag)) + tag
+    dims = b"".join(varint(1 << 3 | VARINT) + varint(size) for size in shape)
+    type_field = bytes_head(2, len(type_name)) + type_name.encode()
+    for begin in range(0, max(len(elements), 1), _SLICE):
+        piece = elements[begin : begin + _SLICE]
+        tensor = dims + type_field + bytes_head(3, len(piece))
+        value_head = tag + bytes_head(2, len(tensor) + len(piece)) + tensor
+        yield bytes_head(1, len(value_head) + len(piece)) + value_head
+        yield piece
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+def read(content: bytes, need_checksum: bool = False) -> dict[str, np.ndarray | str]:
+    """The arrays and texts of a file by name, as views of ``content`` where possible.
+
+    A checksum that the file has is always compared.
+
+    Raises:
+        Malformed: ``content`` is no such file, or is damaged.
+    """
+    for beginning, what in _FOREIGN.items():
+        if content.startswith(beginning):
+            raise Malformed(f"it is {what}")
+    message = memoryview(content)
+    end = len(content) - _CHECKSUM_LENGTH
+    if content[max(end - len(_CHECKSUM), 0) : max(end, 0)] == _CHECKSUM:
+        message = message[: end - len(_CHECKSUM)]
+        if binascii.crc32(message) != int.from_bytes(content[end:], "big"):
+            raise Malformed("its checksum does not agree with its content: the file is damaged")
+    elif need_checksum:
+        raise Malformed("'crc_check' is set, but the file has no checksum; save it with crc_check=True")
+    found: dict[str, np.ndarray | str] = {}
+    for name, entries in itertools.groupby(_values(message), lambda entry: entry.name):
+        first, *others = entries
+        for each in others:  # slices of one large tensor
+            if (each.shape, each.type_name) != (first.shape, first.type_name) or not each.elements:
+                raise Malformed(f"'{name}' is there twice")
+        if name in found:
+            raise Malformed(f"'{name}' is there twice")
+        elements = memoryview(b"".join(each.elements for each in (first, *others))) if others else None
+        found[name] = _value(first, first.elements if elements is None else elements)
+    return found
+
+
+class _Entry(NamedTuple):
+    name: str
+    shape: tuple[int, ...]
+    type_name: str
+    elements: memoryview
+
+
+def _values(message: memoryview) -> Iterator[_Entry]:
+    for number, wire, value, start in read_fields(message):
+        body = _bytes("Checkpoint", number, wire, value, {1: "value"})
+        name: str | None = None
+        tensor: tuple[memoryview, int] | None = None
+        for inner, inner_wire, held, at in read_fields(body, start):
+            if inner == 3:
+                raise Malformed(
+                    f"'{name or '?'}' is a MapParameter, a hash table of recommender systems, which mindgrad "
+                    f"does not have; leave it out when saving"
+                )
+            part = _bytes("Value", inner, inner_wire, held, {1: "tag", 2: "tensor"})
+            if inner == 1:
+                if name is not None:
+                    raise Malformed(f"an entry has two names, '{name}' and another one")
+                name = _text(part, "a name")
+            elif tensor is not None:
+                raise Malformed(f"'{name or '?'}' has two tensors in one entry")
+            else:
+                tensor = part, at
+        if name is None or tensor is None:
+            raise Malformed("an entry has no name" if name is None else f"'{name}' has no tensor")
+        yield _entry(name, *tensor)
+
+
+def _entry(name: str, message: memoryview, start: int) -> _Entry:
+    dims: list[int] = []
+    type_name: str | None = None
+    elements: memoryview | None = None
+    for number, wire, value, _ in read_fields(message, start):
+        if number == 1 and wire == VARINT and isinstance(value, int):
+            dims.append(signed(value))
+        elif number == 1:
+            dims += map(signed, varints(_bytes("Tensor", number, wire, value, {1: "dims"})))
+        else:
+            part = _bytes("Tensor", number, wire, value, {2: "tensor_type", 3: "tensor_content"})
+            if (type_name if number == 2 else elements) is not None:
+                raise Malformed(f"'{name}' has two {'element types' if number == 2 else 'contents'}")
+            if number == 2:
+                type_name = _text(part, "an element type")
+            else:
+                elements = part
+        if len(dims) > _MOST_AXES:
+            raise Malformed(f"'{name}' has more than {_MOST_AXES} axes")
+    if type_name is None or elements is None:
+        raise Malformed(f"'{name}' has no {'element type' if type_name is None else 'content'}")
+    if any(size < 0 for size in dims):
+        raise Malformed(f"'{name}' has the shape {tuple(dims)}, with a negative size")
+    return _Entry(name, tuple(dims), type_name, elements)
+
+
+def _value(entry: _Entry, elements: memoryview) -> np.ndarray | str:
+    """What an entry holds, whose ``elements`` may have been in several pieces."""
+    name, shape = entry.name, entry.shape
+    if entry.type_name == _TEXT:
+        try:
+            return bytes(elements).decode("utf-32-le").rstrip("\0")
+        except UnicodeDecodeError:
+            raise Malformed(f"'{name}' is a text that is not UTF-32") from None
+    element_type = _TYPES.get(entry.type_name)
+    if element_type is None:
+        raise Malformed(
+            f"'{name}' has elements of type {entry.type_name[:40]!r}, which mindgrad does not have; it has "
+            f"{', '.join(_TYPES)}"
+        )
+    if shape == (0,) and len(elements) == element_type.itemsize:
+        shape = ()  # a scalar of an old file
+    wanted = math.prod(shape) * element_type.itemsize
+    if wanted != len(elements):
+        raise Malformed(
+            f"'{name}' of type {entry.type_name} and shape {shape} takes {wanted} bytes, but "
+            f"{len(elements)} are there"
+        )
+    if entry.type_name == "Bool" and np.frombuffer(elements, np.uint8).max(initial=0) > 1:
+        raise Malformed(f"'{name}' has truth values that are neither 0 nor 1")
+    try:
+        return np.frombuffer(elements, element_type).reshape(shape)
+    except ValueError as error:  # axes longer than those of an array can be
+        raise Malformed(f"'{name}' has the shape {shape}, which no array can have: {error}") from None
+
+
+def _bytes(
+    message: str, number: int, wire: int, value: int | memoryview, known: dict[int, str]
+) -> memoryview:
+    """The field as bytes, if the message has such a field."""
+    if number not in known:
+        raise Malformed(f"a {message} has no field {number}: this is no MindSpore checkpoint")
+    if wire != BYTES or not isinstance(value, memoryview):
+        raise Malformed(
+            f"the {known[number]} of a {message} is {wire_name(wire)} instead of bytes: this is no MindSpore "
+            f"checkpoint"
+        )
+    return value
+
+
+def _text(part: memoryview, what: str) -> str:
+    try:
+        return bytes(part).decode()
+    except UnicodeDecodeError:
+        raise Malformed(f"{what} is not UTF-8: {bytes(part[:40])!r}") from None

@@ -1,0 +1,183 @@
+"""Values of a checkpoint into the Parameters of a Cell: all of them, or none and one error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad._base.location import warn_user
+from mindgrad.common.parameter import Parameter
+from mindgrad.core.tensor import Tensor
+from mindgrad.nn.cell import Cell
+
+__all__ = ["load_param_into_net"]
+
+_MOST_NAMES = 20  # that a message lists
+
+
+def load_param_into_net(
+    net: Cell, parameter_dict: dict[str, Any], strict_load: bool = False, remove_redundancy: bool = False
+) -> tuple[list[str], list[str]]:
+    """Set the Parameters of ``net`` to the values of the same names in ``parameter_dict``.
+
+    Without ``strict_load`` a Parameter whose name is not there also takes the value under its name behind
+    a prefix (``net.fc.weight`` for ``fc.weight``), if nothing else uses that value: the prefix that serves
+    most of them, unless two do equally. Floating-point values are converted to the Parameter's
+    floating-point type, signed integers to its signed integer type. A warning says so, and which
+    Parameters keep their values. A value with more axes than the Parameter fits if these have size 1.
+
+    Args:
+        net: the Cell, or an optimiser.
+        parameter_dict: what :func:`load_checkpoint` gave; texts in it belong to no Parameter.
+        strict_load: whether names and element types must be the same.
+        remove_redundancy: must be ``False``: one process holds every Parameter.
+
+    Returns:
+        The names of the Parameters that no value was found for, and the names in ``parameter_dict`` that no
+        Parameter took.
+
+    Raises:
+        TypeError: ``net`` is no Cell, or ``parameter_dict`` holds something else than Parameters.
+        RuntimeError: shapes or element types do not fit. The message lists all that is wrong; no
+            Parameter was changed.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad import Parameter, Tensor
+    >>> class Line(ms.nn.Cell):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.slope = Parameter(Tensor(0.0), name="slope")
+    >>> line = Line()
+    >>> ms.load_param_into_net(line, {"slope": Parameter(Tensor(2.0)), "epoch": Parameter(Tensor(7))})
+    ([], ['epoch'])
+    >>> print(line.slope.value())
+    2.0
+    """
+    _check(net, parameter_dict, strict_load, remove_redundancy)
+    own = list(net.get_parameters())
+    values = {name: value for name, value in parameter_dict.items() if isinstance(value, Tensor)}
+    matched: list[tuple[Parameter, str]] = [(each, each.name) for each in own if each.name in values]
+    missing = [each for each in own if each.name not in values]
+    prefix = None if strict_load else _prefix(missing, values.keys() - {name for _, name in matched})
+    if prefix is not None:
+        matched += [(each, prefix + each.name) for each in missing if prefix + each.name in values]
+        missing = [each for each in missing if prefix + each.name not in values]
+    taken = {name for _, name in matched}
+    not_loaded = [each.name for each in missing]
+    not_used = [name for name in parameter_dict if name not in taken]
+
+    wrong: list[str] = []
+    converted: list[str] = []
+    new: list[tuple[Parameter, Tensor]] = []
+    for parameter, name in matched:
+        value = _plain(values[name])
+        if value.dtype is not parameter.dtype:
+            if strict_load or not _convertible(value, parameter):
+                wrong.append(f"'{parameter.name}' is {parameter.dtype}, but {value.dtype} in the checkpoint")
+                continue
+            converted.append(f"'{parameter.name}' from {value.dtype} to {parameter.dtype}")
+        if not _fits(value.shape, parameter.shape):
+            wrong.append(
+                f"'{parameter.name}' has the shape {parameter.shape}, but {value.shape} in the checkpoint"
+            )
+            continue
+        array = value.numpy().reshape(parameter.shape)
+        new.append((parameter, Tensor(array, parameter.dtype)))
+    if wrong:
+        raise RuntimeError(_all_that_is_wrong(net, wrong, not_loaded, not_used))
+    for parameter, tensor in new:
+        parameter.set_data(tensor)
+    _warn(net, prefix, converted, not_loaded)
+    return not_loaded, not_used
+
+
+def _check(net: Any, parameter_dict: Any, strict_load: Any, remove_redundancy: Any) -> None:
+    if not isinstance(net, Cell):
+        raise TypeError(
+            f"For 'load_param_into_net', the argument 'net' should be a Cell, but got {type(net).__name__}."
+        )
+    if not isinstance(parameter_dict, dict):
+        raise TypeError(
+            f"For 'load_param_into_net', the argument 'parameter_dict' should be a dict, but got "
+            f"{type(parameter_dict).__name__}; load_checkpoint(file) gives one."
+        )
+    for name, value in parameter_dict.items():
+        if not isinstance(name, str) or not isinstance(value, (Tensor, str)):
+            raise TypeError(
+                f"For 'load_param_into_net', 'parameter_dict' should map names to Parameters, but "
+                f"{name!r} maps to {type(value).__name__}."
+            )
+    for name, value in (("strict_load", strict_load), ("remove_redundancy", remove_redundancy)):
+        if not isinstance(value, bool):
+            raise TypeError(
+                f"For 'load_param_into_net', '{name}' must be a bool, but got {type(value).__name__}."
+            )
+    if remove_redundancy:
+        raise ValueError(
+            "For 'load_param_into_net', 'remove_redundancy' is for files of several processes; mindgrad "
+            "trains in one: leave it out."
+        )
+
+
+def _plain(value: Tensor) -> Tensor:
+    return value.value() if isinstance(value, Parameter) else value
+
+
+def _convertible(value: Tensor, parameter: Parameter) -> bool:
+    return value.dtype.kind == parameter.dtype.kind and value.dtype.kind in ("float", "int")
+
+
+def _fits(given: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    return given[: len(wanted)] == wanted and all(size == 1 for size in given[len(wanted) :])
+
+
+def _prefix(missing: list[Parameter], unused: set[str]) -> str | None:
+    """What stands before most of the missing names in the checkpoint; None if two prefixes do equally."""
+    names = {f".{each.name}" for each in missing}
+    serves: dict[str, int] = {}
+    for name in unused:
+        for dot in (at for at, character in enumerate(name) if character == "."):
+            if name[dot:] in names:
+                prefix = name[: dot + 1]
+                serves[prefix] = serves.get(prefix, 0) + 1
+    most = max(serves.values(), default=0)
+    best = [prefix for prefix, number in serves.items() if number == most]
+    return best[0] if len(best) == 1 else None
+
+
+def _all_that_is_wrong(net: Cell, wrong: list[str], missing: list[str], unused: list[str]) -> str:
+    lines = [
+        f"For 'load_param_into_net', the checkpoint does not fit {type(net).__name__}; nothing was loaded.",
+        *_listed("shapes or element types differ", wrong),
+        *_listed("not in the checkpoint", [f"'{name}'" for name in missing]),
+        *_listed("not in the net", [f"'{name}'" for name in unused]),
+        "  Instead: build the net as it was when it was saved, or leave entries out with choice_func of "
+        "load_checkpoint.",
+    ]
+    return "\n".join(lines)
+
+
+def _listed(what: str, items: list[str]) -> list[str]:
+    shown = [f"    {each}" for each in items[:_MOST_NAMES]]
+    if len(items) > _MOST_NAMES:
+        shown.append(f"    and {len(items) - _MOST_NAMES} more")
+    return [f"  {what}:", *shown] if items else []
+
+
+def _warn(net: Cell, prefix: str | None, converted: list[str], missing: list[str]) -> None:
+    parts = []
+    if prefix is not None:
+        parts.append(f"the prefix '{prefix}' of names in the checkpoint was left out")
+    if converted:
+        parts.append("element types were converted: " + _short(converted))
+    if missing:
+        parts.append(
+            f"{len(missing)} Parameters of {type(net).__name__} are not in the checkpoint and keep their "
+            f"values: {_short(missing)}"
+        )
+    if parts:
+        warn_user("For 'load_param_into_net', " + "; ".join(parts) + ".")
+
+
+def _short(items: list[str]) -> str:
+    more = f" and {len(items) - _MOST_NAMES} more" if len(items) > _MOST_NAMES else ""
+    return ", ".join(items[:_MOST_NAMES]) + more

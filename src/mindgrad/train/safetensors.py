@@ -1,0 +1,148 @@
+"""Checkpoints in the safetensors format, read and written by the library of that name.
+
+The format (https://github.com/huggingface/safetensors) is a length, a JSON header of at most 100 MB, and
+the elements. The library checks all offsets and sizes; what it lets pass is checked here: names that
+occur twice, shapes that no array can have, and element types that no Tensor has.
+
+The header's metadata is what MindSpore 2.10 writes: ``{"format": "ms"}``, and ``crc_num`` with a checksum
+over names and elements. The format holds no texts: those of ``append_dict`` go into the metadata too,
+under ``mindgrad.texts``, where MindSpore leaves them alone.
+"""
+
+from __future__ import annotations
+
+import binascii
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+
+from mindgrad.core.dtype import as_dtype, complex128
+from mindgrad.train.ckpt import Content
+from mindgrad.train.protobuf import Malformed
+
+__all__ = ["read", "write"]
+
+_TEXTS = "mindgrad.texts"
+_CHECKSUM = "crc_num"
+_MOST_ZEROS = 1 << 31
+
+
+def write(path: Path, content: Content, checksum: bool = False) -> None:
+    """Write ``content`` to the file ``path``, with its CRC-32 if wanted.
+
+    Raises:
+        TypeError: an array is Complex128, which the format does not have.
+        OSError: writing fails.
+    """
+    arrays: dict[str, np.ndarray] = {}
+    texts: dict[str, str] = {}
+    for name, value in sorted(content.items()):
+        if isinstance(value, str):
+            texts[name] = value
+        elif value.dtype == complex128.numpy:
+            raise TypeError(
+                f"For 'save_checkpoint', '{name}' is Complex128, which the format safetensors does not have; "
+                f"save a file that ends with .ckpt, or convert it to Complex64 first."
+            )
+        else:
+            arrays[name] = value if value.flags.c_contiguous else np.array(value, order="C")
+    metadata = {"format": "ms"}
+    if texts:
+        metadata[_TEXTS] = json.dumps(texts)
+    if checksum:
+        metadata[_CHECKSUM] = str(_crc(arrays))
+    try:
+        safetensors.numpy.save_file(arrays, path, metadata=metadata)
+    except safetensors.SafetensorError as error:
+        raise OSError(f"{error}") from None
+
+
+def read(path: Path, need_checksum: bool = False) -> dict[str, np.ndarray | str]:
+    """The arrays and texts of the file by name.
+
+    Raises:
+        Malformed: it is no such file, or is damaged.
+    """
+    found: dict[str, np.ndarray | str] = {}
+    arrays: dict[str, np.ndarray] = {}
+    try:
+        with safetensors.safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            _check_names(path)
+            for name in sorted(file.keys()):
+                arrays[name] = _array(name, file)
+    except safetensors.SafetensorError as error:
+        raise Malformed(f"it is no safetensors file, or is damaged: {error}") from None
+    texts = _texts(metadata)
+    if both := sorted(texts.keys() & arrays.keys()):
+        raise Malformed(f"'{both[0]}' is there twice")
+    found.update(arrays)
+    found.update(texts)
+    if need_checksum:
+        if _CHECKSUM not in metadata:
+            raise Malformed("'crc_check' is set, but the file has no checksum; save it with crc_check=True")
+        if metadata[_CHECKSUM] != str(_crc(arrays)):
+            raise Malformed("its checksum does not agree with its content: the file is damaged")
+    return found
+
+
+def _array(name: str, file: Any) -> np.ndarray:
+    kind = file.get_slice(name).get_dtype()
+    try:
+        array = file.get_tensor(name)
+        as_dtype(array.dtype)
+    except (TypeError, AttributeError):  # the library asks NumPy for a type that it does not have
+        raise Malformed(f"'{name}' has elements of type {kind}, which mindgrad does not have") from None
+    except ValueError as error:
+        raise Malformed(f"'{name}' has a shape that no array can have: {error}") from None
+    if array.dtype == bool and array.view(np.uint8).max(initial=0) > 1:
+        raise Malformed(f"'{name}' has truth values that are neither 0 nor 1")
+    return array
+
+
+def _check_names(path: Path) -> None:
+    """Refuse a header with a name that occurs twice, of which the library takes the last."""
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = [name for name, _ in pairs]
+        if len(set(names)) != len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise Malformed(f"'{twice}' is there twice")
+        return dict(pairs)
+
+    with open(path, "rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        json.loads(file.read(length), object_pairs_hook=members)
+
+
+def _texts(metadata: dict[str, str]) -> dict[str, str]:
+    try:
+        texts = json.loads(metadata.get(_TEXTS, "{}"))
+    except (ValueError, RecursionError):
+        texts = None
+    if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
+        raise Malformed(f"its metadata '{_TEXTS}' is no table of texts")
+    return texts
+
+
+def _crc(arrays: dict[str, np.ndarray]) -> int:
+    """MindSpore's checksum: over name and elements of each array, in the order of names.
+
+    MindSpore takes ``bytes(array)``, which for an integer scalar n is n zeros, and so does this.
+    """
+    crc = 0
+    for name, array in sorted(arrays.items()):
+        crc = binascii.crc32(name.encode(), crc)
+        if array.ndim == 0 and array.dtype.kind in "iu" and 0 <= array < _MOST_ZEROS:
+            left = int(array)
+            while left:
+                zeros = min(left, 1 << 20)
+                crc = binascii.crc32(bytes(zeros), crc)
+                left -= zeros
+        else:
+            crc = binascii.crc32(array.tobytes(), crc)
+    return crc

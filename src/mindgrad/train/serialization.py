@@ -1,0 +1,408 @@
+"""Files of Parameters: ``save_checkpoint``, ``load_checkpoint``, ``load_param_into_net``.
+
+The name says the format: ``.ckpt`` is MindSpore's own layout (:mod:`mindgrad.train.ckpt`),
+``.safetensors`` that of the library of this name (:mod:`mindgrad.train.safetensors`). Neither runs code when
+it is loaded.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from mindgrad._base.location import warn_user
+from mindgrad.common.parameter import Parameter
+from mindgrad.core.tensor import Tensor
+from mindgrad.nn.cell import Cell
+from mindgrad.train import ckpt, safetensors
+from mindgrad.train.loading import load_param_into_net
+from mindgrad.train.protobuf import Malformed
+from mindgrad.train.replacing import replaced
+
+__all__ = [
+    "ckpt_to_safetensors", "export", "load", "load_checkpoint", "load_param_into_net", "safetensors_to_ckpt",
+    "save_checkpoint",
+]  # fmt: skip
+
+_FORMATS = ("ckpt", "safetensors")
+_Choice = Callable[[str], bool]
+
+
+# -- saving ----------------------------------------------------------------------------------------
+
+
+def save_checkpoint(
+    save_obj: Any,
+    ckpt_file_name: str | os.PathLike[str],
+    integrated_save: bool = True,
+    async_save: bool | str = False,
+    append_dict: dict[str, Any] | None = None,
+    enc_key: bytes | None = None,
+    enc_mode: str = "AES-GCM",
+    choice_func: _Choice | None = None,
+    crc_check: bool = False,
+    format: str | None = None,
+    **kwargs: Any,
+) -> None:
+    """Write Parameters to a file, which replaces an old one as a whole.
+
+    A name that ends with ``.ckpt`` gives a file that MindSpore 1.x and 2.x read, ``.safetensors`` one for
+    MindSpore 2.4 and later, and every other reader of that format. To another name ``.ckpt`` is added, as
+    MindSpore does. ``format`` decides instead of the name, and adds its own ending where it is not there.
+
+    Args:
+        save_obj: a Cell or optimiser; a list of Parameters, or of ``{"name": …, "data": …}``; or a dict
+            from names to Parameters, Tensors, arrays or texts.
+        ckpt_file_name: the file; its folder must exist.
+        integrated_save: accepted for compatibility; one process holds every Parameter.
+        async_save: accepted for compatibility; the file is complete when the call returns.
+        append_dict: more entries: numbers, truth values, texts, Tensors. Numbers become scalar tensors
+            (Int64, Float32, Bool), as in MindSpore.
+        enc_key: must be None: files are not encrypted.
+        enc_mode: unused.
+        choice_func: takes a name and says whether to save it.
+        crc_check: whether the file gets a checksum.
+        format: ``"ckpt"``, ``"safetensors"``, or None: the ending of the name decides.
+
+    Raises:
+        TypeError: something in ``save_obj`` or ``append_dict`` is of another type.
+        ValueError: two entries have one name; encryption or an unknown format is asked for.
+        OSError: the file cannot be written. An old file stays as it was.
+
+    >>> import mindgrad as ms, os, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> place = os.path.join(folder.name, "line.ckpt")
+    >>> ms.save_checkpoint({"slope": ms.Parameter(ms.Tensor([2.0]))}, place, append_dict={"epoch": 7})
+    >>> ms.load_checkpoint(place)["epoch"]
+    Parameter (name=epoch, shape=(), dtype=Int64, requires_grad=True)
+    >>> folder.cleanup()
+    """
+    _only_known("save_checkpoint", kwargs, ("incremental", "global_step_num", "remove_redundancy"))
+    if enc_key is not None:
+        raise ValueError(
+            "For 'save_checkpoint', 'enc_key' is not supported: mindgrad writes no encrypted files. Leave it "
+            "out, and encrypt the file with a program made for that."
+        )
+    if not isinstance(async_save, bool) and async_save not in ("process", "thread"):
+        raise ValueError(
+            f"For 'save_checkpoint', 'async_save' must be a bool, 'process' or 'thread', but got "
+            f"{async_save!r}."
+        )
+    path, format = _target(ckpt_file_name, format)
+    content: dict[str, np.ndarray | str] = {}
+    for name, value in [*_entries(save_obj, choice_func), *_appended(append_dict)]:
+        if name in content:
+            raise ValueError(
+                f"For 'save_checkpoint', two entries have the name '{name}', and a file holds one of each; "
+                f"give every Parameter a name of its own."
+            )
+        content[name] = value
+    with replaced(path) as new:
+        if format == "ckpt":
+            with open(new, "wb") as file:
+                ckpt.write(file, content, crc_check)
+        else:
+            safetensors.write(new, content, crc_check)
+
+
+def _target(name: Any, format: str | None) -> tuple[str, str]:
+    """The file to write, and its format."""
+    path = _file_name("save_checkpoint", name)
+    _check_format("save_checkpoint", format)
+    if format is None:
+        format = _ending(path)
+        return (path, format) if format else (path + ".ckpt", "ckpt")
+    return (path if _ending(path) == format else f"{path}.{format}"), format
+
+
+def _entries(save_obj: Any, choice_func: _Choice | None) -> Iterable[tuple[str, np.ndarray | str]]:
+    for name, value in _named(save_obj):
+        if not isinstance(name, str):
+            raise TypeError(
+                f"For 'save_checkpoint', names must be strings, but got {name!r} of type "
+                f"{type(name).__name__}."
+            )
+        if choice_func is None or choice_func(name):
+            yield name, _content(name, value, "save_obj", (Tensor, np.ndarray, str))
+
+
+def _named(save_obj: Any) -> Iterable[tuple[Any, Any]]:
+    if isinstance(save_obj, Cell):
+        return [(each.name, each) for each in save_obj.get_parameters()]
+    if isinstance(save_obj, dict):
+        return save_obj.items()
+    if not isinstance(save_obj, (list, tuple)):
+        raise TypeError(
+            f"For 'save_checkpoint', 'save_obj' must be a Cell, a list or a dict, but got "
+            f"{type(save_obj).__name__}."
+        )
+    found = []
+    for each in save_obj:
+        if isinstance(each, Parameter):
+            found.append((each.name, each))
+        elif isinstance(each, dict) and {"name", "data"} <= each.keys():
+            found.append((each["name"], each["data"]))
+        else:
+            raise TypeError(
+                f"For 'save_checkpoint', a list must hold Parameters, or dicts of 'name' and 'data', but "
+                f"got {type(each).__name__}."
+            )
+    return found
+
+
+def _appended(append_dict: Any) -> Iterable[tuple[str, np.ndarray | str]]:
+    if append_dict is None:
+        return
+    if not isinstance(append_dict, dict):
+        raise TypeError(
+            f"For 'save_checkpoint', 'append_dict' must be a dict, but got {type(append_dict).__name__}."
+        )
+    for name, value in append_dict.items():
+        if not isinstance(name, str):
+            raise TypeError(
+                f"For 'save_checkpoint', names in 'append_dict' must be strings, but got {name!r}."
+            )
+        yield name, _content(name, value, "append_dict", (Tensor, np.ndarray, str, int, float, np.generic))
+
+
+def _content(name: str, value: Any, argument: str, types: tuple[type, ...]) -> np.ndarray | str:
+    """A value as a file holds it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError(
+            f"For 'save_checkpoint', the number '{name}' in '{argument}' does not fit Int64; save it as text."
+        )
+    if isinstance(value, types):
+        # Tensor turns numbers into the element types that MindSpore gives them
+        return (value if isinstance(value, Tensor) else Tensor(value)).numpy()
+    raise TypeError(
+        f"For 'save_checkpoint', '{name}' in '{argument}' must be "
+        f"{', '.join(each.__name__ for each in types)}, but got {type(value).__name__}."
+    )
+
+
+# -- loading ---------------------------------------------------------------------------------------
+
+
+def load_checkpoint(
+    ckpt_file_name: str | os.PathLike[str],
+    net: Cell | None = None,
+    strict_load: bool = False,
+    filter_prefix: str | list[str] | tuple[str, ...] | None = None,
+    dec_key: bytes | None = None,
+    dec_mode: str = "AES-GCM",
+    specify_prefix: str | list[str] | tuple[str, ...] | None = None,
+    choice_func: _Choice | None = None,
+    crc_check: bool = False,
+    remove_redundancy: bool = False,
+    format: str | None = None,
+) -> dict[str, Any]:
+    """The Parameters and texts of a file by name.
+
+    A file is read as a whole and checked before anything is made of it. A damaged or foreign file gives one
+    ``ValueError`` that names it; pickles are refused unopened, and nothing in a file is ever run.
+
+    Args:
+        ckpt_file_name: the file; its ending says the format unless ``format`` does.
+        net: where to load the Parameters, by :func:`load_param_into_net`.
+        strict_load: whether names and element types must be those of ``net``.
+        filter_prefix: leave out names that start so (one or several).
+        dec_key: must be None: encrypted files are not read.
+        dec_mode: unused.
+        specify_prefix: leave out names that do not start so (one or several).
+        choice_func: takes a name and says whether to load it; unused if a prefix is given.
+        crc_check: whether the file must have a checksum. That of a ``.ckpt`` is compared whenever there
+            is one.
+        remove_redundancy: must be ``False``.
+        format: ``"ckpt"``, ``"safetensors"``, or None: the ending of the name decides.
+
+    Raises:
+        ValueError: there is no such file, it is no checkpoint, or nothing of it is left after filtering.
+        TypeError: an argument is of the wrong type.
+        RuntimeError: it does not fit ``net``, which then is unchanged.
+
+    >>> import mindgrad as ms, os, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> place = os.path.join(folder.name, "line.safetensors")
+    >>> ms.save_checkpoint({"slope": ms.Parameter(ms.Tensor([2.0]))}, place)
+    >>> ms.load_checkpoint(place)
+    {'slope': Parameter (name=slope, shape=(1,), dtype=Float32, requires_grad=True)}
+    >>> folder.cleanup()
+    """
+    if dec_key is not None:
+        raise ValueError(
+            "For 'load_checkpoint', 'dec_key' is not supported: mindgrad reads no encrypted files. Load the "
+            "file with MindSpore and save it without a key."
+        )
+    filtered = _prefixes("filter_prefix", filter_prefix)
+    specified = _prefixes("specify_prefix", specify_prefix)
+    content = _read(_file_name("load_checkpoint", ckpt_file_name), format, crc_check)
+    chosen: dict[str, Any] = {}
+    for name, value in content.items():
+        if specified is not None and not name.startswith(specified):
+            continue
+        if filtered is not None and name.startswith(filtered):
+            continue
+        if specified is filtered is None and choice_func is not None and not choice_func(name):
+            continue
+        chosen[name] = value if isinstance(value, str) else Parameter(Tensor(value), name=name or None)
+    if not chosen:
+        raise ValueError(
+            f"For 'load_checkpoint', nothing of '{ckpt_file_name}' is left: it has {len(content)} entries "
+            f"({', '.join([*content][:10])}); filter_prefix, specify_prefix or choice_func leaves out all."
+            if content
+            else f"For 'load_checkpoint', '{ckpt_file_name}' is a checkpoint without entries."
+        )
+    if net is not None:
+        load_param_into_net(net, chosen, strict_load, remove_redundancy)
+    return chosen
+
+
+def _read(name: str, format: str | None, crc_check: bool) -> dict[str, np.ndarray | str]:
+    _check_format("load_checkpoint", format)
+    path = Path(name)
+    if path.is_dir():
+        raise ValueError(f"For 'load_checkpoint', '{name}' is a folder; give the name of a file in it.")
+    if not path.exists():
+        near = [f"{name}.{each}" for each in _FORMATS if Path(f"{name}.{each}").is_file()]
+        raise ValueError(
+            f"For 'load_checkpoint', the checkpoint file '{name}' does not exist"
+            + (
+                f"; there is '{near[0]}'."
+                if near
+                else " (looked for in " + os.path.realpath(path.parent) + ")."
+            )
+        )
+    if not path.is_file():
+        raise ValueError(f"For 'load_checkpoint', '{name}' is a device or pipe and not a file.")
+    ending = _ending(name)
+    if format is None and ending is None:
+        raise ValueError(
+            f"For 'load_checkpoint', '{name}' ends neither with .ckpt nor with .safetensors; say what it is: "
+            f"format='ckpt' or format='safetensors'."
+        )
+    try:
+        if (format or ending) == "ckpt":
+            return ckpt.read(path.read_bytes(), crc_check)
+        return safetensors.read(path, crc_check)
+    except Malformed as error:
+        raise ValueError(f"For 'load_checkpoint', the file '{name}' cannot be loaded: {error}.") from None
+
+
+def _prefixes(argument: str, value: Any) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    found = (value,) if isinstance(value, str) else value
+    if not isinstance(found, (tuple, list)) or not all(isinstance(each, str) for each in found):
+        raise TypeError(
+            f"For 'load_checkpoint', '{argument}' must be a string, or a list or tuple of strings, but got "
+            f"{value!r}."
+        )
+    if not found or "" in found:
+        raise ValueError(f"For 'load_checkpoint', '{argument}' must not be empty, but got {value!r}.")
+    return tuple(found)
+
+
+# -- names and formats -----------------------------------------------------------------------------
+
+
+def _file_name(function: str, name: Any) -> str:
+    if not isinstance(name, (str, os.PathLike)):
+        raise TypeError(
+            f"For '{function}', 'ckpt_file_name' must be a string or a path, but got {type(name).__name__}."
+        )
+    return os.fsdecode(name)
+
+
+def _ending(name: str) -> str | None:
+    return next((each for each in _FORMATS if name.endswith(f".{each}")), None)
+
+
+def _check_format(function: str, format: Any) -> None:
+    if format is not None and format not in _FORMATS:
+        raise ValueError(f"For '{function}', 'format' must be 'ckpt' or 'safetensors', but got {format!r}.")
+
+
+def _only_known(function: str, given: dict[str, Any], accepted: tuple[str, ...]) -> None:
+    for name, value in given.items():
+        if name not in accepted:
+            raise TypeError(f"{function}() got an unexpected keyword argument '{name}'")
+        if value:
+            warn_user(
+                f"For '{function}', '{name}' is for training in several processes and has no effect here."
+            )
+
+
+# -- other files -----------------------------------------------------------------------------------
+
+
+def ckpt_to_safetensors(
+    file_path: str, save_path: str | None = None, name_map: dict[str, str] | None = None
+) -> None:
+    """Write the entries of a ``.ckpt`` file to a ``.safetensors`` file beside it.
+
+    Args:
+        file_path: the file to read.
+        save_path: the folder to write to; that of the file by default.
+        name_map: new names of entries.
+
+    Raises:
+        ValueError: the file is no checkpoint.
+        TypeError: an entry is Complex128, which the format does not have.
+    """
+    _convert(file_path, save_path, name_map, "safetensors")
+
+
+def safetensors_to_ckpt(
+    file_path: str, save_path: str | None = None, name_map: dict[str, str] | None = None
+) -> None:
+    """Write the entries of a ``.safetensors`` file to a ``.ckpt`` file beside it.
+
+    Args:
+        file_path: the file to read.
+        save_path: the folder to write to; that of the file by default.
+        name_map: new names of entries.
+
+    Raises:
+        ValueError: the file is no checkpoint.
+    """
+    _convert(file_path, save_path, name_map, "ckpt")
+
+
+def _convert(file_path: str, save_path: str | None, name_map: dict[str, str] | None, format: str) -> None:
+    content = _read(_file_name("load_checkpoint", file_path), None, False)
+    name = Path(file_path).stem + f".{format}"
+    names = name_map or {}
+    renamed = {names.get(each, each): value for each, value in content.items()}
+    if len(renamed) != len(content):
+        raise ValueError("'name_map' gives two entries one name; every entry needs a name of its own.")
+    save_checkpoint(renamed, Path(file_path).parent / name if save_path is None else Path(save_path) / name)
+
+
+def load(*_: Any, **__: Any) -> NoReturn:
+    """Not supported: reads MindIR, a program compiled by MindSpore.
+
+    Raises:
+        NotImplementedError: always; it says what to do instead.
+    """
+    raise NotImplementedError(
+        "'load' reads MindIR, a program compiled by MindSpore, which mindgrad cannot run. Write the network "
+        "as a Cell and load its Parameters: load_param_into_net(net, load_checkpoint('net.ckpt'))."
+    )
+
+
+def export(*_: Any, **__: Any) -> NoReturn:
+    """Not supported: writes MindIR, AIR or ONNX.
+
+    Raises:
+        NotImplementedError: always; it says what to do instead.
+    """
+    raise NotImplementedError(
+        "'export' writes programs for MindSpore's own runtimes (MINDIR, AIR, ONNX), which mindgrad does not "
+        "make. To keep the Parameters: save_checkpoint(net, 'net.ckpt'), which MindSpore reads too."
+    )
