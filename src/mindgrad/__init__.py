@@ -24,6 +24,7 @@ from mindgrad.common.dtype import (
     uint64,
 )
 from mindgrad.common.parameter import Parameter, ParameterTuple
+from mindgrad.common.seed import get_seed, set_seed
 from mindgrad.context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
 from mindgrad.core.mutable import mutable
 from mindgrad.core.tensor import Tensor
@@ -48,8 +49,8 @@ __version__ = "0.1.0"
 __all__ = [
     "CompileError", "GRAPH_MODE", "PYNATIVE_MODE", "Parameter", "ParameterTuple", "Tensor", "cache_info",
     "clear_cache", "context", "dtype",
-    "get_context", "get_grad", "grad", "install", "jacfwd", "jacrev", "jit", "jvp", "linearize",
-    "ms_function", "mutable", "nn", "ops", "set_context", "value_and_grad", "vjp",
+    "get_context", "get_grad", "get_seed", "grad", "install", "jacfwd", "jacrev", "jit", "jvp", "linearize",
+    "ms_function", "mutable", "nn", "ops", "set_context", "set_seed", "value_and_grad", "vjp",
     "ckpt_to_safetensors", "dataset", "export", "load", "load_checkpoint", "load_param_into_net",
     "safetensors_to_ckpt", "save_checkpoint", "train",
     "DType", "bfloat16", "bool_", "complex64", "complex128", "float16", "float32", "float64", "int8",

@@ -1,1 +1,19 @@
-"""Tensors, Parameters and element types under MindSpore's names."""
+"""Tensors, Parameters, element types, seeds and initial values under MindSpore's names.
+
+``from mindspore.common import dtype as mstype, set_seed, Parameter, Tensor, initializer``; the last is the
+module ``mindgrad.common.initializer``.
+"""
+
+from mindgrad.common import api, dtype, initializer, parameter, seed, tensor
+from mindgrad.common.api import jit, ms_function
+from mindgrad.common.dtype import *  # noqa: F403
+from mindgrad.common.parameter import Parameter, ParameterTuple
+from mindgrad.common.seed import get_seed, set_seed
+from mindgrad.common.tensor import Tensor
+from mindgrad.core.mutable import mutable
+
+__all__ = [
+    "Parameter", "ParameterTuple", "Tensor", "api", "dtype", "get_seed", "initializer", "jit", "ms_function",
+    "mutable", "parameter", "seed", "set_seed", "tensor",
+]  # fmt: skip
+__all__ += dtype.__all__

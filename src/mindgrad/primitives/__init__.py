@@ -13,6 +13,7 @@ from mindgrad.primitives import (
     linalg,
     logic,
     piecewise,
+    random,
     reduction,
     slicing,
     sorting,
@@ -24,6 +25,6 @@ from mindgrad.primitives import (
 
 __all__ = [
     "arithmetic", "complexes", "contraction", "convolution", "cumulative", "determinant",
-    "einsum", "elementwise", "indexing", "linalg", "logic", "piecewise", "reduction", "slicing",
-    "sorting", "special", "spectral", "structural", "unstacking",
+    "einsum", "elementwise", "indexing", "linalg", "logic", "piecewise", "random", "reduction",
+    "slicing", "sorting", "special", "spectral", "structural", "unstacking",
 ]  # fmt: skip

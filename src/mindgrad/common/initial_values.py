@@ -1,0 +1,275 @@
+"""What initialises: the base class, and those that give fixed values or matrices of a structure.
+
+Random ones draw from NumPy's global generator, which ``mindgrad.set_seed`` seeds (and so does
+``numpy.random.seed``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.refusal import refuse
+from mindgrad.frontend import state
+
+__all__ = ["Constant", "Dirac", "Identity", "Initializer", "One", "Orthogonal", "Sparse", "Zero"]
+
+#: the classes by their names, in lower case and without underscores
+_NAMED: dict[str, type[Initializer]] = {}
+
+
+def _register(*aliases: str) -> Callable[[type[Initializer]], type[Initializer]]:
+    """Let ``initializer`` find a class by its name and by ``aliases``."""
+
+    def register(kind: type[Initializer]) -> type[Initializer]:
+        for name in (kind.__name__, *aliases):
+            _NAMED[_plain(name)] = kind
+        return kind
+
+    return register
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "")
+
+
+def named(name: str) -> type[Initializer] | None:
+    """The class of a name; case and underscores do not matter."""
+    return _NAMED.get(_plain(name))
+
+
+def names() -> list[str]:
+    """All names, in lower case and without underscores."""
+    return sorted(_NAMED)
+
+
+def _assignment(arr: np.ndarray, num: Any) -> None:
+    """Fill ``arr`` with a number, or with an array of its shape."""
+    arr[...] = num
+
+
+def _number(owner: str, name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"For '{owner}', the '{name}' must be a number, but got {value!r}.")
+    return float(value)
+
+
+def _generator() -> Any:
+    """NumPy's global generator."""
+    if state.is_compiling():
+        refuse(
+            "random initial values are asked for in a function that is being compiled: they would be drawn "
+            "once, while compiling, and be the same in every call",
+            "Make Parameters and Cells in '__init__', or draw with ops.standard_normal or ops.uniform.",
+        )
+    return np.random
+
+
+class Initializer:
+    """The base class: a subclass fills an array in place, in ``_initialize(self, arr)``.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad.common.initializer import Initializer, initializer
+    >>> class Ramp(Initializer):
+    ...     def _initialize(self, arr):
+    ...         arr[...] = range(arr.size)
+    >>> print(initializer(Ramp(), (3,)))
+    [0. 1. 2.]
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        self._kwargs = kwargs
+
+    def _initialize(self, arr: np.ndarray) -> None:
+        """Fill ``arr`` in place."""
+        raise NotImplementedError(f"'{type(self).__name__}' must define '_initialize(self, arr)'.")
+
+    def __call__(self, arr: np.ndarray) -> None:
+        """Fill the NumPy array ``arr`` in place."""
+        self._initialize(arr)
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{k}={v!r}" for k, v in getattr(self, "_kwargs", {}).items())
+        return f"{type(self).__name__}({given})"
+
+
+@_register("zeros")
+class Zero(Initializer):
+    """Zeros.
+
+    >>> from mindgrad.common.initializer import Zero, initializer
+    >>> print(initializer(Zero(), (2,)))
+    [0. 0.]
+    """
+
+    def _initialize(self, arr: np.ndarray) -> None:
+        _assignment(arr, 0)
+
+
+@_register("ones")
+class One(Initializer):
+    """Ones.
+
+    >>> from mindgrad.common.initializer import One, initializer
+    >>> print(initializer(One(), (2,)))
+    [1. 1.]
+    """
+
+    def _initialize(self, arr: np.ndarray) -> None:
+        _assignment(arr, 1)
+
+
+@_register()
+class Constant(Initializer):
+    """One number, or an array of the shape, everywhere.
+
+    Args:
+        value: the number or array.
+
+    >>> from mindgrad.common.initializer import Constant, initializer
+    >>> print(initializer(Constant(3), (2,)))
+    [3. 3.]
+    """
+
+    def __init__(self, value: Any) -> None:
+        super().__init__(value=value)
+        self.value = value
+
+    def _initialize(self, arr: np.ndarray) -> None:
+        _assignment(arr, self.value)
+
+
+@_register()
+class Identity(Initializer):
+    """The identity matrix.
+
+    Raises:
+        ValueError: the shape has not two axes.
+
+    >>> from mindgrad.common.initializer import Identity, initializer
+    >>> print(initializer(Identity(), (2, 3)))
+    [[1. 0. 0.]
+     [0. 1. 0.]]
+    """
+
+    def _initialize(self, arr: np.ndarray) -> None:
+        if arr.ndim != 2:
+            raise ValueError(f"For 'Identity', the shape must have two axes, but got {arr.shape}.")
+        _assignment(arr, np.eye(*arr.shape))
+
+
+@_register()
+class Dirac(Initializer):
+    """Kernels of a convolution that hands its input on: one 1 in the middle for equal channels.
+
+    Args:
+        groups: the number of groups of channels, each handed on by itself.
+
+    Raises:
+        ValueError: the shape has not 3, 4 or 5 axes, ``groups`` is not positive or does not divide the
+            number of output channels.
+
+    >>> from mindgrad.common.initializer import Dirac, initializer
+    >>> print(initializer(Dirac(), (2, 2, 1))[:, :, 0])
+    [[1. 0.]
+     [0. 1.]]
+    """
+
+    def __init__(self, groups: int = 1) -> None:
+        super().__init__(groups=groups)
+        if isinstance(groups, bool) or not isinstance(groups, int):
+            raise TypeError(f"For 'Dirac', the 'groups' must be an int, but got {groups!r}.")
+        if groups < 1:
+            raise ValueError(f"For 'Dirac', the 'groups' must be at least 1, but got {groups}.")
+        self.groups = groups
+
+    def _initialize(self, arr: np.ndarray) -> None:
+        if arr.ndim not in (3, 4, 5):
+            raise ValueError(f"For 'Dirac', the shape must have 3, 4 or 5 axes, but got {arr.shape}.")
+        if arr.shape[0] % self.groups:
+            raise ValueError(
+                f"For 'Dirac', the 'groups' {self.groups} must divide the number of output channels, but "
+                f"the shape is {arr.shape}."
+            )
+        _assignment(arr, 0)
+        per_group = arr.shape[0] // self.groups
+        middle = tuple(size // 2 for size in arr.shape[2:])
+        for group in range(self.groups):
+            for channel in range(min(per_group, arr.shape[1])):
+                arr[(group * per_group + channel, channel, *middle)] = 1
+
+
+@_register()
+class Orthogonal(Initializer):
+    """A matrix with orthonormal rows or columns, times ``gain``; further axes count as columns.
+
+    It is distributed uniformly: the Q of a normal matrix's QR factorisation, with the signs that make
+    the diagonal of R positive (F. Mezzadri, *How to generate random matrices from the classical compact
+    groups*, 2007). For its use see A. Saxe et al., *Exact solutions to the nonlinear dynamics of learning
+    in deep linear neural networks* (2014).
+
+    Args:
+        gain: the factor.
+
+    Raises:
+        ValueError: the shape has fewer than two axes.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad.common.initializer import Orthogonal, initializer
+    >>> q = initializer(Orthogonal(), (2, 3))
+    >>> print((abs(q @ q.T - ms.ops.eye(2)) < 1e-5).all())
+    True
+    """
+
+    def __init__(self, gain: float = 1.0) -> None:
+        super().__init__(gain=gain)
+        self.gain = _number("Orthogonal", "gain", gain)
+
+    def _initialize(self, arr: np.ndarray) -> None:
+        if arr.ndim < 2:
+            raise ValueError(f"For 'Orthogonal', the shape must have at least two axes, but got {arr.shape}.")
+        if not arr.size:
+            return
+        rows, columns = arr.shape[0], math.prod(arr.shape[1:])
+        q, r = np.linalg.qr(_generator().normal(size=(max(rows, columns), min(rows, columns))))
+        q = q * np.where(np.diag(r) < 0, -1.0, 1.0)
+        _assignment(arr, self.gain * (q.T if rows < columns else q).reshape(arr.shape))
+
+
+@_register()
+class Sparse(Initializer):
+    """Normal numbers of which in each column the share ``sparsity``, rounded up, is zero.
+
+    J. Martens, *Deep learning via Hessian-free optimization* (2010), section 5.
+
+    Args:
+        sparsity: the share, between 0 and 1.
+        sigma: the standard deviation of the others.
+
+    Raises:
+        ValueError: ``sparsity`` is not between 0 and 1, or the shape has not two axes.
+
+    >>> from mindgrad.common.initializer import Sparse, initializer
+    >>> print((initializer(Sparse(0.5), (4, 3)) == 0).sum(0))
+    [2 2 2]
+    """
+
+    def __init__(self, sparsity: float, sigma: float = 0.01) -> None:
+        super().__init__(sparsity=sparsity, sigma=sigma)
+        self.sparsity = _number("Sparse", "sparsity", sparsity)
+        self.sigma = _number("Sparse", "sigma", sigma)
+        if not 0 <= self.sparsity <= 1:
+            raise ValueError(f"For 'Sparse', the 'sparsity' must be between 0 and 1, but got {sparsity}.")
+
+    def _initialize(self, arr: np.ndarray) -> None:
+        if arr.ndim != 2:
+            raise ValueError(f"For 'Sparse', the shape must have two axes, but got {arr.shape}.")
+        generator = _generator()
+        found = generator.normal(0, self.sigma, arr.shape)
+        count = math.ceil(self.sparsity * arr.shape[0])
+        for column in found.T:
+            column[generator.permutation(arr.shape[0])[:count]] = 0
+        _assignment(arr, found)

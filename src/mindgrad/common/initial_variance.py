@@ -1,0 +1,324 @@
+"""Random initial values whose variance suits the layer: how many inputs and outputs a weight has.
+
+A weight of shape (n_out, n_in, k₁, k₂, …) has
+
+    fan_in = n_in · k₁ · k₂ · …        fan_out = n_out · k₁ · k₂ · …
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mindgrad.common.initial_values import Initializer, _assignment, _generator, _number, _register
+
+__all__ = [
+    "HeNormal", "HeUniform", "Normal", "TruncatedNormal", "Uniform", "VarianceScaling", "XavierNormal",
+    "XavierUniform",
+]  # fmt: skip
+
+# --- fans and gains ----------------------------------------------------------------------------------
+
+
+def _calculate_fan_in_and_fan_out(shape: tuple[int, ...]) -> tuple[int, int]:
+    """How many inputs an output of a weight depends on, and how many outputs an input reaches.
+
+    Raises:
+        ValueError: the shape has fewer than two axes.
+
+    >>> from mindgrad.common.initializer import _calculate_fan_in_and_fan_out
+    >>> _calculate_fan_in_and_fan_out((8, 4, 3, 3))
+    (36, 72)
+    """
+    if len(shape) < 2:
+        raise ValueError(
+            f"'fan_in' and 'fan_out' can not be computed for tensor with fewer than 2 dimensions, but got "
+            f"dimensions {len(shape)}: the shape is {tuple(shape)}. Use 'normal', 'uniform' or a constant."
+        )
+    kernel = math.prod(shape[2:])
+    return shape[1] * kernel, shape[0] * kernel
+
+
+def _calculate_correct_fan(shape: tuple[int, ...], mode: str) -> int:
+    """``fan_in`` or ``fan_out``, whichever ``mode`` names.
+
+    Raises:
+        ValueError: ``mode`` is another text.
+    """
+    if mode not in ("fan_in", "fan_out"):
+        raise ValueError(f"'mode' {mode!r} not supported, please use one of 'fan_in', 'fan_out'.")
+    return _calculate_fan_in_and_fan_out(shape)[mode == "fan_out"]
+
+
+#: 5/3 for tanh is customary: it keeps the variance of normal inputs near 1 over many layers
+_GAINS = {
+    "linear": 1.0, "identity": 1.0, "sigmoid": 1.0, "conv1d": 1.0, "conv2d": 1.0, "conv3d": 1.0,
+    "conv_transpose1d": 1.0, "conv_transpose2d": 1.0, "conv_transpose3d": 1.0,
+    "tanh": 5 / 3, "relu": math.sqrt(2.0), "selu": 3 / 4,
+}  # fmt: skip
+
+
+def _calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """The factor by which weights before a nonlinearity are larger, so that variances stay.
+
+    For ReLU √2 and for leaky ReLU √(2 / (1 + slope²)): K. He et al., *Delving Deep into Rectifiers*
+    (2015), section 2.2.
+
+    Args:
+        nonlinearity: linear, identity, sigmoid, tanh, relu, leaky_relu, selu, conv1d, …
+        param: the slope of leaky ReLU, by default 0.01.
+
+    Raises:
+        ValueError: another nonlinearity, or a slope that is no number.
+
+    >>> from mindgrad.common.initializer import _calculate_gain
+    >>> round(_calculate_gain("leaky_relu", 0.0), 4)
+    1.4142
+    """
+    if nonlinearity == "leaky_relu":
+        if param is not None and (isinstance(param, bool) or not isinstance(param, (int, float))):
+            raise ValueError(f"For 'leaky_relu', the 'negative_slope' must be a number, but got {param!r}.")
+        slope = 0.01 if param is None else param
+        return math.sqrt(2 / (1 + slope * slope))
+    if nonlinearity not in _GAINS:
+        known = ", ".join(sorted([*_GAINS, "leaky_relu"]))
+        raise ValueError(f"For initializers, the nonlinearity {nonlinearity!r} is not among {known}.")
+    return _GAINS[nonlinearity]
+
+
+# --- the classes -------------------------------------------------------------------------------------
+
+
+@_register()
+class Uniform(Initializer):
+    """Uniform numbers between −``scale`` and ``scale``.
+
+    >>> from mindgrad.common.initializer import Uniform, initializer
+    >>> bool(abs(initializer(Uniform(0.5), (100,))).max() < 0.5)
+    True
+    """
+
+    def __init__(self, scale: float = 0.07) -> None:
+        super().__init__(scale=scale)
+        self.scale = _number("Uniform", "scale", scale)
+
+    def _initialize(self, arr: np.ndarray) -> None:
+        _assignment(arr, _generator().uniform(-self.scale, self.scale, arr.shape))
+
+
+@_register()
+class Normal(Initializer):
+    """Normal numbers of standard deviation ``sigma`` around ``mean``.
+
+    >>> from mindgrad.common.initializer import Normal, initializer
+    >>> initializer(Normal(0.1), (2, 3)).shape
+    (2, 3)
+    """
+
+    def __init__(self, sigma: float = 0.01, mean: float = 0.0) -> None:
+        super().__init__(sigma=sigma, mean=mean)
+        self.sigma = _number("Normal", "sigma", sigma)
+        self.mean = _number("Normal", "mean", mean)
+
+    def _initialize(self, arr: np.ndarray) -> None:
+        _assignment(arr, _generator().normal(self.mean, self.sigma, arr.shape))
+
+
+def _truncated(low: float, high: float, shape: tuple[int, ...]) -> np.ndarray:
+    """Standard normal numbers between ``low`` and ``high``: those outside are drawn again."""
+    generator = _generator()
+    found = generator.normal(size=shape)
+    outside = (found < low) | (found > high)
+    while outside.any():
+        # far from the middle few normal numbers lie inside: uniform ones, accepted as the density says
+        # (C. P. Robert, Simulation of truncated normal variables, 1995)
+        count = int(outside.sum())
+        nearest = min(max(0.0, low), high)
+        drawn = generator.uniform(low, high, count)
+        accepted = generator.uniform(size=count) <= np.exp((nearest**2 - drawn**2) / 2)
+        places = np.flatnonzero(outside.reshape(-1))[accepted]
+        found.reshape(-1)[places] = drawn[accepted]
+        outside.reshape(-1)[places] = False
+    return found
+
+
+@_register()
+class TruncatedNormal(Initializer):
+    """Normal numbers of which those too far from the mean are drawn again.
+
+    Args:
+        sigma: the standard deviation before truncation.
+        mean: the mean before truncation.
+        a, b: the bounds, as distances from ``mean`` in units of ``sigma``.
+
+    Raises:
+        ValueError: ``a`` is not below ``b``.
+
+    >>> from mindgrad.common.initializer import TruncatedNormal, initializer
+    >>> bool(abs(initializer(TruncatedNormal(0.1), (1000,))).max() <= 0.2)
+    True
+    """
+
+    def __init__(self, sigma: float = 0.01, mean: float = 0.0, a: float = -2.0, b: float = 2.0) -> None:
+        super().__init__(sigma=sigma, mean=mean, a=a, b=b)
+        self.sigma, self.mean, self.a, self.b = (
+            _number("TruncatedNormal", name, value)
+            for name, value in (("sigma", sigma), ("mean", mean), ("a", a), ("b", b))
+        )
+        if not self.a < self.b:
+            raise ValueError(f"For 'TruncatedNormal', 'a' must be below 'b', but got {a} and {b}.")
+
+    def _initialize(self, arr: np.ndarray) -> None:
+        _assignment(arr, self.mean + self.sigma * _truncated(self.a, self.b, arr.shape))
+
+
+@_register()
+class XavierUniform(Initializer):
+    """Uniform numbers of variance ``gain² · 2 / (fan_in + fan_out)``.
+
+        U(−r, r)        r = gain · √(6 / (fan_in + fan_out))
+
+    X. Glorot, Y. Bengio, *Understanding the difficulty of training deep feedforward neural networks*
+    (2010), equation 16. Errors: ``ValueError`` for a shape with fewer than two axes.
+
+    >>> from mindgrad.common.initializer import XavierUniform, initializer
+    >>> bool(abs(initializer(XavierUniform(), (4, 2))).max() <= 1.0)
+    True
+    """
+
+    def __init__(self, gain: float = 1) -> None:
+        super().__init__(gain=gain)
+        self.gain = _number("XavierUniform", "gain", gain)
+
+    def _initialize(self, arr: np.ndarray) -> None:
+        bound = self.gain * math.sqrt(6 / sum(_calculate_fan_in_and_fan_out(arr.shape)))
+        _assignment(arr, _generator().uniform(-bound, bound, arr.shape))
+
+
+@_register()
+class XavierNormal(Initializer):
+    """Normal numbers of variance ``gain² · 2 / (fan_in + fan_out)``; see :class:`XavierUniform`.
+
+    >>> from mindgrad.common.initializer import XavierNormal, initializer
+    >>> initializer(XavierNormal(), (4, 2)).shape
+    (4, 2)
+    """
+
+    def __init__(self, gain: float = 1) -> None:
+        super().__init__(gain=gain)
+        self.gain = _number("XavierNormal", "gain", gain)
+
+    def _initialize(self, arr: np.ndarray) -> None:
+        sigma = self.gain * math.sqrt(2 / sum(_calculate_fan_in_and_fan_out(arr.shape)))
+        _assignment(arr, _generator().normal(0, sigma, arr.shape))
+
+
+class _He(Initializer):
+    """What both initialisers of He have: the standard deviation ``gain / √fan``."""
+
+    def __init__(
+        self, negative_slope: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+    ) -> None:
+        super().__init__(negative_slope=negative_slope, mode=mode, nonlinearity=nonlinearity)
+        self.negative_slope = _number(type(self).__name__, "negative_slope", negative_slope)
+        self.mode, self.nonlinearity = mode, nonlinearity
+
+    def _deviation(self, shape: tuple[int, ...]) -> float:
+        gain = _calculate_gain(self.nonlinearity, self.negative_slope)
+        return gain / math.sqrt(_calculate_correct_fan(shape, self.mode))
+
+
+@_register("kaiming_uniform")
+class HeUniform(_He):
+    """Uniform numbers of standard deviation ``gain / √fan``: U(−r, r) with r = gain · √(3 / fan).
+
+    K. He et al., *Delving Deep into Rectifiers* (2015), equations 10 and 14.
+
+    Args:
+        negative_slope: the slope of a leaky ReLU behind the layer.
+        mode: ``"fan_in"`` keeps the variance of values, ``"fan_out"`` that of gradients.
+        nonlinearity: what follows the layer.
+
+    Raises:
+        ValueError: an unknown ``mode`` or ``nonlinearity``, or a shape with fewer than two axes.
+
+    >>> from mindgrad.common.initializer import HeUniform, initializer
+    >>> bool(abs(initializer(HeUniform(), (4, 6))).max() <= 1.0)
+    True
+    """
+
+    def _initialize(self, arr: np.ndarray) -> None:
+        bound = math.sqrt(3) * self._deviation(arr.shape)
+        _assignment(arr, _generator().uniform(-bound, bound, arr.shape))
+
+
+@_register("kaiming_normal")
+class HeNormal(_He):
+    """Normal numbers of standard deviation ``gain / √fan``; arguments as for :class:`HeUniform`.
+
+    >>> from mindgrad.common.initializer import HeNormal, initializer
+    >>> initializer(HeNormal(), (4, 6)).shape
+    (4, 6)
+    """
+
+    def _initialize(self, arr: np.ndarray) -> None:
+        _assignment(arr, _generator().normal(0, self._deviation(arr.shape), arr.shape))
+
+
+@_register()
+class VarianceScaling(Initializer):
+    """Numbers of variance ``scale / n``, n the fan that ``mode`` names.
+
+    The truncated normal distribution is cut at two standard deviations and widened by 1/0.8796…, so that
+    its variance is this too.
+
+    Args:
+        scale: the factor, positive.
+        mode: ``"fan_in"``, ``"fan_out"`` or ``"fan_avg"``, their mean.
+        distribution: ``"truncated_normal"``, ``"untruncated_normal"`` or ``"uniform"``.
+
+    Raises:
+        ValueError: an argument is none of these, or the shape has fewer than two axes.
+
+    >>> from mindgrad.common.initializer import VarianceScaling, initializer
+    >>> initializer(VarianceScaling(distribution="uniform"), (4, 6)).shape
+    (4, 6)
+    """
+
+    def __init__(
+        self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal"
+    ) -> None:
+        super().__init__(scale=scale, mode=mode, distribution=distribution)
+        self.scale, self.mode, self.distribution = (
+            _number("VarianceScaling", "scale", scale),
+            mode,
+            distribution,
+        )
+        if self.scale <= 0:
+            raise ValueError(f"For 'VarianceScaling', the 'scale' must be positive, but got {scale}.")
+        for name, value, known in (
+            ("mode", mode, ("fan_in", "fan_out", "fan_avg")),
+            ("distribution", distribution, ("truncated_normal", "untruncated_normal", "uniform")),
+        ):
+            if value not in known:
+                raise ValueError(
+                    f"For 'VarianceScaling', the '{name}' must be one of {', '.join(known)}, but got "
+                    f"{value!r}."
+                )
+
+    def _initialize(self, arr: np.ndarray) -> None:
+        fans = _calculate_fan_in_and_fan_out(arr.shape)
+        n = {"fan_in": fans[0], "fan_out": fans[1], "fan_avg": sum(fans) / 2}[self.mode]
+        sigma = math.sqrt(self.scale / max(1.0, n))
+        if self.distribution == "truncated_normal":
+            _assignment(arr, sigma / _TRUNCATED_DEVIATION * _truncated(-2, 2, arr.shape))
+        elif self.distribution == "untruncated_normal":
+            _assignment(arr, _generator().normal(0, sigma, arr.shape))
+        else:
+            bound = math.sqrt(3) * sigma
+            _assignment(arr, _generator().uniform(-bound, bound, arr.shape))
+
+
+#: the standard deviation of a standard normal number cut at ±2: √(1 − 4 φ(2) / (2 Φ(2) − 1))
+_TRUNCATED_DEVIATION = math.sqrt(1 - 4 * math.exp(-2) / math.sqrt(2 * math.pi) / math.erf(math.sqrt(2)))

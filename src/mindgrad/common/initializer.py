@@ -1,0 +1,120 @@
+"""Initial values of Parameters: ``initializer("normal", (2, 3))``, and the classes behind the names.
+
+Parameter(initializer(HeUniform(), (8, 4)), name="weight")
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.common.initial_values import (
+    Constant,
+    Dirac,
+    Identity,
+    Initializer,
+    One,
+    Orthogonal,
+    Sparse,
+    Zero,
+    _assignment,
+    _register,
+    named,
+    names,
+)
+from mindgrad.common.initial_variance import (
+    HeNormal,
+    HeUniform,
+    Normal,
+    TruncatedNormal,
+    Uniform,
+    VarianceScaling,
+    XavierNormal,
+    XavierUniform,
+    _calculate_correct_fan,
+    _calculate_fan_in_and_fan_out,
+    _calculate_gain,
+)
+from mindgrad.core.dtype import as_dtype, float32
+from mindgrad.core.tensor import Tensor, make_tensor
+
+__all__ = [
+    "Constant", "Dirac", "HeNormal", "HeUniform", "Identity", "Initializer", "Normal", "One", "Orthogonal",
+    "Sparse", "TruncatedNormal", "Uniform", "VarianceScaling", "XavierNormal", "XavierUniform", "Zero",
+    "_assignment", "_calculate_correct_fan", "_calculate_fan_in_and_fan_out", "_calculate_gain", "_register",
+    "initializer",
+]  # fmt: skip
+
+
+def initializer(init: Any, shape: Any = None, dtype: Any = float32) -> Tensor:
+    """A tensor of initial values.
+
+    Args:
+        init: an :class:`Initializer`, its name (``"normal"``, ``"xavier_uniform"``, ``"zeros"``, …; case
+            and underscores do not matter), a number, or a Tensor, which is given back.
+        shape: an int, or a tuple or list of ints; a Tensor needs none.
+        dtype: the element type, floating-point for random values.
+
+    Returns:
+        Tensor, its values there at once: ``init_data()`` gives it back.
+
+    Raises:
+        TypeError: ``init`` or ``shape`` is nothing of these.
+        ValueError: an unknown name, a negative size, a shape that the values cannot have, or one that
+            is not that of the Tensor.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad.common.initializer import initializer
+    >>> print(initializer("ones", (2, 2)), initializer(0.5, 2))
+    [[1. 1.]
+     [1. 1.]] [0.5 0.5]
+    >>> ms.set_seed(1)
+    >>> first = initializer("normal", (3,))
+    >>> ms.set_seed(1)
+    >>> print((initializer("normal", (3,)) == first).all())
+    True
+    """
+    if isinstance(init, Tensor):
+        if shape is not None and _sizes(shape) != init.shape:
+            raise ValueError(
+                f"For 'initializer', the shape {_sizes(shape)} is not that of the Tensor, {init.shape}."
+            )
+        return init
+    if isinstance(init, str):
+        kind = named(init)
+        if kind is None:
+            raise ValueError(
+                f"For 'initializer', there is no initializer named {init!r}; known are {', '.join(names())}."
+            )
+        try:
+            init = kind()
+        except TypeError:
+            raise ValueError(
+                f"For 'initializer', '{kind.__name__}' needs arguments: give an object, "
+                f"{kind.__name__}(...), instead of its name."
+            ) from None
+    elif isinstance(init, (int, float, np.integer, np.floating)) and not isinstance(init, bool):
+        init = Constant(init)
+    if not isinstance(init, Initializer):
+        raise TypeError(
+            f"For 'initializer', the type of the 'init' argument should be 'Tensor', 'number', 'string' or "
+            f"'initializer', but got {type(init).__name__}."
+        )
+    wanted = as_dtype(dtype)
+    found = np.zeros(_sizes(shape), wanted.numpy)
+    init(found)
+    return make_tensor(found)
+
+
+def _sizes(shape: Any) -> tuple[int, ...]:
+    listed = shape if isinstance(shape, (tuple, list)) else (shape,)
+    for size in listed:
+        if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
+            raise TypeError(
+                f"For 'initializer', the 'shape' must be an int or a tuple or list of ints, but got "
+                f"{shape!r}."
+            )
+        if size < 0:
+            raise ValueError(f"For 'initializer', the 'shape' must not be negative, but got {shape}.")
+    return tuple(int(size) for size in listed)

@@ -1,0 +1,85 @@
+"""The state of the random number generator, and the seed that it starts from.
+
+The state is a Parameter: a program that draws numbers reads and writes it, eager or compiled, in branches
+and loops too. So a compiled function gives new numbers in every call, and the same ones as when it runs
+operator by operator from the same seed.
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from mindgrad._base.refusal import refuse
+from mindgrad.common.parameter import Parameter
+from mindgrad.frontend import state
+from mindgrad.primitives.random import STATE_WORDS
+
+__all__ = ["RANDOM_STATE", "get_seed", "set_seed"]
+
+_seed: int | None = None
+
+
+def _words(seed: int) -> list[int]:
+    return [seed & 0xFFFFFFFF, seed >> 32]
+
+
+def _initial_state(seed: int | None) -> np.ndarray:
+    """The state before the first draw; without a seed, operators with a seed of their own start from 0."""
+    start = _words(int.from_bytes(os.urandom(8), "little") if seed is None else seed)
+    found = [*start, *_words(seed or 0), 0, 0]
+    assert len(found) == STATE_WORDS
+    return np.array(found, np.uint32)
+
+
+#: what the next draw depends on; see ``mindgrad.primitives.random``
+RANDOM_STATE = Parameter(_initial_state(None), name="random_state", requires_grad=False)
+
+
+def set_seed(seed: int) -> None:
+    """Start all random numbers from ``seed``: those of operators, layers and initialisers.
+
+    It seeds NumPy's global generator too, which initialisers draw from. Without it the numbers differ
+    from run to run, except those of operators that are given a seed of their own.
+
+    Args:
+        seed: an int, from 0 to 2⁶⁴ − 1.
+
+    Raises:
+        TypeError: ``seed`` is no int.
+        ValueError: it is out of range.
+
+    >>> import mindgrad as ms
+    >>> ms.set_seed(7)
+    >>> first = ms.ops.standard_normal((2,))
+    >>> ms.set_seed(7)
+    >>> print((ms.ops.standard_normal((2,)) == first).all())
+    True
+    """
+    global _seed
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+        raise TypeError(f"The argument 'seed' must be type of int, but got {seed!r}.")
+    seed = int(seed)
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"For 'set_seed', the 'seed' must be between 0 and 2**64 - 1, but got {seed}.")
+    if state.is_compiling():
+        refuse(
+            "the seed is set in a function that is being compiled: it would be set once, while compiling, "
+            "and not when the program runs",
+            "Call set_seed before the compiled function.",
+        )
+    np.random.seed(seed if seed < 2**32 else _words(seed))  # noqa: NPY002 - programs draw from it
+    state.write(RANDOM_STATE, Parameter(_initial_state(seed)).value())
+    _seed = seed
+
+
+def get_seed() -> int | None:
+    """The seed that was set last; ``None`` if there is none.
+
+    >>> import mindgrad as ms
+    >>> ms.set_seed(7)
+    >>> ms.get_seed()
+    7
+    """
+    return _seed

@@ -1,0 +1,169 @@
+"""Random bits: a counter-based generator, whose numbers are a function of the generator's state.
+
+Threefry-4x32 with 20 rounds of J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, *Parallel random
+numbers: as easy as 1, 2, 3* (SC 2011): a cipher that maps a counter of four words to four words under a
+key of four words, by additions, rotations and exclusive or alone. Word k of block i of a draw is
+
+    Threefry(key = (seed₀, seed₁, calls₀, calls₁), counter = (i, 0, s₁, s₂))[k]
+
+where ``s₁, s₂`` are the seeds of the operator that draws. The state has six words,
+
+    (seed₀, seed₁, other₀, other₁, calls₀, calls₁)
+
+of which an operator with seeds of its own uses ``other`` in place of ``seed``. Each draw counts as one
+call: it gives the bits, and the state for the next draw.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import uint32
+from mindgrad.core.types import Shape, TensorType, tensor_type
+from mindgrad.primitives.batching import at_front
+from mindgrad.primitives.kinds import constant
+from mindgrad.primitives.samples import case, fixed
+
+__all__ = ["STATE_WORDS", "random_bits", "threefry"]
+
+#: how many words the state has
+STATE_WORDS = 6
+
+#: by how much the two odd words are rotated, in the rounds of a group of four; the groups alternate
+_ROTATIONS = np.array(
+    [
+        [[10, 26], [11, 21], [13, 27], [23, 5]],
+        [[6, 20], [17, 11], [25, 10], [18, 20]],
+    ],
+    np.uint32,
+)[..., None]
+_PARITY = np.uint32(0x1BD11BDA)
+_GROUPS = 5
+
+# the word of the key, or the fifth that is made of them, that meets each word of the block: the even words
+# 0 and 2 stand first, then the odd ones, and after each group of rounds they move on by one
+_INJECTED = np.array([[(group + word) % 5 for word in (0, 2, 1, 3)] for group in range(_GROUPS + 1)])
+_COUNTED = np.zeros((_GROUPS + 1, 4, 1), np.uint32)
+_COUNTED[:, 3, 0] = np.arange(_GROUPS + 1)
+
+#: blocks that NumPy computes at a time: they stay in the cache
+_TILE = 4096
+
+
+def _injections(key: Any, join: Any) -> Any:
+    """What is added to the words before the first and after each group of rounds: ``[group, word, 1]``."""
+    fifth = key[:1] ^ key[1:2] ^ key[2:3] ^ key[3:4] ^ _PARITY
+    return join([key, fifth])[_INJECTED][..., None] + _COUNTED
+
+
+def _group(even: Any, odd: Any, rotations: Any, injected: Any) -> tuple[Any, Any]:
+    """Four rounds on words 0 and 2, and words 1 and 3, and the injection of the key behind them."""
+    for k in range(4):
+        even = even + odd
+        odd = ((odd << rotations[k]) | (odd >> (32 - rotations[k]))) ^ even
+        odd = odd[::-1]
+    return even + injected[:2], odd + injected[2:]
+
+
+def threefry(key: np.ndarray, counters: np.ndarray) -> np.ndarray:
+    """The blocks of ``counters``, of shape (4, n), under ``key``, four words.
+
+    >>> import numpy as np
+    >>> from mindgrad.primitives.random import threefry
+    >>> [f"{word:08x}" for word in threefry(np.zeros(4, np.uint32), np.zeros((4, 1), np.uint32))[:, 0]]
+    ['9c6ca96a', 'e17eae66', 'fc10ecd4', '5256a7d8']
+    """
+    injected = _injections(key, np.concatenate)
+    found = np.empty_like(counters)
+    for start in range(0, counters.shape[1], _TILE):
+        tile = counters[:, start : start + _TILE]
+        even, odd = tile[::2] + injected[0, :2], tile[1::2] + injected[0, 2:]
+        for group in range(_GROUPS):
+            even, odd = _group(even, odd, _ROTATIONS[group % 2], injected[group + 1])
+        found[::2, start : start + _TILE] = even
+        found[1::2, start : start + _TILE] = odd
+    return found
+
+
+def _numpy(state: Any, shape: Shape, seeds: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    if state.ndim > 1:
+        size = state.shape[0]
+        found = [_numpy(each, shape, seeds) for each in state]
+        bits = np.empty((size, *state.shape[1:-1], *shape), np.uint32)
+        after = np.empty_like(state)
+        for k, (one, two) in enumerate(found):
+            bits[k], after[k] = one, two
+        return bits, after
+    count = math.prod(shape)
+    counters = np.zeros((4, -(-count // 4)), np.uint32)
+    counters[0] = np.arange(counters.shape[1], dtype=np.uint32)
+    counters[2:] = np.array(seeds, np.uint32)[:, None]
+    key = np.concatenate([state[2:4] if any(seeds) else state[:2], state[4:]])
+    after = np.array(state)
+    after[4] += np.uint32(1)
+    after[5] += np.uint32(after[4] == 0)
+    return threefry(key, counters).reshape(-1)[:count].reshape(shape), after
+
+
+def _xla(jax: Any, state: Any, shape: Shape, seeds: tuple[int, int]) -> tuple[Any, Any]:
+    if state.ndim > 1:
+        bits, after = jax.vmap(lambda each: _xla(jax, each, shape, seeds))(state)
+        return bits, after
+    numbers, lax = jax.numpy, jax.lax
+    count = math.prod(shape)
+    blocks = -(-count // 4)
+    key = numbers.concatenate([state[2:4] if any(seeds) else state[:2], state[4:]])
+    injected = _injections(key, numbers.concatenate)
+    words = [lax.iota(np.uint32, blocks), *(numbers.full(blocks, s, np.uint32) for s in seeds)]
+    even = numbers.stack(words[:2]) + injected[0, :2]
+    odd = numbers.stack([numbers.zeros_like(words[0]), words[2]]) + injected[0, 2:]
+    rotations = numbers.asarray(_ROTATIONS)
+    # a loop, for XLA would join unrolled rounds with what uses them, and compute them again for each use
+    even, odd = lax.fori_loop(
+        0,
+        _GROUPS,
+        lambda group, words: _group(*words, rotations[group % 2], injected[group + 1]),
+        (even, odd),
+    )
+    found = numbers.stack([even, odd], 1).reshape(-1)[:count].reshape(shape)
+    low = state[4:5] + np.uint32(1)
+    high = state[5:] + (low == 0).astype(np.uint32)
+    return found, numbers.concatenate([state[:4], low, high])
+
+
+def _types(state: TensorType, shape: Shape, seeds: tuple[int, int]) -> tuple[TensorType, TensorType]:
+    if state.dtype is not uint32 or state.shape[-1:] != (STATE_WORDS,):
+        raise TypeError(
+            f"For 'random_bits', the state must be {STATE_WORDS} words of UInt32, but got {state}."
+        )
+    if any(size < 0 for size in shape):
+        raise ValueError(f"For 'random_bits', the shape must not be negative, but got {shape}.")
+    return tensor_type(uint32, (*state.shape[:-1], *shape)), state
+
+
+def _batch(size: int, xs: Any, at: Any, shape: Shape, seeds: tuple[int, int]) -> Any:
+    # each state of a batch has bits of its own; one state, and so its bits, is the same for a whole batch
+    return random_bits(at_front(size, xs[0], at[0]), shape=shape, seeds=seeds), (0, 0)
+
+
+_STATE = np.array([1, 2, 3, 4, 2**32 - 1, 0], np.uint32)
+
+#: ``random_bits(state, shape, seeds)``: bits of the shape, as UInt32, and the state after this draw; the
+#: axes of ``state`` but its last one are those of a batch
+random_bits = constant(
+    "random_bits",
+    type_rule=_types,
+    numpy=_numpy,
+    xla=_xla,
+    batch=_batch,
+    multiple=True,
+    samples=[
+        case(fixed(_STATE), shape=(3, 2), seeds=(0, 0), accepts="any"),
+        case(fixed(_STATE), shape=(5,), seeds=(7, 8), accepts="any"),
+        case(fixed(_STATE), shape=(0, 2), seeds=(0, 0), accepts="any"),
+        case(fixed(np.stack([_STATE, _STATE + 1])), shape=(), seeds=(0, 1), accepts="any"),
+    ],
+)
