@@ -1,5 +1,7 @@
 """Programs that graph mode refuses; what it says of each stands in ``refusals.txt``."""
 
+import dataclasses
+
 import numpy as np
 
 import mindgrad as ms
@@ -176,17 +178,30 @@ class AListOfTheCell(Holder):
         return x
 
 
-class AnAttributeOfTheCell(Holder):
+class AnObjectMadeInside(Holder):
     def construct(self, x=S):
-        self.k = 3
-        return x * self.k
+        self.k = Plain()
+        return x
 
 
-class AnAttributeInABranch(Holder):
+class AnAttributeOfOneType(Holder):
     def construct(self, x=S):
         if x > 0:
-            self.k = 3
+            self.k = X
         return x * self.k
+
+
+class AnAttributeOnOneWay(Holder):
+    def construct(self, x=S):
+        if x > 0:
+            self.new = x
+        return x
+
+
+class AParameterReplaced(Holder):
+    def construct(self, x=S):
+        self.w = None
+        return x
 
 
 def a_range_as_a_list(i=I):
@@ -200,6 +215,19 @@ class Plain:
 PLAIN = Plain()
 
 
-def an_attribute_of_an_object(x=S):
-    PLAIN.scale = 2.0
-    return x * PLAIN.scale
+@dataclasses.dataclass
+class Options:
+    scale: float = 1.0
+
+
+OPTIONS = Options()
+
+
+def a_dataclass_given(x=S, options=OPTIONS):
+    options.scale = 2.0
+    return x * options.scale
+
+
+def a_refused_program_assigns(x=S):
+    PLAIN.scale = x
+    return float(x)

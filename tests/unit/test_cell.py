@@ -235,14 +235,14 @@ def test_forgotten_super_init_says_so():
         Forgetful()
 
 
-def test_a_python_attribute_cannot_change_while_compiling():
+def test_a_cell_gets_no_cell_while_compiling():
     class Changing(nn.Cell):
         def construct(self, x):
-            self.kept = x
+            self.kept = nn.ReLU()
             return x
 
     ms.set_context(mode=ms.GRAPH_MODE)
-    with pytest.raises(TypeError, match="should be initialized as a 'Parameter'"):
+    with pytest.raises(TypeError, match="Give a Cell its Cells and Parameters in '__init__'"):
         Changing()(Tensor([1.0]))
 
 

@@ -13,7 +13,7 @@ from mindgrad.core.scope import apply, as_it_is, rebind
 from mindgrad.core.tensor import Tensor, make_number
 from mindgrad.core.types import TensorType
 from mindgrad.frontend import ownership, state
-from mindgrad.frontend.traced import Traced, assemble
+from mindgrad.frontend.traced import Traced, assemble, refuse_missing, with_assigned
 from mindgrad.frontend.variables import (
     FLAGS,
     UNDEFINED,
@@ -51,7 +51,10 @@ def branch(
         sides: what runs where it holds, and where it does not.
         variables: the variables that the sides assign.
     """
-    bodies = [Traced(variables, lambda _: variables.rebuilt(variables.leaves), side) for side in sides]
+    bodies = _traced(sides, variables)
+    while (more := with_assigned(variables, bodies)) is not None:
+        variables = more
+        bodies = _traced(sides, variables)
     a, b = bodies
     wanted: list[tuple[Any, Any, TensorType]] = []
     finals: list[Callable[[Sequence[Tensor]], Any]] = []
@@ -83,6 +86,10 @@ def branch(
         state.write(parameter, found[k])
 
 
+def _traced(sides: Sequence[Callable[[], Any]], variables: State) -> list[Traced]:
+    return [Traced(variables, lambda _: variables.rebuilt(variables.leaves), side) for side in sides]
+
+
 def _joined_variable(
     variables: State,
     k: int,
@@ -95,6 +102,9 @@ def _joined_variable(
     x, y = a.values[k], b.values[k]
     if x is UNDEFINED or y is UNDEFINED:
         missing = a if x is UNDEFINED else b
+        held = variables.place(k)
+        if held is not None and x is not y:
+            refuse_missing(held, "on one side of this 'if' only, whose test is a tensor")
         if x is y or not (name.startswith(FLAGS) or _has_left(variables, missing)):
             if x is not y:
                 ownership.dropped(

@@ -19,10 +19,11 @@ from mindgrad.core.primitive import REGISTRY
 from mindgrad.core.scope import apply, as_it_is
 from mindgrad.core.tensor import Number, Tensor, make_number
 from mindgrad.frontend import ownership, state
+from mindgrad.frontend.assigned import UNDEFINED
 from mindgrad.frontend.printing import printed
 from mindgrad.frontend.variables import is_symbolic
 
-__all__ = ["TensorRange", "attribute", "chosen", "replacement", "set_attribute"]
+__all__ = ["TensorRange", "attribute", "chosen", "delete_attribute", "replacement", "set_attribute"]
 
 
 class TensorRange:
@@ -132,7 +133,7 @@ def _property(kind: type, name: str) -> Any:
     """The property of a user's class, ``None`` if the attribute is none."""
     found = getattr(kind, name, None)
     if isinstance(found, functools.cached_property):
-        return None
+        return found
     return found if isinstance(found, property) and not kind.__module__.startswith("mindgrad.") else None
 
 
@@ -156,7 +157,10 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
     if key not in _PROPERTIES:
         _PROPERTIES[key] = _property(kind, name)
     found = _PROPERTIES[key]
-    if found is not None and found.fget is not None:
+    if isinstance(found, functools.cached_property):
+        if not state.has_attribute(owner, name, own=True):
+            set_attribute(owner, name, runtime.call(found.func)(owner), runtime)
+    elif found is not None and found.fget is not None:
         return runtime.call(found.fget)(owner)
     value = state.read_attribute(owner, name)
     if type(value) in (list, dict, set):
@@ -165,23 +169,34 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
 
 
 def set_attribute(owner: Any, name: str, value: Any, runtime: Any) -> None:
-    """``owner.name = value`` where that means the same in the compiled program, else refused."""
+    """``owner.name = value``; of an object from outside, when the program has run."""
     found = _property(type(owner), name)
-    if found is not None and found.fset is not None:
+    if isinstance(found, property) and found.fset is not None:
         runtime.call(found.fset)(owner, value)
         return
     held = getattr(owner, "__dict__", {}).get(name)
     is_cell = hasattr(owner, "parameters_and_names")
-    if is_cell and isinstance(held, Tensor) and held.is_parameter and isinstance(value, (Tensor, int, float)):
+    is_write = is_cell and isinstance(held, Tensor) and held.is_parameter and isinstance(value, Tensor)
+    if is_write or ownership.is_own(owner) or _is_frozen(owner):
         setattr(owner, name, value)
-        return
-    ownership.may_set(owner, name)
-    try:
-        setattr(owner, name, value)
-    except TypeError as error:
-        if not is_cell:
-            raise
-        refuse(*str(error).split(". ", 1))
+    else:
+        ownership.assign_attribute(owner, name, value)
+
+
+def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
+    """``del owner.name``, likewise."""
+    found = _property(type(owner), name)
+    if isinstance(found, property) and found.fdel is not None:
+        runtime.call(found.fdel)(owner)
+    elif ownership.is_own(owner) or not hasattr(owner, name):
+        delattr(owner, name)
+    else:
+        ownership.assign_attribute(owner, name, UNDEFINED)
+
+
+def _is_frozen(owner: Any) -> bool:
+    """Whether assigning raises whatever is assigned."""
+    return getattr(getattr(type(owner), "__dataclass_params__", None), "frozen", False)
 
 
 # -- functions -----------------------------------------------------------------------------------

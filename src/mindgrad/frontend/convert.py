@@ -13,6 +13,7 @@ functions whose source is not to be had (:func:`reason_unconverted` says why).
 
 from __future__ import annotations
 
+import dis
 import functools
 import inspect
 import os
@@ -25,12 +26,13 @@ from typing import Any
 
 from mindgrad._base.location import PACKAGE
 from mindgrad._base.refusal import HELPER
+from mindgrad.frontend import assigned
 from mindgrad.frontend.fence import check, is_generator_function, refuse_depth, refuse_generator
 from mindgrad.frontend.nodes import PART, RUNTIME
 from mindgrad.frontend.rewrite import rewrite_function
 from mindgrad.frontend.source import NoSource, compile_function, find_source
 
-__all__ = ["convert", "convertible", "reason_unconverted", "refuse_unconvertible"]
+__all__ = ["convert", "convertible", "is_made_inside", "reason_unconverted", "refuse_unconvertible"]
 
 #: packages whose Python code works on values only
 _NUMERIC = frozenset(
@@ -54,13 +56,17 @@ class _Code:
     the runtime.
     """
 
-    __slots__ = ("cells", "original", "reason", "rewritten")
+    __slots__ = ("assigned", "cells", "is_inner", "original", "reason", "rewritten")
 
     def __init__(self, original: Any, rewritten: types.CodeType | None, reason: str) -> None:
         self.original = original
         self.rewritten = rewritten
         self.reason = reason
+        #: whether it was rewritten as part of a function around it
+        self.is_inner = False
         self.cells: list[int] = []
+        #: the variables of enclosing functions, and of the module, that it or a function in it assigns
+        self.assigned: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
 
 
 #: by identity: equal codes of two files are two
@@ -75,6 +81,8 @@ def _remember(code: types.CodeType, rewritten: types.CodeType | None, reason: st
         entry.cells = [
             -1 if each == RUNTIME else code.co_freevars.index(each) for each in rewritten.co_freevars
         ]
+        stored = _assigned_by(code)
+        entry.assigned = (stored[0] & {*code.co_freevars}, stored[1])
     _codes[key] = entry
     forget = functools.partial(_codes.pop, key)
     entry.original = weakref.ref(code, lambda reference: forget(None))
@@ -135,6 +143,12 @@ def is_without_source(function: Any) -> bool:
     return inner is not None and entry is not None and entry.rewritten is None and not _reason(inner)
 
 
+def is_made_inside(function: types.FunctionType) -> bool:
+    """Whether a converted function has defined ``function`` when it ran."""
+    entry = _codes.get(id(function.__code__))
+    return entry is not None and entry.rewritten is None and entry.is_inner
+
+
 def refuse_unconvertible(function: Any) -> None:
     """Refuse to compile a generator or async function itself (calling one inside is fine)."""
     inner = _function_of(function)
@@ -173,6 +187,10 @@ def _converted(function: types.FunctionType, runtime: Any) -> types.FunctionType
     if rewritten is None:
         return function
     held, own = function.__closure__, types.CellType(runtime)
+    for each in entry.assigned[0]:
+        assigned.note_variable(held[code.co_freevars.index(each)], each, function.__qualname__)  # type: ignore[index]
+    for each in entry.assigned[1]:
+        assigned.note_global(function.__globals__, each)
     closure = tuple([own if each < 0 else held[each] for each in entry.cells])  # type: ignore[index]
     made = types.FunctionType(
         rewritten, function.__globals__, function.__name__, function.__defaults__, closure
@@ -186,6 +204,23 @@ def _converted(function: types.FunctionType, runtime: Any) -> types.FunctionType
     if function.__dict__:
         made.__dict__.update(function.__dict__)
     return made
+
+
+def _assigned_by(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
+    """The free variables and the globals that a function, or a function inside it, assigns."""
+    variables: set[str] = set()
+    names: set[str] = set()
+    for step in dis.get_instructions(code):
+        if step.opname in ("STORE_DEREF", "DELETE_DEREF") and step.argval not in code.co_cellvars:
+            variables.add(step.argval)
+        elif step.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+            names.add(step.argval)
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            of_variables, of_names = _assigned_by(each)
+            variables |= of_variables - {*code.co_cellvars}
+            names |= of_names
+    return frozenset(variables), frozenset(names)
 
 
 def _rewrite(function: types.FunctionType) -> _Code:
@@ -251,7 +286,7 @@ def _named(code: types.CodeType, name: str, qualified: str, converted: bool = Tr
                 is_rewritten = converted and not generates and bool(each.co_flags & inspect.CO_NEWLOCALS)
                 each = _named(each, each.co_name, inner, is_rewritten)
                 if is_rewritten:
-                    _remember(each, None)
+                    _remember(each, None).is_inner = True
         elif is_class and each == code.co_qualname:
             each = qualified  # becomes `__qualname__`
         constants.append(each)

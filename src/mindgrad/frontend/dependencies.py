@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindgrad.core.tensor import Tensor
+from mindgrad.frontend.assigned import UNDEFINED, Place
 from mindgrad.frontend.contents import (
     CONTAINERS,
     array_of_tensor,
@@ -109,7 +110,7 @@ class Dependencies:
         self._entries: dict[Any, list[Any]] = {}
         self._met: dict[int, Any] = {}
         self._ticks = -1
-        #: [the Cell, its version, its attributes]
+        #: [the Cell, its version, its attributes, the names of those that do not count]
         self._owners: list[list[Any]] = []
         #: (the Parameter, its type)
         self._typed: list[tuple[Any, Any]] = []
@@ -125,12 +126,12 @@ class Dependencies:
         """Note a Cell whose ``construct`` runs: all of its attributes count."""
         key = ("owner", id(cell))
         if key not in self._entries:
-            self._entries[key] = entry = [cell, cell.version, _attributes(cell)]
+            self._entries[key] = entry = [cell, cell.version, _attributes(cell), set()]
             self._owners.append(entry)
             self.method(cell, "construct", type(cell).construct)
 
-    def attribute(self, owner: Any, name: str, value: Any) -> None:
-        """Note that ``owner.name`` was read and is ``value``."""
+    def attribute(self, owner: Any, name: str, value: Any, own: bool = False) -> None:
+        """Note that ``owner.name`` was read and is ``value``; ``own``: without what its class says."""
         key = (id(owner), name)
         if key in self._entries:
             return
@@ -140,7 +141,8 @@ class Dependencies:
             self.owner(owner)
             self._entries[key] = []
         else:
-            self._entries[key] = [getattr, owner, name, value, label, _ATTRIBUTE]
+            read = own_attribute if own else getattr
+            self._entries[key] = [read, owner, name, value, label, _ATTRIBUTE]
         if value is not MISSING:
             self._value(value, label)
 
@@ -227,6 +229,33 @@ class Dependencies:
                 for each in vars(value).values():
                     self._value(each, label)
 
+    def assigned(self, place: Place, before: Any, counts: bool) -> None:
+        """Note that the program assigns ``place``, which held ``before``.
+
+        ``counts``: whether that selects the program. It does not if the program has not read it before, or
+        takes it as an input.
+        """
+        holder, name = place.holder, place.name
+        for key in (place.key, ("cell", id(holder))):
+            if not counts:
+                self._entries.pop(key, None)
+        entry = self._entries.get(("owner", id(holder)))
+        if entry is not None and counts:
+            entry[2].pop(name, None)
+            if before is not UNDEFINED:
+                entry[2][name] = before
+        elif entry is not None:
+            entry[3].add(name)
+        entry = self._entries.get(("value", id(holder)))
+        if entry and entry[0] is attributes:  # each by itself, but this one
+            label = entry[4]
+            self._entries[("value", id(holder))] = []
+            for each, value in vars(holder).items():
+                if each != name or counts:
+                    value = before if each == name else value
+                    one = [own_attribute, holder, each, value, label, _ATTRIBUTE]
+                    self._entries.setdefault((id(holder), each), one)
+
     # -- closed ----------------------------------------------------------------------------------
 
     def close(self, parameters: list[Any]) -> None:
@@ -293,10 +322,10 @@ class Dependencies:
 
     def changes(self) -> Iterator[Change]:
         """What changed, in words."""
-        for cell, version, held in self._owners:
+        for cell, version, held, skipped in self._owners:
             if cell.version != version:
                 now = _attributes(cell)
-                for name in [*held, *[n for n in now if n not in held]]:
+                for name in [n for n in {**held, **now} if n not in skipped]:
                     before, after = held.get(name, MISSING), now.get(name, MISSING)
                     if not same_attribute(before, after) and name not in ("_params", "_cells"):
                         what = f"the attribute '{name}' of {type(cell).__name__}"
@@ -376,11 +405,13 @@ def _attributes(cell: Any) -> dict[str, Any]:
 
 
 def _owner_holds(entry: list[Any]) -> bool:
-    cell, version, held = entry
+    cell, version, held, skipped = entry
     now = cell.version
     if now == version:
         return True
     found = _attributes(cell)
+    for name in skipped:
+        found[name] = held[name] = None
     if found.keys() != held.keys() or not all(same_attribute(held[n], found[n]) for n in found):
         return False
     entry[1] = now  # back to what it was

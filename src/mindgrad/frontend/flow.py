@@ -308,8 +308,7 @@ class Runtime:
 
     def delete_attribute(self, owner: Any, name: str) -> None:
         """``del owner.name``."""
-        ownership.may_set(owner, name, "deleted")
-        delattr(owner, name)
+        builtins.delete_attribute(owner, name, self)
 
     def set_item(self, owner: Any, key: Any, value: Any) -> None:
         """``owner[key] = value``."""

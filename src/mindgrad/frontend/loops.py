@@ -20,7 +20,7 @@ from mindgrad.core.scope import BodyScope, apply, as_it_is, lifted, rebind
 from mindgrad.core.tensor import Number, Tensor, make_number
 from mindgrad.core.types import TensorType
 from mindgrad.frontend import ownership, state
-from mindgrad.frontend.traced import Traced, assemble
+from mindgrad.frontend.traced import Traced, assemble, refuse_missing, with_assigned
 from mindgrad.frontend.variables import (
     FLAGS,
     NUMBER_TYPES,
@@ -33,6 +33,7 @@ from mindgrad.frontend.variables import (
     in_place,
     joined_type,
     outline,
+    quoted,
 )  # fmt: skip
 from mindgrad.primitives.structural import convert
 from mindgrad.primitives.unstacking import unstack
@@ -92,8 +93,19 @@ class _Loop:
         makes_a_trip: bool = False,
     ) -> None:
         self.makes_a_trip = makes_a_trip
-        self.run, self.variables = run, variables
+        self.run = run
         self.slices = slices
+        self.changed: dict[int, tuple[Tensor, _Place]] = {}
+        self.written: dict[int, tuple[Any, _Place]] = {}
+        #: the lists that a trip appends to, by their variables
+        self.growing: set[int] = set()
+        self._begin(variables)
+        while not self._trace():
+            pass
+
+    def _begin(self, variables: State) -> None:
+        """Start with what the variables hold before the loop."""
+        self.variables = variables
         self.leaves = [list(each) for each in variables.leaves]
         self.structures = list(variables.structures)
         self.is_defined = [value is not UNDEFINED for value in variables.values]
@@ -101,12 +113,6 @@ class _Loop:
             [self._place_of(name, x) for x in each]
             for name, each in zip(variables.names, self.leaves, strict=True)
         ]
-        self.changed: dict[int, tuple[Tensor, _Place]] = {}
-        self.written: dict[int, tuple[Any, _Place]] = {}
-        #: the lists that a trip appends to, by their variables
-        self.growing: set[int] = set()
-        while not self._trace():
-            pass
 
     @staticmethod
     def _place_of(name: str, x: Any) -> _Place | None:
@@ -145,6 +151,10 @@ class _Loop:
     def _trace(self) -> bool:
         """Trace the body once; whether the state has kept its types."""
         self.body = body = Traced(self.variables, self._give, self._run)
+        more = with_assigned(self.variables, [body])
+        if more is not None:
+            self._begin(more)
+            return False
         is_stable = True
         for k, name in enumerate(self.variables.names):
             if not self._settle(k, name):
@@ -181,10 +191,14 @@ class _Loop:
         if k in self.growing:
             if after is not body.given[k]:
                 refuse(
-                    f"the list '{name}' is replaced by another in a loop that appends to it", "Use two names."
+                    f"the list {quoted(name)} is replaced by another in a loop that appends to it",
+                    "Use two names.",
                 )
             return True
         if not self.is_defined[k]:
+            held = self.variables.place(k)
+            if held is not None and after is not UNDEFINED and not self.makes_a_trip:
+                refuse_missing(held, "only in a loop that may make no trip")
             # a program that reads it before a trip has assigned it stops with Python's own error unrolled
             if after is not UNDEFINED and (self.makes_a_trip or name.startswith(FLAGS)):
                 self.leaves[k] = [blank(x) for x in body.leaves[k]]
@@ -205,8 +219,8 @@ class _Loop:
                 )
             before = self.variables.values[k]
             refuse(
-                f"'{name}' changes its structure in a loop that is compiled as one: it is {outline(before)} "
-                f"before a trip, and {outline(after)} after it",
+                f"{quoted(name)} changes its structure in a loop that is compiled as one: it is "
+                f"{outline(before)} before a trip, and {outline(after)} after it",
                 "Make a tensor of the final size before the loop and assign its elements, or loop over a "
                 "known number of items: for i in range(n).",
             )
@@ -219,14 +233,14 @@ class _Loop:
                     continue
                 joined = joined_type(initial, x)
                 if isinstance(joined, Mismatch):
-                    self._refuse_change(f"'{name}'", joined)
+                    self._refuse_change(quoted(name), joined)
                 self.places[k][j] = _Place(*joined, initial)
                 is_stable = False
                 continue
             place.after = x
             joined = joined_type(place.symbol, x)
             if isinstance(joined, Mismatch):
-                self._refuse_change(f"'{name}'", joined)
+                self._refuse_change(quoted(name), joined)
             if joined != (place.type, place.is_number):
                 self.places[k][j] = _Place(*joined, initial)
                 is_stable = False

@@ -1,8 +1,9 @@
-"""What a compiled program may change: what it made itself, and nothing else.
+"""What a compiled program may change: what it made itself, and attributes.
 
-A list that is appended to or an attribute that is assigned changes once, while the program is traced, and not
-when it runs. That is right for what the program made itself. For anything from outside it would be silently
-wrong, and so would it be inside the body of a branch or loop for what was made before it: it is refused.
+A list that is appended to changes once, while the program is traced, and not when it runs. That is right for
+what the program made itself. For anything from outside it would be silently wrong, and so would it be inside
+the body of a branch or loop for what was made before it: it is refused. An attribute of an object from
+outside that is assigned is an output of the program (``assigned``, ``outcome``).
 """
 
 from __future__ import annotations
@@ -14,11 +15,15 @@ from typing import Any, NoReturn
 
 from mindgrad._base.location import user_frame
 from mindgrad._base.refusal import refuse
+from mindgrad._base.tree import flatten, is_record
+from mindgrad.core.tensor import Tensor
+from mindgrad.frontend import assigned
+from mindgrad.frontend.assigned import UNDEFINED
 from mindgrad.frontend.variables import containers
 
 __all__ = [
-    "dropped", "is_in_body", "is_tracing", "made", "may_call", "may_change", "may_set", "note_outside",
-    "open_body", "own", "refuse_change", "tail_calls_are_loops", "tracing", "why_dropped",
+    "assign_attribute", "dropped", "is_in_body", "is_own", "is_tracing", "made", "may_call", "may_change",
+    "note_outside", "open_body", "own", "refuse_change", "tail_calls_are_loops", "tracing", "why_dropped",
     "with_tail_calls_as_loops",
 ]  # fmt: skip
 
@@ -125,12 +130,49 @@ def note_outside(owner: Any, container: Any) -> None:
         _local.outside[id(container)] = container
 
 
-def may_set(owner: Any, name: str, how: str = "assigned") -> None:
-    """Refuse that an attribute changes unless ``owner`` was made here. Cells see to it themselves."""
-    if not _local.owned or id(owner) in _local.owned[-1]:
+def is_own(owner: Any) -> bool:
+    """Whether ``owner`` was made in the innermost body itself, so that no one else sees how it changes."""
+    return bool(_local.owned) and id(owner) in _local.owned[-1]
+
+
+def assign_attribute(owner: Any, name: str, value: Any) -> None:
+    """Let an attribute of an object from outside be ``value`` when the program has run; refused if it cannot.
+
+    ``UNDEFINED`` deletes it.
+    """
+    place = assigned.Attribute(owner, name)
+    if value is place.own() and hasattr(value, "parameters_and_names"):
         return
-    if is_in_body() or not hasattr(owner, "parameters_and_names"):
-        refuse_change(f"the attribute '{name}' of {type(owner).__name__} is {how}")
+    kind: Any = type(owner)
+    if is_record(kind):
+        refuse(
+            f"the attribute '{name}' of {kind.__name__} is changed, and a compiled program gets copies of "
+            f"dataclasses",
+            "Make a new one and return it, dataclasses.replace(…), or use a class that is no dataclass.",
+        )
+    if assigned.watch() is None or not assigned.may_assign(owner, name):
+        how = "deleted" if value is UNDEFINED else "assigned"
+        refuse_change(f"the attribute '{name}' of {kind.__name__} is {how}")
+    for each in (value, place.own()):
+        _check_kept(each, place.label, hasattr(owner, "parameters_and_names"))
+    assigned.assign(place, value)
+
+
+def _check_kept(value: Any, label: str, is_of_cell: bool) -> None:
+    """Refuse to keep in a place what would be made once, while compiling; ``label`` says where."""
+    for leaf in flatten(value)[0]:
+        if is_of_cell and (hasattr(leaf, "parameters_and_names") or getattr(leaf, "is_parameter", False)):
+            refuse(
+                f"{label} is assigned, and a Cell or Parameter is what it holds or gets",
+                "Give a Cell its Cells and Parameters in '__init__'; ops.assign changes a Parameter's value.",
+            )
+        plain = isinstance(leaf, (Tensor, *_MUTATORS, type))
+        if not plain and any(id(leaf) in owned for owned in _local.owned):
+            refuse(
+                f"{label} gets an object of type {type(leaf).__name__} that is made in the compiled program: "
+                f"it would be made once, while compiling, and not when the program runs",
+                "Keep tensors, numbers, and tuples, lists or dicts of them, or make the object before.",
+            )
 
 
 def may_change(container: Any, how: str) -> None:

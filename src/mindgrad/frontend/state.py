@@ -15,6 +15,7 @@ from typing import Any
 
 from mindgrad.core.scope import GraphScope, innermost, open_scopes
 from mindgrad.core.tensor import Tensor
+from mindgrad.frontend import assigned
 from mindgrad.frontend.dependencies import MISSING, Dependencies
 
 __all__ = [
@@ -119,7 +120,7 @@ def read_attribute(owner: Any, name: str) -> Any:
     if isinstance(owner, Tensor) or isinstance(value, types.BuiltinFunctionType | types.MethodWrapperType):
         return value
     noted = _noted()
-    if noted is None:
+    if noted is None or assigned.is_known(owner, name):
         return value
     if isinstance(value, types.MethodType):
         if value.__self__ is owner:
@@ -133,17 +134,22 @@ def read_attribute(owner: Any, name: str) -> Any:
         return value
     if not isinstance(getattr(kind, name, None), property):
         noted.attribute(owner, name, value)
+        assigned.note_read(assigned.Attribute(owner, name))
     return value
 
 
-def has_attribute(owner: Any, name: str) -> bool:
-    """``hasattr(owner, name)``, and a note that the program being compiled depends on it."""
-    if hasattr(owner, name):
+def has_attribute(owner: Any, name: str, own: bool = False) -> bool:
+    """``hasattr(owner, name)``, and a note that the program being compiled depends on it.
+
+    ``own``: whether the object itself has it, whatever its class says.
+    """
+    if name in vars(owner) if own else hasattr(owner, name):
         read_attribute(owner, name)
         return True
     noted = _noted()
-    if noted is not None and not isinstance(owner, Tensor):
-        noted.attribute(owner, name, MISSING)
+    if noted is not None and not isinstance(owner, Tensor) and not assigned.is_known(owner, name):
+        noted.attribute(owner, name, MISSING, own)
+        assigned.note_read(assigned.Attribute(owner, name))
     return False
 
 

@@ -8,26 +8,38 @@ has ended; whoever asked for it binds them to what the equation gives that it ma
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from mindgrad._base.refusal import refuse
 from mindgrad.core.build import building
 from mindgrad.core.graph import Graph, Variable, live_equations
 from mindgrad.core.scope import BodyScope, as_it_is, identity, lifted, opened
 from mindgrad.core.tensor import Tensor
 from mindgrad.core.types import TensorType
-from mindgrad.frontend import ownership, state
+from mindgrad.frontend import assigned, ownership, state
+from mindgrad.frontend.assigned import Attribute, Place
 from mindgrad.frontend.variables import State, containers, flattened
 from mindgrad.primitives.structural import convert
 
-__all__ = ["Traced", "assemble"]
+__all__ = ["Traced", "assemble", "refuse_missing", "with_assigned"]
 
 
 class Traced:
     """A body that was traced: its scope, and its state at its end."""
 
-    __slots__ = ("changed", "given", "leaves", "result", "scope", "structures", "values", "written")
+    __slots__ = (
+        "assigned",
+        "changed",
+        "given",
+        "leaves",
+        "result",
+        "scope",
+        "structures",
+        "values",
+        "written",
+    )
 
     def __init__(
         self,
@@ -37,13 +49,18 @@ class Traced:
     ) -> None:
         self.scope = scope = BodyScope()
         try:
-            with opened(scope):
+            with opened(scope), assigned.body() as level:
                 self.given = give(scope)
                 owned: dict[int, Any] = {}
                 containers(self.given, owned)
                 variables.put(self.given)
                 with ownership.open_body(owned):
                     self.result = run()
+                self.assigned: dict[Any, Place] = {
+                    key: place
+                    for key, (place, before, surely) in level.items()
+                    if surely or place.value() is not before
+                }
                 self.values = variables.get()
                 found, self.structures = flattened(self.values)
                 self.leaves = [[_settled(x) for x in each] for each in found]
@@ -68,6 +85,29 @@ class Traced:
             with building(builder):
                 atom = convert(atom, dtype=type.dtype)
         return atom
+
+
+def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
+    """The variables with all places that the bodies assign; ``None`` if they have them already."""
+    known = {place.key for place in variables.places}
+    found = {k: place for body in bodies for k, place in body.assigned.items() if k not in known}
+    if not found:
+        return None
+    for place in found.values():
+        # on another way, or in no trip, it keeps what it holds
+        if isinstance(place, Attribute):
+            state.has_attribute(place.holder, place.name)
+        if not ownership.is_own(place.holder):
+            assigned.innermost().note(place)
+    return variables.extended(list(found.values()))
+
+
+def refuse_missing(place: Place, where: str) -> NoReturn:
+    """Refuse a place that holds something on some ways through the program only."""
+    refuse(
+        f"{place.label} is assigned {where}, and there is none before",
+        "Give it a value before, an attribute in '__init__', of the type and shape that it has afterwards.",
+    )
 
 
 def _settled(x: Any) -> Any:

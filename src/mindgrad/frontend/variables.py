@@ -18,21 +18,13 @@ from mindgrad.core.dtype import promote_scalar
 from mindgrad.core.tensor import Number, Tensor, make_number
 from mindgrad.core.types import TensorType, tensor_type
 from mindgrad.frontend import state
+from mindgrad.frontend.assigned import UNDEFINED, Place
 
 __all__ = [
     "FLAGS", "NUMBER_TYPES", "UNDEFINED", "GrowingList", "Mismatch", "State", "blank", "containers", "equal",
     "flattened", "in_place", "is_symbolic", "joined_type", "outline", "quoted", "said",
 ]  # fmt: skip
 
-
-class _Undefined:
-    """What a variable holds that is not bound."""
-
-    def __repr__(self) -> str:
-        return "<not defined>"
-
-
-UNDEFINED = _Undefined()
 
 #: how the variables begin that the rewriting makes for jumps; what they hold is used only where set
 FLAGS = ("broke__", "continued__", "returned__", "result__")
@@ -77,12 +69,15 @@ class State:
     Attributes:
         values: what the variables held when the construct began.
         leaves, structures: of each the leaf objects and the structure.
+        places: what else the bodies assign, attributes and variables of enclosing functions, behind the
+            names of the construct.
     """
 
-    __slots__ = ("get", "leaves", "names", "put", "structures", "values")
+    __slots__ = ("get", "leaves", "names", "places", "put", "structures", "values")
 
     def __init__(self, get: Callable[[], tuple], put: Callable[[tuple], None], names: Sequence[str]) -> None:
         count = len(names)
+        self.places: list[Place] = []
         every = get()
         # what only one side of an `if` uses: the other must find it as it was
         scratch = every[count:]
@@ -98,6 +93,25 @@ class State:
     def restore(self) -> None:
         """Let the variables hold what they held when the construct began."""
         self.put(self.values)
+
+    def extended(self, places: Sequence[Place]) -> State:
+        """These variables, and ``places``."""
+        count = len(self.names)
+
+        def put(values: tuple) -> None:
+            self.put(values[:count])
+            for place, value in zip(places, values[count:], strict=True):
+                place.put(value)
+
+        labels = [place.label for place in places]
+        made = State(lambda: (*self.get(), *[p.value() for p in places]), put, (*self.names, *labels))
+        made.places = [*self.places, *places]
+        return made
+
+    def place(self, k: int) -> Place | None:
+        """The place that a variable is, ``None`` for a name of the construct."""
+        first = len(self.names) - len(self.places)
+        return self.places[k - first] if k >= first else None
 
     def rebuilt(self, leaves: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
         """Values with other leaves: containers are new ones."""

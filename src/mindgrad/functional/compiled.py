@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -28,7 +28,9 @@ from mindgrad.core.scope import LEFT_BEHIND, GraphScope, as_it_is, open_scopes, 
 from mindgrad.core.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.core.types import TensorType, tensor_type
 from mindgrad.frontend import entry, ownership, state
+from mindgrad.frontend.assigned import Place, watched
 from mindgrad.frontend.dependencies import Change, Dependencies
+from mindgrad.frontend.outcome import bind, finish
 from mindgrad.frontend.signature import leaf_signature, matched, snapshot
 from mindgrad.functional.cache import (
     MAXSIZE,
@@ -55,13 +57,16 @@ _TENSOR, _NUMBER = object(), object()
 
 
 class _Trace:
-    """A function's run with symbols for the tensors among ``leaves``."""
+    """A function's run with symbols for the tensors among ``leaves``, and for those that ``held`` hold."""
 
-    def __init__(self, function: Callable[..., Any], leaves: list[Any], structure: Any) -> None:
+    def __init__(
+        self, function: Callable[..., Any], leaves: list[Any], structure: Any, held: Sequence[Place] = ()
+    ) -> None:
         scope: Any = GraphScope()
         scope.dependencies = self.dependencies = Dependencies()
-        with opened(scope):
+        with opened(scope), watched() as watch:
             symbols = [_symbol(scope, leaf) for leaf in leaves]
+            inputs = bind(watch, scope, held)
             args, kwargs = unflatten(structure, symbols)
             for each in (function, *[x for x in leaves if callable(x)]):
                 state.read_function(each)
@@ -75,6 +80,8 @@ class _Trace:
             self.written = [written[k] for k in sorted(written, key=lambda k: places.get(k, len(places)))]
             tensors = [scope.bindings[id(p)] for p in self.written]
             tensors += [x for x in self.results if isinstance(x, Tensor)]
+            self.outcome = finish(watch, scope, inputs, self.dependencies)
+            tensors += [x for x in self.outcome.leaves if type(_kind_held(x)) is not tuple]
             with building(scope.builder):
                 self.graph: Graph = scope.builder.close([scope.atom(t) for t in tensors])
 
@@ -93,6 +100,22 @@ def _kind(result: Any) -> Any:
     return _TENSOR if isinstance(result, Tensor) else (result,)
 
 
+def _kind_held(leaf: Any) -> Any:
+    """The same for a leaf of what a place is left with: a tensor that is known stays the one that it is."""
+    is_known = isinstance(leaf, Tensor) and (leaf.is_parameter or leaf._array is not None)
+    return (leaf,) if is_known else _kind(leaf)
+
+
+def _traced(function: Callable[..., Any], leaves: list[Any], structure: Any) -> _Trace:
+    """The trace; again where what it reads of Python must be an input."""
+    traced = _Trace(function, leaves, structure)
+    places: dict[Any, Place] = {}
+    while traced.outcome.missing:
+        places.update(traced.outcome.missing)
+        traced = _Trace(function, leaves, structure, list(places.values()))
+    return traced
+
+
 class _Program:
     """One compiled program with what is needed to call it.
 
@@ -107,24 +130,27 @@ class _Program:
     history: History
 
     __slots__ = (
-        "__weakref__", "_array_type", "_donated", "_donated_types", "_leaves", "_only", "_read", "_retyped",
-        "_structure", "_types", "_written", "dependencies", "executable", "function", "history", "key",
+        "__weakref__", "_array_type", "_donated", "_donated_types", "_held", "_leaves", "_only", "_outcome",
+        "_read", "_retyped", "_structure", "_types", "_written", "dependencies", "executable", "function",
+        "history", "key",
     )  # fmt: skip
 
     def __init__(self, function: Callable[..., Any], key: Any, leaves: list[Any], structure: Any) -> None:
         try:
-            traced = _Trace(function, leaves, structure)
+            traced = _traced(function, leaves, structure)
         except RecursionError:
             traced = None
         if traced is None:
             with ownership.with_tail_calls_as_loops():
-                traced = _Trace(function, leaves, structure)
+                traced = _traced(function, leaves, structure)
         graph, parameters, written = traced.graph, traced.parameters, traced.written
         self.function = function
         self.key = key
         self._structure = traced.structure
         self._leaves = [_kind(x) for x in traced.results]
-        self._only = self._leaves == [_TENSOR]
+        self._outcome = traced.outcome
+        self._held = [_kind_held(x) for x in traced.outcome.leaves]
+        self._only = self._leaves == [_TENSOR] and not traced.outcome
         self._types = [atom.type for atom in graph.outputs]
         new = {id(p): type for p, type in zip(written, self._types[: len(written)], strict=True)}
         self._written = written
@@ -143,15 +169,19 @@ class _Program:
     def detached(self) -> _Program:
         """This program without its function, for functions that are the same."""
         taken, cells, walked = snapshot(self.function)
-        return self._with(taken, self.dependencies.detached(cells, walked))
+        made = self._with(taken, self.dependencies.detached(cells, walked))
+        places = {id(cell): place for place, cell in enumerate(cells)}
+        made._outcome = self._outcome.moved(lambda cell: places.get(id(cell), cell))
+        return made
 
     def attached(self, function: Callable[..., Any]) -> _Program | None:
         """This detached program as one of ``function``; ``None`` if that is not the same."""
         cells = matched(self.function, function)
         if cells is None:
             return None
-        dependencies = self.dependencies.attached(cells)
-        return self._with(function, dependencies) if dependencies.hold() else None
+        made = self._with(function, self.dependencies.attached(cells))
+        made._outcome = self._outcome.moved(lambda cell: cells[cell] if type(cell) is int else cell)
+        return made if made.holds() else None
 
     def _with(self, function: Any, dependencies: Dependencies) -> _Program:
         made = object.__new__(_Program)
@@ -161,6 +191,14 @@ class _Program:
         made.dependencies = dependencies
         return made
 
+    def holds(self) -> bool:
+        """Whether what the trace read of Python still is as it was."""
+        return self.dependencies.hold() and (not self._outcome or self._outcome.holds())
+
+    def changes(self) -> Iterator[Change]:
+        """Why not, in words."""
+        return chain(self._outcome.changes(), self.dependencies.changes())
+
     def owners(self) -> list[Any]:
         """The Parameters and Cells that the program reads."""
         return [*self._donated, *self._read, *self.dependencies.owners()]
@@ -169,7 +207,8 @@ class _Program:
         """The function's result for the tensors among its arguments."""
         device_array = self._array_type
         arrays = []
-        for tensor in tensors:
+        outcome = self._outcome
+        for tensor in [*tensors, *outcome.inputs()] if outcome else tensors:
             array = tensor._array
             arrays.append(array if type(array) is device_array else _moved(tensor))
         for parameter in self._read:
@@ -193,7 +232,10 @@ class _Program:
         if self._only:
             return unflatten(self._structure, [make_tensor(found[first], self._types[first])])
         produced = map(make_tensor, found[first:], self._types[first:])
-        return unflatten(self._structure, [_made(kind, produced) for kind in self._leaves])
+        result = unflatten(self._structure, [_made(kind, produced) for kind in self._leaves])
+        if outcome:
+            outcome.store([_made(kind, produced) for kind in self._held])
+        return result
 
 
 def _made(kind: Any, produced: Iterator[Tensor]) -> Any:
@@ -260,7 +302,7 @@ class Compiled:
             return entry.run(self.function, *args, **kwargs)
         key, tensors = _signature(args, kwargs)
         for program in self._programs.get(key, ()):
-            if program.dependencies.hold():
+            if program.holds():
                 program.history.hits += 1
                 return program.call(tensors)
         try:
@@ -284,7 +326,7 @@ class Compiled:
                 register(self)
                 self.history = history_of(self.function)
             for program in self._programs.get(key, ()):
-                if program.dependencies.hold():
+                if program.holds():
                     self.history.hits += 1
                     return program
             found = self._adopted(key)
@@ -337,15 +379,13 @@ class Compiled:
         """Why a program is compiled though there are others; ``None``: there are none."""
         known = self._programs.get(key)
         if known:
-            return next(known[0].dependencies.changes(), UNKNOWN)
+            return next(known[0].changes(), UNKNOWN)
         if self._programs:
             latest = next(reversed(self._programs.values()))[0]
             return next(between_signatures(latest.key, key, self.function), UNKNOWN)
         for program in offered(self.function):
             found = between_functions(program.function, self.function)
-            others = chain(
-                between_signatures(program.key, key, self.function), program.dependencies.changes()
-            )
+            others = chain(between_signatures(program.key, key, self.function), program.changes())
             return found or next(others, UNKNOWN)
         return None
 
@@ -353,7 +393,8 @@ class Compiled:
 def trace(function: Callable[..., Any], *args: Any) -> Graph:
     """The graph of ``function`` at the types of ``args``, before any simplification by XLA.
 
-    Its outputs are the new values of written Parameters, then the tensors of the result.
+    Its outputs are the new values of written Parameters, then the tensors of the result, then those that
+    it leaves in attributes and variables.
 
     >>> import mindgrad as ms
     >>> from mindgrad.functional.compiled import trace

@@ -30,9 +30,9 @@ from mindgrad.core.scope import (
     rebind,
     run_arrays,
 )
-from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.core.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.core.types import TensorType
-from mindgrad.frontend import state
+from mindgrad.frontend import outcome, state
 from mindgrad.primitives.kinds import zeros
 
 __all__ = ["Recorded", "record", "transformed"]
@@ -112,16 +112,32 @@ def transformed(
     scope = recorded.scope
     written = list(scope.written.values())
     rebound = scope.still_rebound()
+    places = outcome.inner(scope) if isinstance(scope, GraphScope) else []
+    held = [x for _, leaves, _ in places for x in leaves if _is_of(x, scope)]
     kept = [*recorded.outputs, *(scope.bindings[id(p)] for p in written), *map(as_it_is, rebound)]
+    kept += map(as_it_is, held)
     finish = _finish_graph if isinstance(scope, GraphScope) else _finish_recorder
     given = [None if e is None else lifted(e) for e in extras]
     outside, results = finish(recorded, transform, given, chosen, kept)
     count = len(recorded.outputs)
     for parameter, value in zip(written, outside[count:], strict=False):
         state.write(parameter, value)
-    for tensor, value in zip(rebound, outside[count + len(written) :], strict=True):
+    count_of_others = count + len(written)
+    for tensor, value in zip(rebound, outside[count_of_others:], strict=False):
         rebind(tensor, value)
+    following = iter(outside[count_of_others + len(rebound) :])
+    for place, leaves, structure in places:
+        now = [_seen(x, next(following)) if _is_of(x, scope) else x for x in leaves]
+        outcome.rebuilt(place, now, structure)
     return outside[:count], results
+
+
+def _is_of(leaf: Any, scope: Any) -> bool:
+    return isinstance(leaf, Tensor) and leaf._scope is scope
+
+
+def _seen(leaf: Tensor, outside: Tensor) -> Tensor:
+    return make_number(outside) if type(leaf) is Number else outside
 
 
 # -- while compiling -----------------------------------------------------------------------------

@@ -12,7 +12,8 @@ from mindgrad.core import settings
 from mindgrad.core.dtype import DType, as_dtype
 from mindgrad.core.scope import open_scopes
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import entry, state
+from mindgrad.frontend import entry, ownership, state
+from mindgrad.frontend.assigned import UNDEFINED
 from mindgrad.frontend.dependencies import clock
 from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.custom import CustomDerivative
@@ -112,12 +113,9 @@ class Cell(Inventory):
         if held is not None and isinstance(value, Tensor) and not isinstance(value, Parameter):
             held.set_data(value)
             return
-        if self._is_fixed() and not _equal(attributes.get(name), value):
-            raise TypeError(
-                f"'self.{name}' should be initialized as a 'Parameter' type in the '__init__' function "
-                f"of {type(self).__name__}: a compiled program cannot change a Python attribute. "
-                f"Make it a Parameter, return the value, or run in PYNATIVE_MODE."
-            )
+        if self._is_fixed():
+            ownership.assign_attribute(self, name, value)
+            return
         if name in _FLAGS:
             object.__setattr__(self, name, value)
             clock.tick()
@@ -156,6 +154,9 @@ class Cell(Inventory):
         return made_in is None or made_in != state.compilation()
 
     def __delattr__(self, name: str) -> None:
+        if self._is_fixed() and name in self.__dict__:
+            ownership.assign_attribute(self, name, UNDEFINED)
+            return
         self._params.pop(name, None)
         self._cells.pop(name, None)
         object.__delattr__(self, name)

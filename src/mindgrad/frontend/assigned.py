@@ -1,0 +1,283 @@
+"""Python state that a program assigns: attributes of objects, variables of enclosing functions and modules.
+
+While a program is traced an assignment is really made, so that whatever code runs finds the new value, and
+noted at the innermost of the open levels: that of the program, or that of the body of a branch or loop. When
+a level ends, what was assigned in it is undone. What a body has assigned becomes one of the variables of its
+branch or loop; what the program has assigned becomes its outputs (``outcome``).
+"""
+
+from __future__ import annotations
+
+import threading
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = [
+    "UNDEFINED", "Attribute", "Global", "Level", "Place", "Variable", "Watch", "assign", "body", "innermost",
+    "is_known", "may_assign", "note_global", "note_read", "note_variable", "watch", "watched",
+]  # fmt: skip
+
+
+class _Undefined:
+    """What a variable holds that is not bound."""
+
+    def __repr__(self) -> str:
+        return "<not defined>"
+
+
+UNDEFINED = _Undefined()
+
+# -- places --------------------------------------------------------------------------------------
+
+
+class Place:
+    """Where a value is held that a program can assign.
+
+    Attributes:
+        holder: the object, closure cell or namespace that holds it.
+        name: its name there.
+    """
+
+    __slots__ = ("holder", "label", "name")
+
+    def __init__(self, holder: Any, name: str, label: str) -> None:
+        self.holder = holder
+        self.name = name
+        self.label = label
+
+    @property
+    def key(self) -> tuple[int, str]:
+        """What two places have in common that are one."""
+        return (id(self.holder), self.name)
+
+    def value(self) -> Any:
+        """What is found there, ``UNDEFINED`` for nothing."""
+        return self.own()
+
+    def own(self) -> Any:
+        """What is held there itself, whatever a class would give."""
+        raise RuntimeError("a place is an attribute or a variable")
+
+    def put(self, value: Any) -> None:
+        """Hold ``value`` without telling anyone; ``UNDEFINED`` deletes."""
+        raise RuntimeError("a place is an attribute or a variable")
+
+    def store(self, value: Any) -> None:
+        """Assign ``value`` as the user's program does it."""
+        self.put(value)
+
+
+class Attribute(Place):
+    """An attribute of an object."""
+
+    __slots__ = ()
+
+    def __init__(self, owner: Any, name: str) -> None:
+        whose = owner.__qualname__ if isinstance(owner, type) else getattr(owner, "__name__", None)
+        super().__init__(owner, name, f"the attribute '{name}' of {whose or type(owner).__name__}")
+
+    def value(self) -> Any:
+        return getattr(self.holder, self.name, UNDEFINED)
+
+    def own(self) -> Any:
+        if not _is_slot(self.holder, self.name):
+            return vars(self.holder).get(self.name, UNDEFINED)
+        return getattr(self.holder, self.name, UNDEFINED)
+
+    def put(self, value: Any) -> None:
+        kind = type if isinstance(self.holder, type) else object
+        if value is not UNDEFINED:
+            kind.__setattr__(self.holder, self.name, value)
+        elif self.own() is not UNDEFINED:
+            kind.__delattr__(self.holder, self.name)
+
+    def store(self, value: Any) -> None:
+        if value is not UNDEFINED:
+            setattr(self.holder, self.name, value)
+        elif self.own() is not UNDEFINED:
+            delattr(self.holder, self.name)
+
+
+class Variable(Place):
+    """A variable of an enclosing function: its closure cell."""
+
+    __slots__ = ()
+
+    def own(self) -> Any:
+        try:
+            return self.holder.cell_contents
+        except ValueError:
+            return UNDEFINED
+
+    def put(self, value: Any) -> None:
+        if value is not UNDEFINED:
+            self.holder.cell_contents = value
+        elif self.own() is not UNDEFINED:
+            del self.holder.cell_contents
+
+
+class Global(Place):
+    """A variable of a module: an item of its namespace."""
+
+    __slots__ = ()
+
+    def own(self) -> Any:
+        return self.holder.get(self.name, UNDEFINED)
+
+    def put(self, value: Any) -> None:
+        if value is not UNDEFINED:
+            self.holder[self.name] = value
+        else:
+            self.holder.pop(self.name, None)
+
+
+def _static(kind: Any, name: str) -> Any:
+    return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
+
+
+def _is_slot(owner: Any, name: str) -> bool:
+    return not isinstance(owner, type) and isinstance(_static(type(owner), name), types.MemberDescriptorType)
+
+
+#: how objects are assigned to whose classes say nothing of it
+_PLAIN: tuple[Any, ...] = (object, type, types.ModuleType, types.SimpleNamespace)
+
+
+def may_assign(owner: Any, name: str) -> bool:
+    """Whether assigning the attribute does no more than to hold the value, so that it can be undone."""
+    kind: Any = type(owner)
+    if kind.__setattr__ not in [each.__setattr__ for each in _PLAIN]:
+        return hasattr(kind, "construct") and hasattr(owner, "parameters_and_names")
+    if kind.__delattr__ not in [each.__delattr__ for each in _PLAIN]:
+        return False
+    if isinstance(owner, type):
+        return not owner.__module__.startswith(("mindgrad.", "builtins"))
+    found = _static(kind, name)
+    return (hasattr(owner, "__dict__") and not hasattr(type(found), "__set__")) or _is_slot(owner, name)
+
+
+# -- what is assigned while tracing -----------------------------------------------------------------
+
+
+class Level(dict):
+    """What was assigned while a program or body is traced: ``key -> [place, value before, surely]``.
+
+    Not surely assigned are variables of an enclosing function that something which ran can assign.
+    """
+
+    def note(self, place: Place, surely: bool = True) -> None:
+        """Remember what ``place`` held, before it is assigned."""
+        entry = self.setdefault(place.key, [place, place.own(), surely])
+        entry[2] = entry[2] or surely
+
+    def places(self) -> list[Place]:
+        """The places that were assigned."""
+        return [place for place, _, surely in self.values() if surely]
+
+    def undo(self) -> None:
+        """Let all places hold what they held before."""
+        for place, before, _ in reversed(self.values()):
+            place.put(before)
+
+
+class Watch:
+    """What a program reads and assigns while it is traced.
+
+    Attributes:
+        levels: that of the program, then those of the open bodies.
+        reads: attributes that were read before they were assigned: ``key -> (place, value)``.
+        bound: places that hold inputs of the program while it is traced, and what they held.
+        is_blind: whether code runs whose reading of attributes is not seen.
+    """
+
+    __slots__ = ("bound", "is_blind", "levels", "reads")
+
+    def __init__(self) -> None:
+        self.levels: list[Level] = []
+        self.reads: dict[tuple[int, str], tuple[Place, Any]] = {}
+        self.bound = Level()
+        self.is_blind = False
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        self.watch: Watch | None = None
+
+
+_local = _Local()
+
+
+def watch() -> Watch | None:
+    """What is noted of the program being traced on this thread; ``None``: none is."""
+    return _local.watch
+
+
+@contextmanager
+def watched() -> Iterator[Watch]:
+    """While a program is traced."""
+    outer, _local.watch = _local.watch, Watch()
+    try:
+        with body():
+            yield _local.watch
+    finally:
+        _local.watch.bound.undo()
+        _local.watch = outer
+
+
+@contextmanager
+def body() -> Iterator[Level]:
+    """While a program, or the body of a branch or loop, is traced; what it assigns is undone."""
+    level, found = Level(), _local.watch
+    if found is None:
+        yield level
+        return
+    found.levels.append(level)
+    try:
+        yield level
+    finally:
+        found.levels.pop()
+        level.undo()
+
+
+def innermost() -> Level:
+    """What was assigned in the innermost body."""
+    found = _local.watch
+    return Level() if found is None else found.levels[-1]
+
+
+def is_known(owner: Any, name: str) -> bool:
+    """Whether an attribute holds what the program itself has put there."""
+    found = _local.watch
+    key = (id(owner), name)
+    return found is not None and (key in found.bound or any(key in level for level in found.levels))
+
+
+def assign(place: Place, value: Any) -> None:
+    """Let ``place`` hold ``value`` from here on, until the innermost level ends."""
+    innermost().note(place)
+    place.put(value)
+
+
+def note_read(place: Place) -> None:
+    """Note that the program depends on what ``place`` holds, unless it has put it there."""
+    found = _local.watch
+    if found is not None and not is_known(place.holder, place.name):
+        found.reads.setdefault(place.key, (place, place.value()))
+
+
+def note_variable(cell: Any, name: str, function: str) -> None:
+    """Note that what runs from here on may assign a variable of an enclosing function."""
+    if _local.watch is not None:
+        label = f"the variable '{name}' that {function} assigns"
+        for level in _local.watch.levels:
+            level.note(Variable(cell, name, label), surely=False)
+
+
+def note_global(namespace: dict[str, Any], name: str) -> None:
+    """Note that what runs from here on may assign a variable of a module."""
+    if _local.watch is not None:
+        place = Global(namespace, name, f"the global variable '{name}'")
+        for level in _local.watch.levels:
+            level.note(place, surely=False)

@@ -1,0 +1,230 @@
+"""What becomes of Python state that a program assigns: inputs, outputs, and what is stored when it has run.
+
+    a place that is assigned            its value is an output; it is stored after every run
+    … and read before, a tensor         is an input too, as is one that an earlier run has stored
+    … and read before, anything else    its value selects the program
+    … and not read before               does not matter
+
+Numbers that the program knew while it was traced are stored as they are, those that it computes as
+Python numbers.
+"""
+
+from __future__ import annotations
+
+import types
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.refusal import refuse
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.core.scope import GraphScope, as_it_is, lifted
+from mindgrad.core.tensor import Number, Tensor, make_number
+from mindgrad.frontend import convert
+from mindgrad.frontend.assigned import UNDEFINED, Attribute, Place, Variable, Watch, watch
+from mindgrad.frontend.contents import is_read_unseen
+from mindgrad.frontend.dependencies import MISSING, Change, Dependencies, change
+from mindgrad.frontend.signature import in_package, same
+from mindgrad.frontend.variables import in_place
+
+__all__ = ["Outcome", "bind", "finish", "inner", "rebuilt"]
+
+_ADVICE = "Make it a Parameter, or give it its final structure, shape and dtype before the first call."
+
+#: the tensors that programs have stored in places, by ``id``: the next program takes them as inputs
+_stored: weakref.WeakValueDictionary[int, Tensor] = weakref.WeakValueDictionary()
+
+
+def _is_value(leaf: Any) -> bool:
+    """Whether a leaf is a tensor whose value is known, and no Parameter."""
+    return isinstance(leaf, Tensor) and not leaf.is_parameter and leaf._array is not None
+
+
+class _Input:
+    """A place whose tensors are inputs of a program."""
+
+    __slots__ = ("leaves", "place", "structure")
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        leaves, self.structure = flatten(place.value())
+        self.leaves = [x.type if _is_value(x) else x for x in leaves]
+
+    def tensors(self) -> list[Tensor] | None:
+        """The tensors that it holds now; ``None`` if the program is not one for what it holds."""
+        leaves, structure = flatten(self.place.value())
+        if structure != self.structure:
+            return None
+        found = []
+        for then, now in zip(self.leaves, leaves, strict=True):
+            if _is_value(now):
+                if now.type is not then:
+                    return None
+                found.append(now)
+            elif not same(then, now):
+                return None
+        return found
+
+    def change(self) -> Change:
+        """How what it holds differs, in words."""
+        then, now = (MISSING if x is UNDEFINED else x for x in (self._sample(), self.place.value()))
+        return change(self.place.label, then, now, _ADVICE)
+
+    def _sample(self) -> Any:
+        blank = [
+            Tensor(np.zeros(x.shape, x.dtype.numpy)) if hasattr(x, "with_shape") else x for x in self.leaves
+        ]
+        return unflatten(self.structure, blank)
+
+
+class Outcome:
+    """The Python state that a program takes as inputs, and that it stores.
+
+    Attributes:
+        leaves: the leaves of what it stores, tensors of the program among them.
+        missing: places that must be inputs: the program is to be traced anew with them.
+    """
+
+    __slots__ = ("_inputs", "_stores", "leaves", "missing")
+
+    def __init__(self, inputs: list[_Input], stores: list[tuple[Place, Any, int]], leaves: list[Any]) -> None:
+        self._inputs = inputs
+        self._stores = stores
+        self.leaves = leaves
+        self.missing: dict[Any, Place] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._inputs or self._stores)
+
+    def holds(self) -> bool:
+        """Whether the program is one for the types that its inputs have now."""
+        return all(each.tensors() is not None for each in self._inputs)
+
+    def inputs(self) -> list[Tensor]:
+        """The tensors that the program takes, behind its arguments."""
+        return [tensor for each in self._inputs for tensor in each.tensors() or ()]
+
+    def changes(self) -> Iterator[Change]:
+        """Why it does not hold."""
+        for each in self._inputs:
+            if each.tensors() is None:
+                yield each.change()
+
+    def store(self, leaves: Sequence[Any]) -> None:
+        """Store what a run gave, one value for each of ``leaves``."""
+        start = 0
+        for place, structure, count in self._stores:
+            found = [_fresh(x) for x in leaves[start : start + count]]
+            start += count
+            for x in found:
+                if _is_value(x):
+                    _stored[id(x)] = x
+            place.store(unflatten(structure, found))
+
+    def moved(self, cell_of: Callable[[Any], Any]) -> Outcome:
+        """The same for a function with other closure cells: ``cell_of`` gives the other one."""
+
+        def other(place: Place) -> Place:
+            if type(place) is not Variable:
+                return place
+            return Variable(cell_of(place.holder), place.name, place.label)
+
+        inputs = []
+        for each in self._inputs:
+            made = object.__new__(_Input)
+            made.place, made.structure, made.leaves = other(each.place), each.structure, each.leaves
+            inputs.append(made)
+        return Outcome(inputs, [(other(p), s, n) for p, s, n in self._stores], [])
+
+
+def _fresh(constant: Any) -> Any:
+    """A value of its own for every run, as the user's program makes it."""
+    return constant.copy() if isinstance(constant, (set, np.ndarray)) else constant
+
+
+# -- while tracing -------------------------------------------------------------------------------
+
+
+def bind(found: Watch, scope: GraphScope, places: Sequence[Place]) -> list[_Input]:
+    """Let the tensors that ``places`` hold be inputs of the program."""
+    inputs = [_Input(place) for place in places]
+    for each in inputs:
+        leaves, structure = flatten(each.place.value())
+        found.bound.note(each.place)
+        each.place.put(unflatten(structure, [scope.symbol(x.type) if _is_value(x) else x for x in leaves]))
+    return inputs
+
+
+def finish(found: Watch, scope: GraphScope, inputs: list[_Input], noted: Dependencies) -> Outcome:
+    """What a program that was traced takes and stores; ``noted`` forgets what does not select it."""
+    outcome = Outcome(inputs, [], [])
+    level = found.levels[0]
+    written: dict[Any, Any] = {}
+    for key, (place, before, surely) in level.items():
+        value = place.value()
+        if not surely and value is before:
+            continue
+        written[key] = before
+        leaves, structure = flatten(value)
+        leaves = [_result(place, x, scope) for x in leaves]
+        outcome._stores.append((place, structure, len(leaves)))
+        outcome.leaves += leaves
+        is_attribute = isinstance(place, Attribute)
+        if is_attribute and key not in found.reads and (found.is_blind or _is_read_by_others(place)):
+            found.reads[key] = (place, before)
+        if not is_attribute:
+            found.reads.setdefault(key, (place, before))
+    for key, (place, value) in found.reads.items():
+        if key not in found.bound:
+            tensors = [x for x in flatten(value)[0] if _is_value(x)]
+            if tensors and (key in written or any(_stored.get(id(x)) is x for x in tensors)):
+                outcome.missing[key] = place
+    for key, (place, before, _) in [*level.items(), *found.bound.items()]:
+        if key in written or key in found.bound:
+            noted.assigned(place, before, key in found.reads and key not in found.bound)
+    return outcome
+
+
+def _is_read_by_others(place: Place) -> bool:
+    """Whether code that is not converted may read an attribute: code of this package, and of Python."""
+    kind: Any = type(place.holder)
+    return is_read_unseen(kind) or in_package(getattr(kind, "construct", None))
+
+
+def _result(place: Place, leaf: Any, scope: GraphScope) -> Any:
+    """A leaf of what a place holds at the end, as a result of the program."""
+    if isinstance(leaf, Tensor) and leaf.is_parameter:
+        return leaf
+    if isinstance(leaf, Tensor) and leaf._array is None:
+        seen = lifted(leaf)
+        if seen._scope is not scope:
+            refuse(
+                f"{place.label} is left with a tensor of a 'bprop' or of another program, which does not "
+                f"exist outside of it",
+                "Return it, or assign it in construct.",
+            )
+        return as_it_is(seen) if type(seen) is not Number else make_number(seen)
+    if isinstance(leaf, types.FunctionType) and convert.is_made_inside(leaf):
+        refuse(
+            f"{place.label} is left with a function that the program itself defines",
+            "Define it outside of what is compiled, or return what it computes.",
+        )
+    return leaf
+
+
+def inner(scope: GraphScope) -> list[tuple[Place, list[Any], Any]]:
+    """The places that hold tensors of ``scope``, whose recording has ended, with leaves and structures."""
+    found = watch()
+    every = (
+        {} if found is None else {k: e[0] for level in [found.bound, *found.levels] for k, e in level.items()}
+    )
+    held = [(place, *flatten(place.value())) for place in every.values()]
+    return [(p, x, s) for p, x, s in held if any(isinstance(t, Tensor) and t._scope is scope for t in x)]
+
+
+def rebuilt(place: Place, leaves: Sequence[Any], structure: Any) -> None:
+    """Let a place that was assigned already hold other leaves."""
+    value = place.value()
+    place.put(in_place(value, unflatten(structure, leaves)))
