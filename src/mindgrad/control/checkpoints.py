@@ -141,7 +141,8 @@ def _depth(slots: int) -> int:
 def walk_back(
     jax: Any,
     step: Callable[[Any], Any],
-    coefficients: Callable[[Sequence[Any]], Any],
+    dear: Callable[[Sequence[Any]], Any],
+    coefficients: Callable[[Sequence[Any], Sequence[Any]], Any],
     pull: Callable[[Any, Any], Any],
     totals: Callable[[Any, Any], Any],
     *,
@@ -159,7 +160,10 @@ def walk_back(
     Args:
         jax: the module.
         step: one trip, from carry to carry.
-        coefficients: of ``rows`` trips, from the parts of the carry that are ``needed`` before each.
+        dear: values of one trip that should be computed once, from the parts of the carry that are
+            ``needed``.
+        coefficients: of ``rows`` trips, from the parts of the carry that are ``needed`` before each, and from
+            what is dear.
         pull: ``pull(coefficients, cts)``, the cotangents of the carry before one trip.
         totals: ``totals(coefficients, cts)``, what ``rows`` trips add to the constants' cotangents.
         trips, period, buffers: as :func:`save` gives them.
@@ -179,13 +183,14 @@ def walk_back(
         """The last ``rows`` trips of a block, or those that are left of them."""
         at, count, sums, cts, held, after = state
         if rows == 1:
-            found = coefficients(_get(jax, held, at))
+            here = _get(jax, held, at)
+            found = coefficients(here, _once(jax, count > 0, dear, here))
             if sums:
                 sums = tuple([a + b for a, b in zip(sums, totals(found, cts), strict=True)])
             return at - one, count, sums, pull(found, cts), held, after
         first = at * rows
         here = np.minimum(count - first, rows)
-        found = coefficients(tuple([_rows(jax, buffer, first, rows) for buffer in held]))
+        found = coefficients(tuple([_rows(jax, buffer, first, rows) for buffer in held]), ())
         after = _put(jax, after, here, cts)
 
         def back(inner: Any) -> Any:
@@ -259,6 +264,23 @@ def walk_back(
     start = (last, tuple(sums), tuple(cotangents), held, after, stack, places, zero)
     state = loop(lambda state: state[0] >= 0, walk, start)
     return (*state[1], *state[2])
+
+
+def _once(jax: Any, always: Any, compute: Callable[[Any], Any], xs: Sequence[Any]) -> tuple[Any, ...]:
+    """``compute(xs)`` in a branch that is ``always`` taken: XLA cannot compute it anew for every use.
+
+    Args:
+        jax: the module.
+        always: true, which XLA must not know.
+        compute: a function without constants of its own to wait for.
+        xs: its operands.
+    """
+    types = jax.eval_shape(compute, xs)
+    if not types:
+        return ()
+    return jax.lax.cond(
+        always, compute, lambda _: tuple([jax.numpy.zeros(t.shape, t.dtype) for t in types]), xs
+    )
 
 
 def _rows(jax: Any, buffer: Any, first: Any, rows: int) -> Any:

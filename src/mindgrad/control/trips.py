@@ -1,6 +1,7 @@
 """One trip of a loop in reverse mode, divided into what must wait for the trip behind it and what need not.
 
-    coefficients   d = A(c, x)          of the carry alone: made for many trips at once
+    dear           e = E(c, x)          what of A takes long and is used more than once
+    coefficients   d = A(c, x, e)       of the carry alone: made for many trips at once
     step           x̄ = B(c, d, x̄⁺)      one trip after the other, and nothing but what the next one needs
     totals         c̄ = Σ C(c, d, x̄⁺)    of many trips at once, as few products of matrices (``sums``)
 
@@ -10,6 +11,7 @@ branches or loops, is not made for many at once: then ``rows`` is 1 and nothing 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
@@ -32,6 +34,15 @@ _INNER_ROWS = 16
 _ELEMENTS = 4096
 #: fewer at once are not worth the rows that no trip fills
 _FEWEST_ROWS = 8
+#: the operators that XLA should not compute once for every use, as it does on a CPU (it calls a function of
+#: the C library for each element of a Float64)
+_DEAR = frozenset(
+    [
+        "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "digamma", "erf", "erfc",
+        "erfinv", "exp", "exp2", "expm1", "lgamma", "log", "log10", "log1p", "log2", "logaddexp",
+        "polygamma", "pow", "sigmoid", "sin", "sinh", "tan", "tanh",
+    ]
+)  # fmt: skip
 
 
 class LinearTrip:
@@ -39,15 +50,16 @@ class LinearTrip:
 
     Attributes:
         rows: how many trips are made at once.
+        dear: from ``(*consts, *needed parts of the carry)``; nothing where several trips are made at once.
         needed: the parts of the carry that the coefficients depend on.
         outside: from the loop's constants to those values of them that ``step`` and ``totals`` use.
-        coefficients: from ``(*consts, *needed parts of the carry)``.
+        coefficients: from ``(*consts, *needed parts of the carry, *dear)``.
         step: ``(*outside, *coefficients, *cotangents of moving) ↦ cotangents of moving``.
         totals: the same operands, the last two groups of ``rows`` trips and before all of them as many ones,
             to cotangents of the constants.
     """
 
-    __slots__ = ("coefficients", "needed", "outside", "rows", "step", "totals")
+    __slots__ = ("coefficients", "dear", "needed", "outside", "rows", "step", "totals")
 
     def __init__(self, body: Graph, consts: int, active_consts: Indices, moving: Indices, rows: int) -> None:
         given = (*active_consts, *[consts + k for k in moving])
@@ -96,6 +108,7 @@ class LinearTrip:
         self.coefficients = Graph([*whole.inputs[:consts], *kept], whole.equations, whole.outputs)
         self.totals = contributions
         self.rows = self._fitting(rows) if _is_plain(whole) and _is_plain(contributions) else 1
+        self.dear = Graph(self.coefficients.inputs, (), ())
         if self.rows > 1:
             flags = [k >= consts for k in range(consts + len(kept))]
             self.coefficients = batched_graph(
@@ -103,6 +116,20 @@ class LinearTrip:
             )
             flags = [k >= len(fixed) for k in range(len(inputs))]
             self.totals = summed_graph(contributions, tuple(flags), self.rows)
+        else:
+            self._separate()
+
+    def _separate(self) -> None:
+        """Take what is dear out of the coefficients."""
+        whole = self.coefficients
+        uses = Counter([*[x for e in whole.equations for x in e.inputs], *whole.outputs])
+        dear = [e for e in whole.equations if e.primitive.name in _DEAR and uses[e.outputs[0]] > 1]
+        values = [e.outputs[0] for e in dear]
+        others = [e for e in whole.equations if e not in dear]
+        self.dear = Graph(whole.inputs, live_equations(whole.equations, values), values)
+        self.coefficients = Graph(
+            [*whole.inputs, *values], live_equations(others, whole.outputs), whole.outputs
+        )
 
     def _fitting(self, rows: int) -> int:
         sizes = [y.type.size for e in self.coefficients.equations for y in e.outputs]

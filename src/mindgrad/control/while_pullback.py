@@ -103,8 +103,8 @@ def _pullback_types(
 
 def _pullback_numpy(
     *operands: Any, condition: Graph, body: Graph, consts: int, slots: int, active_consts: Indices,
-    moving: Indices, needed: Indices, rows: int, outside: Graph, coefficients: Graph, step: Graph,
-    totals: Graph,
+    moving: Indices, needed: Indices, rows: int, outside: Graph, dear: Graph, coefficients: Graph,
+    step: Graph, totals: Graph,
 ) -> Any:  # fmt: skip
     count = len(body.inputs)
     given, carry = operands[:consts], operands[consts:count]
@@ -116,7 +116,8 @@ def _pullback_numpy(
         here = before[first : first + rows]
         # as the compiled kernel: many trips at once, those that are missing like the first, without weight
         xs = [here[0][k] if rows == 1 else _stack([x[k] for x in here], rows) for k in needed]
-        found = evaluate(coefficients, [*given, *xs])
+        once = evaluate(dear, [*given, *xs]) if rows == 1 else []
+        found = evaluate(coefficients, [*given, *xs, *once])
         after: list[Any] = []
         for k in reversed(range(len(here))):
             after.insert(0, cts)
@@ -139,7 +140,8 @@ def _stack(xs: Sequence[Any], rows: int) -> Any:
 
 def _pullback_xla(
     jax: Any, *operands: Any, condition: Any, body: Any, consts: int, slots: int, active_consts: Indices,
-    moving: Indices, needed: Indices, rows: int, outside: Any, coefficients: Any, step: Any, totals: Any,
+    moving: Indices, needed: Indices, rows: int, outside: Any, dear: Any, coefficients: Any, step: Any,
+    totals: Any,
 ) -> Any:  # fmt: skip
     given, rest = operands[:consts], operands[consts:]
     carries = (len(rest) - 2 - len(moving)) // 2
@@ -149,7 +151,8 @@ def _pullback_xla(
     return checkpoints.walk_back(
         jax,
         lambda x: tuple(body(*given, *x)),
-        lambda xs: tuple(coefficients(*given, *xs)),
+        lambda xs: tuple(dear(*given, *xs)),
+        lambda xs, found: tuple(coefficients(*given, *xs, *found)),
         lambda found, cts: tuple(step(*known, *found, *cts)),
         lambda found, cts: tuple(totals(*weights, *known, *found, *cts)),
         trips=rest[carries],
@@ -198,7 +201,7 @@ def _pullback_parameters(
     return {
         "condition": without_effects(condition), "body": body, "consts": consts, "slots": slots,
         "active_consts": active_consts, "moving": moving,
-        "needed": trip.needed, "rows": trip.rows, "outside": trip.outside,
+        "needed": trip.needed, "rows": trip.rows, "outside": trip.outside, "dear": trip.dear,
         "coefficients": trip.coefficients, "step": trip.step, "totals": trip.totals,
     }  # fmt: skip
 
