@@ -20,6 +20,8 @@ from mindgrad.ops import joining as _joining
 from mindgrad.ops.activation import *  # noqa: F403
 from mindgrad.ops.affine import *  # noqa: F403
 from mindgrad.ops.arithmetic import *  # noqa: F403
+from mindgrad.ops.assigning import *  # noqa: F403
+from mindgrad.ops.bands import *  # noqa: F403
 from mindgrad.ops.classification import *  # noqa: F403
 from mindgrad.ops.comparison import *  # noqa: F403
 from mindgrad.ops.complexes import *  # noqa: F403
@@ -41,16 +43,25 @@ from mindgrad.ops.losses import *  # noqa: F403
 from mindgrad.ops.math import *  # noqa: F403
 from mindgrad.ops.matrices import *  # noqa: F403
 from mindgrad.ops.moving import *  # noqa: F403
+from mindgrad.ops.normalization import *  # noqa: F403
 from mindgrad.ops.ordering import *  # noqa: F403
 from mindgrad.ops.padding import *  # noqa: F403
 from mindgrad.ops.plain import *  # noqa: F403
+from mindgrad.ops.pooling import *  # noqa: F403
+from mindgrad.ops.quantiles import *  # noqa: F403
 from mindgrad.ops.rectifiers import *  # noqa: F403
 from mindgrad.ops.reduction import *  # noqa: F403
 from mindgrad.ops.rounding import *  # noqa: F403
 from mindgrad.ops.scattering import *  # noqa: F403
+from mindgrad.ops.segments import *  # noqa: F403
+from mindgrad.ops.sequences import *  # noqa: F403
+from mindgrad.ops.shuffling import *  # noqa: F403
+from mindgrad.ops.signs import *  # noqa: F403
 from mindgrad.ops.slices import *  # noqa: F403
 from mindgrad.ops.special import *  # noqa: F403
 from mindgrad.ops.statistics import *  # noqa: F403
+from mindgrad.ops.vectors import *  # noqa: F403
+from mindgrad.ops.windows import *  # noqa: F403
 
 
 def dtype(x: _Tensor) -> _DType:

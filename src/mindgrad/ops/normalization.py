@@ -1,0 +1,220 @@
+"""Normalisation: x − mean over √(variance + ε), with statistics of some axes, then a scale and a shift.
+
+Half precision is computed in Float32 and converted back. Variances are those of the population (divided
+by n), in moving statistics too, as MindSpore on a CPU has them.
+"""
+
+from __future__ import annotations
+
+import math as _math
+from typing import Any
+
+from mindgrad.common.parameter import Parameter
+from mindgrad.core.tensor import Tensor
+from mindgrad.frontend import state
+from mindgrad.ops import arithmetic, layout, math
+from mindgrad.ops.activation import number, real_operand
+from mindgrad.ops.arguments import sizes, whole_number
+from mindgrad.ops.flow import stop_gradient
+from mindgrad.ops.operands import cast, operand
+from mindgrad.ops.reduction import flag, widened
+from mindgrad.ops.reduction import mean as mean_of
+
+__all__ = ["batch_norm", "group_norm", "layer_norm"]
+
+
+def statistics(x: Tensor, axes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+    """Mean and variance over ``axes``, which stay with size 1."""
+    mean = mean_of(x, axes, True)
+    return mean, mean_of(math.square(arithmetic.sub(x, mean)), axes, True)
+
+
+def normalised(
+    x: Tensor, mean: Tensor, variance: Tensor, eps: float, weight: Any = None, bias: Any = None
+) -> Tensor:
+    """(x − mean) / √(variance + eps) · weight + bias; all broadcast with ``x``."""
+    y = arithmetic.mul(arithmetic.sub(x, mean), math.rsqrt(arithmetic.add(variance, eps)))
+    y = y if weight is None else arithmetic.mul(y, weight)
+    return y if bias is None else arithmetic.add(y, bias)
+
+
+def of_channels(operator: str, name: str, value: Any, x: Tensor) -> Tensor | None:
+    """A tensor with one element for each channel (second axis) of ``x``, shaped to broadcast with it.
+
+    Raises:
+        ValueError: it has another shape.
+    """
+    if value is None:
+        return None
+    found = widened(operand(value, operator))
+    if found.shape != x.shape[1:2]:
+        raise ValueError(
+            f"For '{operator}', the '{name}' must have one element for each channel of the input, but "
+            f"the shapes are {found.shape} and {x.shape}."
+        )
+    return layout.reshape(cast(found, x.dtype), (1, -1, *(1 for _ in x.shape[2:])))
+
+
+def moved(statistic: Any, now: Tensor, momentum: float) -> None:
+    """Move the Parameter ``statistic`` by the share ``momentum`` towards ``now``."""
+    before = arithmetic.mul(operand(statistic, "BatchNorm"), 1 - momentum)
+    now = layout.reshape(stop_gradient(now), statistic.shape)
+    statistic.set_data(cast(arithmetic.add(before, arithmetic.mul(now, momentum)), statistic.dtype))
+
+
+def normalised_batch(
+    operator: str,
+    x: Any,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any,
+    bias: Any,
+    of_batch: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The normalised batch, and the mean and variance that it was normalised with."""
+    given = real_operand(x, operator)
+    x = widened(given)
+    if x.ndim < 2:
+        raise ValueError(
+            f"For '{operator}', the input must have an axis of channels, but its shape is {x.shape}."
+        )
+    with state.computing_in(None):  # statistics keep their digits
+        scale, shift = of_channels(operator, "weight", weight, x), of_channels(operator, "bias", bias, x)
+        mean = of_channels(operator, "running_mean", running_mean, x)
+        variance = of_channels(operator, "running_var", running_var, x)
+        if of_batch:
+            if not x.size:
+                raise ValueError(f"For '{operator}', a batch must not be empty, but its shape is {x.shape}.")
+            mean, variance = statistics(x, (0, *range(2, x.ndim)))
+            for statistic, now in ((running_mean, mean), (running_var, variance)):
+                if isinstance(statistic, Parameter):
+                    moved(statistic, now, momentum)
+        assert mean is not None
+        assert variance is not None
+        y = normalised(x, mean, variance, eps, scale, shift)
+    return cast(y, given.dtype), layout.reshape(mean, (-1,)), layout.reshape(variance, (-1,))
+
+
+def batch_norm(
+    input_x: Any,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any,
+    bias: Any,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """(x − mean) / √(variance + eps) · weight + bias for each channel (Ioffe and Szegedy, 2015).
+
+    Args:
+        input_x: a real tensor of shape (n, c, …).
+        running_mean, running_var: tensors of shape (c,). With ``training`` the batch's own mean and
+            variance are used in their place; those that are Parameters are moved towards them.
+        weight, bias: tensors of shape (c,), or ``None``.
+        training: whether the statistics of the batch are used.
+        momentum: the share by which statistics are moved.
+        eps: what is added to the variance.
+
+    Returns:
+        Tensor of the shape of ``input_x``.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: the shapes do not fit.
+
+    >>> from mindgrad import Tensor, ops
+    >>> mean, variance = Tensor([1.0]), Tensor([4.0])
+    >>> print(ops.batch_norm(Tensor([[1.0], [5.0]]), mean, variance, Tensor([1.0]), Tensor([0.0]), eps=0.0))
+    [[0.]
+     [2.]]
+    """
+    operator = "BatchNorm"
+    momentum, eps = number(momentum, operator, "momentum"), number(eps, operator, "eps")
+    of_batch = flag(training, operator, "training")
+    return normalised_batch(
+        operator, input_x, running_mean, running_var, weight, bias, of_batch, momentum, eps
+    )[0]
+
+
+def layer_norm(
+    input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Tensor:
+    """(x − mean) / √(variance + eps) · weight + bias over the last axes (Ba, Kiros and Hinton, 2016).
+
+    Args:
+        input: a real tensor.
+        normalized_shape: the sizes of its last axes, which are normalised together.
+        weight, bias: tensors of that shape, or ``None``.
+        eps: what is added to the variance.
+
+    Returns:
+        Tensor of the shape of ``input``.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: the shapes do not fit.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.layer_norm(Tensor([[1.0, 3.0], [0.0, 8.0]]), (2,), eps=0.0))
+    [[-1.  1.]
+     [-1.  1.]]
+    """
+    operator = "LayerNorm"
+    shape = sizes(normalized_shape, operator, "normalized_shape", 1)
+    given = real_operand(input, operator)
+    if not shape or given.shape[-len(shape) :] != shape:
+        raise ValueError(
+            f"For '{operator}', the 'normalized_shape' must be the last sizes of the input, but it is "
+            f"{shape} and the shape {given.shape}."
+        )
+    for name, each in (("weight", weight), ("bias", bias)):
+        if each is not None and operand(each, operator).shape != shape:
+            raise ValueError(
+                f"For '{operator}', the '{name}' must have the shape {shape}, but it is {each.shape}."
+            )
+    x = widened(given)
+    axes = tuple(range(x.ndim - len(shape), x.ndim))
+    y = normalised(x, *statistics(x, axes), number(eps, operator, "eps"), weight, bias)
+    return cast(y, given.dtype)
+
+
+def group_norm(
+    input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Tensor:
+    """(x − mean) / √(variance + eps) · weight + bias over groups of channels (Wu and He, 2018).
+
+    Args:
+        input: a real tensor of shape (n, c, …).
+        num_groups: into how many groups the channels are split.
+        weight, bias: tensors of shape (c,), or ``None``.
+        eps: what is added to the variance.
+
+    Returns:
+        Tensor of the shape of ``input``.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: the shapes do not fit, or ``num_groups`` does not divide the number of channels.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.group_norm(Tensor([[1.0, 3.0, 0.0, 8.0]]), 2, eps=0.0))
+    [[-1.  1. -1.  1.]]
+    """
+    operator = "GroupNorm"
+    groups = whole_number(num_groups, operator, "num_groups", 1)
+    given = real_operand(input, operator)
+    if given.ndim < 2 or given.shape[1] % groups:
+        raise ValueError(
+            f"For '{operator}', the channels of the input (its second axis) must be a multiple of "
+            f"'num_groups', but the shape is {given.shape} and 'num_groups' {groups}."
+        )
+    x = widened(given)
+    split = layout.reshape(x, (x.shape[0], groups, _math.prod(x.shape[1:]) // groups))
+    y = normalised(split, *statistics(split, (2,)), number(eps, operator, "eps"))
+    y = layout.reshape(y, x.shape)
+    scale, shift = of_channels(operator, "weight", weight, x), of_channels(operator, "bias", bias, x)
+    y = y if scale is None else arithmetic.mul(y, scale)
+    return cast(y if shift is None else arithmetic.add(y, shift), given.dtype)

@@ -1,0 +1,292 @@
+"""Pooling windows over the last axes of a tensor, and the greatest element or the average of each.
+
+A window over several axes is reduced one axis at a time, which needs as few operators as its sides have
+elements. Of equal elements the first gets the derivative, in the order of memory.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math as _math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.ops import arithmetic, comparison, extremes, rounding
+from mindgrad.ops.activation import real_operand
+from mindgrad.ops.arguments import one_or_more, whole_number
+from mindgrad.ops.contraction import mm
+from mindgrad.ops.convolution import Sizes, margins, per_axis
+from mindgrad.ops.joining import concat
+from mindgrad.ops.layout import moveaxis, reshape
+from mindgrad.ops.operands import broadcast_to, cast, choose, operand
+from mindgrad.ops.padding import padded
+from mindgrad.ops.reduction import flag, widened
+from mindgrad.ops.reduction import mean as mean_of
+from mindgrad.ops.reduction import sum as sum_of
+from mindgrad.primitives.structural import slice as slice_row
+
+__all__ = ["adaptive", "adaptive_avg", "adaptive_max", "avg_pooled", "max_pooled", "pool_windows"]
+
+# a window with more elements along an axis than this is a reduction, and not a chain of operators
+_CHAIN = 8
+
+
+class Windows(NamedTuple):
+    """Where windows stand along each of the pooled axes."""
+
+    kernel: Sizes
+    stride: Sizes
+    dilation: Sizes
+    padding: tuple[tuple[int, int], ...]
+    counts: Sizes
+
+
+def pool_windows(
+    operator: str,
+    axes: int,
+    shape: Sizes,
+    kernel_size: Any,
+    stride: Any,
+    pad_mode: Any,
+    padding: Any,
+    dilation: Any = 1,
+    ceil_mode: Any = False,
+) -> Windows:
+    """The windows over the last ``axes`` axes of ``shape``.
+
+    Raises:
+        TypeError: an argument is no int, or ``ceil_mode`` no bool.
+        ValueError: ``shape`` has another number of axes, an argument is out of range, or the windows do
+            not fit.
+    """
+    _check_axes(operator, axes, shape)
+    sizes = shape[-axes:]
+    kernel = per_axis(kernel_size, axes, operator, "kernel_size", 1)
+    strides = kernel if stride is None else per_axis(stride, axes, operator, "stride", 1)
+    steps = per_axis(dilation, axes, operator, "dilation", 1)
+    span = tuple((k - 1) * d + 1 for k, d in zip(kernel, steps, strict=True))
+    around = margins(operator, pad_mode, padding, sizes, span, strides)
+    if pad_mode == "pad" and any(2 * max(pair) > k for pair, k in zip(around, span, strict=True)):
+        raise ValueError(
+            f"For '{operator}', the 'padding' must be at most half of the 'kernel_size', but they are "
+            f"{padding} and {kernel_size}."
+        )
+    counts, pairs = [], []
+    for n, k, s, (low, high) in zip(sizes, span, strides, around, strict=True):
+        rest = n + low + high - k
+        count = rest // s + 1
+        if flag(ceil_mode, operator, "ceil_mode") and rest % s and count * s < n + low:
+            count += 1  # a window that begins inside may reach over the edge
+            high += (count - 1) * s - rest
+        counts.append(count)
+        pairs.append((low, high))
+    if min(counts) < 1:
+        raise ValueError(
+            f"For '{operator}', the windows of size {span} must fit into the input, but its shape is {shape}."
+        )
+    return Windows(kernel, strides, steps, tuple(pairs), tuple(counts))
+
+
+def _check_axes(operator: str, axes: int, shape: Sizes) -> None:
+    if len(shape) not in (axes + 1, axes + 2):
+        raise ValueError(
+            f"For '{operator}', the input must have {axes + 2} axes (or {axes + 1}, without a batch), but "
+            f"its shape is {shape}."
+        )
+
+
+def _part(x: Tensor, axis: int, start: int, count: int, step: int) -> Tensor:
+    limit = start + (count - 1) * step + 1
+    return apply(
+        slice_row,
+        x,
+        start=tuple(start if i == axis else 0 for i in range(x.ndim)),
+        limit=tuple(limit if i == axis else n for i, n in enumerate(x.shape)),
+        strides=tuple(step if i == axis else 1 for i in range(x.ndim)),
+    )
+
+
+def _folded(x: Tensor, axis: int, count: int, size: int) -> Tensor:
+    """The first ``count · size`` elements along ``axis``, as ``count`` rows of ``size``."""
+    x = _part(x, axis, 0, count * size, 1)
+    return reshape(x, (*x.shape[:axis], count, size, *x.shape[axis + 1 :]))
+
+
+def _chained(parts: list[tuple[Tensor, ...]], step: Callable[..., tuple[Tensor, ...]]) -> tuple[Tensor, ...]:
+    found = parts[0]
+    for each in parts[1:]:
+        found = step(found, each)
+    return found
+
+
+# --- the greatest element ----------------------------------------------------------------------------
+
+
+def _greater(a: tuple[Tensor, ...], b: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """Of tuples (value, place) the one with the greater value, of equal ones the first; NaN is greatest."""
+    first = comparison.logical_or(comparison.greater_equal(a[0], b[0]), rounding.isnan(a[0]))
+    return tuple(choose(first, x, y) for x, y in zip(a, b, strict=True))
+
+
+def _lowest(x: Tensor) -> Any:
+    return -_math.inf if x.dtype.is_float else int(np.iinfo(x.dtype.numpy).min)
+
+
+def max_pooled(operator: str, axes: int, x: Any, pooled: Callable[[Sizes], Windows], places: Any) -> Any:
+    """The greatest element of each window, with ``places`` also where it stands among the pooled axes."""
+    x = operand(x, operator)
+    w = pooled(x.shape)
+    first = x.ndim - axes
+    pairs = [(0, 0)] * first + list(w.padding)
+    found: tuple[Tensor, ...] = (padded(x, pairs, "constant", _lowest(x)),)
+    if flag(places, operator, "return_indices"):
+        numbers = np.arange(_math.prod(x.shape[first:]), dtype=np.int64).reshape(x.shape[first:])
+        numbers = np.pad(numbers, w.padding)
+        found = (*found, broadcast_to(make_tensor(numbers), found[0].shape))
+    for k in reversed(range(axes)):
+        axis, size, step, count = first + k, w.kernel[k], w.stride[k], w.counts[k]
+        folds = w.dilation[k] == 1 and (step == size or count == 1)
+        if folds and size > _CHAIN and len(found) == 1:
+            found = (extremes.max(_folded(found[0], axis, count, size), axis + 1)[0],)
+            continue
+        parts = [tuple(_part(y, axis, j * w.dilation[k], count, step) for y in found) for j in range(size)]
+        found = _chained(parts, _greater)
+    return found if len(found) > 1 else found[0]
+
+
+# --- the average -------------------------------------------------------------------------------------
+
+
+def _summed(x: Tensor, first: int, w: Windows) -> Tensor:
+    for k in reversed(range(len(w.kernel))):
+        axis, size, step, count = first + k, w.kernel[k], w.stride[k], w.counts[k]
+        if size == 1 and step == 1:
+            x = _part(x, axis, 0, count, 1)
+        elif step == size or count == 1:
+            x = sum_of(_folded(x, axis, count, size), axis + 1)
+        else:
+            parts = [(_part(x, axis, j, count, step),) for j in range(size)]
+            (x,) = _chained(parts, lambda a, b: (arithmetic.add(a[0], b[0]),))
+    return x
+
+
+def _counted(w: Windows, sizes: Sizes, with_padding: bool, given: tuple[tuple[int, int], ...]) -> np.ndarray:
+    """How many elements of each window are averaged."""
+    total = np.ones((), np.float64)
+    for n, k, s, (low, high), count in zip(sizes, w.kernel, w.stride, given, w.counts, strict=True):
+        start = np.arange(count) * s
+        bounds = (0, n + low + high) if with_padding else (low, n + low)
+        total = np.multiply.outer(total, np.clip(start + k, *bounds) - np.clip(start, *bounds))
+    return total
+
+
+def avg_pooled(
+    operator: str,
+    axes: int,
+    x: Any,
+    kernel_size: Any,
+    stride: Any,
+    pad_mode: Any = "pad",
+    padding: Any = 0,
+    ceil_mode: Any = False,
+    count_include_pad: Any = True,
+    divisor_override: Any = None,
+) -> Tensor:
+    """The average of each window; padding of ``"same"`` never counts."""
+    given = real_operand(x, operator)
+    x = widened(given)
+    w = pool_windows(operator, axes, x.shape, kernel_size, stride, pad_mode, padding, 1, ceil_mode)
+    strict = pool_windows(operator, axes, x.shape, kernel_size, stride, pad_mode, padding)
+    first = x.ndim - axes
+    total = _summed(padded(x, [(0, 0)] * first + list(w.padding), "constant"), first, w)
+    counts = flag(count_include_pad, operator, "count_include_pad") and pad_mode == "pad"
+    if divisor_override:
+        shares = np.asarray(1 / whole_number(divisor_override, operator, "divisor_override", 1))
+    else:
+        shares = 1 / _counted(w, x.shape[first:], counts, strict.padding)
+    if (shares == shares.flat[0]).all():
+        return cast(arithmetic.mul(total, float(shares.flat[0])), given.dtype)
+    return cast(arithmetic.mul(total, make_tensor(shares.astype(x.dtype.numpy))), given.dtype)
+
+
+# --- a given number of windows -----------------------------------------------------------------------
+
+
+def adaptive(operator: str, axes: int, x: Tensor, output_size: Any) -> Sizes:
+    """The size of each pooled axis of the result.
+
+    Raises:
+        TypeError: a size is no int or ``None``.
+        ValueError: a size is not positive, or their number or that of the axes does not fit.
+    """
+    _check_axes(operator, axes, x.shape)
+    wanted = one_or_more(output_size)
+    wanted = wanted * axes if len(wanted) == 1 else wanted
+    if len(wanted) != axes:
+        raise ValueError(
+            f"For '{operator}', the 'output_size' must be one int or {axes}, but got {output_size}."
+        )
+    return tuple(
+        n if m is None else whole_number(m, operator, "output_size", 1)
+        for n, m in zip(x.shape[-axes:], wanted, strict=True)
+    )
+
+
+def _borders(size: int, count: int) -> list[tuple[int, int]]:
+    """Where the i-th of ``count`` windows that cover ``size`` elements begins and ends."""
+    return [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
+
+
+def adaptive_avg(operator: str, axes: int, x: Any, output_size: Any) -> Tensor:
+    """The average of each of as many windows as are asked for."""
+    given = real_operand(x, operator)
+    x = widened(given)
+    first = x.ndim - axes
+    for axis, count in enumerate(adaptive(operator, axes, x, output_size), first):
+        size = x.shape[axis]
+        if size == count:
+            continue
+        if size % count == 0:
+            x = mean_of(_folded(x, axis, count, size // count), axis + 1)
+            continue
+        shares = np.zeros((size, count), x.dtype.numpy)
+        for i, (start, stop) in enumerate(_borders(size, count)):
+            shares[start:stop, i] = 1 / (stop - start)
+        x = moveaxis(_contracted(moveaxis(x, axis, -1), make_tensor(shares)), -1, axis)
+    return cast(x, given.dtype)
+
+
+def _contracted(x: Tensor, shares: Tensor) -> Tensor:
+    rows = mm(reshape(x, (-1, x.shape[-1])), shares)
+    return reshape(rows, (*x.shape[:-1], shares.shape[1]))
+
+
+def adaptive_max(operator: str, axes: int, x: Any, output_size: Any, places: Any = False) -> Any:
+    """The greatest element of each of as many windows as are asked for."""
+    x = operand(x, operator)
+    first = x.ndim - axes
+    found: tuple[Tensor, ...] = (x,)
+    wanted = adaptive(operator, axes, x, output_size)
+    if flag(places, operator, "return_indices"):
+        numbers = np.arange(_math.prod(x.shape[first:]), dtype=np.int64).reshape(x.shape[first:])
+        found = (x, broadcast_to(make_tensor(numbers), x.shape))
+    for k in reversed(range(axes)):
+        axis, size = first + k, x.shape[first + k]
+        borders = _borders(size, wanted[k])
+        longest = max(stop - start for start, stop in borders)
+        # windows of one length: the shorter ones look at their last element again
+        columns = [[min(start + j, stop - 1) for start, stop in borders] for j in range(longest)]
+        parts = [tuple(_columns(y, axis, each) for y in found) for each in columns]
+        found = _chained(parts, _greater)
+    return found if len(found) > 1 else found[0]
+
+
+def _columns(x: Tensor, axis: int, places: list[int]) -> Tensor:
+    steps = {b - a for a, b in itertools.pairwise(places)}
+    if len(steps) <= 1 and steps != {0}:
+        return _part(x, axis, places[0], len(places), *(steps or {1}))
+    return concat([_part(x, axis, place, 1, 1) for place in places], axis)
