@@ -333,6 +333,44 @@ def test_a_running_tensor_compiles_once():
     ms.set_context(mode=ms.PYNATIVE_MODE)
 
 
+def test_counters_do_not_compile_at_every_call():
+    class Counter(Net):
+        def __init__(self):
+            super().__init__()
+            self.calls, self.rate = 0, 1.0
+
+        def construct(self, x):
+            self.calls += 1
+            if self.calls % 2 == 0:
+                self.rate *= 0.5
+            return x * self.rate + self.calls
+
+    runs = []
+    for wrap in (lambda f: f, ms.jit):
+        net = Counter()
+        f = wrap(net)
+        runs.append([(f(Tensor(x)).item(), net.calls, net.rate) for x in INPUTS * 2])
+    assert close(*runs)
+    assert f.cache_info().misses == 3
+    assert type(net.calls) is int
+
+
+def test_a_number_that_makes_a_shape_compiles_for_every_value():
+    class Growing(Net):
+        def __init__(self):
+            super().__init__()
+            self.size = 1
+
+        def construct(self, x):
+            self.size += 1
+            return ops.ones((self.size,), ms.float32) * x
+
+    net = Growing()
+    f = ms.jit(net)
+    assert [f(Tensor(x)).shape for x in INPUTS] == [(2,), (3,), (4,)]
+    assert f.cache_info().misses == 3
+
+
 def test_a_program_that_reads_what_another_assigns_compiles_once():
     @ms.jit
     def predict(x):

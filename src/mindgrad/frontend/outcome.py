@@ -2,7 +2,8 @@
 
     a place that is assigned            its value is an output; it is stored after every run
     … and read before, a tensor         is an input too, as is one that an earlier run has stored
-    … and read before, anything else    its value selects the program
+    … and read before, anything else    its value selects the program; if it is a number that has changed,
+                                        it is tried as an input too
     … and not read before               does not matter
 
 Numbers that the program knew while it was traced are stored as they are, those that it computes as
@@ -22,12 +23,13 @@ from mindgrad._base.refusal import refuse
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.scope import GraphScope, as_it_is, lifted
 from mindgrad.core.tensor import Number, Tensor, make_number
+from mindgrad.core.types import TensorType
 from mindgrad.frontend import convert
 from mindgrad.frontend.assigned import UNDEFINED, Attribute, Place, Variable, Watch, watch
 from mindgrad.frontend.contents import is_read_unseen
 from mindgrad.frontend.dependencies import MISSING, Change, Dependencies, change
 from mindgrad.frontend.signature import in_package, same
-from mindgrad.frontend.variables import in_place
+from mindgrad.frontend.variables import NUMBER_TYPES, in_place
 
 __all__ = ["Outcome", "bind", "finish", "inner", "rebuilt"]
 
@@ -42,15 +44,32 @@ def _is_value(leaf: Any) -> bool:
     return isinstance(leaf, Tensor) and not leaf.is_parameter and leaf._array is not None
 
 
+def _is_number(leaf: Any) -> bool:
+    return type(leaf) in (int, float)
+
+
 class _Input:
-    """A place whose tensors are inputs of a program."""
+    """A place whose tensors are inputs of a program; ``numbers``: its Python numbers too."""
 
-    __slots__ = ("leaves", "place", "structure")
+    __slots__ = ("leaves", "numbers", "place", "structure")
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, numbers: bool) -> None:
         self.place = place
+        self.numbers = numbers
         leaves, self.structure = flatten(place.value())
-        self.leaves = [x.type if _is_value(x) else x for x in leaves]
+        self.leaves = [
+            x.type if _is_value(x) else NUMBER_TYPES[type(x)] if numbers and _is_number(x) else x
+            for x in leaves
+        ]
+
+    def symbols(self, scope: GraphScope) -> Any:
+        """What it holds while the program is traced."""
+        made = []
+        for then, now in zip(self.leaves, flatten(self.place.value())[0], strict=True):
+            is_input = isinstance(then, TensorType)
+            symbol: Any = scope.symbol(then) if is_input else then
+            made.append(make_number(symbol) if is_input and _is_number(now) else symbol)
+        return unflatten(self.structure, made)
 
     def tensors(self) -> list[Tensor] | None:
         """The tensors that it holds now; ``None`` if the program is not one for what it holds."""
@@ -63,6 +82,10 @@ class _Input:
                 if now.type is not then:
                     return None
                 found.append(now)
+            elif self.numbers and _is_number(now):
+                if NUMBER_TYPES[type(now)] is not then or (type(now) is int and not -(2**63) <= now < 2**63):
+                    return None
+                found.append(Tensor(np.asarray(now, then.dtype.numpy)))
             elif not same(then, now):
                 return None
         return found
@@ -74,7 +97,7 @@ class _Input:
 
     def _sample(self) -> Any:
         blank = [
-            Tensor(np.zeros(x.shape, x.dtype.numpy)) if hasattr(x, "with_shape") else x for x in self.leaves
+            Tensor(np.zeros(x.shape, x.dtype.numpy)) if isinstance(x, TensorType) else x for x in self.leaves
         ]
         return unflatten(self.structure, blank)
 
@@ -85,15 +108,17 @@ class Outcome:
     Attributes:
         leaves: the leaves of what it stores, tensors of the program among them.
         missing: places that must be inputs: the program is to be traced anew with them.
+        numbers: places that hold numbers which select the program and which it changes, and the numbers.
     """
 
-    __slots__ = ("_inputs", "_stores", "leaves", "missing")
+    __slots__ = ("_inputs", "_stores", "leaves", "missing", "numbers")
 
     def __init__(self, inputs: list[_Input], stores: list[tuple[Place, Any, int]], leaves: list[Any]) -> None:
         self._inputs = inputs
         self._stores = stores
         self.leaves = leaves
         self.missing: dict[Any, Place] = {}
+        self.numbers: list[tuple[Place, Any]] = []
 
     def __bool__(self) -> bool:
         return bool(self._inputs or self._stores)
@@ -111,6 +136,11 @@ class Outcome:
         for each in self._inputs:
             if each.tensors() is None:
                 yield each.change()
+
+    def counted(self) -> list[Place]:
+        """The places whose numbers have changed since the program was traced, and those that are inputs."""
+        changed = [p for p, n in self.numbers if type(p.value()) is type(n) and not same(n, p.value())]
+        return [each.place for each in self._inputs if each.numbers] + changed
 
     def store(self, leaves: Sequence[Any]) -> None:
         """Store what a run gave, one value for each of ``leaves``."""
@@ -135,6 +165,7 @@ class Outcome:
         for each in self._inputs:
             made = object.__new__(_Input)
             made.place, made.structure, made.leaves = other(each.place), each.structure, each.leaves
+            made.numbers = each.numbers
             inputs.append(made)
         return Outcome(inputs, [(other(p), s, n) for p, s, n in self._stores], [])
 
@@ -147,13 +178,13 @@ def _fresh(constant: Any) -> Any:
 # -- while tracing -------------------------------------------------------------------------------
 
 
-def bind(found: Watch, scope: GraphScope, places: Sequence[Place]) -> list[_Input]:
-    """Let the tensors that ``places`` hold be inputs of the program."""
-    inputs = [_Input(place) for place in places]
+def bind(found: Watch, scope: GraphScope, places: Sequence[Place], numbers: Sequence[Place]) -> list[_Input]:
+    """Let what ``places`` hold of tensors be inputs of the program, and the numbers that ``numbers`` hold."""
+    inputs = [_Input(place, False) for place in places] + [_Input(place, True) for place in numbers]
     for each in inputs:
-        leaves, structure = flatten(each.place.value())
+        symbols = each.symbols(scope)
         found.bound.note(each.place)
-        each.place.put(unflatten(structure, [scope.symbol(x.type) if _is_value(x) else x for x in leaves]))
+        each.place.put(symbols)
     return inputs
 
 
@@ -181,6 +212,8 @@ def finish(found: Watch, scope: GraphScope, inputs: list[_Input], noted: Depende
             tensors = [x for x in flatten(value)[0] if _is_value(x)]
             if tensors and (key in written or any(_stored.get(id(x)) is x for x in tensors)):
                 outcome.missing[key] = place
+            if key in written and _is_number(value):
+                outcome.numbers.append((place, value))
     for key, (place, before, _) in [*level.items(), *found.bound.items()]:
         if key in written or key in found.bound:
             noted.assigned(place, before, key in found.reads and key not in found.bound)

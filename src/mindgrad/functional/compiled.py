@@ -60,13 +60,18 @@ class _Trace:
     """A function's run with symbols for the tensors among ``leaves``, and for those that ``held`` hold."""
 
     def __init__(
-        self, function: Callable[..., Any], leaves: list[Any], structure: Any, held: Sequence[Place] = ()
+        self,
+        function: Callable[..., Any],
+        leaves: list[Any],
+        structure: Any,
+        held: Sequence[Place] = (),
+        numbers: Sequence[Place] = (),
     ) -> None:
         scope: Any = GraphScope()
         scope.dependencies = self.dependencies = Dependencies()
         with opened(scope), watched() as watch:
             symbols = [_symbol(scope, leaf) for leaf in leaves]
-            inputs = bind(watch, scope, held)
+            inputs = bind(watch, scope, held, numbers)
             args, kwargs = unflatten(structure, symbols)
             for each in (function, *[x for x in leaves if callable(x)]):
                 state.read_function(each)
@@ -106,13 +111,32 @@ def _kind_held(leaf: Any) -> Any:
     return (leaf,) if is_known else _kind(leaf)
 
 
-def _traced(function: Callable[..., Any], leaves: list[Any], structure: Any) -> _Trace:
-    """The trace; again where what it reads of Python must be an input."""
-    traced = _Trace(function, leaves, structure)
+def _traced(
+    function: Callable[..., Any], leaves: list[Any], structure: Any, numbers: Sequence[Place] = ()
+) -> _Trace:
+    """The trace; again where what it reads of Python must be an input.
+
+    The numbers that ``numbers`` hold are inputs if the program can be traced without knowing them.
+    """
+    if numbers:
+        try:
+            return _completed(function, leaves, structure, numbers)
+        except Exception:
+            pass  # a shape, a key: one program for each value
+        traced = _completed(function, leaves, structure, ())
+        traced.outcome.numbers.clear()
+        return traced
+    return _completed(function, leaves, structure, ())
+
+
+def _completed(
+    function: Callable[..., Any], leaves: list[Any], structure: Any, numbers: Sequence[Place]
+) -> _Trace:
+    traced = _Trace(function, leaves, structure, (), numbers)
     places: dict[Any, Place] = {}
     while traced.outcome.missing:
         places.update(traced.outcome.missing)
-        traced = _Trace(function, leaves, structure, list(places.values()))
+        traced = _Trace(function, leaves, structure, list(places.values()), numbers)
     return traced
 
 
@@ -135,14 +159,21 @@ class _Program:
         "history", "key",
     )  # fmt: skip
 
-    def __init__(self, function: Callable[..., Any], key: Any, leaves: list[Any], structure: Any) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        key: Any,
+        leaves: list[Any],
+        structure: Any,
+        numbers: Sequence[Place] = (),
+    ) -> None:
         try:
-            traced = _traced(function, leaves, structure)
+            traced = _traced(function, leaves, structure, numbers)
         except RecursionError:
             traced = None
         if traced is None:
             with ownership.with_tail_calls_as_loops():
-                traced = _traced(function, leaves, structure)
+                traced = _traced(function, leaves, structure, numbers)
         graph, parameters, written = traced.graph, traced.parameters, traced.written
         self.function = function
         self.key = key
@@ -194,6 +225,10 @@ class _Program:
     def holds(self) -> bool:
         """Whether what the trace read of Python still is as it was."""
         return self.dependencies.hold() and (not self._outcome or self._outcome.holds())
+
+    def counted(self) -> list[Place]:
+        """The places of numbers that it changes, and that have changed since it was traced."""
+        return self._outcome.counted()
 
     def changes(self) -> Iterator[Change]:
         """Why not, in words."""
@@ -332,7 +367,10 @@ class Compiled:
             found = self._adopted(key)
             if found is None:
                 reason = self._reason(key)
-                found = _Program(self.function, key, *flatten((args, kwargs)))
+                known = self._programs.get(key, [])
+                found = _Program(
+                    self.function, key, *flatten((args, kwargs)), known[0].counted() if known else ()
+                )
                 found.history = self.history
                 self.history.compiled(reason, self._counts if self._programs else None)
                 lasting = found.detached()
