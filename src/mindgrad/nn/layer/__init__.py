@@ -1,7 +1,33 @@
 """Layers: Cells with Parameters, and Cells that apply one function."""
 
-from mindgrad.nn.layer import activation
+from mindgrad.nn.layer import (
+    activation,
+    basic,
+    container,
+    conv,
+    embedding,
+    image,
+    math,
+    normalization,
+    pooling,
+)
 from mindgrad.nn.layer.activation import *  # noqa: F403
+from mindgrad.nn.layer.basic import *  # noqa: F403
+from mindgrad.nn.layer.container import *  # noqa: F403
+from mindgrad.nn.layer.conv import *  # noqa: F403
+from mindgrad.nn.layer.embedding import *  # noqa: F403
+from mindgrad.nn.layer.image import *  # noqa: F403
+from mindgrad.nn.layer.math import *  # noqa: F403
+from mindgrad.nn.layer.normalization import *  # noqa: F403
+from mindgrad.nn.layer.pooling import *  # noqa: F403
 
 __all__: list[str] = []
 __all__ += activation.__all__
+__all__ += basic.__all__
+__all__ += container.__all__
+__all__ += conv.__all__
+__all__ += embedding.__all__
+__all__ += image.__all__
+__all__ += math.__all__
+__all__ += normalization.__all__
+__all__ += pooling.__all__

@@ -1,0 +1,357 @@
+"""Basic layers: Dense and BiDense, and Cells that move or measure elements.
+
+Weights are initialised as in MindSpore 2.x where nothing else is said: HeUniform(√5), biases uniform in
+±1/√(inputs). (MindSpore 1.6 took Normal(0.01) and zeros: ``weight_init="normal", bias_init="zeros"``.)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.core.dtype import as_dtype, float32
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.nn.cell import Cell
+from mindgrad.nn.function_cells import function_cell, function_cells
+from mindgrad.nn.layer.activation import get_activation
+from mindgrad.nn.layer.parameters import bias_of_fan, parameter, weight_of_fan
+from mindgrad.ops import arithmetic, contraction, flow, layout, matrices, moving, padding, reduction, rounding
+from mindgrad.ops import statistics as norms
+from mindgrad.ops.activation import number as number_of
+from mindgrad.ops.activation import real_operand
+from mindgrad.ops.arguments import axis_in_range, sizes, whole_number
+from mindgrad.ops.operands import cast, operand, promoted
+from mindgrad.ops.operations.base import Operation, anything, boolean, element_type, integer, integers, number
+from mindgrad.ops.reduction import flag
+from mindgrad.primitives.contraction import dot
+
+# --- products ----------------------------------------------------------------------------------------
+
+
+def _activation(owner: str, given: Any) -> Any:
+    """The activation of a layer: ``None``, or what can be called.
+
+    Raises:
+        TypeError: ``given`` is no name, Cell or operator.
+    """
+    found = get_activation(given, owner) if isinstance(given, str) else given
+    if found is not None and not isinstance(found, (Cell, Operation)):
+        raise TypeError(
+            f"For '{owner}', the 'activation' must be a string, a Cell or an operator, but got {given!r}."
+        )
+    return found
+
+
+class Dense(Cell):
+    """x Wᵀ + b over the last axis, and then an activation.
+
+    Args:
+        in_channels: the size of the last axis of the input.
+        out_channels: that of the result.
+        weight_init: the initial W, of shape (out_channels, in_channels): an initialiser, its name, a number
+            or a Tensor; ``None``: HeUniform(√5), as in MindSpore 2.x.
+        bias_init: the initial b, likewise; ``None``: uniform in ±1/√in_channels.
+        has_bias: whether b is added.
+        activation: the name of an activation function, a Cell or an operator; ``None``: nothing.
+        dtype: the element type of the Parameters.
+
+    Inputs:
+        x: a real tensor of shape (…, in_channels).
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: a size is not positive, or the input or an initial value has another shape.
+
+    >>> from mindgrad import Tensor, nn
+    >>> layer = nn.Dense(2, 1, weight_init=Tensor([[1.0, 2.0]]), bias_init="ones", activation="relu")
+    >>> print(layer(Tensor([[1.0, 1.0], [0.0, -5.0]])))
+    [[4.]
+     [0.]]
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        weight_init: Any = None,
+        bias_init: Any = None,
+        has_bias: bool = True,
+        activation: Any = None,
+        dtype: Any = float32,
+    ) -> None:
+        super().__init__()
+        self.in_channels = whole_number(in_channels, "Dense", "in_channels", 1)
+        self.out_channels = whole_number(out_channels, "Dense", "out_channels", 1)
+        self.has_bias = flag(has_bias, "Dense", "has_bias")
+        shape = (self.out_channels, self.in_channels)
+        self.weight = parameter("Dense", weight_of_fan(weight_init), shape, "weight", dtype)
+        self.bias = None
+        if has_bias:
+            init = bias_of_fan(bias_init, self.in_channels)
+            self.bias = parameter("Dense", init, (self.out_channels,), "bias", dtype)
+        self.activation = _activation("Dense", activation)
+        self.activation_flag = self.activation is not None
+
+    def construct(self, x: Any) -> Tensor:
+        """See the class."""
+        x, weight = promoted("Dense", real_operand(x, "Dense"), self.weight, broadcast=False)
+        if not x.ndim or x.shape[-1] != self.in_channels:
+            raise ValueError(
+                f"For 'Dense', the last size of the input must be in_channels = {self.in_channels}, but the "
+                f"shape of the input is {x.shape} (weight: {weight.shape})."
+            )
+        y = apply(dot, x, weight, contract=((x.ndim - 1,), (1,)), batch=((), ()))
+        if self.bias is not None:
+            y = arithmetic.add(y, self.bias)
+        return y if self.activation is None else self.activation(y)
+
+    def extend_repr(self) -> str:
+        shown = f"input_channels={self.in_channels}, output_channels={self.out_channels}"
+        shown += ", has_bias=True" if self.has_bias else ""
+        return shown + (f", activation={self.activation}" if self.activation_flag else "")
+
+
+class BiDense(Cell):
+    """x₁ᵀ A x₂ + b: one bilinear form for each channel of the result.
+
+    Args:
+        in1_channels, in2_channels: the sizes of the last axes of the inputs.
+        out_channels: that of the result.
+        weight_init: the initial A, of shape (out_channels, in1_channels, in2_channels); ``None``: uniform in
+            ±1/√in1_channels.
+        bias_init: the initial b, likewise.
+        has_bias: whether b is added.
+        dtype: the element type of the Parameters.
+
+    Inputs:
+        input1: a real tensor of shape (…, in1_channels).
+        input2: a real tensor of shape (…, in2_channels), the other sizes the same.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: a size is not positive, or an input has another shape.
+
+    >>> from mindgrad import Tensor, nn
+    >>> layer = nn.BiDense(2, 2, 1, weight_init="ones", bias_init="zeros")
+    >>> print(layer(Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]])))
+    [[21.]]
+    """
+
+    def __init__(
+        self,
+        in1_channels: int,
+        in2_channels: int,
+        out_channels: int,
+        weight_init: Any = None,
+        bias_init: Any = None,
+        has_bias: bool = True,
+        dtype: Any = float32,
+    ) -> None:
+        super().__init__()
+        self.in1_channels = whole_number(in1_channels, "BiDense", "in1_channels", 1)
+        self.in2_channels = whole_number(in2_channels, "BiDense", "in2_channels", 1)
+        self.out_channels = whole_number(out_channels, "BiDense", "out_channels", 1)
+        self.has_bias = flag(has_bias, "BiDense", "has_bias")
+        shape = (self.out_channels, self.in1_channels, self.in2_channels)
+        init = bias_of_fan(weight_init, self.in1_channels)
+        self.weight = parameter("BiDense", init, shape, "weight", dtype)
+        self.bias = None
+        if has_bias:
+            init = bias_of_fan(bias_init, self.in1_channels)
+            self.bias = parameter("BiDense", init, (self.out_channels,), "bias", dtype)
+
+    def construct(self, input1: Any, input2: Any) -> Tensor:
+        """See the class."""
+        x, y = real_operand(input1, "BiDense"), real_operand(input2, "BiDense")
+        wanted = (self.in1_channels, self.in2_channels)
+        if not x.ndim or not y.ndim or x.shape[:-1] != y.shape[:-1] or (x.shape[-1], y.shape[-1]) != wanted:
+            raise ValueError(
+                f"For 'BiDense', the last sizes of the inputs must be {wanted} and the others equal, but the "
+                f"shapes are {x.shape} and {y.shape}."
+            )
+        found = contraction.einsum("...i,oij,...j->...o", x, operand(self.weight, "BiDense"), y)
+        return found if self.bias is None else arithmetic.add(found, self.bias)
+
+    def extend_repr(self) -> str:
+        shown = (
+            f"in1_channels={self.in1_channels}, in2_channels={self.in2_channels}, "
+            f"output_channels={self.out_channels}"
+        )
+        return shown + (", has_bias=True" if self.has_bias else "")
+
+
+# --- moving elements ---------------------------------------------------------------------------------
+
+Identity = function_cell(
+    __name__, "Identity", flow.identity, example="nn.Identity()(Tensor([1.0]))", prints="[1.]"
+)
+
+
+def _flattened(self: Any, x: Any) -> Tensor:
+    x = operand(x, "Flatten")
+    if not x.ndim:
+        return layout.reshape(x, (1,))
+    first = axis_in_range(self.start_dim, x.ndim, "Flatten", "start_dim") if x.ndim > 1 else 0
+    last = axis_in_range(self.end_dim, x.ndim, "Flatten", "end_dim")
+    if first > last:
+        raise ValueError(
+            f"For 'Flatten', the 'start_dim' must not be behind the 'end_dim', but they are "
+            f"{self.start_dim} and {self.end_dim} for the shape {x.shape}."
+        )
+    size = 1
+    for n in x.shape[first : last + 1]:
+        size *= n
+    return layout.reshape(x, (*x.shape[:first], size, *x.shape[last + 1 :]))
+
+
+Flatten = function_cell(
+    __name__, "Flatten", layout.flatten, run=_flattened, inputs="x",
+    attributes={"start_dim": integer(1), "end_dim": integer(-1)},
+    meaning="All axes from ``start_dim`` to ``end_dim`` as one; by default all but the first.",
+    example="nn.Flatten()(ops.ones((2, 3, 4))).shape", prints="(2, 12)",
+)  # fmt: skip
+Unflatten = function_cell(
+    __name__, "Unflatten", layout.reshape, inputs="x",
+    attributes={"axis": integer(), "unflattened_size": integers()},
+    run=lambda self, x: _unflattened(operand(x, "Unflatten"), self.axis, self.unflattened_size),
+    meaning="One axis as several: the inverse of ``Flatten``.",
+    example="nn.Unflatten(1, (3, 4))(ops.ones((2, 12))).shape", prints="(2, 3, 4)",
+)  # fmt: skip
+
+
+def _unflattened(x: Tensor, axis: int, parts: Any) -> Tensor:
+    place = axis_in_range(axis, x.ndim, "Unflatten")
+    shape = (*x.shape[:place], *sizes(parts, "Unflatten", "unflattened_size"), *x.shape[place + 1 :])
+    return layout.reshape(x, shape)
+
+
+Roll = function_cell(
+    __name__, "Roll", moving.roll, attributes={"shift": integers(), "axis": integers()},
+    run=lambda self, x: moving.roll(x, self.shift, self.axis), inputs="input_x",
+    meaning="Elements moved along axes, those that leave at one end enter at the other.",
+    example="nn.Roll(1, 0)(Tensor([1.0, 2.0, 3.0]))", prints="[3. 1. 2.]",
+)  # fmt: skip
+Tril = function_cell(
+    __name__, "Tril", matrices.tril, run=lambda self, x, k=0: matrices.tril(x, k), inputs="x k",
+    meaning="The part of matrices on and below the ``k``-th diagonal (by default 0), zeros above.",
+    example="nn.Tril()(ops.ones((2, 2)))", prints="[[1. 0.]\n [1. 1.]]",
+)  # fmt: skip
+Triu = function_cell(
+    __name__, "Triu", matrices.triu, run=lambda self, x, k=0: matrices.triu(x, k), inputs="x k",
+    meaning="The part of matrices on and above the ``k``-th diagonal (by default 0), zeros below.",
+    example="nn.Triu()(ops.ones((2, 2)))", prints="[[1. 1.]\n [0. 1.]]",
+)  # fmt: skip
+OneHot = function_cell(
+    __name__, "OneHot", matrices.one_hot, inputs="indices",
+    attributes={
+        "axis": integer(-1), "depth": integer(1), "on_value": number(1.0), "off_value": number(0.0),
+        "dtype": element_type(float32),
+    },
+    run=lambda self, indices: cast(
+        matrices.one_hot(indices, self.depth, self.on_value, self.off_value, self.axis), as_dtype(self.dtype)
+    ),
+    example="nn.OneHot(depth=3)(Tensor([2, 0]))", prints="[[0. 0. 1.]\n [1. 0. 0.]]",
+)  # fmt: skip
+
+_PAD_MODES = {"CONSTANT": "constant", "REFLECT": "reflect", "SYMMETRIC": "symmetric"}
+
+
+def _padded(self: Any, x: Any) -> Tensor:
+    x = operand(x, "Pad")
+    if self.mode not in _PAD_MODES:
+        raise ValueError(
+            f"For 'Pad', the 'mode' must be one of {', '.join(_PAD_MODES)}, but got {self.mode!r}."
+        )
+    pairs = [sizes(pair, "Pad", "paddings", 0) for pair in self.paddings]
+    if len(pairs) != x.ndim or any(len(pair) != 2 for pair in pairs):
+        raise ValueError(
+            f"For 'Pad', the 'paddings' must have a pair of ints for each axis of the input, but got "
+            f"{self.paddings} for the shape {x.shape}."
+        )
+    return padding.padded(x, [(pair[0], pair[1]) for pair in pairs], _PAD_MODES[self.mode])
+
+
+Pad = function_cell(
+    __name__, "Pad", padding.pad, run=_padded, inputs="x",
+    attributes={
+        "paddings": anything("a pair (before, behind) of ints for each axis"),
+        "mode": anything('"CONSTANT", "REFLECT" or "SYMMETRIC"', "CONSTANT"),
+    },
+    meaning="Elements added before and behind each axis: zeros, or those of the input, mirrored.",
+    example='nn.Pad(((2, 1),), "REFLECT")(Tensor([1.0, 2.0, 3.0]))', prints="[3. 2. 1. 2. 3. 2.]",
+)  # fmt: skip
+
+# --- measuring ---------------------------------------------------------------------------------------
+
+Norm = function_cell(
+    __name__, "Norm", norms.vector_norm, attributes={"axis": integers(()), "keep_dims": boolean(False)},
+    run=lambda self, x: norms.vector_norm(x, 2, self.axis if self.axis != () else None, self.keep_dims),
+    inputs="x", meaning="√Σ x² over ``axis``, by default all axes; its derivative at zero is 0.",
+    example="nn.Norm()(Tensor([3.0, 4.0]))", prints="5.0",
+)  # fmt: skip
+
+
+class L1Regularizer(Cell):
+    """``scale`` · Σ |w|.
+
+    Args:
+        scale: a number greater than 0.
+
+    Inputs:
+        weights: a real tensor.
+
+    Raises:
+        TypeError: ``scale`` is no number.
+        ValueError: ``scale`` is not greater than 0, or not finite.
+
+    >>> from mindgrad import Tensor, nn
+    >>> print(nn.L1Regularizer(0.5)(Tensor([1.0, -3.0])))
+    2.0
+    """
+
+    def __init__(self, scale: float) -> None:
+        super().__init__()
+        self.scale = number_of(scale, "L1Regularizer", "scale")
+        if not 0 < self.scale < float("inf"):
+            raise ValueError(
+                f"For 'L1Regularizer', the 'scale' must be greater than 0 and finite, but got {scale}."
+            )
+
+    def construct(self, weights: Any) -> Tensor:
+        """See the class."""
+        return arithmetic.mul(reduction.sum(rounding.abs(real_operand(weights, "L1Regularizer"))), self.scale)
+
+
+class ClipByNorm(Cell):
+    """x · c / max(‖x‖, c): x with a norm of at most c.
+
+    Args:
+        axis: the axes over which the norm is taken; ``None``: all.
+
+    Inputs:
+        x: a real tensor.
+        clip_norm: c, a number greater than 0, or a tensor that broadcasts with ``x``.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: ``axis`` is out of range.
+
+    >>> from mindgrad import Tensor, nn
+    >>> print(nn.ClipByNorm()(Tensor([3.0, 4.0]), 1.0))
+    [0.6 0.8]
+    """
+
+    def __init__(self, axis: Any = None) -> None:
+        super().__init__()
+        self.axis = axis
+
+    def construct(self, x: Any, clip_norm: Any) -> Tensor:
+        """See the class."""
+        x = real_operand(x, "ClipByNorm")
+        bound = cast(operand(clip_norm, "ClipByNorm", x), x.dtype)
+        size = norms.vector_norm(x, 2, self.axis, True)
+        return arithmetic.mul(x, arithmetic.div(bound, norms.limits.maximum(size, bound)))
+
+
+__all__ = list(function_cells(globals()))
+__all__ += ["BiDense", "ClipByNorm", "Dense", "L1Regularizer"]

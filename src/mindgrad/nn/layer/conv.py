@@ -1,0 +1,277 @@
+"""Convolution layers and their transposes, over one, two or three axes.
+
+Kernels are initialised as in MindSpore 2.x where nothing else is said: HeUniform(√5), biases uniform in
+±1/√(inputs of a unit). (MindSpore 1.6 took Normal(0.01) and zeros: ``weight_init="normal"``.)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mindgrad.core.dtype import float32
+from mindgrad.core.tensor import Tensor
+from mindgrad.nn.cell import Cell
+from mindgrad.nn.layer.parameters import bias_of_fan, check_data_format, parameter, weight_of_fan
+from mindgrad.ops import convolution
+from mindgrad.ops.activation import real_operand
+from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.convolution import per_axis
+from mindgrad.ops.layout import expand_dims, squeeze
+from mindgrad.ops.reduction import flag
+
+__all__ = ["Conv1d", "Conv1dTranspose", "Conv2d", "Conv2dTranspose", "Conv3d", "Conv3dTranspose"]
+
+_TRANSPOSED = (
+    convolution.conv_transpose1d,
+    convolution.conv_transpose2d,
+    convolution.conv_transpose3d,
+)
+
+
+class _Conv(Cell):
+    """What all convolution layers share: arguments, Parameters, and how they look."""
+
+    axes = 0
+    is_transposed = False
+    output_padding: Any = 0
+    data_format = ""
+
+    def _prepare(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any,
+        pad_mode: str,
+        padding: Any,
+        dilation: Any,
+        group: int,
+        has_bias: bool,
+        weight_init: Any,
+        bias_init: Any,
+        dtype: Any,
+    ) -> None:
+        owner, axes = type(self).__name__, self.axes
+        self.in_channels = whole_number(in_channels, owner, "in_channels", 1)
+        self.out_channels = whole_number(out_channels, owner, "out_channels", 1)
+        self.group = whole_number(group, owner, "group", 1)
+        self.kernel_size = per_axis(kernel_size, axes, owner, "kernel_size", 1)
+        self.stride = per_axis(stride, axes, owner, "stride", 1)
+        self.dilation = per_axis(dilation, axes, owner, "dilation", 1)
+        self.pad_mode = pad_mode.lower() if isinstance(pad_mode, str) else pad_mode
+        self.padding = padding
+        # sizes do not matter for what is wrong with padding
+        some = (64,) * axes
+        convolution.margins(owner, self.pad_mode, padding, some, self.kernel_size, self.stride)
+        if self.in_channels % self.group or self.out_channels % self.group:
+            raise ValueError(
+                f"For '{owner}', 'in_channels' and 'out_channels' must be multiples of 'group', but they are "
+                f"{in_channels}, {out_channels} and {group}."
+            )
+        self.has_bias = flag(has_bias, owner, "has_bias")
+        first, second = self.in_channels, self.out_channels
+        if not self.is_transposed:
+            first, second = second, first
+        # as in MindSpore the kernel over one axis is stored as one over two, the first of size 1
+        shape = (first, second // self.group, *((1,) if axes == 1 else ()), *self.kernel_size)
+        if axes == 1 and isinstance(weight_init, Tensor) and weight_init.ndim == 3:
+            weight_init = expand_dims(weight_init, 2)
+        self.weight_init = weight_init
+        self.bias_init = bias_init
+        self.weight = parameter(owner, weight_of_fan(weight_init), shape, "weight", dtype)
+        fan_in = math.prod(shape[1:])
+        self.bias = (
+            parameter(owner, bias_of_fan(bias_init, fan_in), (self.out_channels,), "bias", dtype)
+            if self.has_bias
+            else None
+        )
+
+    def construct(self, x: Any) -> Tensor:
+        """See the class."""
+        owner, axes = type(self).__name__, self.axes
+        x = real_operand(x, owner)
+        if x.ndim != axes + 2 or x.shape[1] != self.in_channels:
+            raise ValueError(
+                f"For '{owner}', the input must have {axes + 2} axes and {self.in_channels} channels in the "
+                f"second, but its shape is {x.shape}."
+            )
+        weight = squeeze(self.weight, 2) if axes == 1 else self.weight
+        if not self.is_transposed:
+            return convolution.convolution(
+                owner, axes, x, weight, self.bias, self.stride, self.pad_mode, self.padding, self.dilation,
+                self.group,
+            )  # fmt: skip
+        more = per_axis(self.output_padding, axes, owner, "output_padding", 0)
+        if self.pad_mode == "valid":
+            # windows that do not touch each other still fill their strides, as in MindSpore
+            spans = ((k - 1) * d + 1 for k, d in zip(self.kernel_size, self.dilation, strict=True))
+            more = tuple(max(extra, s - k) for extra, s, k in zip(more, self.stride, spans, strict=True))
+        return _TRANSPOSED[axes - 1](
+            x, weight, self.bias, self.stride, self.pad_mode, self.padding, more, self.dilation, self.group
+        )
+
+    def extend_repr(self) -> str:
+        return (
+            f"input_channels={self.in_channels}, output_channels={self.out_channels}, "
+            f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}, "
+            f"padding={self.padding}, dilation={self.dilation}, group={self.group}, "
+            f"has_bias={self.has_bias}, weight_init={_shown(self.weight_init)}, "
+            f"bias_init={_shown(self.bias_init)}, format={self.data_format}"
+        )
+
+
+def _shown(init: Any) -> Any:
+    return init if init is None or isinstance(init, (str, int, float)) else type(init).__name__
+
+
+_DOC = """{what} over {words}, and a bias.
+
+    See :func:`mindgrad.ops.{function}`.
+
+    Args:
+        in_channels: the number of channels of the input.
+        out_channels: the number of channels of the result.
+        kernel_size: the size of the kernel: an int, or one for each axis.
+        stride: {stride}
+        pad_mode: ``"same"``: {same}; ``"valid"``: no padding; ``"pad"``: ``padding``.
+        padding: how many zeros {zeros} on each side: an int, {pads}; 0 without ``"pad"``.
+        dilation: the distance between elements that meet neighbouring elements of the kernel.
+        group: into how many groups the channels are split, each with its own kernel.{more}
+        has_bias: whether a bias is added.
+        weight_init: the initial kernel of shape {kernel}: an initialiser, its name, a number or a Tensor;
+            ``None``: HeUniform(√5), as in MindSpore 2.x.
+        bias_init: the initial bias, likewise; ``None``: uniform in ±1/√(inputs of a unit).{format}
+        dtype: the element type of the Parameters.
+
+    Inputs:
+        x: a real tensor of shape (n, in_channels, {axes}).
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: an argument is out of range, or the input has another shape.
+
+    >>> from mindgrad import nn, ops
+    >>> layer = nn.{name}(2, 4, 3, stride=2)
+    >>> print(layer(ops.ones({example})).shape, layer.weight.shape)
+    {prints}
+    """
+
+
+class Conv1d(_Conv):
+    axes = 1
+    data_format = "NCW"
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same",
+        padding: Any = 0, dilation: Any = 1, group: int = 1, has_bias: bool = False, weight_init: Any = None,
+        bias_init: Any = None, dtype: Any = float32,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self._prepare(
+            in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
+            weight_init, bias_init, dtype,
+        )  # fmt: skip
+
+
+class _ConvOfFormat(_Conv):
+    """A convolution with an argument for the order of the axes."""
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same",
+        padding: Any = 0, dilation: Any = 1, group: int = 1, has_bias: bool = False, weight_init: Any = None,
+        bias_init: Any = None, data_format: str | None = None, dtype: Any = float32,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        wanted = type(self).data_format
+        check_data_format(type(self).__name__, wanted if data_format is None else data_format, wanted)
+        self._prepare(
+            in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
+            weight_init, bias_init, dtype,
+        )  # fmt: skip
+
+
+class Conv2d(_ConvOfFormat):
+    axes = 2
+    data_format = "NCHW"
+
+
+class Conv3d(_ConvOfFormat):
+    axes = 3
+    data_format = "NCDHW"
+
+
+class Conv1dTranspose(Conv1d):
+    is_transposed = True
+
+
+class Conv2dTranspose(_Conv):
+    axes = 2
+    data_format = "NCHW"
+    is_transposed = True
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same",
+        padding: Any = 0, output_padding: Any = 0, dilation: Any = 1, group: int = 1, has_bias: bool = False,
+        weight_init: Any = None, bias_init: Any = None, dtype: Any = float32,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.output_padding = output_padding
+        self._prepare(
+            in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
+            weight_init, bias_init, dtype,
+        )  # fmt: skip
+
+
+class Conv3dTranspose(_Conv):
+    axes = 3
+    data_format = "NCDHW"
+    is_transposed = True
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same",
+        padding: Any = 0, dilation: Any = 1, group: int = 1, output_padding: Any = 0, has_bias: bool = False,
+        weight_init: Any = None, bias_init: Any = None, data_format: str = "NCDHW", dtype: Any = float32,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        check_data_format("Conv3dTranspose", data_format, "NCDHW")
+        self.output_padding = output_padding
+        self._prepare(
+            in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
+            weight_init, bias_init, dtype,
+        )  # fmt: skip
+
+
+def _describe() -> None:
+    """One text for all layers of this file."""
+    words, letters = ("one axis", "two axes", "three axes"), ("w", "h, w", "d, h, w")
+    for kind in (Conv1d, Conv2d, Conv3d, Conv1dTranspose, Conv2dTranspose, Conv3dTranspose):
+        axes, back = kind.axes, kind.is_transposed
+        sizes = letters[axes - 1].replace(" ", "").split(",")
+        first = ("in_channels", "out_channels / group") if back else ("out_channels", "in_channels / group")
+        stored = (1,) if axes == 1 else ()
+        given, made = (5,) * axes, ((10,) if back else (3,)) * axes
+        kernel = ((2, 4) if back else (4, 2)) + stored + (3,) * axes
+        kind.__doc__ = _DOC.format(
+            what="The transpose of a convolution" if back else "A convolution",
+            words=words[axes - 1],
+            function=f"conv_transpose{axes}d" if back else f"conv{axes}d",
+            stride="the factor by which the axes grow." if back else "the distance between windows.",
+            same="an axis of m elements gives m · stride" if back else "⌈m / stride⌉ of m elements",
+            zeros="are taken away" if back else "stand",
+            pads="or two" if axes == 1 else f"{axes} or {2 * axes}",
+            more="\n        output_padding: how much longer the result is, below the stride."
+            if back and axes > 1
+            else "",
+            kernel=f"({', '.join([*first, *(['1'] if axes == 1 else []), *(f'k{size}' for size in sizes)])})",
+            format=f'\n        data_format: must be ``"{kind.data_format}"``.'
+            if kind in (Conv2d, Conv3d, Conv3dTranspose)
+            else "",
+            axes=letters[axes - 1],
+            name=kind.__name__,
+            example=(1, 2, *given),
+            prints=f"{(1, 4, *made)} {kernel}",
+        )
+
+
+_describe()

@@ -1,0 +1,366 @@
+"""Normalisation layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.core.dtype import float32
+from mindgrad.core.tensor import Tensor
+from mindgrad.nn.cell import Cell
+from mindgrad.nn.layer.parameters import check_data_format, parameter
+from mindgrad.ops import normalization
+from mindgrad.ops.activation import number, real_operand
+from mindgrad.ops.arguments import sizes, whole_number
+from mindgrad.ops.operands import cast, normalize_axis, operand
+from mindgrad.ops.reduction import flag, widened
+
+__all__ = [
+    "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d",
+    "InstanceNorm3d", "LayerNorm",
+]  # fmt: skip
+
+
+def _share(owner: str, momentum: Any) -> float:
+    found = number(momentum, owner, "momentum")
+    if not 0 <= found <= 1:
+        raise ValueError(f"For '{owner}', the 'momentum' must be from 0 to 1, but got {momentum}.")
+    return found
+
+
+class _BatchNorm(Cell):
+    """What the batch normalisations share; they differ in the number of axes of their input."""
+
+    axes: tuple[int, ...] = ()
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.9,
+        affine: bool = True,
+        gamma_init: Any = "ones",
+        beta_init: Any = "zeros",
+        moving_mean_init: Any = "zeros",
+        moving_var_init: Any = "ones",
+        use_batch_statistics: bool | None = None,
+        data_format: str = "NCHW",
+        dtype: Any = float32,
+    ) -> None:
+        super().__init__()
+        owner = type(self).__name__
+        self.num_features = whole_number(num_features, owner, "num_features", 1)
+        self.eps = number(eps, owner, "eps")
+        self.momentum = _share(owner, momentum)
+        self.affine = flag(affine, owner, "affine")
+        if use_batch_statistics is not None and not isinstance(use_batch_statistics, bool):
+            raise ValueError(
+                f"For '{owner}', the 'use_batch_statistics' must be a bool or None, but got "
+                f"{use_batch_statistics!r}."
+            )
+        self.use_batch_statistics = use_batch_statistics
+        check_data_format(owner, data_format, "NCHW")
+        shape = (self.num_features,)
+        self.moving_mean = parameter(owner, moving_mean_init, shape, "moving_mean", dtype, False)
+        self.moving_variance = parameter(owner, moving_var_init, shape, "moving_variance", dtype, False)
+        self.gamma = parameter(owner, gamma_init, shape, "gamma", dtype, affine)
+        self.beta = parameter(owner, beta_init, shape, "beta", dtype, affine)
+
+    def construct(self, x: Any) -> Tensor:
+        """See the class."""
+        owner = type(self).__name__
+        x = real_operand(x, owner)
+        if x.ndim not in self.axes or x.shape[1] != self.num_features:
+            raise ValueError(
+                f"For '{owner}', the input must have {' or '.join(map(str, self.axes))} axes and "
+                f"{self.num_features} channels in the second, but its shape is {x.shape}."
+            )
+        of_batch = self.use_batch_statistics
+        if of_batch is None:
+            of_batch = self.training
+        return normalization.normalised_batch(
+            owner, x, self.moving_mean, self.moving_variance, self.gamma, self.beta, of_batch,
+            1 - self.momentum, self.eps,
+        )[0]  # fmt: skip
+
+    def extend_repr(self) -> str:
+        return (
+            f"num_features={self.num_features}, eps={self.eps}, momentum={1 - self.momentum}, "
+            f"gamma={self.gamma}, beta={self.beta}, moving_mean={self.moving_mean}, "
+            f"moving_variance={self.moving_variance}"
+        )
+
+
+_BATCH = """Batch normalisation of {input}: (x − mean) / √(variance + eps) · gamma + beta for each channel.
+
+    In training (``set_train()``) mean and variance are those of the batch, and the moving statistics become
+    momentum · moving + (1 − momentum) · batch; both use the variance of the population (divided by n), as
+    MindSpore on a CPU. Otherwise the moving statistics are used. They move also where only a gradient is
+    asked for, and in compiled programs.
+
+    Args:
+        num_features: the number of channels, c.
+        eps: what is added to the variance.
+        momentum: the share of the moving statistics that stays.
+        affine: whether gamma and beta are trained.
+        gamma_init, beta_init, moving_mean_init, moving_var_init: initialisers, names, numbers or Tensors.
+        use_batch_statistics: ``True``: always as in training; ``False``: never; ``None``: as told by
+            ``set_train``.
+        data_format: must be ``"NCHW"``: channels in the second axis.
+        dtype: the element type of the Parameters.
+
+    Inputs:
+        x: a real tensor of shape {shape}.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: an argument is out of range, or the input has another shape.
+
+    >>> from mindgrad import Tensor, nn, ops
+    >>> layer = nn.{name}(1, momentum=0.5).set_train()
+    >>> y = layer(ops.reshape(Tensor([1.0, 3.0]), {example}))
+    >>> print(f"{{y.max():.4f}}", layer.moving_mean.asnumpy(), layer.moving_variance.asnumpy())
+    1.0000 [1.] [1.]
+    """
+
+
+class BatchNorm1d(_BatchNorm):
+    axes = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    axes = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    axes = (5,)
+
+
+for _kind, _input, _shape, _example in (
+    (BatchNorm1d, "vectors", "(n, c) or (n, c, l)", "(2, 1)"),
+    (BatchNorm2d, "images", "(n, c, h, w)", "(2, 1, 1, 1)"),
+    (BatchNorm3d, "volumes", "(n, c, d, h, w)", "(2, 1, 1, 1, 1)"),
+):
+    _kind.__doc__ = _BATCH.format(input=_input, shape=_shape, name=_kind.__name__, example=_example)
+
+
+class LayerNorm(Cell):
+    """(x − mean) / √(variance + epsilon) · gamma + beta over the last axes (Ba, Kiros and Hinton, 2016).
+
+    Args:
+        normalized_shape: the sizes of the last axes.
+        begin_norm_axis: from which axis on elements are normalised together.
+        begin_params_axis: from which axis on gamma and beta have an element each.
+        gamma_init, beta_init: initialisers, names, numbers or Tensors.
+        epsilon: what is added to the variance.
+        dtype: the element type of the Parameters.
+
+    Inputs:
+        x: a real tensor whose sizes from ``begin_params_axis`` on are ``normalized_shape``.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: an argument is out of range, or the input has another shape.
+
+    >>> from mindgrad import Tensor, nn
+    >>> print(nn.LayerNorm((2,), epsilon=0.0)(Tensor([[1.0, 3.0], [0.0, 8.0]])))
+    [[-1.  1.]
+     [-1.  1.]]
+    """
+
+    def __init__(
+        self,
+        normalized_shape: Any,
+        begin_norm_axis: int = -1,
+        begin_params_axis: int = -1,
+        gamma_init: Any = "ones",
+        beta_init: Any = "zeros",
+        epsilon: float = 1e-7,
+        dtype: Any = float32,
+    ) -> None:
+        super().__init__()
+        if not isinstance(normalized_shape, (tuple, list)):
+            raise TypeError(
+                f"For 'LayerNorm', the 'normalized_shape' must be a tuple or list of ints, but got "
+                f"{normalized_shape!r}."
+            )
+        self.normalized_shape = sizes(tuple(normalized_shape), "LayerNorm", "normalized_shape", 1)
+        self.begin_norm_axis = whole_number(begin_norm_axis, "LayerNorm", "begin_norm_axis")
+        self.begin_params_axis = whole_number(begin_params_axis, "LayerNorm", "begin_params_axis")
+        self.epsilon = number(epsilon, "LayerNorm", "epsilon")
+        self.gamma = parameter("LayerNorm", gamma_init, self.normalized_shape, "gamma", dtype)
+        self.beta = parameter("LayerNorm", beta_init, self.normalized_shape, "beta", dtype)
+
+    def construct(self, input_x: Any) -> Tensor:
+        """See the class."""
+        given = real_operand(input_x, "LayerNorm")
+        first = normalize_axis(self.begin_norm_axis, given.ndim, "LayerNorm")
+        if (
+            given.shape[normalize_axis(self.begin_params_axis, given.ndim, "LayerNorm") :]
+            != self.normalized_shape
+        ):
+            raise ValueError(
+                f"For 'LayerNorm', the sizes of the input from axis {self.begin_params_axis} on must be "
+                f"{self.normalized_shape}, but its shape is {given.shape}."
+            )
+        x = widened(given)
+        found = normalization.statistics(x, tuple(range(first, x.ndim)))
+        return cast(normalization.normalised(x, *found, self.epsilon, self.gamma, self.beta), given.dtype)
+
+    def extend_repr(self) -> str:
+        return (
+            f"normalized_shape={self.normalized_shape}, begin_norm_axis={self.begin_norm_axis}, "
+            f"begin_params_axis={self.begin_params_axis}, gamma={self.gamma}, beta={self.beta}"
+        )
+
+
+class GroupNorm(Cell):
+    """(x − mean) / √(variance + eps) · gamma + beta over groups of channels (Wu and He, 2018).
+
+    Args:
+        num_groups: into how many groups the channels are split.
+        num_channels: the number of channels, c.
+        eps: what is added to the variance.
+        affine: whether gamma and beta are trained.
+        gamma_init, beta_init: initialisers, names, numbers or Tensors.
+        dtype: the element type of the Parameters.
+
+    Inputs:
+        x: a real tensor of shape (n, c, …).
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: ``num_groups`` does not divide ``num_channels``, or the input has another shape.
+
+    >>> from mindgrad import Tensor, nn
+    >>> print(nn.GroupNorm(2, 4, eps=0.0)(Tensor([[1.0, 3.0, 0.0, 8.0]])))
+    [[-1.  1. -1.  1.]]
+    """
+
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        gamma_init: Any = "ones",
+        beta_init: Any = "zeros",
+        dtype: Any = float32,
+    ) -> None:
+        super().__init__()
+        self.num_groups = whole_number(num_groups, "GroupNorm", "num_groups", 1)
+        self.num_channels = whole_number(num_channels, "GroupNorm", "num_channels", 1)
+        if self.num_channels % self.num_groups:
+            raise ValueError(
+                f"For 'GroupNorm', the 'num_channels' must be a multiple of 'num_groups', but they are "
+                f"{num_channels} and {num_groups}."
+            )
+        self.eps = number(eps, "GroupNorm", "eps")
+        self.affine = flag(affine, "GroupNorm", "affine")
+        self.gamma = parameter("GroupNorm", gamma_init, (self.num_channels,), "gamma", dtype, affine)
+        self.beta = parameter("GroupNorm", beta_init, (self.num_channels,), "beta", dtype, affine)
+
+    def construct(self, x: Any) -> Tensor:
+        """See the class."""
+        x = operand(x, "GroupNorm")
+        if x.ndim < 2 or x.shape[1] != self.num_channels:
+            raise ValueError(
+                f"For 'GroupNorm', the input must have {self.num_channels} channels in the second axis, but "
+                f"its shape is {x.shape}."
+            )
+        return normalization.group_norm(x, self.num_groups, self.gamma, self.beta, self.eps)
+
+    def extend_repr(self) -> str:
+        return f"num_groups={self.num_groups}, num_channels={self.num_channels}"
+
+
+class _InstanceNorm(Cell):
+    """What the instance normalisations share; they differ in the number of axes of their input."""
+
+    rank = 0
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = True,
+        gamma_init: Any = "ones",
+        beta_init: Any = "zeros",
+        dtype: Any = float32,
+    ) -> None:
+        super().__init__()
+        owner = type(self).__name__
+        self.num_features = whole_number(num_features, owner, "num_features", 1)
+        self.eps = number(eps, owner, "eps")
+        self.momentum = _share(owner, momentum)
+        self.affine = flag(affine, owner, "affine")
+        shape = (self.num_features,)
+        self.moving_mean = parameter(owner, "zeros", shape, "moving_mean", dtype, False)
+        self.moving_variance = parameter(owner, "ones", shape, "moving_variance", dtype, False)
+        self.gamma = parameter(owner, gamma_init, shape, "gamma", dtype, affine)
+        self.beta = parameter(owner, beta_init, shape, "beta", dtype, affine)
+
+    def construct(self, x: Any) -> Tensor:
+        """See the class."""
+        owner = type(self).__name__
+        x = operand(x, owner)
+        if x.ndim != self.rank or x.shape[1] != self.num_features:
+            raise ValueError(
+                f"For '{owner}', the input must have {self.rank} axes and {self.num_features} channels in "
+                f"the second, but its shape is {x.shape}."
+            )
+        return normalization.group_norm(x, self.num_features, self.gamma, self.beta, self.eps)
+
+    def extend_repr(self) -> str:
+        return (
+            f"num_features={self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"gamma={self.gamma}, beta={self.beta}, "
+            f"moving_mean={self.moving_mean}, moving_variance={self.moving_variance}"
+        )
+
+
+_INSTANCE = """Instance normalisation of {input}: each channel of each example with its own statistics.
+
+    (x − mean) / √(variance + eps) · gamma + beta (Ulyanov, Vedaldi and Lempitsky, 2017), in training and
+    elsewhere alike.
+
+    Args:
+        num_features: the number of channels, c.
+        eps: what is added to the variance.
+        momentum: accepted for compatibility: nothing is computed from moving statistics.
+        affine: whether gamma and beta are trained.
+        gamma_init, beta_init: initialisers, names, numbers or Tensors.
+        dtype: the element type of the Parameters.
+
+    Inputs:
+        x: a real tensor of shape {shape}.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: an argument is out of range, or the input has another shape.
+
+    >>> from mindgrad import Tensor, nn, ops
+    >>> y = nn.{name}(1, eps=0.0)(ops.reshape(Tensor([1.0, 3.0]), {example}))
+    >>> print(y.flatten())
+    [-1.  1.]
+    """
+
+
+class InstanceNorm1d(_InstanceNorm):
+    rank = 3
+
+
+class InstanceNorm2d(_InstanceNorm):
+    rank = 4
+
+
+class InstanceNorm3d(_InstanceNorm):
+    rank = 5
+
+
+for _each, _input, _shape, _example in (
+    (InstanceNorm1d, "sequences", "(n, c, l)", "(1, 1, 2)"),
+    (InstanceNorm2d, "images", "(n, c, h, w)", "(1, 1, 1, 2)"),
+    (InstanceNorm3d, "volumes", "(n, c, d, h, w)", "(1, 1, 1, 1, 2)"),
+):
+    _each.__doc__ = _INSTANCE.format(input=_input, shape=_shape, name=_each.__name__, example=_example)

@@ -1,0 +1,50 @@
+"""The Parameters of layers: how they are made, and what MindSpore 2.x initialises them with."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mindgrad.common.initializer import HeUniform, Uniform, initializer
+from mindgrad.common.parameter import Parameter
+from mindgrad.core.dtype import float32
+from mindgrad.core.tensor import Tensor
+
+__all__ = ["bias_of_fan", "check_data_format", "parameter", "weight_of_fan"]
+
+
+def parameter(
+    owner: str, init: Any, shape: tuple[int, ...], name: str, dtype: Any = float32, trained: bool = True
+) -> Parameter:
+    """A Parameter of ``shape`` with initial values from an initialiser, its name, a number or a Tensor.
+
+    Raises:
+        ValueError: a Tensor has another shape.
+    """
+    if isinstance(init, Tensor) and init.shape != shape:
+        raise ValueError(
+            f"For '{owner}', the initial value of '{name}' must have the shape {shape}, but it is "
+            f"{init.shape}."
+        )
+    return Parameter(initializer(init, shape, dtype), name=name, requires_grad=trained)
+
+
+def weight_of_fan(init: Any) -> Any:
+    """``init``; for ``None`` what MindSpore 2.x takes for weights: HeUniform(√5)."""
+    return HeUniform(math.sqrt(5)) if init is None else init
+
+
+def bias_of_fan(init: Any, fan_in: int) -> Any:
+    """``init``; for ``None`` what MindSpore 2.x takes for biases: uniform in ±1/√(inputs of a unit)."""
+    if init is not None:
+        return init
+    return Uniform(1 / math.sqrt(fan_in)) if fan_in else "zeros"
+
+
+def check_data_format(owner: str, given: Any, wanted: str) -> None:
+    """Raise unless the axes of images stand in the order that is supported."""
+    if given != wanted:
+        raise ValueError(
+            f"For '{owner}', the 'data_format' must be '{wanted}', but got {given!r}; move the channels "
+            f"first: ops.moveaxis(x, -1, 1)."
+        )

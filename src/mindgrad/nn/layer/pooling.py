@@ -1,0 +1,121 @@
+"""Pooling layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.nn.function_cells import FunctionCell, function_cell, function_cells
+from mindgrad.nn.layer.parameters import check_data_format
+from mindgrad.ops import pooling
+from mindgrad.ops.operations.base import Attribute, anything, boolean, integers, text
+from mindgrad.ops.pool_windows import avg_pooled, max_pooled, pool_windows
+
+
+class _Pool(FunctionCell):
+    """A layer that pools; ``pad_mode`` may be written in capitals."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.pad_mode = self.pad_mode.lower()
+        check_data_format(type(self).__name__, getattr(self, "data_format", "NCHW"), "NCHW")
+
+    def extend_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}"
+
+
+def _windows(*more: str) -> dict[str, Attribute]:
+    """The attributes that say where windows are, and those of ``more`` that a layer has."""
+    others = {
+        "dilation": integers(1),
+        "return_indices": boolean(False),
+        "ceil_mode": boolean(False),
+        "count_include_pad": boolean(True),
+        "divisor_override": anything("an int or None", None),
+        "data_format": text("NCHW"),
+    }
+    found = {
+        "kernel_size": integers(1),
+        "stride": integers(1),
+        "pad_mode": text("valid"),
+        "padding": integers(0),
+    }
+    return found | {name: others[name] for name in more}
+
+
+def _max(axes: int, attributes: dict[str, Attribute], example: str, prints: str) -> Any:
+    name = f"MaxPool{axes}d"
+
+    def run(self: Any, x: Any) -> Any:
+        return max_pooled(
+            name,
+            axes,
+            x,
+            lambda shape: pool_windows(
+                name, axes, shape, self.kernel_size, self.stride, self.pad_mode, self.padding, self.dilation,
+                self.ceil_mode,
+            ),
+            self.return_indices,
+        )  # fmt: skip
+
+    return function_cell(
+        __name__, name, getattr(pooling, f"max_pool{axes}d"), attributes=attributes, run=run, base=_Pool,
+        inputs="x", example=example, prints=prints,
+    )  # fmt: skip
+
+
+def _avg(axes: int, attributes: dict[str, Attribute], example: str, prints: str) -> Any:
+    name = f"AvgPool{axes}d"
+
+    def run(self: Any, x: Any) -> Any:
+        return avg_pooled(
+            name, axes, x, self.kernel_size, self.stride, self.pad_mode, self.padding, self.ceil_mode,
+            self.count_include_pad, getattr(self, "divisor_override", None),
+        )  # fmt: skip
+
+    return function_cell(
+        __name__, name, getattr(pooling, f"avg_pool{axes}d"), attributes=attributes, run=run, base=_Pool,
+        inputs="x", example=example, prints=prints,
+    )  # fmt: skip
+
+
+_OF_MAX = ("dilation", "return_indices", "ceil_mode")
+_OF_AVG = ("ceil_mode", "count_include_pad")
+
+MaxPool1d = _max(1, _windows(*_OF_MAX), "nn.MaxPool1d(2, 2)(Tensor([[[1.0, 5.0, 2.0, 0.0]]]))", "[[[5. 2.]]]")
+MaxPool2d = _max(
+    2, _windows(*_OF_MAX, "data_format"),
+    'nn.MaxPool2d(3, 2, "same")(ops.ones((1, 2, 7, 7))).shape', "(1, 2, 4, 4)",
+)  # fmt: skip
+MaxPool3d = _max(
+    3, _windows(*_OF_MAX), "nn.MaxPool3d(2, 2)(ops.ones((1, 2, 4, 4, 4))).shape", "(1, 2, 2, 2, 2)"
+)
+AvgPool1d = _avg(1, _windows(*_OF_AVG), "nn.AvgPool1d(2, 2)(Tensor([[[1.0, 5.0, 2.0, 0.0]]]))", "[[[3. 1.]]]")
+AvgPool2d = _avg(
+    2, _windows(*_OF_AVG, "divisor_override", "data_format"),
+    'nn.AvgPool2d(3, 2, "same")(ops.ones((1, 2, 7, 7))).shape', "(1, 2, 4, 4)",
+)  # fmt: skip
+AvgPool3d = _avg(
+    3, _windows(*_OF_AVG, "divisor_override"),
+    "nn.AvgPool3d(2, 2)(ops.ones((1, 2, 4, 4, 4))).shape", "(1, 2, 2, 2, 2)",
+)  # fmt: skip
+
+
+def _adaptive(kind: str, axes: int, shape: Any, prints: str) -> Any:
+    name = f"Adaptive{kind}Pool{axes}d"
+    attributes = {"output_size": anything("an int, None, or a tuple of them")}
+    if kind == "Max" and axes > 1:
+        attributes["return_indices"] = boolean(False)
+    return function_cell(
+        __name__, name, getattr(pooling, f"adaptive_{kind.lower()}_pool{axes}d"), attributes=attributes,
+        example=f"nn.{name}(2)(ops.ones({shape})).shape", prints=prints,
+    )  # fmt: skip
+
+
+AdaptiveAvgPool1d = _adaptive("Avg", 1, (1, 3, 5), "(1, 3, 2)")
+AdaptiveAvgPool2d = _adaptive("Avg", 2, (1, 3, 5, 5), "(1, 3, 2, 2)")
+AdaptiveAvgPool3d = _adaptive("Avg", 3, (1, 3, 5, 5, 5), "(1, 3, 2, 2, 2)")
+AdaptiveMaxPool1d = _adaptive("Max", 1, (1, 3, 5), "(1, 3, 2)")
+AdaptiveMaxPool2d = _adaptive("Max", 2, (1, 3, 5, 5), "(1, 3, 2, 2)")
+AdaptiveMaxPool3d = _adaptive("Max", 3, (1, 3, 5, 5, 5), "(1, 3, 2, 2, 2)")
+
+__all__ = list(function_cells(globals()))
