@@ -16,9 +16,10 @@ from mindgrad.common.parameter import Parameter
 from mindgrad.frontend import state
 from mindgrad.primitives.random import STATE_WORDS
 
-__all__ = ["RANDOM_STATE", "get_seed", "set_seed"]
+__all__ = ["RANDOM_STATE", "get_seed", "set_seed", "times_seeded"]
 
 _seed: int | None = None
+_times = 0
 
 
 def _words(seed: int) -> list[int]:
@@ -57,7 +58,7 @@ def set_seed(seed: int) -> None:
     >>> print((ms.ops.standard_normal((2,)) == first).all())
     True
     """
-    global _seed
+    global _seed, _times
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
         raise TypeError(f"The argument 'seed' must be type of int, but got {seed!r}.")
     seed = int(seed)
@@ -71,7 +72,7 @@ def set_seed(seed: int) -> None:
         )
     np.random.seed(seed if seed < 2**32 else _words(seed))  # noqa: NPY002 - programs draw from it
     state.write(RANDOM_STATE, Parameter(_initial_state(seed)).value())
-    _seed = seed
+    _seed, _times = seed, _times + 1
 
 
 def get_seed() -> int | None:
@@ -83,3 +84,8 @@ def get_seed() -> int | None:
     7
     """
     return _seed
+
+
+def times_seeded() -> int:
+    """How often a seed was set: it changes with every call of :func:`set_seed`, of the same seed too."""
+    return _times

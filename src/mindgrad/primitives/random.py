@@ -12,6 +12,10 @@ where ``s₁, s₂`` are the seeds of the operator that draws. The state has six
 
 of which an operator with seeds of its own uses ``other`` in place of ``seed``. Each draw counts as one
 call: it gives the bits, and the state for the next draw.
+
+Uniform numbers are made of bits by other rows. Exponential and normal ones are rows of their own, which
+say that they are finite: in ``log`` and ``sqrt`` the derivative of what they are multiplied with would have
+to expect infinity.
 """
 
 from __future__ import annotations
@@ -21,13 +25,13 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import uint32
+from mindgrad.core.dtype import DType, float32, float64, uint32
 from mindgrad.core.types import Shape, TensorType, tensor_type
-from mindgrad.primitives.batching import at_front
+from mindgrad.primitives.batching import at_front, placed
 from mindgrad.primitives.kinds import constant
 from mindgrad.primitives.samples import case, fixed
 
-__all__ = ["STATE_WORDS", "random_bits", "threefry"]
+__all__ = ["STATE_WORDS", "exponential", "normal", "random_bits", "threefry"]
 
 #: how many words the state has
 STATE_WORDS = 6
@@ -125,7 +129,7 @@ def _xla(jax: Any, state: Any, shape: Shape, seeds: tuple[int, int]) -> tuple[An
     even, odd = lax.fori_loop(
         0,
         _GROUPS,
-        lambda group, words: _group(*words, rotations[group % 2], injected[group + 1]),
+        lambda group, words: _group(words[0], words[1], rotations[group % 2], injected[group + 1]),
         (even, odd),
     )
     found = numbers.stack([even, odd], 1).reshape(-1)[:count].reshape(shape)
@@ -165,5 +169,80 @@ random_bits = constant(
         case(fixed(_STATE), shape=(5,), seeds=(7, 8), accepts="any"),
         case(fixed(_STATE), shape=(0, 2), seeds=(0, 0), accepts="any"),
         case(fixed(np.stack([_STATE, _STATE + 1])), shape=(), seeds=(0, 1), accepts="any"),
+    ],
+)
+
+
+# --- numbers made of bits ---------------------------------------------------------------------------
+
+
+def _inside(words: Any, dtype: DType) -> Any:
+    """Numbers above 0, at most 1: (w + ½) / 2³², in double precision of two words."""
+    wide = dtype.numpy.type
+    if dtype is float32:
+        return (words[0].astype(wide) + wide(0.5)) * wide(2.0**-32)
+    low = (words[1].astype(wide) + wide(0.5)) * wide(2.0**-64)
+    return words[0].astype(wide) * wide(2.0**-32) + low
+
+
+def _fraction(words: Any, dtype: DType) -> Any:
+    """Numbers from 0 to below 1, in steps of 2⁻²⁴, or 2⁻⁵³ of two words."""
+    wide = dtype.numpy.type
+    if dtype is float32:
+        return (words[0] >> np.uint32(8)).astype(wide) * wide(2.0**-24)
+    low = (words[1] >> np.uint32(6)).astype(wide) * wide(2.0**-53)
+    return (words[0] >> np.uint32(5)).astype(wide) * wide(2.0**-27) + low
+
+
+def _exponential(numbers: Any, words: Any, dtype: DType) -> Any:
+    return -numbers.log(_inside(words, dtype))
+
+
+def _normal(numbers: Any, words: Any, dtype: DType) -> Any:
+    half = words.shape[0] // 2
+    wide = dtype.numpy.type
+    radius = numbers.sqrt(wide(-2) * numbers.log(_inside(words[:half], dtype)))
+    angle = wide(2 * math.pi) * _fraction(words[half:], dtype)
+    return numbers.stack([radius * numbers.cos(angle), radius * numbers.sin(angle)])
+
+
+def _words_rule(name: str, per_number: int, results: tuple[int, ...]) -> Any:
+    def rule(words: TensorType, dtype: DType) -> TensorType:
+        if dtype not in (float32, float64):
+            raise TypeError(f"For '{name}', the numbers must be Float32 or Float64, but got {dtype}.")
+        needed = per_number * (1 if dtype is float32 else 2)
+        if words.dtype is not uint32 or words.shape[:1] != (needed,):
+            raise TypeError(f"For '{name}', the words must be {needed} rows of UInt32, but got {words}.")
+        return tensor_type(dtype, (*results, *words.shape[1:]))
+
+    return rule
+
+
+#: ``exponential(words, dtype)``: −log u, exponentially distributed
+exponential = constant(
+    "exponential",
+    type_rule=_words_rule("exponential", 1, ()),
+    numpy=lambda words, dtype: _exponential(np, words, dtype),
+    xla=lambda jax, words, dtype: _exponential(jax.numpy, words, dtype),
+    batch=lambda size, xs, at, dtype: (exponential(placed(size, xs[0], at[0], 1), dtype=dtype), 0),
+    samples=[
+        case(fixed(np.array([[0, 1, 2**31, 2**32 - 1]], np.uint32)), dtype=float32, accepts="any"),
+        case(fixed(np.array([[0, 5, 2**32 - 1]] * 2, np.uint32)), dtype=float64, accepts="any"),
+    ],
+)
+
+#: ``normal(words, dtype)``: pairs of normal numbers, √(−2 log u) · (cos 2πv, sin 2πv)
+#: (G. E. P. Box, M. E. Muller, *A note on the generation of random normal deviates*, 1958)
+normal = constant(
+    "normal",
+    type_rule=_words_rule("normal", 2, (2,)),
+    numpy=lambda words, dtype: _normal(np, words, dtype),
+    xla=lambda jax, words, dtype: _normal(jax.numpy, words, dtype),
+    batch=lambda size, xs, at, dtype: (normal(placed(size, xs[0], at[0], 1), dtype=dtype), 1),
+    samples=[
+        case(
+            fixed(np.array([[0, 1, 2**32 - 1], [7, 2**30, 2**31]], np.uint32)), dtype=float32, accepts="any"
+        ),
+        case(fixed(np.array([[0, 2**32 - 1], [5, 6]] * 2, np.uint32)), dtype=float64, accepts="any"),
     ],
 )

@@ -1,0 +1,153 @@
+"""Dropout: elements, or whole channels, set to zero at random, and the others made larger.
+
+    y = x · mask / (1 − p)        mask: 1 with probability 1 − p, else 0
+
+so that the mean of y is x (N. Srivastava et al., *Dropout: a simple way to prevent neural networks from
+overfitting*, 2014). The derivative is that of a product with a constant: gradients pass where elements did.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops.drawing import NO_SEEDS, combined, seeds_of, with_probability
+from mindgrad.ops.operands import broadcast_to, cast, operand
+from mindgrad.ops.reduction import flag
+from mindgrad.primitives import arithmetic
+
+__all__ = ["dropout", "dropout1d", "dropout2d", "dropout3d"]
+
+
+def probability(operator: str, name: str, value: Any, open_below: bool = False) -> float:
+    """A probability, as a float; ``open_below``: it must not be 0.
+
+    Raises:
+        TypeError: it is no number.
+        ValueError: it is outside of 0 to 1.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"For '{operator}', the '{name}' must be a float, but got {value!r}.")
+    if not (0 < value <= 1 if open_below else 0 <= value <= 1):
+        bounds = "(0, 1]" if open_below else "[0, 1]"
+        raise ValueError(f"For '{operator}', the '{name}' must be in the range {bounds}, but got {value}.")
+    return float(value)
+
+
+def masked(
+    operator: str, x: Any, keep: float, seeds: tuple[int, int], shared_axes: int = 0
+) -> tuple[Tensor, Tensor]:
+    """``x`` with elements dropped, and the truth values that say which are kept.
+
+    Args:
+        operator: what errors name.
+        x: the input, of a floating-point type.
+        keep: the probability that an element is kept.
+        seeds: those of the operator.
+        shared_axes: how many axes, counted from the last, are kept or dropped together.
+
+    Raises:
+        TypeError: ``x`` is no tensor of a floating-point type.
+    """
+    tensor = operand(x, operator)
+    if not tensor.dtype.is_inexact:
+        raise TypeError(
+            f"For '{operator}', the input must be of a floating-point type, but its type is {tensor.dtype}."
+        )
+    shape = (*tensor.shape[: tensor.ndim - shared_axes], *[1] * shared_axes)
+    kept = with_probability(operator, keep, shape, seeds)
+    factor = cast(kept, tensor.dtype)
+    if 0 < keep < 1:
+        factor = combined(arithmetic.mul, factor, 1 / keep)
+    return apply(arithmetic.mul, tensor, broadcast_to(factor, tensor.shape)), broadcast_to(kept, tensor.shape)
+
+
+def dropout(input: Any, p: float = 0.5, training: bool = True, seed: int | None = None) -> Tensor:
+    """``input`` with each element set to zero with probability ``p``, the others divided by 1 − p.
+
+    Args:
+        input: a tensor of a floating-point type.
+        p: the probability that an element is dropped.
+        training: without it the input is returned as it is.
+        seed: a seed of this call's own.
+
+    Raises:
+        TypeError: an argument has another type.
+        ValueError: ``p`` is outside of 0 to 1.
+
+    >>> import mindgrad as ms
+    >>> ms.set_seed(1)
+    >>> found = ms.ops.dropout(ms.ops.ones(1000), 0.2)
+    >>> print(f"{(found == 0).sum().item() / 1000:.1f}, {found.max().item():.2f}")
+    0.2, 1.25
+    >>> print(ms.ops.dropout(ms.Tensor([1.0, 2.0]), 0.5, training=False))
+    [1. 2.]
+    """
+    share = probability("Dropout", "p", p)
+    seeds = seeds_of("Dropout", seed)
+    if not flag(training, "Dropout", "training") or share == 0:
+        return operand(input, "Dropout")
+    return masked("Dropout", input, 1 - share, seeds)[0]
+
+
+def _channels(operator: str, x: Any, p: Any, training: Any, axes: int) -> Tensor:
+    share = probability(operator, "p", p)
+    tensor = operand(x, operator)
+    ranks = (axes + 1, axes + 2)
+    if tensor.ndim not in ranks:
+        raise ValueError(
+            f"For '{operator}', the input must have {' or '.join(map(str, ranks))} axes, but its shape is "
+            f"{tensor.shape}."
+        )
+    if not flag(training, operator, "training") or share == 0:
+        return tensor
+    return masked(operator, tensor, 1 - share, NO_SEEDS, axes)[0]
+
+
+def dropout1d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
+    """:func:`dropout` of whole channels: all elements of the last axis together.
+
+    Args:
+        input: a tensor of shape (N, C, L) or (C, L).
+        p: the probability that a channel is dropped.
+        training: without it the input is returned as it is.
+
+    Raises:
+        TypeError: an argument has another type.
+        ValueError: ``p`` is outside of 0 to 1, or the input has another number of axes.
+
+    >>> from mindgrad import ops
+    >>> found = ops.dropout1d(ops.ones((2, 3, 4)))
+    >>> print((found == found[:, :, :1]).all())
+    True
+    """
+    return _channels("Dropout1d", input, p, training, 1)
+
+
+def dropout2d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
+    """:func:`dropout` of whole channels: all elements of the last two axes of (N, C, H, W) together.
+
+    Arguments and errors are those of :func:`dropout1d`; the shape may be (C, H, W) too.
+
+    >>> from mindgrad import ops
+    >>> found = ops.dropout2d(ops.ones((2, 3, 4, 4)))
+    >>> print((found == found[:, :, :1, :1]).all())
+    True
+    """
+    return _channels("Dropout2D", input, p, training, 2)
+
+
+def dropout3d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
+    """:func:`dropout` of whole channels: all elements of the last three axes of (N, C, D, H, W) together.
+
+    Arguments and errors are those of :func:`dropout1d`; the shape may be (C, D, H, W) too.
+
+    >>> from mindgrad import ops
+    >>> found = ops.dropout3d(ops.ones((2, 3, 2, 2, 2)))
+    >>> print((found == found[:, :, :1, :1, :1]).all())
+    True
+    """
+    return _channels("Dropout3D", input, p, training, 3)

@@ -1,0 +1,341 @@
+"""Random numbers: uniform, normal, Laplace and Bernoulli distributed ones, and integers.
+
+Every call gives new numbers, the same ones after ``mindgrad.set_seed``, whether it runs operator by operator
+or compiled. Gradients go through the parameters of a distribution where its numbers are a function of
+these and of noise that does not depend on them: ``mean + stddev · noise`` (D. P. Kingma, M. Welling,
+*Auto-encoding variational Bayes*, 2014).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import DType, as_dtype, float32, int64, promote
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops.arguments import varargs, whole_number
+from mindgrad.ops.drawing import (
+    exponentials,
+    floating,
+    fractions,
+    integers,
+    normals,
+    parameters,
+    require,
+    seeds_of,
+    shape_of,
+    with_probability,
+)
+from mindgrad.ops.flow import stop_gradient
+from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, inexact, operand
+from mindgrad.ops.places import known
+from mindgrad.primitives import arithmetic
+from mindgrad.primitives.unstacking import unstack
+
+__all__ = [
+    "bernoulli", "laplace", "normal", "rand", "rand_like", "randint", "randint_like", "randn",
+    "randn_like", "standard_laplace", "standard_normal", "uniform",
+]  # fmt: skip
+
+
+# --- normal ------------------------------------------------------------------------------------------
+
+
+def standard_normal(shape: Any, seed: int | None = None) -> Tensor:
+    """Normal numbers of mean 0 and variance 1, as Float32.
+
+    Args:
+        shape: the shape, an int or a tuple or list of ints.
+        seed: a seed of this call's own; without it all calls share the one of ``set_seed``.
+
+    Raises:
+        TypeError: ``shape`` holds something that is no int, or ``seed`` is no int.
+        ValueError: a size or the seed is negative.
+
+    >>> import mindgrad as ms
+    >>> ms.set_seed(1)
+    >>> ms.ops.standard_normal((2, 3)).shape
+    (2, 3)
+    """
+    return normals(
+        "StandardNormal", shape_of("StandardNormal", shape), float32, seeds_of("StandardNormal", seed)
+    )
+
+
+def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tensor:
+    """Normal numbers ``mean + stddev · noise``, differentiable with respect to both.
+
+    Args:
+        shape: the shape; it broadcasts with those of ``mean`` and ``stddev``.
+        mean: the mean, a number or tensor.
+        stddev: the standard deviation, a number or tensor, not negative.
+        seed: a seed of this call's own.
+
+    Returns:
+        Tensor of the common shape, Float32, or Float64 if a parameter is.
+
+    Raises:
+        TypeError: an argument has another type.
+        ValueError: the shapes do not broadcast, or ``stddev`` is negative.
+
+    >>> import mindgrad as ms
+    >>> ms.set_seed(1)
+    >>> print(ms.ops.normal((3,), ms.Tensor(5.0), 0.0))
+    [5. 5. 5.]
+    >>> print(ms.grad(lambda mean: ms.ops.normal((3,), mean, 2.0))(ms.Tensor(5.0)))
+    3.0
+    """
+    whole, dtype, (centre, width) = parameters("Normal", shape, {"mean": mean, "stddev": stddev})
+    require("Normal", "stddev", width, lambda v: v >= 0, "at least 0")
+    noise = normals("Normal", whole, dtype, seeds_of("Normal", seed))
+    return apply(arithmetic.add, centre, apply(arithmetic.mul, width, noise))
+
+
+def randn(*size: Any, dtype: Any = None, seed: int | None = None) -> Tensor:
+    """Normal numbers of mean 0 and variance 1: ``randn(2, 3)`` or ``randn((2, 3))``.
+
+    Args:
+        size: the shape, without any the result has no axes.
+        dtype: a floating-point type, by default Float32.
+        seed: a seed of this call's own.
+
+    Raises:
+        TypeError: ``size`` holds something that is no int, or ``dtype`` is no floating-point type.
+        ValueError: a size is negative.
+
+    >>> from mindgrad import ops
+    >>> ops.randn(2, 3).shape
+    (2, 3)
+    """
+    return normals(
+        "Randn", shape_of("Randn", varargs(size)), floating("Randn", dtype), seeds_of("Randn", seed)
+    )
+
+
+def randn_like(input: Any, seed: int | None = None, *, dtype: Any = None) -> Tensor:
+    """Normal numbers in the shape of ``input`` and, unless ``dtype`` is given, of its element type.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.randn_like(Tensor([[1.0, 2.0]])).shape
+    (1, 2)
+    """
+    like = operand(input, "RandnLike")
+    return randn(like.shape, dtype=like.dtype if dtype is None else dtype, seed=seed)
+
+
+# --- uniform -----------------------------------------------------------------------------------------
+
+
+def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype: Any = float32) -> Tensor:
+    """Uniform numbers from ``minval`` to ``maxval``; of an integer type, from ``minval`` to below ``maxval``.
+
+        minval + (maxval − minval) · noise        noise from 0 to below 1
+
+    Args:
+        shape: the shape; it broadcasts with those of ``minval`` and ``maxval``.
+        minval, maxval: numbers or tensors; for integers, ints or integer tensors.
+        seed: a seed of this call's own.
+        dtype: a floating-point type (Float64 is used if a bound has it), or Int32 or Int64.
+
+    Returns:
+        Tensor of the common shape, differentiable with respect to the bounds unless they are integers.
+
+    Raises:
+        TypeError: an argument has another type.
+        ValueError: the shapes do not broadcast, or ``minval`` is not below ``maxval``.
+
+    >>> import mindgrad as ms
+    >>> ms.set_seed(1)
+    >>> found = ms.ops.uniform((100,), 2.0, 3.0)
+    >>> print((found >= 2).all(), (found <= 3).all())
+    True True
+    """
+    wanted = as_dtype(dtype)
+    seeds = seeds_of("Uniform", seed)
+    if wanted.kind == "int":
+        return _integers("Uniform", shape, minval, maxval, wanted, seeds)
+    floating("Uniform", wanted)
+    whole, wide, (low, high) = parameters("Uniform", shape, {"minval": minval, "maxval": maxval})
+    width = apply(arithmetic.sub, high, low)
+    require("Uniform", "maxval", width, lambda v: v > 0, "above the 'minval', with a distance above 0")
+    noise = fractions("Uniform", whole, wide, seeds)
+    return cast(apply(arithmetic.add, low, apply(arithmetic.mul, width, noise)), promote(wanted, wide))
+
+
+def rand(*size: Any, dtype: Any = None, seed: int | None = None) -> Tensor:
+    """Uniform numbers from 0 to below 1: ``rand(2, 3)`` or ``rand((2, 3))``; arguments as for :func:`randn`.
+
+    >>> from mindgrad import ops
+    >>> found = ops.rand(2, 3)
+    >>> print(found.shape, (found < 1).all())
+    (2, 3) True
+    """
+    return fractions("Rand", shape_of("Rand", varargs(size)), floating("Rand", dtype), seeds_of("Rand", seed))
+
+
+def rand_like(input: Any, seed: int | None = None, *, dtype: Any = None) -> Tensor:
+    """Uniform numbers in the shape of ``input`` and, unless ``dtype`` is given, of its element type.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.rand_like(Tensor([[1.0, 2.0]])).shape
+    (1, 2)
+    """
+    like = operand(input, "RandLike")
+    return rand(like.shape, dtype=like.dtype if dtype is None else dtype, seed=seed)
+
+
+# --- integers ----------------------------------------------------------------------------------------
+
+
+def randint(low: Any, high: Any, size: Any, seed: int | None = None, *, dtype: Any = None) -> Tensor:
+    """Integers from ``low`` to below ``high``, all with the same probability.
+
+    Args:
+        low, high: ints, or integer tensors that broadcast with ``size``.
+        size: the shape.
+        seed: a seed of this call's own.
+        dtype: an integer type, by default Int64.
+
+    Raises:
+        TypeError: an argument has another type.
+        ValueError: ``low`` is not below ``high``, or a bound does not fit the type.
+
+    >>> import mindgrad as ms
+    >>> ms.set_seed(1)
+    >>> found = ms.ops.randint(1, 7, (100,))
+    >>> print(found.min(), found.max(), found.dtype)
+    1 6 Int64
+    """
+    wanted = int64 if dtype is None else as_dtype(dtype)
+    return _integers("RandInt", size, low, high, wanted, seeds_of("RandInt", seed))
+
+
+def randint_like(input: Any, low: Any, high: Any, seed: int | None = None, *, dtype: Any = None) -> Tensor:
+    """Integers from ``low`` to below ``high`` in the shape of ``input``, by default of its element type.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.randint_like(Tensor([1, 2]), 0, 5).dtype
+    mindspore.int64
+    """
+    like = operand(input, "RandIntLike")
+    return randint(low, high, like.shape, seed, dtype=like.dtype if dtype is None else dtype)
+
+
+def _integers(operator: str, shape: Any, low: Any, high: Any, dtype: DType, seeds: tuple[int, int]) -> Tensor:
+    if dtype.kind not in ("int", "uint"):
+        raise TypeError(f"For '{operator}', the 'dtype' must be an integer type, but got {dtype}.")
+    whole = shape_of(operator, shape)
+    bounds: list[Any] = []
+    for name, value in (("low", low), ("high", high)):
+        if isinstance(value, Tensor) and (value.size != 1 or known(operand(value, operator)) is None):
+            bound = operand(value, operator)
+            if bound.dtype.kind != "int":
+                raise TypeError(
+                    f"For '{operator}', the bound '{name}' must be an int or a tensor of ints, but its type "
+                    f"is {bound.dtype}."
+                )
+            whole = broadcast_shapes(operator, whole, bound.shape)
+            bounds.append(bound)
+        else:
+            if isinstance(value, Tensor):
+                whole = broadcast_shapes(operator, whole, value.shape)
+                value = value.numpy().reshape(-1)[0]
+            bounds.append(whole_number(value, operator, name))
+    if all(isinstance(bound, int) for bound in bounds):
+        limits = np.iinfo(dtype.numpy)
+        if not bounds[0] < bounds[1]:
+            raise ValueError(
+                f"For '{operator}', the lower bound must be below the upper one, but got {bounds[0]} and "
+                f"{bounds[1]}."
+            )
+        if bounds[0] < limits.min or bounds[1] - 1 > limits.max:
+            raise ValueError(
+                f"For '{operator}', integers from {bounds[0]} to {bounds[1]} do not fit the type {dtype}."
+            )
+        if bounds[1] > 2**63:
+            raise ValueError(f"For '{operator}', the upper bound must be at most 2**63, but got {bounds[1]}.")
+    else:
+        values = [known(x) if isinstance(x, Tensor) else np.asarray(x) for x in bounds]
+        if values[0] is not None and values[1] is not None and not (values[0] < values[1]).all():
+            raise ValueError(f"For '{operator}', each lower bound must be below its upper one.")
+    return integers(operator, whole, bounds[0], bounds[1], dtype, seeds)
+
+
+# --- others ------------------------------------------------------------------------------------------
+
+
+def standard_laplace(shape: Any, seed: int | None = None) -> Tensor:
+    """Laplace distributed numbers of mean 0 and scale 1, of density exp(−|x|) / 2, as Float32.
+
+    >>> from mindgrad import ops
+    >>> ops.standard_laplace((2, 3)).shape
+    (2, 3)
+    """
+    whole = shape_of("StandardLaplace", shape)
+    return _laplace_noise("StandardLaplace", whole, float32, seeds_of("StandardLaplace", seed))
+
+
+def _laplace_noise(operator: str, shape: tuple[int, ...], dtype: DType, seeds: tuple[int, int]) -> Tensor:
+    """The difference of two exponentially distributed numbers."""
+    one, two = apply(unstack, exponentials(operator, (2, *shape), dtype, seeds))
+    return apply(arithmetic.sub, one, two)
+
+
+def laplace(shape: Any, mean: Any, lambda_param: Any, seed: int | None = None) -> Tensor:
+    """Laplace distributed numbers ``mean + lambda_param · noise``, differentiable with respect to both.
+
+        density(x) = exp(−|x − mean| / λ) / (2 λ)
+
+    Args:
+        shape: the shape; it broadcasts with those of the parameters.
+        mean: the mean, a number or tensor.
+        lambda_param: the scale λ, a positive number or tensor.
+        seed: a seed of this call's own.
+
+    Raises:
+        TypeError: an argument has another type.
+        ValueError: the shapes do not broadcast, or ``lambda_param`` is not positive.
+
+    >>> import mindgrad as ms
+    >>> ms.ops.laplace((2, 3), 0.0, ms.Tensor(1.0)).shape
+    (2, 3)
+    """
+    whole, dtype, (centre, width) = parameters("Laplace", shape, {"mean": mean, "lambda_param": lambda_param})
+    require("Laplace", "lambda_param", width, lambda v: v > 0, "above 0")
+    noise = _laplace_noise("Laplace", whole, dtype, seeds_of("Laplace", seed))
+    return apply(arithmetic.add, centre, apply(arithmetic.mul, width, noise))
+
+
+def bernoulli(input: Any, p: Any = 0.5, seed: int | None = None) -> Tensor:
+    """Ones with probability ``p`` and zeros, in the shape and of the element type of ``input``.
+
+    Args:
+        input: a tensor; its values do not matter.
+        p: the probability, a number or a tensor that broadcasts to ``input``, from 0 to 1.
+        seed: a seed of this call's own.
+
+    Raises:
+        TypeError: an argument has another type.
+        ValueError: ``p`` is outside of 0 to 1, or its shape does not fit.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.bernoulli(Tensor([5.0, 5.0]), 1.0))
+    [1. 1.]
+    """
+    like = operand(input, "Bernoulli")
+    seeds = seeds_of("Bernoulli", seed)
+    share = inexact(operand(p, "Bernoulli"))
+    require("Bernoulli", "p", share, lambda v: (v >= 0) & (v <= 1), "from 0 to 1")
+    if not isinstance(p, Tensor):
+        return cast(with_probability("Bernoulli", float(p), like.shape, seeds), like.dtype)
+    if broadcast_shapes("Bernoulli", like.shape, share.shape) != like.shape:
+        raise ValueError(
+            f"For 'Bernoulli', the shape of 'p' must broadcast to that of 'input', {like.shape}, but got "
+            f"{share.shape}."
+        )
+    dtype = promote(float32, share.dtype)
+    drawn = fractions("Bernoulli", like.shape, dtype, seeds)
+    found = apply(arithmetic.less, drawn, broadcast_to(cast(stop_gradient(share), dtype), like.shape))
+    return cast(found, like.dtype)

@@ -1,0 +1,245 @@
+"""Choosing at random: permutations, categories by their probabilities, places of a mask.
+
+What is chosen is an index, so it has no derivative; what is read there has that of the read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import as_dtype, bool_, float64, int32, int64, uint64
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import cumulative, indexing, ordering, padding
+from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.drawing import bits, combined, exponentials, fractions, require, seeds_of
+from mindgrad.ops.flow import stop_gradient
+from mindgrad.ops.operands import broadcast_to, cast, choose, inexact, operand
+from mindgrad.ops.places import known
+from mindgrad.primitives import arithmetic, elementwise, logic, structural
+from mindgrad.primitives.sorting import argsort
+from mindgrad.primitives.unstacking import unstack
+
+__all__ = [
+    "choice_with_mask", "multinomial", "multinomial_with_replacement", "random_categorical", "randperm",
+    "shuffle",
+]  # fmt: skip
+
+
+def _order(operator: str, size: int, seeds: tuple[int, int]) -> Tensor:
+    """The numbers below ``size`` in random order, as Int32: those of random numbers of 64 bits, sorted."""
+    high, low = (cast(each, uint64) for each in apply(unstack, bits(operator, (2, size), seeds)))
+    keys = apply(logic.bitwise_or, combined(logic.shift_left, high, 32), low)
+    return apply(argsort, keys, axis=0, descending=False)
+
+
+def randperm(n: int, seed: int | None = 0, offset: int = 0, dtype: Any = int64) -> Tensor:
+    """The integers from 0 to n − 1 in random order, all orders with the same probability.
+
+    Args:
+        n: how many.
+        seed: a seed of this call's own; 0 or ``None`` for none.
+        offset: a second one.
+        dtype: the element type, by default Int64.
+
+    Raises:
+        TypeError: an argument is no int.
+        ValueError: one is negative, or n − 1 does not fit ``dtype``.
+
+    >>> from mindgrad import ops
+    >>> print(ops.sort(ops.randperm(4))[0])
+    [0 1 2 3]
+    """
+    if isinstance(n, Tensor):
+        n = known(operand(n, "Randperm"))  # type: ignore[assignment]
+        if n is None:
+            raise ValueError(
+                "For 'Randperm', the 'n' must be known while the program is compiled, for the shape of the "
+                "result depends on it. Give an int."
+            )
+    count = whole_number(n, "Randperm", "n", least=0)
+    wanted = as_dtype(dtype)
+    largest = 2**11 if wanted.is_float else np.iinfo(wanted.numpy).max
+    if wanted.kind not in ("int", "uint", "float") or (count - 1 > largest and wanted.itemsize < 4):
+        raise ValueError(f"For 'Randperm', the integers below {count} do not fit the type {wanted}.")
+    return cast(_order("Randperm", count, seeds_of("Randperm", seed, offset)), wanted)
+
+
+def shuffle(x: Any, seed: int | None = None) -> Tensor:
+    """The slices of ``x`` along its first axis in random order; the derivative moves with them.
+
+    Args:
+        x: a tensor with at least one axis.
+        seed: a seed of this call's own.
+
+    Raises:
+        TypeError: ``x`` is no tensor, or ``seed`` no int.
+        ValueError: ``x`` has no axis.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.shuffle(Tensor([3.0, 3.0])))
+    [3. 3.]
+    """
+    tensor = operand(x, "RandomShuffle")
+    if not tensor.ndim:
+        raise ValueError("For 'RandomShuffle', the input must have at least one axis.")
+    order = _order("RandomShuffle", tensor.shape[0], seeds_of("RandomShuffle", seed))
+    return indexing.gather(tensor, order, 0)
+
+
+def multinomial(input: Any, num_samples: int, replacement: bool = True, seed: int | None = None) -> Tensor:
+    """Numbers of categories, drawn with the probabilities ``input``.
+
+    With replacement each draw is one of its own, by the inverse of the distribution function; without, no
+    category is drawn twice: those that come first when each waits for an exponentially distributed time
+    (the exponential form of P. S. Efraimidis, P. G. Spirakis, *Weighted random sampling*, 2006).
+
+    Args:
+        input: the probabilities, a vector or the rows of a matrix, not negative; each row is divided by
+            its sum.
+        num_samples: how many to draw of each row.
+        replacement: whether a category can be drawn more than once.
+        seed: a seed of this call's own.
+
+    Returns:
+        Tensor of Int32, of the shape ``(num_samples,)`` or ``(rows, num_samples)``.
+
+    Raises:
+        TypeError: an argument has another type.
+        ValueError: ``input`` has no axis or more than two, a probability is negative or not finite, a sum is
+            0; without replacement, there are fewer categories with a probability above 0 than draws.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.multinomial(Tensor([0.0, 5.0, 0.0]), 4))
+    [1 1 1 1]
+    """
+    return _multinomial("Multinomial", input, num_samples, replacement, seeds_of("Multinomial", seed))
+
+
+def _multinomial(
+    operator: str, input: Any, num_samples: Any, replacement: Any, seeds: tuple[int, int]
+) -> Tensor:
+    weights = cast(inexact(stop_gradient(operand(input, operator))), float64)
+    count = whole_number(num_samples, operator, "num_samples", least=0)
+    if not isinstance(replacement, bool):
+        raise TypeError(f"For '{operator}', the 'replacement' must be a bool, but got {replacement!r}.")
+    if weights.ndim not in (1, 2) or not weights.shape[-1]:
+        raise ValueError(
+            f"For '{operator}', the probabilities must be a vector or a matrix with at least one column, but "
+            f"their shape is {weights.shape}."
+        )
+    require(operator, "input", weights, lambda v: (v >= 0) & np.isfinite(v), "finite and not negative")
+    values = known(weights)
+    if values is not None:
+        possible = np.count_nonzero(values, axis=-1)
+        least = 1 if replacement else count
+        if (possible < least).any():
+            raise ValueError(
+                f"For '{operator}', each row must have at least {least} probabilities above 0"
+                f"{'' if replacement else ', one per draw without replacement'}, but one has "
+                f"{possible.min()}."
+            )
+    rows = weights.shape[:-1]
+    if replacement:
+        sums = cumulative.cumsum(weights, -1)
+        total = sums[..., -1:]  # type: ignore[index]
+        drawn = fractions(operator, (*rows, count), float64, seeds)
+        return ordering.searchsorted(
+            sums, apply(arithmetic.mul, drawn, broadcast_to(total, drawn.shape)), out_int32=True, right=True
+        )
+    waits = exponentials(operator, weights.shape, float64, seeds)
+    # of what cannot be drawn x / 0 is infinite
+    times = apply(arithmetic.div, combined(arithmetic.add, waits, 2.0**-70), weights)
+    places = apply(argsort, times, axis=len(rows), descending=False)
+    return places[..., :count]  # type: ignore[index]
+
+
+def multinomial_with_replacement(
+    x: Any, seed: int | None, offset: int, numsamples: int, replacement: bool = False
+) -> Tensor:
+    """:func:`multinomial` with its arguments in another order, two seeds, and Int64 results.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.multinomial_with_replacement(Tensor([0.0, 5.0]), 2, 5, 3, True))
+    [1 1 1]
+    """
+    name = "MultinomialWithReplacement"
+    return cast(_multinomial(name, x, numsamples, replacement, seeds_of(name, seed, offset)), int64)
+
+
+def random_categorical(logits: Any, num_sample: int, seed: int | None = 0, dtype: Any = int64) -> Tensor:
+    """Numbers of categories, drawn with probabilities softmax(``logits``), row by row.
+
+    Args:
+        logits: a matrix; −∞ for what is never drawn.
+        num_sample: how many to draw of each row, with replacement.
+        seed: a seed of this call's own; 0 or ``None`` for none.
+        dtype: the type of the result, an integer type.
+
+    Raises:
+        TypeError: an argument has another type.
+        ValueError: ``logits`` is no matrix.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.random_categorical(Tensor([[0.0, 200.0]]), 3))
+    [[1 1 1]]
+    """
+    scores = inexact(stop_gradient(operand(logits, "RandomCategorical")))
+    if scores.ndim != 2:
+        raise ValueError(
+            f"For 'RandomCategorical', the 'logits' must be a matrix, but their shape is {scores.shape}."
+        )
+    wide = cast(scores, float64)
+    shifted = wide - wide.max(1, keepdims=True)  # type: ignore[operator, attr-defined]
+    seeds = seeds_of("RandomCategorical", seed)
+    found = _multinomial("RandomCategorical", apply(elementwise.exp, shifted), num_sample, True, seeds)
+    return cast(found, as_dtype(dtype))
+
+
+def choice_with_mask(input_x: Any, count: int = 256, seed: int | None = None) -> tuple[Tensor, Tensor]:
+    """Places where ``input_x`` is true, ``count`` of them, chosen at random and in random order.
+
+    Args:
+        input_x: a tensor of truth values, of one to five axes.
+        count: how many places.
+        seed: a seed of this call's own.
+
+    Returns:
+        The places, Int32 of shape ``(count, axes)``, and which of them were chosen, Bool of shape
+        ``(count,)``: where fewer elements are true, the places of the rest are 0.
+
+    Raises:
+        TypeError: ``input_x`` holds no truth values, or an argument is no int.
+        ValueError: ``input_x`` has no axis or more than five, or ``count`` is not positive.
+
+    >>> from mindgrad import Tensor, ops
+    >>> places, chosen = ops.choice_with_mask(Tensor([False, True, False]), 2)
+    >>> print(places.tolist(), chosen)
+    [[1], [0]] [ True False]
+    """
+    name = "RandomChoiceWithMask"
+    mask = operand(input_x, name)
+    number = whole_number(count, name, "count", least=1)
+    if mask.dtype is not bool_:
+        raise TypeError(f"For '{name}', the input must hold truth values, but its type is {mask.dtype}.")
+    if not 1 <= mask.ndim <= 5:
+        raise ValueError(
+            f"For '{name}', the input must have one to five axes, but its shape is {mask.shape}."
+        )
+    size = mask.size
+    flat = apply(structural.reshape, mask, shape=(size,))
+    order = _order(name, size, seeds_of(name, seed))
+    # what is false comes last: the order is that of the places in a random order, true ones moved before
+    first = apply(argsort, cast(indexing.gather(flat, order, 0), int32), axis=0, descending=True)
+    found = indexing.gather(order, first[:number], 0)  # type: ignore[index]
+    chosen = indexing.gather(flat, found, 0)
+    if size < number:
+        found, chosen = (padding.padded(x, [(0, number - size)], "constant") for x in (found, chosen))
+    rest: Any = choose(chosen, found, 0)
+    columns = []
+    for length in reversed(mask.shape):
+        columns.append(apply(structural.reshape, rest % length, shape=(number, 1)))
+        rest = rest // length
+    return apply(structural.concatenate, *reversed(columns), axis=1), chosen
