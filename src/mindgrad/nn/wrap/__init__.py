@@ -1,3 +1,20 @@
 """Cells around a net: with its loss, with its gradient, one training step."""
 
-__all__: list[str] = []
+from mindgrad.nn.wrap.cell_wrapper import (
+    ParameterUpdate,
+    TrainOneStepCell,
+    WithEvalCell,
+    WithGradCell,
+    WithLossCell,
+)
+from mindgrad.nn.wrap.grad_reducer import DistributedGradReducer
+from mindgrad.nn.wrap.loss_scale import (
+    DynamicLossScaleUpdateCell,
+    FixedLossScaleUpdateCell,
+    TrainOneStepWithLossScaleCell,
+)
+
+__all__ = [
+    "DistributedGradReducer", "DynamicLossScaleUpdateCell", "FixedLossScaleUpdateCell", "ParameterUpdate",
+    "TrainOneStepCell", "TrainOneStepWithLossScaleCell", "WithEvalCell", "WithGradCell", "WithLossCell",
+]  # fmt: skip

@@ -1,0 +1,185 @@
+"""Mixed precision for training loops of your own: loss scalers, and which Cells compute in half precision."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from mindgrad import ops
+from mindgrad.common.dtype import float32, int32
+from mindgrad.common.parameter import Parameter
+from mindgrad.core.tensor import Tensor
+from mindgrad.nn.hyperparameters import positive, positive_int
+from mindgrad.nn.wrap.loss_scale import all_finite as _all_finite
+from mindgrad.nn.wrap.loss_scale import multiplied
+from mindgrad.train.amp import (
+    auto_mixed_precision,
+    build_train_network,
+    custom_mixed_precision,
+    get_black_list,
+    get_white_list,
+)
+from mindgrad.train.loss_scale_manager import DynamicLossScaleManager, FixedLossScaleManager, LossScaleManager
+
+__all__ = [
+    "DynamicLossScaleManager", "DynamicLossScaler", "FixedLossScaleManager", "LossScaleManager", "LossScaler",
+    "StaticLossScaler", "all_finite", "auto_mixed_precision", "build_train_network", "custom_mixed_precision",
+    "get_black_list", "get_white_list", "init_status",
+]  # fmt: skip
+
+
+def all_finite(inputs: Any, status: Any = None) -> Tensor:
+    """Whether no element of the given tensors is infinite or NaN.
+
+    Args:
+        inputs: a Tensor, or a tuple or list of them.
+        status: accepted for compatibility.
+
+    Returns:
+        0-D Bool Tensor.
+
+    Raises:
+        TypeError: there is no Tensor.
+
+    >>> import mindgrad as ms
+    >>> print(ms.amp.all_finite((ms.Tensor([1.0]), ms.Tensor([float("nan")]))))
+    False
+    """
+    return _all_finite(inputs)
+
+
+def init_status() -> Tensor:
+    """What some loops hand to :func:`all_finite`: a Tensor of zeros that nothing depends on.
+
+    >>> import mindgrad as ms
+    >>> ms.amp.init_status().shape
+    (8,)
+    """
+    return ops.zeros((8,), float32)
+
+
+class LossScaler(ABC):
+    """What loss scalers are derived from: ``scale``, ``unscale`` and ``adjust``.
+
+    >>> import mindgrad as ms
+    >>> issubclass(ms.amp.StaticLossScaler, ms.amp.LossScaler)
+    True
+    """
+
+    @abstractmethod
+    def scale(self, inputs: Any) -> Any:
+        """The loss, a Tensor or a tuple of them, times the scale."""
+
+    @abstractmethod
+    def unscale(self, inputs: Any) -> Any:
+        """Gradients, a Tensor or a tuple of them, divided by the scale."""
+
+    @abstractmethod
+    def adjust(self, grads_finite: Any) -> Any:
+        """Let the scale follow a step.
+
+        Args:
+            grads_finite: whether its gradients were finite, a 0-D Bool Tensor.
+        """
+
+
+class StaticLossScaler(LossScaler):
+    """A scale that stays.
+
+    Args:
+        scale_value: the scale.
+
+    Raises:
+        TypeError, ValueError: it is no number above 0.
+
+    >>> import mindgrad as ms
+    >>> scaler = ms.amp.StaticLossScaler(1024.0)
+    >>> print(scaler.scale(ms.Tensor(2.0)), scaler.unscale((ms.Tensor([512.0]),))[0])
+    2048.0 [0.5]
+    """
+
+    def __init__(self, scale_value: float) -> None:
+        self.scale_value = Tensor(positive("StaticLossScaler", "scale_value", scale_value), float32)
+
+    def scale(self, inputs: Any) -> Any:
+        """The loss, a Tensor or a tuple of them, times the scale."""
+        return multiplied(inputs, self.scale_value)
+
+    def unscale(self, inputs: Any) -> Any:
+        """Gradients, a Tensor or a tuple of them, divided by the scale."""
+        return multiplied(inputs, ops.reciprocal(self.scale_value))
+
+    def adjust(self, grads_finite: Any) -> bool:
+        """``False``: the scale stays."""
+        return False
+
+
+class DynamicLossScaler(LossScaler):
+    """A scale that shrinks after an overflow and grows after ``scale_window`` steps without one.
+
+    Args:
+        scale_value: the scale at first.
+        scale_factor: what it is multiplied with or divided by.
+        scale_window: how many steps without overflow it takes to grow.
+
+    Attributes:
+        scale_value: the scale, a Parameter.
+        counter: how many steps without overflow there were, a Parameter.
+
+    Raises:
+        TypeError, ValueError: an argument is of another type or not above 0.
+
+    In a training step, eager or compiled:
+
+    >>> import mindgrad as ms
+    >>> w = ms.Parameter(ms.Tensor([3.0]), name="w")
+    >>> optimizer = ms.nn.SGD([w], 0.25)
+    >>> scaler = ms.amp.DynamicLossScaler(1024, 2, 10)
+    >>> gradient = ms.value_and_grad(lambda x: scaler.scale(((w - x) ** 2).sum()), None, optimizer.parameters)
+    >>> @ms.jit
+    ... def step(x):
+    ...     loss, gradients = gradient(x)
+    ...     gradients = scaler.unscale(gradients)
+    ...     finite = ms.amp.all_finite(gradients)
+    ...     if finite:
+    ...         optimizer(gradients)
+    ...     scaler.adjust(finite)
+    ...     return scaler.unscale(loss)
+    >>> print(step(ms.Tensor([1.0])), w.value(), scaler.scale_value.value())
+    4.0 [2.] 1024.0
+    >>> _ = step(ms.Tensor([float("nan")]))
+    >>> print(w.value(), scaler.scale_value.value())
+    [2.] 512.0
+    """
+
+    def __init__(self, scale_value: float, scale_factor: float, scale_window: int) -> None:
+        owner = "DynamicLossScaler"
+        value = Tensor(positive(owner, "scale_value", scale_value), float32)
+        self.scale_value: Any = Parameter(value, name="scale_value", requires_grad=False)
+        self.counter: Any = Parameter(Tensor(0, int32), name="counter", requires_grad=False)
+        self.scale_factor = positive(owner, "scale_factor", scale_factor)
+        self.scale_window = positive_int(owner, "scale_window", scale_window)
+
+    def scale(self, inputs: Any) -> Any:
+        """The loss, a Tensor or a tuple of them, times the scale."""
+        return multiplied(inputs, self.scale_value.value())
+
+    def unscale(self, inputs: Any) -> Any:
+        """Gradients, a Tensor or a tuple of them, divided by the scale."""
+        return multiplied(inputs, ops.reciprocal(self.scale_value))
+
+    def adjust(self, grads_finite: Any) -> bool:
+        """Let the scale follow a step; gives ``True``.
+
+        Args:
+            grads_finite: whether its gradients were finite, a bool or a 0-D Bool Tensor.
+        """
+        finite = grads_finite if isinstance(grads_finite, Tensor) else Tensor(bool(grads_finite))
+        finite = ops.reshape(finite, ())
+        scale = self.scale_value.value()
+        grown = scale * self.scale_factor
+        is_due = ops.logical_and(ops.equal(self.counter, self.scale_window - 1), ops.isfinite(grown))
+        shrunk = ops.maximum(scale / self.scale_factor, 1.0)
+        ops.assign(self.scale_value, ops.select(finite, ops.select(is_due, grown, scale), shrunk))
+        ops.assign(self.counter, (self.counter + 1) % self.scale_window * ops.cast(finite, int32))
+        return True

@@ -1,0 +1,284 @@
+"""Cells around a net: with its loss, with its gradient, one training step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindgrad import ops
+from mindgrad.common import dtype
+from mindgrad.common.parameter import Parameter, ParameterTuple
+from mindgrad.core.tensor import Tensor
+from mindgrad.functional.gradient import value_and_grad
+from mindgrad.nn.cell import Cell
+from mindgrad.nn.optim.optimizer import Optimizer
+
+__all__ = ["ParameterUpdate", "TrainOneStepCell", "WithEvalCell", "WithGradCell", "WithLossCell"]
+
+
+class WithLossCell(Cell):
+    """A net with its loss: ``loss_fn(backbone(data), label)``.
+
+    Args:
+        backbone: the net.
+        loss_fn: the loss, a Cell or function of the net's output and the label.
+
+    Inputs:
+        ``data``, ``label``: Tensors, or structures of them.
+
+    Outputs:
+        What ``loss_fn`` gives.
+
+    Raises:
+        TypeError: ``backbone`` is no Cell, or ``loss_fn`` cannot be called.
+
+    >>> import mindgrad as ms
+    >>> class Twice(ms.nn.Cell):
+    ...     def construct(self, x):
+    ...         return 2 * x
+    >>> net = ms.nn.WithLossCell(Twice(), lambda y, label: ((y - label) ** 2).mean())
+    >>> print(net(ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 4.0])))
+    0.5
+    """
+
+    def __init__(self, backbone: Any, loss_fn: Callable[..., Any]) -> None:
+        super().__init__(auto_prefix=False)
+        self._backbone = _cell("WithLossCell", "backbone", backbone)
+        self._loss_fn = _callable("WithLossCell", "loss_fn", loss_fn)
+
+    def construct(self, data: Any, label: Any) -> Any:
+        """See the class."""
+        return self._loss_fn(self._backbone(data), label)
+
+    @property
+    def backbone_network(self) -> Cell:
+        """The net."""
+        return self._backbone
+
+
+class WithEvalCell(Cell):
+    """A net with its loss, for evaluation: ``(loss, output, label)``.
+
+    Args:
+        network: the net.
+        loss_fn: the loss, a Cell or function of the net's output and the label.
+        add_cast_fp32: whether to convert the net's output to Float32 first.
+
+    Inputs:
+        ``data``, ``label``: Tensors, or structures of them.
+
+    Outputs:
+        ``(loss, output, label)``.
+
+    Raises:
+        TypeError: ``network`` is no Cell, or ``loss_fn`` cannot be called.
+
+    >>> import mindgrad as ms
+    >>> class Twice(ms.nn.Cell):
+    ...     def construct(self, x):
+    ...         return 2 * x
+    >>> net = ms.nn.WithEvalCell(Twice(), lambda y, label: ((y - label) ** 2).mean())
+    >>> print(*net(ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 4.0])))
+    0.5 [2. 4.] [1. 4.]
+    """
+
+    def __init__(self, network: Any, loss_fn: Callable[..., Any], add_cast_fp32: bool = False) -> None:
+        super().__init__(auto_prefix=False)
+        self._network = _cell("WithEvalCell", "network", network)
+        self._loss_fn = _callable("WithEvalCell", "loss_fn", loss_fn)
+        self.add_cast_fp32 = bool(add_cast_fp32)
+
+    def construct(self, data: Any, label: Any) -> Any:
+        """See the class."""
+        output = self._network(data)
+        if self.add_cast_fp32:
+            output, label = [_as_float32(each) for each in (output, label)]
+        return self._loss_fn(output, label), output, label
+
+
+def _as_float32(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return type(value)(map(_as_float32, value))
+    is_float = isinstance(value, Tensor) and value.dtype.is_float
+    return ops.cast(value, dtype.float32) if is_float else value
+
+
+class WithGradCell(Cell):
+    """The gradients of a net's loss with respect to its trainable Parameters.
+
+    Args:
+        network: the net.
+        loss_fn: the loss; ``None``: ``network`` gives it itself.
+        sens: what scales the gradients; ``None``: nothing.
+
+    Inputs:
+        What ``network`` takes, and with ``loss_fn`` the label.
+
+    Outputs:
+        A tuple of gradients, in the order of ``network.trainable_params()``.
+
+    Raises:
+        TypeError: ``network`` is no Cell, or ``loss_fn`` cannot be called.
+
+    >>> import mindgrad as ms
+    >>> class Scale(ms.nn.Cell):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.factor = ms.Parameter(ms.Tensor([3.0]), name="factor")
+    ...     def construct(self, x):
+    ...         return self.factor * x
+    >>> net = ms.nn.WithGradCell(Scale(), lambda y, label: (y - label).sum())
+    >>> print(*net(ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 4.0])))
+    [3.]
+    """
+
+    def __init__(self, network: Any, loss_fn: Callable[..., Any] | None = None, sens: Any = None) -> None:
+        super().__init__(auto_prefix=False)
+        self.network = _cell("WithGradCell", "network", network)
+        self.loss_fn = loss_fn
+        self.weights = ParameterTuple(network.trainable_params())
+        self.sens = sens
+        self.network_with_loss = network if loss_fn is None else WithLossCell(network, loss_fn)
+
+    def construct(self, *inputs: Any) -> Any:
+        """See the class."""
+        return loss_and_gradients(self.network_with_loss, self.weights, inputs, self.sens)[1]
+
+
+def loss_and_gradients(network: Any, weights: Any, inputs: Any, sens: Any = None) -> tuple[Any, Any]:
+    """``(loss, gradients of sens · loss)`` from one run of ``network``; ``sens`` of ``None`` is 1."""
+    if sens is None or (isinstance(sens, (int, float)) and sens == 1):
+        return value_and_grad(network, None, weights)(*inputs)
+
+    def scaled(*args: Any) -> Any:
+        loss = network(*args)
+        if not isinstance(loss, Tensor):
+            raise TypeError(
+                f"a net that is trained with a scaled loss must return one Tensor, the loss, but "
+                f"{type(network).__name__} returned a {type(loss).__name__}."
+            )
+        return loss * ops.cast(sens, loss.dtype), loss
+
+    (_, loss), gradients = value_and_grad(scaled, None, weights, has_aux=True)(*inputs)
+    return loss, gradients
+
+
+class TrainOneStepCell(Cell):
+    """One training step: the loss, its gradients, and the optimiser's update.
+
+    In GRAPH_MODE a step is one compiled program, which replaces the Parameters and the optimiser's
+    state in place. Derived classes define a ``construct`` of their own with the attributes below.
+
+    Args:
+        network: a net that returns its loss.
+        optimizer: changes the Parameters that it was made with.
+        sens: what the loss is multiplied with before it is differentiated.
+        return_grad: whether a step gives the gradients too.
+
+    Inputs:
+        What ``network`` takes.
+
+    Outputs:
+        The loss, not scaled; with ``return_grad`` ``(loss, gradients by name)``.
+
+    Attributes:
+        network, optimizer, sens: see above.
+        weights: the optimiser's Parameters.
+        grad: ``GradOperation(get_by_list=True, sens_param=True)``.
+        grad_no_sens: ``GradOperation(get_by_list=True)``.
+        grad_reducer: what is applied to gradients before the optimiser; nothing, with one process.
+
+    Raises:
+        TypeError: ``network`` is no Cell, ``optimizer`` no Optimizer, or ``sens`` no number.
+
+    >>> import mindgrad as ms
+    >>> class Distance(ms.nn.Cell):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.w = ms.Parameter(ms.Tensor([3.0]), name="w")
+    ...     def construct(self, x):
+    ...         return ((self.w - x) ** 2).sum()
+    >>> net = Distance()
+    >>> step = ms.nn.TrainOneStepCell(net, ms.nn.SGD(net.trainable_params(), 0.25))
+    >>> print(step(ms.Tensor([1.0])), net.w.value())
+    4.0 [2.]
+    """
+
+    def __init__(self, network: Any, optimizer: Any, sens: Any = 1.0, return_grad: bool = False) -> None:
+        super().__init__(auto_prefix=False)
+        owner = type(self).__name__
+        self.network = _cell(owner, "network", network)
+        self.network.set_grad()
+        if not isinstance(optimizer, Optimizer) and not hasattr(optimizer, "parameters"):
+            raise TypeError(
+                f"For '{owner}', the 'optimizer' must be an Optimizer, but got {type(optimizer).__name__}."
+            )
+        if sens is not None and not isinstance(sens, (int, float, Tensor)):
+            raise TypeError(f"For '{owner}', the 'sens' must be a number, but got {type(sens).__name__}.")
+        self.optimizer = optimizer
+        self.weights = optimizer.parameters
+        self.grad = ops.GradOperation(get_by_list=True, sens_param=True)
+        self.grad_no_sens = ops.GradOperation(get_by_list=True)
+        self.sens = sens
+        self.return_grad = bool(return_grad)
+        self.reducer_flag = False
+        self.grad_reducer = ops.identity
+
+    def construct(self, *inputs: Any) -> Any:
+        """See the class."""
+        loss, gradients = loss_and_gradients(self.network, self.weights, inputs, self.sens)
+        gradients = self.grad_reducer(gradients)
+        self.optimizer(gradients)
+        if self.return_grad:
+            names = [parameter.name for parameter in self.weights]
+            return loss, dict(zip(names, gradients, strict=True))
+        return loss
+
+
+class ParameterUpdate(Cell):
+    """Lets a Parameter be its input, and gives it back.
+
+    Args:
+        param: the Parameter.
+
+    Inputs:
+        ``x``: a Tensor of its shape.
+
+    Outputs:
+        ``x``.
+
+    Raises:
+        TypeError: ``param`` is no Parameter.
+
+    >>> import mindgrad as ms
+    >>> w = ms.Parameter(ms.Tensor([3.0]), name="w")
+    >>> print(ms.nn.ParameterUpdate(w)(ms.Tensor([5.0])), w.value())
+    [5.] [5.]
+    """
+
+    def __init__(self, param: Any) -> None:
+        super().__init__(auto_prefix=False)
+        if not isinstance(param, Parameter):
+            raise TypeError(
+                f"For 'ParameterUpdate', the 'param' must be a Parameter, but got {type(param).__name__}."
+            )
+        self._param = param
+
+    def construct(self, x: Any) -> Any:
+        """See the class."""
+        ops.assign(self._param, x)
+        return x
+
+
+def _cell(owner: str, name: str, value: Any) -> Any:
+    if not isinstance(value, Cell):
+        raise TypeError(f"For '{owner}', the '{name}' must be a Cell, but got {type(value).__name__}.")
+    return value
+
+
+def _callable(owner: str, name: str, value: Any) -> Any:
+    if not callable(value):
+        raise TypeError(
+            f"For '{owner}', the '{name}' must be a Cell or function, but got {type(value).__name__}."
+        )
+    return value

@@ -1,0 +1,236 @@
+"""Training with a scaled loss, for types of few digits: steps whose gradients overflow are left out.
+
+Small gradients vanish in Float16. The loss is multiplied with a scale before it is differentiated and
+the gradients are divided by it; where one is infinite or NaN, the Parameters stay and the scale shrinks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindgrad import ops
+from mindgrad._base.tree import flatten
+from mindgrad.common import dtype
+from mindgrad.common.parameter import Parameter
+from mindgrad.core.tensor import Tensor
+from mindgrad.frontend.flow import RUNTIME
+from mindgrad.nn.cell import Cell
+from mindgrad.nn.hyperparameters import positive, positive_int
+from mindgrad.nn.wrap.cell_wrapper import TrainOneStepCell, loss_and_gradients
+
+__all__ = ["DynamicLossScaleUpdateCell", "FixedLossScaleUpdateCell", "TrainOneStepWithLossScaleCell"]
+
+
+def all_finite(tensors: Any) -> Any:
+    """Whether no element of any of the tensors in a structure is infinite or NaN, as a 0-D Bool Tensor."""
+    found = [ops.all(ops.isfinite(each)) for each in flatten(tensors)[0] if isinstance(each, Tensor)]
+    if not found:
+        raise TypeError("For 'all_finite', there must be at least one Tensor.")
+    result = found[0]
+    for each in found[1:]:
+        result = ops.logical_and(result, each)
+    return result
+
+
+def multiplied(tensors: Any, factor: Any) -> Any:
+    """A tensor, tuple or list times a scalar tensor, each in its own element type."""
+    if isinstance(tensors, (tuple, list)):
+        return type(tensors)([multiplied(each, factor) for each in tensors])
+    return ops.cast(tensors * factor, tensors.dtype)
+
+
+class DynamicLossScaleUpdateCell(Cell):
+    """Shrinks the loss scale after an overflow, and lets it grow after ``scale_window`` steps without one.
+
+    Args:
+        loss_scale_value: the scale at first.
+        scale_factor: what it is multiplied with or divided by.
+        scale_window: how many steps without overflow it takes to grow.
+
+    Inputs:
+        ``loss_scale``: the Parameter that holds the scale; ``overflow``: a 0-D Bool Tensor.
+
+    Outputs:
+        ``overflow``.
+
+    Raises:
+        TypeError, ValueError: an argument is of another type or not above 0.
+
+    >>> import mindgrad as ms
+    >>> scale = ms.Parameter(ms.Tensor(1024.0), name="scale_sense")
+    >>> _ = ms.nn.DynamicLossScaleUpdateCell(1024.0, 2, 1000)(scale, ms.Tensor(True))
+    >>> print(scale.value())
+    512.0
+    """
+
+    def __init__(self, loss_scale_value: float, scale_factor: float, scale_window: int) -> None:
+        super().__init__()
+        owner = "DynamicLossScaleUpdateCell"
+        self.loss_scale_value = positive(owner, "loss_scale_value", loss_scale_value)
+        self.scale_factor = positive(owner, "scale_factor", scale_factor)
+        self.scale_window = positive_int(owner, "scale_window", scale_window)
+        self.cur_iter = _counter(1, "current_iterator_step")
+        self.last_overflow_iter = _counter(0, "last_overflow_iterator_step")
+
+    def get_loss_scale(self) -> float:
+        """The scale at first."""
+        return self.loss_scale_value
+
+    def construct(self, loss_scale: Any, overflow: Any) -> Any:
+        """See the class."""
+        shrunk = ops.maximum(loss_scale / self.scale_factor, 1.0)
+        is_due = self.cur_iter - self.last_overflow_iter >= self.scale_window
+        grown = ops.select(is_due, loss_scale * self.scale_factor, loss_scale)
+        ops.assign(
+            self.last_overflow_iter,
+            ops.select(ops.logical_or(overflow, is_due), self.cur_iter, self.last_overflow_iter),
+        )
+        ops.assign(loss_scale, ops.select(overflow, shrunk, grown))
+        ops.assign_add(self.cur_iter, 1)
+        return overflow
+
+
+def _counter(value: int, name: str) -> Any:
+    return Parameter(Tensor(value, dtype.int32), name=name, requires_grad=False)
+
+
+class FixedLossScaleUpdateCell(Cell):
+    """Leaves the loss scale as it is; steps whose gradients overflow are left out.
+
+    Args:
+        loss_scale_value: the scale.
+
+    Inputs:
+        ``loss_scale``: what holds the scale; ``overflow``: a 0-D Bool Tensor.
+
+    Outputs:
+        ``overflow``.
+
+    Raises:
+        TypeError, ValueError: the scale is no number above 0.
+
+    >>> import mindgrad as ms
+    >>> print(ms.nn.FixedLossScaleUpdateCell(1024.0)(ms.Tensor(1024.0), ms.Tensor(True)))
+    True
+    """
+
+    def __init__(self, loss_scale_value: float) -> None:
+        super().__init__()
+        self.loss_scale_value = positive("FixedLossScaleUpdateCell", "loss_scale_value", loss_scale_value)
+
+    def get_loss_scale(self) -> float:
+        """The scale."""
+        return self.loss_scale_value
+
+    def construct(self, _: Any, overflow: Any) -> Any:
+        """See the class."""
+        return overflow
+
+
+class TrainOneStepWithLossScaleCell(TrainOneStepCell):
+    """One training step with a scaled loss; it is left out where gradients are infinite or NaN.
+
+    Args:
+        network: a net that returns its loss.
+        optimizer: changes the Parameters that it was made with.
+        scale_sense: a Tensor of one element, the scale; or a Cell that changes it, such as
+            :class:`DynamicLossScaleUpdateCell`.
+
+    Inputs:
+        What ``network`` takes.
+
+    Outputs:
+        ``(loss, overflow, loss scale)``: the loss not scaled, whether the step was left out, and the
+        scale of this step.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: ``scale_sense`` is a Tensor of several elements.
+
+    Derived classes may call :meth:`start_overflow_check`, :meth:`get_overflow_status` and
+    :meth:`process_loss_scale`, in this order.
+
+    >>> import mindgrad as ms
+    >>> class Distance(ms.nn.Cell):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.w = ms.Parameter(ms.Tensor([3.0]), name="w")
+    ...     def construct(self, x):
+    ...         return ((self.w - x) ** 2).sum()
+    >>> net = Distance()
+    >>> step = ms.nn.TrainOneStepWithLossScaleCell(
+    ...     net, ms.nn.SGD(net.trainable_params(), 0.25), ms.nn.DynamicLossScaleUpdateCell(1024.0, 2, 10))
+    >>> print(*step(ms.Tensor([1.0])), net.w.value())
+    4.0 False 1024.0 [2.]
+    >>> print(*step(ms.Tensor([float("inf")])), net.w.value())
+    inf True 1024.0 [2.]
+    """
+
+    def __init__(self, network: Any, optimizer: Any, scale_sense: Any) -> None:
+        super().__init__(network, optimizer, sens=None)
+        self.hyper_map = ops.HyperMap()
+        self.loss_scaling_manager = None
+        if isinstance(scale_sense, Cell):
+            self.loss_scaling_manager = scale_sense
+            value = Tensor(scale_sense.get_loss_scale(), dtype.float32)  # type: ignore[attr-defined]
+        elif isinstance(scale_sense, Tensor):
+            if scale_sense.shape not in ((), (1,)):
+                raise ValueError(
+                    f"For '{type(self).__name__}', the 'scale_sense' must be a Tensor of one element, but "
+                    f"its shape is {scale_sense.shape}."
+                )
+            value = Tensor(scale_sense)
+        else:
+            raise TypeError(
+                f"For '{type(self).__name__}', the 'scale_sense' must be a Cell or Tensor, but got "
+                f"{type(scale_sense).__name__}."
+            )
+        self.scale_sense = Parameter(value, name="scale_sense", requires_grad=False)
+
+    def construct(self, *inputs: Any) -> Any:
+        """See the class."""
+        scale = self.scale_sense.value()
+        factor = ops.reshape(scale, ())
+        loss, gradients = loss_and_gradients(self.network, self.weights, inputs, factor)
+        gradients = self.grad_reducer(multiplied(gradients, ops.reciprocal(factor)))
+        overflow = self.process_loss_scale(self.get_overflow_status(False, gradients))
+        unless(overflow, lambda: self.optimizer(gradients))
+        return loss, overflow, scale
+
+    def set_sense_scale(self, sens: Any) -> None:
+        """Change the scale, for a ``scale_sense`` that is a Tensor.
+
+        Args:
+            sens: a Tensor of its shape.
+
+        Raises:
+            TypeError: it is no Tensor.
+            ValueError: it has another shape.
+        """
+        if not isinstance(sens, Tensor):
+            raise TypeError(f"For 'set_sense_scale', 'sens' must be a Tensor, but got {type(sens).__name__}.")
+        self.scale_sense.set_data(sens)
+
+    def start_overflow_check(self, pre_cond: Any, compute_input: Any) -> tuple[Any, Any]:
+        """``(False, compute_input)``: nothing has to be prepared."""
+        return False, compute_input
+
+    def get_overflow_status(self, status: Any, compute_output: Any) -> Any:
+        """Whether one of the tensors in ``compute_output`` is infinite or NaN, as a 0-D Bool Tensor."""
+        return ops.logical_not(all_finite(compute_output))
+
+    def process_loss_scale(self, overflow: Any) -> Any:
+        """Let the scale follow ``overflow``, which is given back."""
+        if self.loss_scaling_manager is not None:
+            return self.loss_scaling_manager(self.scale_sense, overflow)
+        return overflow
+
+
+def unless(test: Any, action: Callable[[], Any]) -> None:
+    """``if not test: action()``, also where ``test`` is a tensor of the program being compiled."""
+
+    def act() -> None:
+        action()
+
+    RUNTIME.if_(test, lambda: None, act, lambda: (), lambda _: None, ())

@@ -1,0 +1,255 @@
+"""Mixed precision: which Cells of a net compute in half precision, and training steps made for that.
+
+===== ========================================================== =======================
+level what computes in half precision                            loss scale by default
+===== ========================================================== =======================
+O0    nothing                                                    none
+O1    the Cells in ``AMP_WHITE_LIST``                            none
+O2    everything but the Cells in ``AMP_BLACK_LIST``             moves with overflows
+O3    everything                                                 none
+===== ========================================================== =======================
+
+Parameters stay as they are; what they and the inputs are converted to is the Cell's business
+(``Cell.to_float``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindgrad import ops
+from mindgrad._base.tree import map_leaves
+from mindgrad.common.dtype import bfloat16, float16, float32
+from mindgrad.core.tensor import Tensor
+from mindgrad.nn.cell import Cell
+from mindgrad.nn.wrap.cell_wrapper import TrainOneStepCell, WithLossCell
+from mindgrad.nn.wrap.loss_scale import TrainOneStepWithLossScaleCell
+from mindgrad.train.loss_scale_manager import DynamicLossScaleManager
+
+__all__ = [
+    "AMP_BLACK_LIST", "AMP_WHITE_LIST", "auto_mixed_precision", "build_train_network",
+    "custom_mixed_precision", "get_black_list", "get_white_list",
+]  # fmt: skip
+
+#: names of the Cells that compute in half precision at level O1
+AMP_WHITE_LIST = (
+    "Conv1d", "Conv1dTranspose", "Conv2d", "Conv2dTranspose", "Conv3d", "Conv3dTranspose", "Dense", "GRU",
+    "GRUCell", "LSTM", "LSTMCell", "PReLU", "RNN", "RNNCell",
+)  # fmt: skip
+#: names of the Cells that keep single precision at level O2
+AMP_BLACK_LIST = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LayerNorm", "SyncBatchNorm")
+
+_LEVELS = ("O0", "O1", "O2", "O3", "auto")
+
+
+def get_white_list() -> list[str]:
+    """The names of the Cells that compute in half precision at level O1.
+
+    >>> from mindgrad import amp
+    >>> "Dense" in amp.get_white_list()
+    True
+    """
+    return list(AMP_WHITE_LIST)
+
+
+def get_black_list() -> list[str]:
+    """The names of the Cells that keep single precision at level O2.
+
+    >>> from mindgrad import amp
+    >>> "LayerNorm" in amp.get_black_list()
+    True
+    """
+    return list(AMP_BLACK_LIST)
+
+
+def _named(cell: Cell, names: Any) -> bool:
+    """Whether a Cell is of a class, or derived from one, that is listed by name or itself."""
+    return any(kind.__name__ in names or kind in names for kind in type(cell).__mro__)
+
+
+def _outputs_as(wanted: Any) -> Callable[..., Any]:
+    def convert(cell: Cell, inputs: Any, output: Any) -> Any:
+        return map_leaves(lambda x: ops.cast(x, wanted) if _is_float(x) else x, output)
+
+    return convert
+
+
+def _is_float(x: Any) -> bool:
+    return isinstance(x, Tensor) and x.dtype.is_float
+
+
+def auto_mixed_precision(network: Any, amp_level: str = "O0", dtype: Any = float16) -> Any:
+    """Let a net compute in half precision, as its level says; see the table of the module.
+
+    The net itself is changed, and given back. Its outputs are Float32 at each level but O0. At level O1
+    single operators that are called outside of the listed Cells keep their precision.
+
+    Args:
+        network: the net, a Cell.
+        amp_level: ``"O0"``, ``"O1"``, ``"O2"``, ``"O3"``, or ``"auto"``, which is O2.
+        dtype: float16 or bfloat16.
+
+    Returns:
+        ``network``.
+
+    Raises:
+        TypeError: ``network`` is no Cell.
+        ValueError: there is no such level, or ``dtype`` is another type.
+
+    >>> import mindgrad as ms
+    >>> class Scale(ms.nn.Cell):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.factor = ms.Parameter(2.0 + 2.0**-12)
+    ...     def construct(self, x):
+    ...         return self.factor * x
+    >>> ms.amp.auto_mixed_precision(Scale(), "O3")(ms.Tensor([1.0]))
+    Tensor(shape=[1], dtype=Float32, value= [ 2.00000000e+00])
+    """
+    _check_cell("auto_mixed_precision", network)
+    if amp_level not in _LEVELS:
+        raise ValueError(
+            f"For 'auto_mixed_precision', the 'amp_level' must be one of {', '.join(_LEVELS)}, but got "
+            f"{amp_level!r}."
+        )
+    _check_half("auto_mixed_precision", dtype)
+    level = "O2" if amp_level == "auto" else amp_level
+    if level == "O1":
+        return custom_mixed_precision(network, white_list=list(AMP_WHITE_LIST), dtype=dtype)
+    if level == "O2":
+        return custom_mixed_precision(network, black_list=list(AMP_BLACK_LIST), dtype=dtype)
+    if level == "O3":
+        return custom_mixed_precision(network, black_list=[], dtype=dtype)
+    return network
+
+
+def custom_mixed_precision(
+    network: Any,
+    *,
+    white_list: list[Any] | None = None,
+    black_list: list[Any] | None = None,
+    dtype: Any = float16,
+) -> Any:
+    """Let a net compute in half precision: the Cells of a list, or all but those of a list.
+
+    Args:
+        network: the net, a Cell, which is changed.
+        white_list: classes of Cells, or their names, that compute in half precision.
+        black_list: those that do not; just one of the lists must be given.
+        dtype: float16 or bfloat16.
+
+    Returns:
+        ``network``, whose outputs are Float32.
+
+    Raises:
+        TypeError: ``network`` is no Cell.
+        ValueError: none or both of the lists are given, or ``dtype`` is another type.
+
+    >>> import mindgrad as ms
+    >>> class Scale(ms.nn.Cell):
+    ...     def construct(self, x):
+    ...         return x + 2.0**-12
+    >>> print(ms.amp.custom_mixed_precision(Scale(), white_list=[Scale])(ms.Tensor([1.0])))
+    [1.]
+    """
+    owner = "custom_mixed_precision"
+    _check_cell(owner, network)
+    _check_half(owner, dtype)
+    if (white_list is None) == (black_list is None):
+        raise ValueError(f"For '{owner}', give either a 'white_list' or a 'black_list'.")
+    if white_list is not None:
+        for _, cell in network.cells_and_names():
+            if _named(cell, white_list):
+                cell.to_float(dtype)
+                cell.register_forward_hook(_outputs_as(float32))
+        return network
+    network.to_float(dtype)
+    for _, cell in network.cells_and_names():
+        if black_list and _named(cell, black_list):
+            cell.to_float(float32)
+            if cell is not network:
+                cell.register_forward_hook(_outputs_as(dtype))
+    network.register_forward_hook(_outputs_as(float32))
+    return network
+
+
+def _check_cell(owner: str, network: Any) -> None:
+    if not isinstance(network, Cell):
+        raise TypeError(f"For '{owner}', the 'network' must be a Cell, but got {type(network).__name__}.")
+
+
+def _check_half(owner: str, dtype: Any) -> None:
+    if dtype not in (float16, bfloat16):
+        raise ValueError(f"For '{owner}', the 'dtype' must be float16 or bfloat16, but got {dtype}.")
+
+
+def build_train_network(
+    network: Any,
+    optimizer: Any,
+    loss_fn: Any = None,
+    level: str = "O0",
+    boost_level: str = "O0",
+    **kwargs: Any,
+) -> TrainOneStepCell:
+    """A training step of a net, in mixed precision if ``level`` says so.
+
+    Args:
+        network: the net, which is changed as in :func:`auto_mixed_precision`.
+        optimizer: changes the Parameters that it was made with.
+        loss_fn: the loss; ``None``: ``network`` gives it itself.
+        level: see the table of the module.
+        boost_level: accepted for compatibility.
+        **kwargs: instead of what the level says, ``cast_model_type`` (float16, or float32 for nothing),
+            ``keep_batchnorm_fp32`` (whether the Cells in ``AMP_BLACK_LIST`` keep single precision) and
+            ``loss_scale_manager``.
+
+    Returns:
+        A :class:`~mindgrad.nn.TrainOneStepWithLossScaleCell` if the loss is scaled and steps may be left
+        out, else a :class:`~mindgrad.nn.TrainOneStepCell`.
+
+    Raises:
+        TypeError: an argument is of another type, or has another name.
+        ValueError: there is no such level.
+
+    >>> import mindgrad as ms
+    >>> class Distance(ms.nn.Cell):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.w = ms.Parameter(ms.Tensor([3.0]), name="w")
+    ...     def construct(self, x):
+    ...         return ((self.w - x) ** 2).sum()
+    >>> net = Distance()
+    >>> step = ms.amp.build_train_network(net, ms.nn.SGD(net.trainable_params(), 0.25))
+    >>> print(step(ms.Tensor([1.0])), net.w.value())
+    4.0 [2.]
+    """
+    owner = "build_train_network"
+    _check_cell(owner, network)
+    known = ("cast_model_type", "keep_batchnorm_fp32", "loss_scale_manager")
+    for name in kwargs:
+        if name not in known:
+            raise TypeError(f"For '{owner}', there is no option {name!r}; use {', '.join(known)}.")
+    if level not in _LEVELS:
+        raise ValueError(
+            f"For '{owner}', the 'level' must be one of {', '.join(_LEVELS)}, but got {level!r}."
+        )
+    level = "O2" if level == "auto" else level
+    model_type = kwargs.get("cast_model_type", float16 if level in ("O2", "O3") else float32)
+    keeps_normalisation = kwargs.get("keep_batchnorm_fp32", level == "O2")
+    if level == "O1":
+        auto_mixed_precision(network, "O1")
+    elif model_type is not float32:
+        kept = list(AMP_BLACK_LIST) if keeps_normalisation else []
+        custom_mixed_precision(network, black_list=kept, dtype=model_type)
+    manager = kwargs.get("loss_scale_manager", DynamicLossScaleManager() if level == "O2" else None)
+    with_loss = network if loss_fn is None else WithLossCell(network, loss_fn)
+    if manager is None:
+        step = TrainOneStepCell(with_loss, optimizer)
+    else:
+        update = manager.get_update_cell()
+        if update is not None:
+            step = TrainOneStepWithLossScaleCell(with_loss, optimizer, update)
+        else:
+            step = TrainOneStepCell(with_loss, optimizer, manager.get_loss_scale())
+    return step.set_train()
