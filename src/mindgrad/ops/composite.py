@@ -174,8 +174,8 @@ class HyperMap:
         return self._mapped(function, trees, 0)
 
     def _mapped(self, function: Callable[..., Any], trees: tuple[Any, ...], depth: int) -> Any:
-        first = trees[0]
-        kind = next((k for k in (tuple, list, dict) if isinstance(first, k)), None)
+        first: Any = trees[0]
+        kind: Any = next((k for k in (tuple, list, dict) if isinstance(first, k)), None)
         if kind is None or (depth and not self._deep):
             return entry.run(function, *trees)
         for tree in trees:
@@ -189,13 +189,13 @@ class HyperMap:
                     f"For '{type(self).__name__}', the {kind.__name__}s must have one length, but got "
                     f"{len(first)} and {len(tree)}."
                 )
-            if kind is dict and tree.keys() != first.keys():
+            if kind is dict and set(tree) != set(first):
                 raise ValueError(
                     f"For '{type(self).__name__}', the dicts must have the same keys, but got {list(first)} "
                     f"and {list(tree)}."
                 )
         if kind is dict:
-            columns = [tuple(tree[key] for tree in trees) for key in first]
+            columns: list[Any] = [tuple(tree[key] for tree in trees) for key in first]
         else:
             columns = list(zip(*trees, strict=True))
         if self.reverse:

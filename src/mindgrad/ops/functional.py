@@ -30,6 +30,7 @@ from mindgrad.ops.conversion import *  # noqa: F403
 from mindgrad.ops.convolution import *  # noqa: F403
 from mindgrad.ops.creation import *  # noqa: F403
 from mindgrad.ops.cumulative import *  # noqa: F403
+from mindgrad.ops.dropout import *  # noqa: F403
 from mindgrad.ops.extremes import *  # noqa: F403
 from mindgrad.ops.factorisation import *  # noqa: F403
 from mindgrad.ops.flow import *  # noqa: F403
@@ -49,9 +50,11 @@ from mindgrad.ops.padding import *  # noqa: F403
 from mindgrad.ops.plain import *  # noqa: F403
 from mindgrad.ops.pooling import *  # noqa: F403
 from mindgrad.ops.quantiles import *  # noqa: F403
+from mindgrad.ops.random import *  # noqa: F403
 from mindgrad.ops.rectifiers import *  # noqa: F403
 from mindgrad.ops.reduction import *  # noqa: F403
 from mindgrad.ops.rounding import *  # noqa: F403
+from mindgrad.ops.sampling import *  # noqa: F403
 from mindgrad.ops.scattering import *  # noqa: F403
 from mindgrad.ops.segments import *  # noqa: F403
 from mindgrad.ops.sequences import *  # noqa: F403
@@ -60,8 +63,9 @@ from mindgrad.ops.signs import *  # noqa: F403
 from mindgrad.ops.slices import *  # noqa: F403
 from mindgrad.ops.special import *  # noqa: F403
 from mindgrad.ops.statistics import *  # noqa: F403
+from mindgrad.ops.tapers import *  # noqa: F403
+from mindgrad.ops.variates import *  # noqa: F403
 from mindgrad.ops.vectors import *  # noqa: F403
-from mindgrad.ops.windows import *  # noqa: F403
 
 
 def dtype(x: _Tensor) -> _DType:

@@ -3,7 +3,17 @@
 Each fixes its attributes when it is made and applies the function of the same name when it is called.
 """
 
-from mindgrad.ops.operations import array_ops, linalg_ops, loss_ops, math_ops, nn_ops, other_ops, primitive
+from mindgrad.ops.operations import (
+    array_ops,
+    linalg_ops,
+    loss_ops,
+    math_ops,
+    nn_ops,
+    other_ops,
+    part_ops,
+    primitive,
+    random_ops,
+)
 from mindgrad.ops.operations.array_ops import *  # noqa: F403
 from mindgrad.ops.operations.base import Operation
 from mindgrad.ops.operations.linalg_ops import *  # noqa: F403
@@ -11,7 +21,9 @@ from mindgrad.ops.operations.loss_ops import *  # noqa: F403
 from mindgrad.ops.operations.math_ops import *  # noqa: F403
 from mindgrad.ops.operations.nn_ops import *  # noqa: F403
 from mindgrad.ops.operations.other_ops import *  # noqa: F403
+from mindgrad.ops.operations.part_ops import *  # noqa: F403
 from mindgrad.ops.operations.primitive import *  # noqa: F403
+from mindgrad.ops.operations.random_ops import *  # noqa: F403
 
 __all__ = ["Operation"]
 __all__ += array_ops.__all__
@@ -20,4 +32,6 @@ __all__ += loss_ops.__all__
 __all__ += math_ops.__all__
 __all__ += nn_ops.__all__
 __all__ += other_ops.__all__
+__all__ += part_ops.__all__
 __all__ += primitive.__all__
+__all__ += random_ops.__all__

@@ -1,0 +1,151 @@
+"""Parameters of which parts are assigned, and MindSpore's ``inplace_…``, which give new tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindgrad.core.tensor import Tensor
+from mindgrad.frontend import state
+from mindgrad.ops import layout, scattering
+from mindgrad.ops.operands import cast, operand
+from mindgrad.ops.parts import updated
+
+__all__ = [
+    "inplace_add", "inplace_index_add", "inplace_sub", "inplace_update", "scatter_div", "scatter_max",
+    "scatter_min", "scatter_mul", "scatter_nd_add", "scatter_nd_div", "scatter_nd_max", "scatter_nd_min",
+    "scatter_nd_mul", "scatter_nd_sub", "scatter_nd_update", "scatter_sub",
+]  # fmt: skip
+
+_PARTS = """{what} at ``indices`` along the first axis; a Parameter is assigned.
+
+    Args:
+        input_x: a Parameter, or a tensor, which does not change.
+        indices: integers of any shape, from 0.
+        updates: a tensor of the shape of ``indices`` and then the other axes of ``input_x``.
+
+    Returns:
+        The new value.
+
+    Raises:
+        TypeError: the indices are not integers, or the element types differ.
+        ValueError: the shape of ``updates`` does not fit.
+        IndexError: a known index is out of range.
+
+    >>> from mindgrad import Parameter, Tensor, ops
+    >>> w = Parameter(Tensor([1.0, 2.0, 3.0]), name="w")
+    >>> print(ops.{name}(w, Tensor([1]), Tensor([4.0])), w.value())
+    {prints} {prints}
+    """
+
+_PLACES = (
+    _PARTS.replace("along the first axis; ", "of shape (…, k); ")
+    .replace(
+        "integers of any shape, from 0.", "integers of shape (…, k): a place along each of the first k axes."
+    )
+    .replace("of the shape of ``indices`` and then the other axes", "of shape (…, the other axes)")
+    .replace("Tensor([1])", "Tensor([[1]])")
+    .replace("axes) of ``input_x``", "axes of ``input_x``)")
+)
+
+
+def _assigning(
+    name: str, function: Callable[[Any, Any, Any], Tensor], what: str, prints: str, by_place: bool
+) -> Callable[[Any, Any, Any], Tensor]:
+    def assigned(input_x: Any, indices: Any, updates: Any) -> Tensor:
+        index = operand(indices, name)
+        if not by_place:
+            index = layout.expand_dims(index, -1)
+        held = isinstance(input_x, Tensor) and input_x.is_parameter
+        # the stored value, whatever type the Cell that runs computes in
+        start = input_x.value() if held else operand(input_x, name)  # type: ignore[attr-defined]
+        result = function(start, index, cast(operand(updates, name, start), start.dtype) if held else updates)
+        if held:
+            state.write(input_x, result)
+        return result
+
+    assigned.__name__ = assigned.__qualname__ = name
+    assigned.__doc__ = (_PLACES if by_place else _PARTS).format(name=name, what=what, prints=prints)
+    return assigned
+
+
+_SUB = (scattering.tensor_scatter_sub, "``input_x`` less ``updates``", "[ 1. -2.  3.]")
+_MUL = (scattering.tensor_scatter_mul, "``input_x`` times ``updates``", "[1. 8. 3.]")
+_DIV = (scattering.tensor_scatter_div, "``input_x`` divided by ``updates``", "[1.  0.5 3. ]")
+_MAX = (scattering.tensor_scatter_max, "The greater one of ``input_x`` and ``updates``", "[1. 4. 3.]")
+_MIN = (scattering.tensor_scatter_min, "The smaller one of ``input_x`` and ``updates``", "[1. 2. 3.]")
+_ADD = (scattering.tensor_scatter_add, "``input_x`` plus ``updates``", "[1. 6. 3.]")
+_SET = (scattering.tensor_scatter_update, "``input_x`` with ``updates``", "[1. 4. 3.]")
+
+scatter_sub = _assigning("scatter_sub", *_SUB, False)
+scatter_mul = _assigning("scatter_mul", *_MUL, False)
+scatter_div = _assigning("scatter_div", *_DIV, False)
+scatter_max = _assigning("scatter_max", *_MAX, False)
+scatter_min = _assigning("scatter_min", *_MIN, False)
+scatter_nd_add = _assigning("scatter_nd_add", *_ADD, True)
+scatter_nd_sub = _assigning("scatter_nd_sub", *_SUB, True)
+scatter_nd_mul = _assigning("scatter_nd_mul", *_MUL, True)
+scatter_nd_div = _assigning("scatter_nd_div", *_DIV, True)
+scatter_nd_max = _assigning("scatter_nd_max", *_MAX, True)
+scatter_nd_min = _assigning("scatter_nd_min", *_MIN, True)
+scatter_nd_update = _assigning("scatter_nd_update", *_SET, True)
+
+
+# --- new tensors ------------------------------------------------------------------------------------------
+
+
+def inplace_update(x: Any, v: Any, indices: Any) -> Tensor:
+    """``x`` with the rows ``indices`` replaced by ``v``; ``x`` itself does not change.
+
+    Args:
+        x: a tensor.
+        v: a tensor of as many rows as there are indices.
+        indices: an int, a tuple of ints, or a tensor of them.
+
+    Raises:
+        IndexError: a known index is out of range.
+        ValueError: the shape of ``v`` does not fit.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.inplace_update(Tensor([1.0, 2.0]), Tensor([5.0]), 1))
+    [1. 5.]
+    """
+    return updated(x, _rows(indices), v)
+
+
+def inplace_add(x: Any, v: Any, indices: Any) -> Tensor:
+    """``x`` with ``v`` added to the rows ``indices``; arguments as for :func:`inplace_update`.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.inplace_add(Tensor([1.0, 2.0]), Tensor([5.0]), 1))
+    [1. 7.]
+    """
+    return scattering.tensor_scatter_add(x, _column(indices), v)
+
+
+def inplace_sub(x: Any, v: Any, indices: Any) -> Tensor:
+    """``x`` with ``v`` subtracted from the rows ``indices``; arguments as for :func:`inplace_update`.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.inplace_sub(Tensor([1.0, 2.0]), Tensor([5.0]), 1))
+    [ 1. -3.]
+    """
+    return scattering.tensor_scatter_sub(x, _column(indices), v)
+
+
+def inplace_index_add(var: Any, indices: Any, updates: Any, axis: int) -> Tensor:
+    """``var`` with ``updates`` added to its parts ``indices`` along ``axis``; a Parameter is assigned.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.inplace_index_add(Tensor([1.0, 2.0]), Tensor([1]), Tensor([5.0]), 0))
+    [1. 7.]
+    """
+    return scattering.index_add(var, indices, updates, axis)
+
+
+def _rows(indices: Any) -> Any:
+    return [indices] if isinstance(indices, int) else list(indices) if isinstance(indices, tuple) else indices
+
+
+def _column(indices: Any) -> Tensor:
+    return layout.expand_dims(operand(_rows(indices), "Inplace"), -1)

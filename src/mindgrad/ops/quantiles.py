@@ -1,0 +1,205 @@
+"""Reductions that look at order, or leave out what is not a number: quantiles, nansum, aminmax."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import int32
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import (
+    arithmetic,
+    extremes,
+    indexing,
+    layout,
+    limits,
+    moving,
+    ordering,
+    reduction,
+    rounding,
+)
+from mindgrad.ops.arguments import axis_in_range
+from mindgrad.ops.comparison import equal, greater, logical_not
+from mindgrad.ops.operands import cast, inexact, operand
+
+__all__ = [
+    "aminmax", "logcumsumexp", "nanmean", "nanmedian", "nanquantile", "nansum", "quantile",
+]  # fmt: skip
+
+
+def aminmax(input: Any, *, axis: Any = None, keepdims: bool = False) -> tuple[Tensor, Tensor]:
+    """The smallest and the largest element over ``axis``.
+
+    Args:
+        input: a tensor.
+        axis: an axis, several, or all with ``None``.
+        keepdims: whether these axes stay with size 1.
+
+    >>> from mindgrad import Tensor, ops
+    >>> low, high = ops.aminmax(Tensor([3.0, 1.0, 2.0]))
+    >>> print(low, high)
+    1.0 3.0
+    """
+    return extremes.amin(input, axis, keepdims), extremes.amax(input, axis, keepdims)
+
+
+# --- without what is not a number -------------------------------------------------------------------------
+
+
+def nansum(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
+    """The sum of the elements that are numbers; those that are NaN count as 0.
+
+    Args:
+        input: a tensor.
+        axis: an axis, several, or all with ``None``.
+        keepdims: whether these axes stay with size 1.
+        dtype: the element type of the result.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.nansum(Tensor([1.0, float("nan"), 2.0])))
+    3.0
+    """
+    x = operand(input, "Nansum")
+    if x.dtype.is_inexact:
+        x = indexing.where(rounding.isnan(x), 0, x)
+    return reduction.sum(x, axis, keepdims, dtype=dtype)
+
+
+def nanmean(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
+    """The mean of the elements that are numbers; NaN where there is none. Arguments as for :func:`nansum`.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.nanmean(Tensor([1.0, float("nan"), 2.0])))
+    1.5
+    """
+    x = inexact(operand(input, "Nanmean"))
+    count = reduction.sum(cast(logical_not(rounding.isnan(x)), x.dtype), axis, keepdims)
+    return arithmetic.true_divide(nansum(x, axis, keepdims, dtype=dtype), count)
+
+
+# --- quantiles --------------------------------------------------------------------------------------------
+
+
+def quantile(input: Any, q: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """The values below which a part ``q`` of the elements lies, interpolated linearly between neighbours.
+
+    With n elements x₀ ≤ … ≤ x₍ₙ₋₁₎ and p = q (n − 1) it is (1 − r) x_k + r x_{k+1} with k = ⌊p⌋, r = p − k.
+
+    Args:
+        input: a tensor of floating-point numbers; NaN among them makes the result NaN.
+        q: a number from 0 to 1, or a tensor of one axis of them.
+        axis: the axis; ``None``: all elements.
+        keepdims: whether the axis stays with size 1.
+
+    Returns:
+        Tensor without the axis; if ``q`` has an axis it stands in front.
+
+    Raises:
+        ValueError: ``q`` is not from 0 to 1 or has several axes, or ``axis`` is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.quantile(Tensor([3.0, 1.0, 2.0, 4.0]), 0.5))
+    2.5
+    """
+    return _quantile("Quantile", input, q, axis, keepdims, False)
+
+
+def nanquantile(input: Any, q: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """:func:`quantile` of the elements that are numbers; NaN where there is none.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.nanquantile(Tensor([3.0, 1.0, float("nan"), 2.0]), 0.5))
+    2.0
+    """
+    return _quantile("Nanquantile", input, q, axis, keepdims, True)
+
+
+def nanmedian(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
+    """The middle one of the elements that are numbers, of two the smaller, and where it stands.
+
+    Args:
+        input: a tensor of at least one axis.
+        axis: the axis.
+        keepdims: whether the axis stays with size 1.
+
+    Returns:
+        ``(values, places)``; where all are NaN the value is NaN.
+
+    >>> from mindgrad import Tensor, ops
+    >>> value, place = ops.nanmedian(Tensor([3.0, float("nan"), 1.0, 2.0, 4.0]))
+    >>> print(value, place)
+    2.0 3
+    """
+    x = operand(input, "Nanmedian")
+    place = axis_in_range(axis, x.ndim, "Nanmedian")
+    missing = rounding.isnan(x)
+    ordered, places = ordering.sort(indexing.where(missing, np.inf, x), place)
+    numbers = reduction.sum(cast(logical_not(missing), int32), place, True)
+    middle = arithmetic.floor_divide(limits.maximum(arithmetic.sub(numbers, 1), 0), 2)
+    value = indexing.gather_elements(ordered, place, middle)
+    value = indexing.where(equal(numbers, 0), np.nan, value)
+    found = indexing.gather_elements(places, place, middle)
+    return (value, found) if keepdims else (layout.squeeze(value, place), layout.squeeze(found, place))
+
+
+def _quantile(operator: str, input: Any, q: Any, axis: Any, keepdims: bool, leave_out: bool) -> Tensor:
+    x = inexact(operand(input, operator))
+    part = operand(q, operator, x)
+    if part.ndim > 1:
+        raise ValueError(f"For '{operator}', 'q' must have at most one axis, but its shape is {part.shape}.")
+    if part._array is not None and not ((part.numpy() >= 0) & (part.numpy() <= 1)).all():
+        raise ValueError(f"For '{operator}', 'q' must be from 0 to 1, but got {part.numpy()}.")
+    if axis is None:
+        kept: tuple[int, ...] = (1,) * x.ndim
+        x = layout.ravel(x)
+    else:
+        place = axis_in_range(axis, x.ndim, operator)
+        kept = tuple(1 if k == place else n for k, n in enumerate(x.shape))
+        x = layout.moveaxis(x, place, 0)
+    count, rest = x.shape[0], x.shape[1:]
+    if not count:
+        raise ValueError(f"For '{operator}', there are no elements to take a quantile of.")
+    missing = rounding.isnan(x)
+    absent = reduction.sum(cast(missing, x.dtype), 0)
+    ordered, _ = ordering.sort(indexing.where(missing, np.inf, x), 0)
+    last = limits.maximum(arithmetic.sub(count - 1, absent), 0) if leave_out else count - 1
+    column = layout.reshape(cast(part, x.dtype), (part.size, *(1 for _ in rest)))
+    position = moving.broadcast_to(arithmetic.mul(column, last), (part.size, *rest))
+    low = rounding.floor(position)
+    share = arithmetic.sub(position, low)
+    before = indexing.gather_elements(ordered, 0, cast(low, int32))
+    after = indexing.gather_elements(
+        ordered, 0, cast(limits.minimum(arithmetic.add(low, 1), count - 1), int32)
+    )
+    step = arithmetic.mul(share, arithmetic.sub(after, before))
+    value = indexing.where(equal(share, 0), before, arithmetic.add(before, step))
+    value = indexing.where(equal(absent, count) if leave_out else greater(absent, 0), np.nan, value)
+    shape = kept if keepdims else rest
+    return layout.reshape(value, (part.size, *shape) if part.ndim else shape)
+
+
+# --- running ----------------------------------------------------------------------------------------------
+
+
+def logcumsumexp(input: Any, axis: int) -> Tensor:
+    """The logarithm of the running sum of exponentials along ``axis``: log Σ_{j ≤ i} exp x_j.
+
+    Args:
+        input: a tensor of floating-point numbers.
+        axis: the axis.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.logcumsumexp(Tensor([0.0, 0.0, 0.0]), 0))
+    [0.        0.6931472 1.0986123]
+    """
+    x = inexact(operand(input, "Logcumsumexp"))
+    place = axis_in_range(axis, x.ndim, "Logcumsumexp")
+    if not x.size:
+        return x
+    # each sum is over terms of which the largest is 1; the shift has no derivative of its own
+    count = x.shape[place]
+    moved = layout.moveaxis(x, place, -1)
+    terms = moving.broadcast_to(layout.expand_dims(moved, -2), (*moved.shape, count))
+    terms = indexing.where(Tensor(np.tri(count, dtype=bool)), terms, -np.inf)
+    return layout.moveaxis(reduction.logsumexp(terms, -1), -1, place)

@@ -1,0 +1,127 @@
+"""Sums and extremes over groups of elements that an index names: ``unsorted_segment_sum`` and its like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import comparison, creation, extremes, indexing, joining, layout, reduction, scattering
+from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.operands import operand
+from mindgrad.ops.places import known
+
+__all__ = ["unsorted_segment_max", "unsorted_segment_min", "unsorted_segment_prod", "unsorted_segment_sum"]
+
+
+def unsorted_segment_sum(input_x: Any, segment_ids: Any, num_segments: int) -> Tensor:
+    """The sums of the parts of ``input_x`` that have one segment's number: Σ of x[i] with ids[i] = s.
+
+    Args:
+        input_x: a tensor of shape (a, …).
+        segment_ids: integers of a shape that ``input_x`` begins with; parts of a negative number are
+            left out.
+        num_segments: the number of segments.
+
+    Returns:
+        Tensor of shape (num_segments, the axes of ``input_x`` behind those of ``segment_ids``); a segment
+        without parts is 0.
+
+    Raises:
+        TypeError: the numbers of segments are not integers.
+        ValueError: the shape of ``input_x`` does not begin with that of ``segment_ids``.
+        IndexError: a known number is not below ``num_segments``.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.unsorted_segment_sum(Tensor([1.0, 2.0, 3.0]), Tensor([0, 2, 0]), 3))
+    [4. 0. 2.]
+    """
+    return _combined("UnsortedSegmentSum", input_x, segment_ids, num_segments, 0)
+
+
+def unsorted_segment_max(x: Any, segment_ids: Any, num_segments: int) -> Tensor:
+    """The largest ones of the parts of one segment; a segment without parts is the least number there is.
+
+    Arguments and errors as for :func:`unsorted_segment_sum`.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.unsorted_segment_max(Tensor([1.0, 2.0, 3.0]), Tensor([0, 1, 0]), 2))
+    [3. 2.]
+    """
+    return _combined("UnsortedSegmentMax", x, segment_ids, num_segments, "min")
+
+
+def unsorted_segment_min(x: Any, segment_ids: Any, num_segments: int) -> Tensor:
+    """The smallest ones of the parts of one segment; a segment without parts is the largest number there is.
+
+    Arguments and errors as for :func:`unsorted_segment_sum`.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.unsorted_segment_min(Tensor([1.0, 2.0, 3.0]), Tensor([0, 1, 0]), 2))
+    [1. 2.]
+    """
+    return _combined("UnsortedSegmentMin", x, segment_ids, num_segments, "max")
+
+
+def unsorted_segment_prod(x: Any, segment_ids: Any, num_segments: int) -> Tensor:
+    """The products of the parts of one segment; a segment without parts is 1.
+
+    Arguments and errors as for :func:`unsorted_segment_sum`.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.unsorted_segment_prod(Tensor([1.0, 2.0, 3.0]), Tensor([0, 1, 0]), 2))
+    [3. 2.]
+    """
+    return _combined("UnsortedSegmentProd", x, segment_ids, num_segments, 1)
+
+
+_FUNCTIONS: dict[str, Any] = {
+    "UnsortedSegmentMax": scattering.tensor_scatter_max,
+    "UnsortedSegmentMin": scattering.tensor_scatter_min,
+    "UnsortedSegmentProd": scattering.tensor_scatter_mul,
+    "UnsortedSegmentSum": scattering.tensor_scatter_add,
+}
+#: what takes several of one segment together at once; scattered ones must know how many there are
+_OVER_ALL: dict[str, Any] = {
+    "UnsortedSegmentMax": extremes.amax,
+    "UnsortedSegmentMin": extremes.amin,
+    "UnsortedSegmentProd": reduction.prod,
+}
+
+
+def _combined(operator: str, input_x: Any, segment_ids: Any, num_segments: Any, start: Any) -> Tensor:
+    x, ids = operand(input_x, operator), operand(segment_ids, operator)
+    count = whole_number(num_segments, operator, "num_segments", least=1)
+    if ids.dtype.kind not in ("int", "uint"):
+        raise TypeError(
+            f"For '{operator}', the 'segment_ids' must be integers, but their type is {ids.dtype}."
+        )
+    if x.shape[: ids.ndim] != ids.shape or not ids.ndim:
+        raise ValueError(
+            f"For '{operator}', the shape of the input must begin with that of 'segment_ids', but got "
+            f"{x.shape} and {ids.shape}."
+        )
+    values = known(ids)
+    if values is not None and values.size and values.max() >= count:
+        raise IndexError(
+            f"For '{operator}', the 'segment_ids' must be below 'num_segments', {count}, but one is "
+            f"{values.max()}."
+        )
+    rest = x.shape[ids.ndim :]
+    if isinstance(start, str):
+        limits: Any = np.finfo if x.dtype.is_float else np.iinfo
+        start = getattr(limits(x.dtype.numpy), start).item()
+    parts = layout.reshape(x, (ids.size, *rest))
+    if values is None and operator in _OVER_ALL:
+        # the numbers are computed by the program being compiled: each segment looks at all parts
+        numbers = creation.arange(count).reshape(count, 1)  # type: ignore[attr-defined]
+        own = comparison.equal(layout.reshape(ids, (1, ids.size)), numbers)
+        own = layout.reshape(own, (count, ids.size, *(1 for _ in rest)))
+        return _OVER_ALL[operator](indexing.where(own, layout.expand_dims(parts, 0), start), 1)
+    # parts that are left out go to a place of their own behind the last segment
+    places = indexing.where(comparison.less(ids, 0), count, ids)
+    target = creation.full((count + 1, *rest), start, dtype=x.dtype)
+    column = layout.reshape(places, (ids.size, 1))
+    found = _FUNCTIONS[operator](target, column, parts)
+    return joining.split(found, [count, 1])[0]

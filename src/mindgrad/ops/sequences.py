@@ -1,0 +1,263 @@
+"""Sequences, and places in them: reversed parts, masks by length, buckets, membership, repetitions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import int32
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import (
+    arithmetic,
+    comparison,
+    creation,
+    indexing,
+    joining,
+    layout,
+    moving,
+    ordering,
+    reduction,
+)
+from mindgrad.ops.arguments import axis_in_range, sizes, whole_number
+from mindgrad.ops.operands import cast, operand, promoted
+from mindgrad.ops.places import known
+
+__all__ = [
+    "bucketize", "intopk", "invert_permutation", "isin", "reverse", "reverse_sequence", "sequence_mask",
+    "unique_consecutive", "unique_with_pad", "unravel_index",
+]  # fmt: skip
+
+# --- order ------------------------------------------------------------------------------------------------
+
+
+def reverse(x: Any, axis: Any) -> Tensor:
+    """The elements along one axis or several in the opposite order: ``flip``.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.reverse(Tensor([1.0, 2.0]), [0]))
+    [2. 1.]
+    """
+    return moving.flip(x, axis)
+
+
+def reverse_sequence(x: Any, seq_lengths: Any, seq_dim: int, batch_dim: int = 0) -> Tensor:
+    """Of each member of a batch the first elements along an axis in the opposite order.
+
+    Args:
+        x: a tensor.
+        seq_lengths: how many elements of each member: integers, one for each.
+        seq_dim: the axis of the elements.
+        batch_dim: the axis of the members.
+
+    Raises:
+        ValueError: there is not one length for each member, or the axes are the same.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.reverse_sequence(Tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), Tensor([2, 3]), 1))
+    [[2. 1. 3.]
+     [6. 5. 4.]]
+    """
+    operator = "ReverseSequence"
+    found, lengths = operand(x, operator), operand(seq_lengths, operator)
+    along, members = (
+        axis_in_range(axis, found.ndim, operator, name)
+        for axis, name in ((seq_dim, "seq_dim"), (batch_dim, "batch_dim"))
+    )
+    if along == members or lengths.shape != (found.shape[members],):
+        raise ValueError(
+            f"For '{operator}', there must be one length for each of the {found.shape[members]} members "
+            f"along axis {members}, and 'seq_dim' another axis, but got lengths of shape {lengths.shape} and "
+            f"'seq_dim' {seq_dim}."
+        )
+    place = creation.arange(found.shape[along])
+    place = layout.reshape(place, tuple(-1 if k == along else 1 for k in range(found.ndim)))
+    length = layout.reshape(lengths, tuple(-1 if k == members else 1 for k in range(found.ndim)))
+    mirrored = arithmetic.sub(arithmetic.sub(length, 1), place)
+    source = indexing.where(comparison.less(place, length), mirrored, place)
+    return indexing.gather_elements(found, along, moving.broadcast_to(source, found.shape))
+
+
+def sequence_mask(lengths: Any, maxlen: int | None = None) -> Tensor:
+    """Whether places are before the end of sequences: k < lengths[…], for k from 0 to maxlen − 1.
+
+    Args:
+        lengths: integers of any shape.
+        maxlen: the number of places; by default the largest length, which must then be known.
+
+    Returns:
+        Bool tensor of the shape of ``lengths`` and one more axis.
+
+    Raises:
+        RuntimeError: ``maxlen`` is not given, and the lengths are computed by the program being compiled.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.sequence_mask(Tensor([1, 3]), 3))
+    [[ True False False]
+     [ True  True  True]]
+    """
+    found = operand(lengths, "SequenceMask")
+    if maxlen is None:
+        values = _known(found, "SequenceMask", "give 'maxlen'")
+        maxlen = int(values.max(initial=0))
+    places = creation.arange(whole_number(maxlen, "SequenceMask", "maxlen", least=0))
+    return comparison.less(places, layout.expand_dims(found, -1))
+
+
+def _known(x: Tensor, operator: str, instead: str) -> np.ndarray:
+    values = known(x)
+    if values is None:
+        raise RuntimeError(
+            f"For '{operator}', the shape of the result depends on values that are unknown while the program "
+            f"is being compiled; {instead}, or run in PYNATIVE_MODE."
+        )
+    return values
+
+
+def invert_permutation(input_x: Any) -> Tensor:
+    """The permutation q with q[p[k]] = k.
+
+    Args:
+        input_x: a tensor of one axis, or a tuple, of the ints from 0 to n − 1 in any order.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.invert_permutation(Tensor([2, 0, 1])))
+    [1 2 0]
+    """
+    return ordering.argsort(operand(input_x, "InvertPermutation"))
+
+
+# --- places -----------------------------------------------------------------------------------------------
+
+
+def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Tensor:
+    """The number of the interval between ``boundaries`` in which elements lie.
+
+    Args:
+        input: a tensor.
+        boundaries: rising numbers: a tuple, list or tensor.
+        right: whether an element equal to a boundary lies above it.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.bucketize(Tensor([0.5, 1.0, 9.0]), [1.0, 2.0]))
+    [0 0 2]
+    """
+    x = operand(input, "Bucketize")
+    return cast(ordering.searchsorted(operand(boundaries, "Bucketize", x), x, right=right), int32)
+
+
+def isin(elements: Any, test_elements: Any, *, invert: bool = False) -> Tensor:
+    """Whether each element equals one of ``test_elements``.
+
+    Args:
+        elements: a tensor.
+        test_elements: a tensor of any shape.
+        invert: whether the answer is turned round.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.isin(Tensor([1, 2, 3]), Tensor([3, 1])))
+    [ True False  True]
+    """
+    x, y = promoted("IsIn", elements, test_elements, broadcast=False)
+    found = reduction.any(comparison.equal(layout.expand_dims(x, -1), layout.ravel(y)), -1)
+    return comparison.logical_not(found) if invert else found
+
+
+def intopk(x1: Any, x2: Any, k: int) -> Tensor:
+    """Whether the class ``x2[i]`` is among the ``k`` classes of the largest ``x1[i, :]``.
+
+    Args:
+        x1: scores of shape (batch, classes).
+        x2: class numbers of shape (batch,).
+        k: how many count.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.intopk(Tensor([[1.0, 5.0, 2.0], [4.0, 2.0, 7.0]]), Tensor([2, 1]), 2))
+    [ True False]
+    """
+    x, classes = operand(x1, "InTopK"), operand(x2, "InTopK")
+    own = indexing.gather_elements(x, 1, layout.expand_dims(classes, 1))
+    better = reduction.sum(cast(comparison.greater(x, own), int32), 1)
+    return comparison.less(better, whole_number(k, "InTopK", "k", least=0))
+
+
+def unravel_index(indices: Any, dims: Any) -> Tensor:
+    """The coordinates in a tensor of shape ``dims`` of places that count its elements in row-major order.
+
+    Args:
+        indices: integers of any shape.
+        dims: the shape, ints.
+
+    Returns:
+        Tensor of the shape of ``indices`` behind one axis for the coordinates.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.unravel_index(Tensor([5, 1]), (2, 3)))
+    [[1 0]
+     [2 1]]
+    """
+    left = operand(indices, "UnravelIndex")
+    found = []
+    for size in reversed(sizes(dims, "UnravelIndex", "dims", least=1)):
+        found.append(arithmetic.floor_mod(left, size))
+        left = arithmetic.floor_divide(left, size)
+    return joining.stack(found[::-1], 0)
+
+
+# --- repetitions ------------------------------------------------------------------------------------------
+
+
+def unique_consecutive(
+    input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """The elements without those that equal their predecessor (eager only: the shape depends on values).
+
+    Args:
+        input: a tensor.
+        return_inverse: whether to give the place of each element in the result too.
+        return_counts: whether to give the number of equal ones too.
+        dim: an axis: parts along it are compared; ``None``: all elements in row-major order.
+
+    Raises:
+        RuntimeError: the values are computed by a program that is being compiled.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.unique_consecutive(Tensor([1, 1, 2, 1])))
+    [1 2 1]
+    """
+    x = operand(input, "UniqueConsecutive")
+    values = _known(x, "UniqueConsecutive", "compare neighbours with ops.diff")
+    axis = 0 if dim is None else axis_in_range(dim, x.ndim, "UniqueConsecutive", "dim")
+    if dim is None:
+        x, values = layout.ravel(x), values.ravel()
+    rows = np.moveaxis(values, axis, 0).reshape(values.shape[axis], -1)
+    starts = np.r_[np.ones(min(len(rows), 1), bool), (rows[1:] != rows[:-1]).any(1)]
+    first = np.flatnonzero(starts)
+    answers: list[Any] = [indexing.gather(x, Tensor(first), axis)]
+    if return_inverse:
+        places = np.cumsum(starts) - 1
+        answers.append(Tensor(places.reshape(operand(input, "").shape) if dim is None else places))
+    if return_counts:
+        answers.append(Tensor(np.diff(np.append(first, len(rows)))))
+    return answers[0] if len(answers) == 1 else tuple(answers)
+
+
+def unique_with_pad(x: Any, pad_num: Any) -> tuple[Tensor, Tensor]:
+    """The different elements as they first occur, then ``pad_num`` up to the length of ``x``.
+
+    Args:
+        x: a tensor of one axis.
+        pad_num: the number that fills the rest.
+
+    Returns:
+        ``(values, places)``: ``values[places]`` is ``x``.
+
+    >>> from mindgrad import Tensor, ops
+    >>> values, places = ops.unique_with_pad(Tensor([5, 1, 5]), 0)
+    >>> print(values, places)
+    [5 1 0] [0 1 0]
+    """
+    found = operand(x, "UniqueWithPad")
+    values, places = ordering.unique(found)
+    rest = creation.full((found.size - values.size,), pad_num, dtype=found.dtype)
+    return joining.concat((values, rest), 0), places

@@ -1,0 +1,218 @@
+"""Elements that move between channels, space and the batch: pixel_shuffle, space_to_batch_nd, …"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import layout, padding
+from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.operands import operand
+from mindgrad.ops.parts import getitem
+
+__all__ = [
+    "batch_to_space_nd", "channel_shuffle", "depth_to_space", "pixel_shuffle", "pixel_unshuffle",
+    "space_to_batch_nd", "space_to_depth",
+]  # fmt: skip
+
+
+def _divided(size: int, by: int, operator: str, what: str, shape: tuple[int, ...]) -> int:
+    if size % by:
+        raise ValueError(
+            f"For '{operator}', the {what} must be divisible by {by}, but there are {size}: the shape "
+            f"is {shape}."
+        )
+    return size // by
+
+
+def _image(x: Any, operator: str, least: int) -> Tensor:
+    found = operand(x, operator)
+    if found.ndim < least:
+        raise ValueError(
+            f"For '{operator}', there must be at least {least} axes, but the shape is {found.shape}."
+        )
+    return found
+
+
+def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
+    """Images r times as high and wide, made of r² channels each: (…, C r², H, W) to (…, C, H r, W r).
+
+    Args:
+        input: a tensor of at least three axes.
+        upscale_factor: r.
+
+    Raises:
+        ValueError: the number of channels is not divisible by r².
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.pixel_shuffle(Tensor([[[1.0]], [[2.0]], [[3.0]], [[4.0]]]), 2))
+    [[[1. 2.]
+      [3. 4.]]]
+    """
+    x = _image(input, "PixelShuffle", 3)
+    r = whole_number(upscale_factor, "PixelShuffle", "upscale_factor", least=1)
+    *front, channels, height, width = x.shape
+    c = _divided(channels, r * r, "PixelShuffle", "channels", x.shape)
+    n = len(front)
+    x = layout.reshape(x, (*front, c, r, r, height, width))
+    x = layout.transpose(x, (*range(n), n, n + 3, n + 1, n + 4, n + 2))
+    return layout.reshape(x, (*front, c, height * r, width * r))
+
+
+def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
+    """The inverse of :func:`pixel_shuffle`: (…, C, H r, W r) to (…, C r², H, W).
+
+    Args:
+        input: a tensor of at least three axes.
+        downscale_factor: r.
+
+    Raises:
+        ValueError: height or width are not divisible by r.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.pixel_unshuffle(Tensor([[[1.0, 2.0], [3.0, 4.0]]]), 2).shape)
+    (4, 1, 1)
+    """
+    x = _image(input, "PixelUnshuffle", 3)
+    r = whole_number(downscale_factor, "PixelUnshuffle", "downscale_factor", least=1)
+    *front, c, height, width = x.shape
+    h, w = (_divided(size, r, "PixelUnshuffle", "pixels", x.shape) for size in (height, width))
+    n = len(front)
+    x = layout.reshape(x, (*front, c, h, r, w, r))
+    x = layout.transpose(x, (*range(n), n, n + 2, n + 4, n + 1, n + 3))
+    return layout.reshape(x, (*front, c * r * r, h, w))
+
+
+def channel_shuffle(x: Any, groups: int) -> Tensor:
+    """Channels dealt out again: the first of each group, then the second of each, and so on.
+
+    Args:
+        x: a tensor of shape (N, C, …).
+        groups: the number of groups.
+
+    Raises:
+        ValueError: the number of channels is not divisible by ``groups``.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.channel_shuffle(Tensor([[[1.0], [2.0], [3.0], [4.0]]]), 2)[0, :, 0])
+    [1. 3. 2. 4.]
+    """
+    found = _image(x, "ChannelShuffle", 3)
+    g = whole_number(groups, "ChannelShuffle", "groups", least=1)
+    n, channels, *rest = found.shape
+    c = _divided(channels, g, "ChannelShuffle", "channels", found.shape)
+    return layout.reshape(layout.swapaxes(layout.reshape(found, (n, g, c, *rest)), 1, 2), found.shape)
+
+
+def space_to_depth(input_x: Any, block_size: int) -> Tensor:
+    """Blocks of pixels as channels: (N, C, H b, W b) to (N, b² C, H, W), the channels changing fastest.
+
+    Args:
+        input_x: a tensor of four axes.
+        block_size: b.
+
+    Raises:
+        ValueError: there are not four axes, or height or width are not divisible by b.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.space_to_depth(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 2).shape)
+    (1, 4, 1, 1)
+    """
+    x, b = _image(input_x, "SpaceToDepth", 4), whole_number(block_size, "SpaceToDepth", "block_size", least=1)
+    n, c, height, width = x.shape
+    h, w = (_divided(size, b, "SpaceToDepth", "pixels", x.shape) for size in (height, width))
+    x = layout.transpose(layout.reshape(x, (n, c, h, b, w, b)), (0, 3, 5, 1, 2, 4))
+    return layout.reshape(x, (n, b * b * c, h, w))
+
+
+def depth_to_space(input_x: Any, block_size: int) -> Tensor:
+    """The inverse of :func:`space_to_depth`: (N, b² C, H, W) to (N, C, H b, W b).
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.depth_to_space(Tensor([[[[1.0]], [[2.0]], [[3.0]], [[4.0]]]]), 2))
+    [[[[1. 2.]
+       [3. 4.]]]]
+    """
+    x, b = _image(input_x, "DepthToSpace", 4), whole_number(block_size, "DepthToSpace", "block_size", least=1)
+    n, channels, h, w = x.shape
+    c = _divided(channels, b * b, "DepthToSpace", "channels", x.shape)
+    x = layout.transpose(layout.reshape(x, (n, b, b, c, h, w)), (0, 3, 4, 1, 5, 2))
+    return layout.reshape(x, (n, c, h * b, w * b))
+
+
+def space_to_batch_nd(input_x: Any, block_size: Any, paddings: Any) -> Tensor:
+    """Blocks of space as further members of the batch, after zeros have been put around.
+
+    Args:
+        input_x: a tensor of shape (N, …, the M axes of space).
+        block_size: M ints, or one for all.
+        paddings: how many zeros stand before and behind, for each axis of space.
+
+    Raises:
+        ValueError: an axis is not divisible by its block.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.space_to_batch_nd(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), [2, 2], [[0, 0], [0, 0]]).shape)
+    (4, 1, 1, 1)
+    """
+    operator = "SpaceToBatchND"
+    x, blocks, pairs = _space(operator, input_x, block_size, paddings)
+    lead = x.ndim - len(blocks)
+    x = padding.padded(x, [(0, 0)] * lead + pairs, "constant", 0)
+    sizes = [
+        _divided(n, b, operator, "elements", x.shape) for n, b in zip(x.shape[lead:], blocks, strict=True)
+    ]
+    front, count = x.shape[:lead], len(blocks)
+    x = layout.reshape(x, (*front, *[k for pair in zip(sizes, blocks, strict=True) for k in pair]))
+    order = (
+        [lead + 2 * k + 1 for k in range(count)] + list(range(lead)) + [lead + 2 * k for k in range(count)]
+    )
+    x = layout.transpose(x, tuple(order))
+    return layout.reshape(x, (math.prod(blocks) * front[0], *front[1:], *sizes))
+
+
+def batch_to_space_nd(input_x: Any, block_shape: Any, crops: Any) -> Tensor:
+    """The inverse of :func:`space_to_batch_nd`: what was padded there is cropped here.
+
+    Args:
+        input_x: a tensor of shape (N, …, the M axes of space).
+        block_shape: M ints, or one for all.
+        crops: how many elements are left out before and behind, for each axis of space.
+
+    Raises:
+        ValueError: the batch is not divisible by the product of the blocks.
+
+    >>> from mindgrad import Tensor, ops
+    >>> x = Tensor([[[[1.0]]], [[[2.0]]], [[[3.0]]], [[[4.0]]]])
+    >>> print(ops.batch_to_space_nd(x, [2, 2], [[0, 0], [0, 0]]))
+    [[[[1. 2.]
+       [3. 4.]]]]
+    """
+    operator = "BatchToSpaceND"
+    x, blocks, pairs = _space(operator, input_x, block_shape, crops)
+    count, lead = len(blocks), x.ndim - len(blocks)
+    n = _divided(x.shape[0], math.prod(blocks), operator, "members of the batch", x.shape)
+    front, sizes = (n, *x.shape[1:lead]), x.shape[lead:]
+    x = layout.reshape(x, (*blocks, *front, *sizes))
+    order = list(range(count, count + lead))
+    for k in range(count):
+        order += [count + lead + k, k]
+    x = layout.reshape(
+        layout.transpose(x, tuple(order)), (*front, *[s * b for s, b in zip(sizes, blocks, strict=True)])
+    )
+    kept = [slice(low, size - high) for (low, high), size in zip(pairs, x.shape[lead:], strict=True)]
+    return getitem(x, (..., *kept))
+
+
+def _space(operator: str, x: Any, blocks: Any, pairs: Any) -> tuple[Tensor, list[int], list[tuple[int, int]]]:
+    found = operand(x, operator)
+    sides = [tuple(whole_number(n, operator, "paddings", least=0) for n in pair) for pair in pairs]
+    listed = list(blocks) if isinstance(blocks, (tuple, list)) else [blocks] * len(sides)
+    sizes = [whole_number(n, operator, "block_size", least=1) for n in listed]
+    if len(sizes) != len(sides) or any(len(pair) != 2 for pair in sides) or found.ndim <= len(sizes):
+        raise ValueError(
+            f"For '{operator}', there must be one block size and one pair for each axis of space, but got "
+            f"{blocks} and {pairs} for a tensor of shape {found.shape}."
+        )
+    return found, sizes, sides  # type: ignore[return-value]

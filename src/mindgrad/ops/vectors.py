@@ -1,0 +1,316 @@
+"""Vectors and what lies between them: cross products, distances, differences, integrals, covariances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import (
+    arithmetic,
+    complexes,
+    contraction,
+    creation,
+    indexing,
+    joining,
+    layout,
+    limits,
+    math,
+    moving,
+    reduction,
+    statistics,
+)
+from mindgrad.ops.arguments import axis_in_range, whole_number
+from mindgrad.ops.operands import inexact, operand, promoted
+
+__all__ = [
+    "cdist", "corrcoef", "cov", "cross", "cumulative_trapezoid", "diff", "dist", "pdist", "renorm",
+    "trapezoid", "trapz",
+]  # fmt: skip
+
+# --- products and distances -------------------------------------------------------------------------------
+
+
+def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
+    """The vector product of vectors of three elements: x₁y₂ − x₂y₁, x₂y₀ − x₀y₂, x₀y₁ − x₁y₀.
+
+    Args:
+        input, other: tensors whose shapes broadcast.
+        dim: the axis of the vectors, of size 3; by default the first axis that has that size.
+
+    Raises:
+        ValueError: the axis has not three elements, or there is none that has.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.cross(Tensor([1.0, 0.0, 0.0]), Tensor([0.0, 1.0, 0.0])))
+    [0. 0. 1.]
+    """
+    x, y = promoted("Cross", input, other)
+    if dim is None:
+        dim = next((axis for axis, size in enumerate(x.shape) if size == 3), None)
+        if dim is None:
+            raise ValueError(f"For 'Cross', no axis has three elements: the shape is {x.shape}.")
+    axis = axis_in_range(dim, x.ndim, "Cross", "dim")
+    if x.shape[axis] != 3:
+        raise ValueError(f"For 'Cross', the axis {dim} must have three elements, but the shape is {x.shape}.")
+    first = arithmetic.mul(moving.roll(x, -1, axis), moving.roll(y, -2, axis))
+    return arithmetic.sub(first, arithmetic.mul(moving.roll(x, -2, axis), moving.roll(y, -1, axis)))
+
+
+def dist(input: Any, other: Any, p: float = 2) -> Tensor:
+    """The p-norm of the difference of two tensors, over all elements.
+
+    The derivative where they are equal is 0.
+
+    Args:
+        input, other: tensors whose shapes broadcast.
+        p: the order of the norm.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.dist(Tensor([1.0, 2.0]), Tensor([4.0, 6.0])))
+    5.0
+    """
+    x, y = promoted("Dist", input, other)
+    return statistics.vector_norm(layout.ravel(arithmetic.sub(x, y)), p)
+
+
+def cdist(x1: Any, x2: Any, p: float = 2.0) -> Tensor:
+    """The p-norms of the differences between all vectors of two sets: ‖x1[…, i, :] − x2[…, j, :]‖.
+
+    The derivative where two vectors are equal is 0.
+
+    Args:
+        x1: a tensor of shape (…, n, d).
+        x2: a tensor of shape (…, m, d).
+        p: the order of the norm, at least 0.
+
+    Returns:
+        Tensor of shape (…, n, m).
+
+    Raises:
+        ValueError: the vectors have different lengths, an input has fewer than two axes, or ``p < 0``.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.cdist(Tensor([[0.0, 0.0]]), Tensor([[3.0, 4.0], [0.0, 1.0]])))
+    [[5. 1.]]
+    """
+    x, y = promoted("Cdist", x1, x2, broadcast=False)
+    if x.ndim < 2 or y.ndim < 2 or x.shape[-1] != y.shape[-1]:
+        raise ValueError(
+            f"For 'Cdist', the inputs must have the shapes (…, n, d) and (…, m, d), but got {x.shape} and "
+            f"{y.shape}."
+        )
+    if p < 0:
+        raise ValueError(f"For 'Cdist', the order 'p' must be at least 0, but got {p}.")
+    apart = arithmetic.sub(layout.expand_dims(x, -2), layout.expand_dims(y, -3))
+    return statistics.vector_norm(apart, p, -1)
+
+
+def pdist(input: Any, p: float = 2.0) -> Tensor:
+    """The p-norms of the differences between the vectors of a set, each pair once: i < j.
+
+    Args:
+        input: a tensor of shape (…, n, d).
+        p: the order of the norm.
+
+    Returns:
+        Tensor of shape (…, n (n − 1) / 2).
+
+    Raises:
+        ValueError: the input has fewer than two axes.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.pdist(Tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]])))
+    [5.        1.        4.2426405]
+    """
+    x: Any = operand(input, "Pdist")
+    if x.ndim < 2:
+        raise ValueError(f"For 'Pdist', the input must have the shape (…, n, d), but its shape is {x.shape}.")
+    first, second = np.triu_indices(x.shape[-2], 1)
+    apart = arithmetic.sub(
+        indexing.gather(x, Tensor(first), x.ndim - 2), indexing.gather(x, Tensor(second), x.ndim - 2)
+    )
+    return statistics.vector_norm(apart, p, -1)
+
+
+def renorm(input: Any, p: int, axis: int, maxnorm: float) -> Tensor:
+    """The parts along ``axis``, those with a p-norm above ``maxnorm`` scaled down to it.
+
+    Args:
+        input: a tensor of at least two axes.
+        p: the order of the norm.
+        axis: the axis along which the parts stand.
+        maxnorm: the largest norm that a part may have.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.renorm(Tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0))
+    [[0.6 0.8]
+     [0.3 0.4]]
+    """
+    x = operand(input, "Renorm")
+    place = axis_in_range(axis, x.ndim, "Renorm")
+    others = tuple(k for k in range(x.ndim) if k != place)
+    size = statistics.vector_norm(x, p, others, True)
+    # no part is divided by a norm that may be zero
+    return arithmetic.mul(x, arithmetic.true_divide(maxnorm, limits.maximum(size, maxnorm)))
+
+
+# --- neighbours -------------------------------------------------------------------------------------------
+
+
+def _neighbours(x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
+    """The elements along ``axis`` without the first, and without the last."""
+    count = max(x.shape[axis] - 1, 0)
+    return moving.narrow(x, axis, x.shape[axis] - count, count), moving.narrow(x, axis, 0, count)
+
+
+def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+    """The differences of neighbours along ``axis``, ``n`` times: x[i + 1] − x[i].
+
+    Args:
+        x: a tensor of at least one axis.
+        n: how often.
+        axis: the axis.
+        prepend, append: tensors that are put before and behind ``x`` along ``axis`` first; numbers too.
+
+    Raises:
+        ValueError: ``n`` is negative, or ``axis`` out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.diff(Tensor([1.0, 4.0, 9.0])), ops.diff(Tensor([1.0, 4.0, 9.0]), n=2))
+    [3. 5.] [2.]
+    """
+    found = operand(x, "Diff")
+    place = axis_in_range(axis, found.ndim, "Diff")
+    count = whole_number(n, "Diff", "n", least=0)
+    shape = tuple(1 if k == place else size for k, size in enumerate(found.shape))
+    pieces = [
+        moving.broadcast_to(each, shape) if not each.ndim else each
+        for each in [operand(each, "Diff", found) for each in (prepend, append) if each is not None]
+    ]
+    if prepend is not None:
+        found = joining.concat((pieces[0], found), place)
+    if append is not None:
+        found = joining.concat((found, pieces[-1]), place)
+    for _ in range(count):
+        found = arithmetic.sub(*_neighbours(found, place))
+    return found
+
+
+def _areas(operator: str, y: Any, x: Any, dx: Any, dim: Any) -> tuple[Tensor, int]:
+    """The areas of the trapezoids between neighbours, and the axis along which they stand."""
+    values = inexact(operand(y, operator))
+    axis = axis_in_range(dim, values.ndim, operator, "dim")
+    after, before = _neighbours(values, axis)
+    height = arithmetic.mul(0.5, arithmetic.add(after, before))
+    if x is None:
+        return arithmetic.mul(height, dx), axis
+    places = operand(x, operator)
+    if places.ndim == 1:
+        steps = arithmetic.sub(*_neighbours(places, 0))
+        steps = layout.reshape(steps, tuple(-1 if k == axis else 1 for k in range(values.ndim)))
+    else:
+        steps = arithmetic.sub(*_neighbours(places, axis))
+    return arithmetic.mul(height, steps), axis
+
+
+def trapz(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
+    """The integral of values by the trapezoidal rule: Σ (x[i + 1] − x[i]) (y[i + 1] + y[i]) / 2.
+
+    Args:
+        y: the values.
+        x: the places of the values along ``dim``: a tensor of one axis, or of the shape of ``y``; by
+            default they are ``dx`` apart.
+        dx: the distance between places, where ``x`` is not given.
+        dim: the axis.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.trapz(Tensor([0.0, 1.0, 4.0])), ops.trapz(Tensor([0.0, 1.0]), Tensor([1.0, 3.0])))
+    3.0 1.0
+    """
+    areas, axis = _areas("Trapz", y, x, dx, dim)
+    return reduction.sum(areas, axis)
+
+
+trapezoid = trapz
+
+
+def cumulative_trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
+    """The running integral by the trapezoidal rule; arguments as for :func:`trapz`.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.cumulative_trapezoid(Tensor([0.0, 1.0, 4.0])))
+    [0.5 3. ]
+    """
+    areas, axis = _areas("CumulativeTrapezoid", y, x, dx, dim)
+    return areas.cumsum(axis)  # type: ignore[attr-defined]
+
+
+# --- covariances ------------------------------------------------------------------------------------------
+
+
+def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
+    """The covariances between variables, which stand in rows, of observations, which stand in columns.
+
+    Σ_k w[k] (x[i, k] − mean_i) conj(x[j, k] − mean_j) divided by the sum of the weights w less a correction.
+
+    Args:
+        input: a tensor of at most two axes.
+        correction: 1 for the unbiased estimate, 0 for the simple average.
+        fweights: how often each observation was made: integers, one for each.
+        aweights: how much each observation counts: numbers, one for each.
+
+    Returns:
+        Tensor of shape (variables, variables), or of no axes for one variable without an axis of its own.
+
+    Raises:
+        ValueError: the input has more than two axes.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.cov(Tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])))
+    [[ 1. -1.]
+     [-1.  1.]]
+    """
+    x = inexact(operand(input, "Cov"))
+    if x.ndim > 2:
+        raise ValueError(f"For 'Cov', the input must have at most two axes, but its shape is {x.shape}.")
+    rows = layout.reshape(x, (1, -1)) if x.ndim < 2 else x
+    weights = None
+    for each in (fweights, aweights):
+        if each is not None:
+            one = operand(each, "Cov").astype(rows.dtype)  # type: ignore[attr-defined]
+            weights = one if weights is None else arithmetic.mul(weights, one)
+    if weights is None:
+        weights = creation.ones((rows.shape[1],), rows.dtype)
+    total = reduction.sum(weights)
+    mean = arithmetic.true_divide(reduction.sum(arithmetic.mul(rows, weights), 1, True), total)
+    apart = arithmetic.sub(rows, mean)
+    if aweights is None or not correction:
+        divisor = arithmetic.sub(total, correction)
+    else:
+        one = operand(aweights, "Cov").astype(rows.dtype)  # type: ignore[attr-defined]
+        share = arithmetic.true_divide(reduction.sum(arithmetic.mul(weights, one)), total)
+        divisor = arithmetic.sub(total, arithmetic.mul(correction, share))
+    other = layout.swapaxes(complexes.conj(apart) if x.dtype.kind == "complex" else apart, 0, 1)
+    product = contraction.matmul(arithmetic.mul(apart, weights), other)
+    found = arithmetic.true_divide(product, divisor)
+    return layout.reshape(found, ()) if x.ndim < 2 else found
+
+
+def corrcoef(input: Any) -> Tensor:
+    """The correlation coefficients between variables: their covariances divided by the standard deviations.
+
+    Args:
+        input: as for :func:`cov`.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.corrcoef(Tensor([[0.0, 1.0, 2.0], [4.0, 2.0, 0.0]])))
+    [[ 1. -1.]
+     [-1.  1.]]
+    """
+    found = cov(input)
+    if not found.ndim:
+        return arithmetic.true_divide(found, found)
+    spread = math.sqrt(complexes.real(found.diagonal()))  # type: ignore[attr-defined]
+    return arithmetic.true_divide(arithmetic.true_divide(found, layout.expand_dims(spread, 1)), spread)
