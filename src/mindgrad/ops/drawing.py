@@ -49,15 +49,16 @@ NO_SEEDS = (0, 0)
 _PRECISION = {float16: 11, bfloat16: 8, float32: 24}
 
 
-def seeds_of(operator: str, seed: Any, seed2: Any = 0) -> tuple[int, int]:
-    """The seeds of an operator; ``None`` and 0 both mean that it has none.
+def seeds_of(operator: str, seed: Any) -> tuple[int, int]:
+    """The seeds of an operator, of which it may be given one or a pair; ``None`` and 0 mean none.
 
     Raises:
         TypeError: one is no int.
         ValueError: one is negative, or above 2³² − 1.
     """
     found = []
-    for name, value in (("seed", seed), ("seed2", seed2)):
+    pair = seed if isinstance(seed, tuple) else (seed, 0)
+    for name, value in zip(("seed", "seed2"), pair, strict=True):
         number = 0 if value is None else whole_number(value, operator, name, least=0)
         if number >= 2**32:
             raise ValueError(f"For '{operator}', the '{name}' must be below 2**32, but got {number}.")

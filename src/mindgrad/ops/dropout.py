@@ -93,15 +93,24 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, seed: int | None 
     return masked("Dropout", input, 1 - share, seeds)[0]
 
 
-def _channels(operator: str, x: Any, p: Any, training: Any, axes: int) -> Tensor:
-    share = probability(operator, "p", p)
+def with_axes(operator: str, x: Any, ranks: tuple[int, ...]) -> Tensor:
+    """``x`` as a tensor.
+
+    Raises:
+        ValueError: its number of axes is not among ``ranks``.
+    """
     tensor = operand(x, operator)
-    ranks = (axes + 1, axes + 2)
     if tensor.ndim not in ranks:
         raise ValueError(
             f"For '{operator}', the input must have {' or '.join(map(str, ranks))} axes, but its shape is "
             f"{tensor.shape}."
         )
+    return tensor
+
+
+def _channels(operator: str, x: Any, p: Any, training: Any, axes: int) -> Tensor:
+    share = probability(operator, "p", p)
+    tensor = with_axes(operator, x, (axes + 1, axes + 2))
     if not flag(training, operator, "training") or share == 0:
         return tensor
     return masked(operator, tensor, 1 - share, NO_SEEDS, axes)[0]

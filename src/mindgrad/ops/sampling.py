@@ -64,7 +64,7 @@ def randperm(n: int, seed: int | None = 0, offset: int = 0, dtype: Any = int64) 
     largest = 2**11 if wanted.is_float else np.iinfo(wanted.numpy).max
     if wanted.kind not in ("int", "uint", "float") or (count - 1 > largest and wanted.itemsize < 4):
         raise ValueError(f"For 'Randperm', the integers below {count} do not fit the type {wanted}.")
-    return cast(_order("Randperm", count, seeds_of("Randperm", seed, offset)), wanted)
+    return cast(_order("Randperm", count, seeds_of("Randperm", (seed, offset))), wanted)
 
 
 def shuffle(x: Any, seed: int | None = None) -> Tensor:
@@ -166,7 +166,7 @@ def multinomial_with_replacement(
     [1 1 1]
     """
     name = "MultinomialWithReplacement"
-    return cast(_multinomial(name, x, numsamples, replacement, seeds_of(name, seed, offset)), int64)
+    return cast(_multinomial(name, x, numsamples, replacement, seeds_of(name, (seed, offset))), int64)
 
 
 def random_categorical(logits: Any, num_sample: int, seed: int | None = 0, dtype: Any = int64) -> Tensor:

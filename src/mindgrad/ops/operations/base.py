@@ -152,6 +152,8 @@ def _counts(function: Any, skip: int) -> tuple[int, float]:
 
 
 _MEANINGS = {
+    "Seed0": "a seed of the operator's own, 0 for none",
+    "Seed1": "a second one",
     "adjoint": "whether the adjoint matrix is taken",
     "axis": "the axis, or axes, to work along",
     "batch_dims": "how many axes in front go together",
@@ -165,6 +167,8 @@ _MEANINGS = {
     "full_matrices": "whether the orthonormal matrices are square",
     "group": "the number of groups of channels, each with its own kernel",
     "is_grad": "whether the derivative for the logits is given in place of the loss",
+    "count": "how many are chosen",
+    "keep_prob": "the probability that an element is kept",
     "keep_dims": "whether these axes stay with size 1",
     "kernel_size": "the sizes of the kernel",
     "maxlen": "the largest number of elements",
@@ -178,6 +182,8 @@ _MEANINGS = {
     "pad_list": "accepted for compatibility",
     "paddings": "how many zeros stand before and behind each axis",
     "reverse": "whether it runs from the end",
+    "seed": "a seed of the operator's own, 0 for none",
+    "seed2": "a second one",
     "shape": "the shape of the result",
     "shift": "how far the elements move",
     "skip_mode": "whether no axes mean that nothing is reduced",

@@ -1,0 +1,127 @@
+"""Random numbers and dropout as classes; ``seed`` and ``seed2`` are seeds of the operator's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.core.dtype import float32, int32, int64
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import dropout, random, sampling, variates
+from mindgrad.ops.drawing import NO_SEEDS, fractions, seeds_of, shape_of
+from mindgrad.ops.operands import cast
+from mindgrad.ops.operations.base import Attribute, classes, element_type, integer, operation
+
+_SEEDS = {"seed": integer(0), "seed2": integer(0)}
+
+
+def _seeds(self: Any) -> Any:
+    return self.seed, self.seed2
+
+
+StandardNormal = operation(
+    __name__, "StandardNormal", random.standard_normal, attributes=_SEEDS,
+    run=lambda self, shape: random.standard_normal(shape, _seeds(self)),
+    example="ops.StandardNormal(seed=2)((2, 3)).shape", prints="(2, 3)",
+)  # fmt: skip
+StandardLaplace = operation(
+    __name__, "StandardLaplace", random.standard_laplace, attributes=_SEEDS,
+    run=lambda self, shape: random.standard_laplace(shape, _seeds(self)),
+    example="ops.StandardLaplace(seed=2)((2, 3)).shape", prints="(2, 3)",
+)  # fmt: skip
+UniformReal = operation(
+    __name__, "UniformReal", random.rand, attributes=_SEEDS,
+    run=lambda self, shape: fractions(
+        "UniformReal", shape_of("UniformReal", shape), float32, seeds_of("UniformReal", _seeds(self))
+    ),
+    example="ops.UniformReal(seed=2)((2, 3)).shape", prints="(2, 3)",
+)  # fmt: skip
+UniformInt = operation(
+    __name__, "UniformInt", random.randint, attributes=_SEEDS,
+    run=lambda self, shape, minval, maxval: random.randint(
+        minval, maxval, shape, _seeds(self), dtype=int32
+    ),
+    example="ops.UniformInt(seed=2)((2, 3), 5, 6)", prints="[[5 5 5]\n [5 5 5]]",
+)  # fmt: skip
+Gamma = operation(
+    __name__, "Gamma", variates.gamma, attributes=_SEEDS,
+    run=lambda self, shape, alpha, beta: variates.gamma(shape, alpha, beta, _seeds(self)),
+    example="ops.Gamma(seed=2)((2, 3), Tensor(1.0), Tensor(2.0)).shape", prints="(2, 3)",
+)  # fmt: skip
+
+
+def _bernoulli_seeds(self: Any) -> Any:
+    return max(self.seed, 0), self.offset
+
+
+Bernoulli = operation(
+    __name__, "Bernoulli", random.bernoulli, attributes={"seed": integer(-1), "offset": integer(0)},
+    run=lambda self, x, p: random.bernoulli(x, p, _bernoulli_seeds(self)),
+    example="ops.Bernoulli()(Tensor([3.0, 4.0]), Tensor(1.0))", prints="[1. 1.]",
+)  # fmt: skip
+Multinomial = operation(
+    __name__, "Multinomial", sampling.multinomial, attributes={**_SEEDS, "dtype": element_type(int32)},
+    run=lambda self, x, num_samples: cast(
+        sampling.multinomial(x, num_samples, True, _seeds(self)), self.dtype
+    ),
+    example="ops.Multinomial(seed=2)(Tensor([0.0, 5.0]), 3)", prints="[1 1 1]",
+)  # fmt: skip
+RandomCategorical = operation(
+    __name__, "RandomCategorical", sampling.random_categorical, attributes={"dtype": element_type(int64)},
+    run=lambda self, logits, num_sample, seed=0: sampling.random_categorical(
+        logits, num_sample, seed, self.dtype
+    ),
+    example="ops.RandomCategorical()(Tensor([[0.0, 200.0]]), 3)", prints="[[1 1 1]]",
+)  # fmt: skip
+RandomChoiceWithMask = operation(
+    __name__, "RandomChoiceWithMask", sampling.choice_with_mask, attributes={"count": integer(256), **_SEEDS},
+    run=lambda self, x: sampling.choice_with_mask(x, self.count, _seeds(self)),
+    example="ops.RandomChoiceWithMask(2)(Tensor([False, True]))[1]", prints="[ True False]",
+)  # fmt: skip
+RandomShuffle = operation(
+    __name__, "RandomShuffle", sampling.shuffle, attributes=_SEEDS,
+    run=lambda self, x: sampling.shuffle(x, _seeds(self)),
+    example="ops.RandomShuffle(seed=2)(Tensor([3.0, 3.0]))", prints="[3. 3.]",
+)  # fmt: skip
+
+
+def _keep_prob(name: str, open_below: bool) -> Attribute:
+    def check(value: Any) -> float:
+        return dropout.probability(name, "keep_prob", value, open_below)
+
+    return Attribute(check, "a float", 0.5)
+
+
+def _dropped(self: Any, x: Any) -> tuple[Tensor, Tensor]:
+    found, kept = dropout.masked("Dropout", x, self.keep_prob, seeds_of("Dropout", (self.Seed0, self.Seed1)))
+    return found, cast(kept, found.dtype)
+
+
+def _channels_dropped(self: Any, x: Any, axes: int) -> tuple[Tensor, Tensor]:
+    name = type(self).__name__
+    return dropout.masked(name, dropout.with_axes(name, x, (axes + 2,)), self.keep_prob, NO_SEEDS, axes)
+
+
+Dropout = operation(
+    __name__, "Dropout", dropout.dropout,
+    attributes={"keep_prob": _keep_prob("Dropout", True), "Seed0": integer(0), "Seed1": integer(0)},
+    run=_dropped,
+    example="ops.Dropout(keep_prob=1.0)(Tensor([3.0, 4.0]))[1]", prints="[1. 1.]",
+)  # fmt: skip
+Dropout2D = operation(
+    __name__, "Dropout2D", dropout.dropout2d, attributes={"keep_prob": _keep_prob("Dropout2D", False)},
+    run=lambda self, x: _channels_dropped(self, x, 2),
+    example="ops.Dropout2D(keep_prob=1.0)(Tensor([[[[3.0, 4.0]]]]))[1]", prints="[[[[ True  True]]]]",
+)  # fmt: skip
+Dropout3D = operation(
+    __name__, "Dropout3D", dropout.dropout3d, attributes={"keep_prob": _keep_prob("Dropout3D", False)},
+    run=lambda self, x: _channels_dropped(self, x, 3),
+    example="ops.Dropout3D(keep_prob=1.0)(Tensor([[[[[3.0, 4.0]]]]]))[1]",
+    prints="[[[[[ True  True]]]]]",
+)  # fmt: skip
+
+for _class in (Dropout, Dropout2D, Dropout3D):
+    _class.__doc__ = str(_class.__doc__).replace(
+        "Called with ``x``.", "Called with ``x``; gives the result, and which elements were kept."
+    )
+
+__all__ = list(classes(globals()))
