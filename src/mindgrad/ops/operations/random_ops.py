@@ -6,7 +6,7 @@ from typing import Any
 
 from mindgrad.core.dtype import float32, int32, int64
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import dropout, random, sampling, variates
+from mindgrad.ops import dropping, random, sampling, variates
 from mindgrad.ops.drawing import NO_SEEDS, fractions, seeds_of, shape_of
 from mindgrad.ops.operands import cast
 from mindgrad.ops.operations.base import Attribute, classes, element_type, integer, operation
@@ -86,34 +86,34 @@ RandomShuffle = operation(
 
 def _keep_prob(name: str, open_below: bool) -> Attribute:
     def check(value: Any) -> float:
-        return dropout.probability(name, "keep_prob", value, open_below)
+        return dropping.probability(name, "keep_prob", value, open_below)
 
     return Attribute(check, "a float", 0.5)
 
 
 def _dropped(self: Any, x: Any) -> tuple[Tensor, Tensor]:
-    found, kept = dropout.masked("Dropout", x, self.keep_prob, seeds_of("Dropout", (self.Seed0, self.Seed1)))
+    found, kept = dropping.masked("Dropout", x, self.keep_prob, seeds_of("Dropout", (self.Seed0, self.Seed1)))
     return found, cast(kept, found.dtype)
 
 
 def _channels_dropped(self: Any, x: Any, axes: int) -> tuple[Tensor, Tensor]:
     name = type(self).__name__
-    return dropout.masked(name, dropout.with_axes(name, x, (axes + 2,)), self.keep_prob, NO_SEEDS, axes)
+    return dropping.masked(name, dropping.with_axes(name, x, (axes + 2,)), self.keep_prob, NO_SEEDS, axes)
 
 
 Dropout = operation(
-    __name__, "Dropout", dropout.dropout,
+    __name__, "Dropout", dropping.dropout,
     attributes={"keep_prob": _keep_prob("Dropout", True), "Seed0": integer(0), "Seed1": integer(0)},
     run=_dropped,
     example="ops.Dropout(keep_prob=1.0)(Tensor([3.0, 4.0]))[1]", prints="[1. 1.]",
 )  # fmt: skip
 Dropout2D = operation(
-    __name__, "Dropout2D", dropout.dropout2d, attributes={"keep_prob": _keep_prob("Dropout2D", False)},
+    __name__, "Dropout2D", dropping.dropout2d, attributes={"keep_prob": _keep_prob("Dropout2D", False)},
     run=lambda self, x: _channels_dropped(self, x, 2),
     example="ops.Dropout2D(keep_prob=1.0)(Tensor([[[[3.0, 4.0]]]]))[1]", prints="[[[[ True  True]]]]",
 )  # fmt: skip
 Dropout3D = operation(
-    __name__, "Dropout3D", dropout.dropout3d, attributes={"keep_prob": _keep_prob("Dropout3D", False)},
+    __name__, "Dropout3D", dropping.dropout3d, attributes={"keep_prob": _keep_prob("Dropout3D", False)},
     run=lambda self, x: _channels_dropped(self, x, 3),
     example="ops.Dropout3D(keep_prob=1.0)(Tensor([[[[[3.0, 4.0]]]]]))[1]",
     prints="[[[[[ True  True]]]]]",
@@ -123,5 +123,6 @@ for _class in (Dropout, Dropout2D, Dropout3D):
     _class.__doc__ = str(_class.__doc__).replace(
         "Called with ``x``.", "Called with ``x``; gives the result, and which elements were kept."
     )
+del _class
 
 __all__ = list(classes(globals()))
