@@ -897,3 +897,33 @@ class Derived(Base):
 def methods(n):
     base, derived = Base(n), Derived.make(n)
     return base.step(n), derived.step(n), base(n), derived(n), Base.plain(n), vars(base), vars(derived)
+
+
+@case((0, 5), (3, 1), (6, 2), (6, 9))
+def names_of_exits(n, limit):
+    for k in range(n):
+        if k * k > limit:
+            first, (second, *_) = k, (k + 1, 0)
+            break
+        if k > 4:
+            first = second = "long"
+            break
+    else:
+        first, second = -n, None
+    while True:
+        n += 1
+        if n % 5 == 0:
+            third = [n]
+            break
+        if n > 90:
+            return "far"
+    try:
+        while True:
+            for fourth in third:
+                if fourth:
+                    del fourth
+                    break
+            break
+        return first, second, third, fourth
+    except NameError as error:
+        return first, second, third, isinstance(error, NameError)

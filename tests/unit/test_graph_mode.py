@@ -148,6 +148,42 @@ def test_recursion_through_known_data_is_not_a_loop():
         np.testing.assert_allclose(ms.jit(lambda x: leaf(tree, x))(Tensor(value)).asnumpy(), want)
 
 
+def by_break_or_else(x, n):
+    for _ in range(n):
+        x = x * 1.5
+        if x > 3:
+            y, name = x * 2, "a"
+            break
+    else:
+        y, name = -x, "a"
+    return y * x if name == "a" else x
+
+
+def by_breaks_only(x, n):
+    while True:
+        x = x * 2
+        if x > 10:
+            y, k = x * 2, 1
+            break
+        if x < -10:
+            y, k = -x, 2
+            break
+        if x == 4:
+            return x * n
+    return y * x * k
+
+
+@pytest.mark.parametrize("function", [by_break_or_else, by_breaks_only])
+def test_names_that_only_the_exits_of_a_loop_define(function):
+    compiled, slope = ms.jit(function), ms.grad(ms.jit(function))
+    for x in (0.5, 1.3, 2.5, -3.0):
+        for n in (0, 4):
+            given = Tensor(x), Tensor(n)
+            want, want_slope = function(given[0], n), ms.grad(function)(given[0], n)
+            np.testing.assert_allclose(compiled(*given).asnumpy(), want.asnumpy(), rtol=1e-6)
+            np.testing.assert_allclose(slope(*given).asnumpy(), want_slope.asnumpy(), rtol=1e-5)
+
+
 # -- numbers ----------------------------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from mindgrad.core.scope import apply, as_it_is, rebind
 from mindgrad.core.tensor import Tensor, make_number
 from mindgrad.core.types import TensorType
 from mindgrad.frontend import ownership, state
+from mindgrad.frontend.exits import LEAVE
 from mindgrad.frontend.traced import Traced, assemble, refuse_missing, with_assigned
 from mindgrad.frontend.variables import (
     FLAGS,
@@ -153,7 +154,7 @@ def _joined_variable(
 def _has_left(variables: State, side: Traced) -> bool:
     """Whether a side ends with a jump: what follows is skipped there, whatever its variables hold."""
     flags = zip(variables.names, side.values, strict=True)
-    return any(value is True and name.startswith(FLAGS) and not name.startswith("result__")
+    return any(value is True and name.startswith(FLAGS) and not name.startswith(("result__", LEAVE))
                for name, value in flags)  # fmt: skip
 
 

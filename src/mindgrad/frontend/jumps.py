@@ -21,6 +21,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from mindgrad.frontend.exits import LEAVE, leaving, note_exits
 from mindgrad.frontend.nodes import assign, at, constant, either, name, negation
 
 __all__ = ["RESULT", "completes", "escapes", "is_true", "lower_jumps", "stops"]
@@ -87,11 +88,15 @@ def is_true(test: ast.expr) -> bool:
 
 
 class _Context(NamedTuple):
-    """Where a jump stands: the flags of its loop, and which jumps must be noted in a flag."""
+    """Where a jump stands: the flags of its loop, and which jumps must be noted in a flag.
+
+    ``leaving``: pairs of a name that a ``break`` must hand on, and that by which it does.
+    """
 
     noted: frozenset[str]
     broke: str
     continued: str
+    leaving: tuple[tuple[str, str], ...] = ()
 
     def noting(self, kinds: set[str]) -> _Context:
         return self._replace(noted=self.noted | kinds)
@@ -106,9 +111,13 @@ def stops(loop: ast.For | ast.While) -> list[str]:
     return getattr(loop, "stops", [])
 
 
-def lower_jumps(body: Block) -> Block:
-    """The statements of a function with one ``return`` at most, at the end; ``body`` is used up."""
+def lower_jumps(body: Block, bound: frozenset[str] = frozenset()) -> Block:
+    """The statements of a function with one ``return`` at most, at the end; ``body`` is used up.
+
+    ``bound`` are the names that have a value before: the parameters.
+    """
     body = _reached(body)
+    note_exits(body, bound)
     if "return" in escapes(body) and completes(body):
         end = at(ast.Pass(), body[-1])
         end.lineno = end.end_lineno  # what falls off the end does so after the last line
@@ -213,6 +222,8 @@ class _Lowering:
         if kind == "return":
             self.returns += 1
             done.append(assign(RESULT, each.value or constant(None, each), each))
+        if kind == "break":
+            done += [assign(held, name(variable, each), each) for variable, held in context.leaving]
         if kind == "break" or kind in context.noted:
             (flag,) = context.flags({kind})
             self.flagged.add(flag)
@@ -228,7 +239,8 @@ class _Lowering:
         kinds = escapes(each.body)
         self.loops += 1
         number = self.loops
-        inner = _Context(frozenset(kinds & {"return"}), f"broke__{number}", f"continued__{number}")
+        names = tuple([(variable, f"{LEAVE}{number}__{variable}") for variable in leaving(each)])
+        inner = _Context(frozenset(kinds & {"return"}), f"broke__{number}", f"continued__{number}", names)
         body = _some(self.block(each.body, inner), each)
         if inner.continued in self.flagged:
             body.insert(0, assign(inner.continued, constant(False, each), each))
@@ -239,7 +251,12 @@ class _Lowering:
         orelse = each.orelse
         if orelse and "break" in kinds:
             test = negation(name(inner.broke, orelse[0]))
-            orelse = [at(ast.If(test, orelse, []), orelse[0])]
+            place = orelse[0]
+            orelse = [
+                at(ast.If(test, orelse, [assign(n, name(held, place), place) for n, held in names]), place)
+            ]
+        elif names:
+            orelse = [assign(n, name(held, each), each) for n, held in names]
         each.body, each.orelse = body, []
         each.stops = ends  # type: ignore[union-attr]
         done.append(each)

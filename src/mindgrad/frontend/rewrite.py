@@ -83,7 +83,7 @@ class _Function(Expressions):
         captured = scope.captured  # found in the text as it was written, before it changes
         if not captured & scope.locals.keys():  # each call has variables of its own, each trip has not
             body = tail_calls_as_loop(function, body, set(captured), set(scope.locals))
-        lowered = lower_jumps(body)
+        lowered = lower_jumps(body, frozenset(scope.parameters))
         self.assignments = Assignments()
         own = self.assignments.binds(lowered)
         self.variables = [*dict.fromkeys([*scope.locals, *own, *scope.nonlocals])]

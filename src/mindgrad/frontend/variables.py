@@ -19,6 +19,7 @@ from mindgrad.core.tensor import Number, Tensor, make_number
 from mindgrad.core.types import TensorType, tensor_type
 from mindgrad.frontend import state
 from mindgrad.frontend.assigned import UNDEFINED, Place
+from mindgrad.frontend.exits import LEAVE
 
 __all__ = [
     "FLAGS", "NUMBER_TYPES", "UNDEFINED", "GrowingList", "Mismatch", "State", "blank", "containers", "equal",
@@ -27,7 +28,7 @@ __all__ = [
 
 
 #: how the variables begin that the rewriting makes for jumps; what they hold is used only where set
-FLAGS = ("broke__", "continued__", "returned__", "result__")
+FLAGS = ("broke__", "continued__", "returned__", "result__", LEAVE)
 
 _NUMBERS = (bool, int, float, complex)
 
@@ -237,6 +238,8 @@ def _zeros(type: TensorType) -> Tensor:
 
 def quoted(name: str) -> str:
     """A variable's name in a sentence."""
+    if name.startswith(LEAVE):
+        name = name.split("__", 2)[2]
     return f"'{name}'" if name.isidentifier() else name
 
 
