@@ -1,3 +1,92 @@
 """Metrics: what an evaluation counts over all batches."""
 
-__all__: list[str] = []
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from mindgrad.nn.metrics.classification import (
+    F1,
+    Accuracy,
+    Fbeta,
+    Precision,
+    Recall,
+    Top1CategoricalAccuracy,
+    Top5CategoricalAccuracy,
+    TopKCategoricalAccuracy,
+)
+from mindgrad.nn.metrics.error import MAE, MSE, Loss
+from mindgrad.nn.metrics.metric import EvaluationBase, Metric, rearrange_inputs
+
+__all__ = [
+    "Accuracy", "EvaluationBase", "F1", "Fbeta", "Loss", "MAE", "MSE", "Metric", "Precision", "Recall",
+    "Top1CategoricalAccuracy", "Top5CategoricalAccuracy", "TopKCategoricalAccuracy", "get_metric_fn",
+    "get_metrics", "names", "rearrange_inputs",
+]  # fmt: skip
+
+_BY_NAME: dict[str, Callable[..., Metric]] = {
+    "F1": F1, "accuracy": Accuracy, "acc": Accuracy, "precision": Precision, "recall": Recall,
+    "top_1_accuracy": Top1CategoricalAccuracy, "top_5_accuracy": Top5CategoricalAccuracy, "mae": MAE,
+    "mse": MSE, "loss": Loss, "topk": TopKCategoricalAccuracy,
+}  # fmt: skip
+
+
+def names() -> list[str]:
+    """The names under which :func:`get_metric_fn` knows metrics.
+
+    >>> from mindgrad import nn
+    >>> "accuracy" in nn.names()
+    True
+    """
+    return list(_BY_NAME)
+
+
+def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Metric:
+    """A metric by its name, made with the given arguments.
+
+    Raises:
+        TypeError: ``name`` is no string.
+        KeyError: there is no such metric.
+
+    >>> from mindgrad import nn
+    >>> type(nn.get_metric_fn("accuracy")).__name__
+    'Accuracy'
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"For 'get_metric_fn', the 'name' must be a string, but got {type(name).__name__}.")
+    if name not in _BY_NAME:
+        near = difflib.get_close_matches(name, _BY_NAME, 1)
+        hint = f" Did you mean {near[0]!r}?" if near else f" Use one of {', '.join(_BY_NAME)}."
+        raise KeyError(f"For 'get_metric_fn', there is no metric {name!r}.{hint}")
+    return _BY_NAME[name](*args, **kwargs)
+
+
+def get_metrics(metrics: Any) -> dict[str, Metric]:
+    """Metrics by name, from names, a set or list of names, or a dict of metrics.
+
+    Raises:
+        TypeError: it is nothing of these, or holds something that is no metric.
+        KeyError: there is no such metric.
+
+    >>> from mindgrad import nn
+    >>> sorted(nn.get_metrics({"acc", "loss"}))
+    ['acc', 'loss']
+    """
+    if metrics is None:
+        return {}
+    if isinstance(metrics, Mapping):
+        for name, metric in metrics.items():
+            if not isinstance(metric, Metric):
+                raise TypeError(
+                    f"For 'get_metrics', {name!r} must be a Metric, but got {type(metric).__name__}."
+                )
+        return dict(metrics)
+    if isinstance(metrics, str):
+        metrics = [metrics]
+    if not isinstance(metrics, Iterable):
+        raise TypeError(
+            f"For 'get_metrics', the 'metrics' must be None, names or a dict of metrics, but got "
+            f"{type(metrics).__name__}."
+        )
+    return {name: get_metric_fn(name) for name in metrics}

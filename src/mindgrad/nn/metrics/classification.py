@@ -1,0 +1,287 @@
+"""Metrics of classification: accuracy, precision, recall, F scores, top k."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.nn.metrics.metric import EvaluationBase, Metric, rearrange_inputs
+
+__all__ = [
+    "Accuracy", "F1", "Fbeta", "Precision", "Recall", "Top1CategoricalAccuracy", "Top5CategoricalAccuracy",
+    "TopKCategoricalAccuracy",
+]  # fmt: skip
+
+
+class Accuracy(EvaluationBase):
+    """The share of samples whose class, or whose set of labels, is predicted right.
+
+    Args:
+        eval_type: ``"classification"``: predictions of shape (N, C), the greatest is taken, and labels
+            of shape (N,), or one-hot ones; ``"multilabel"``: both of shape (N, C), of 0 and 1.
+
+    Raises:
+        TypeError: ``eval_type`` is neither.
+
+    >>> import mindgrad as ms
+    >>> metric = ms.nn.Accuracy()
+    >>> metric.update(ms.Tensor([[0.2, 0.8], [0.9, 0.1]]), ms.Tensor([1, 1]))
+    >>> metric.eval()
+    0.5
+    """
+
+    def __init__(self, eval_type: str = "classification") -> None:
+        super().__init__(eval_type)
+        self.clear()
+
+    def clear(self) -> None:
+        """Start anew."""
+        self._right = 0
+        self._total = 0
+        self._classes = None
+
+    @rearrange_inputs
+    def update(self, *inputs: Any) -> None:
+        """Take predictions and labels.
+
+        Raises:
+            ValueError: there are not two inputs, or their shapes do not belong together.
+        """
+        predicted, true = self._predicted_and_true(inputs)
+        if self._type == "classification":
+            right = predicted.argmax(axis=1) == true
+        else:
+            right = (np.moveaxis(predicted, 1, -1) == np.moveaxis(true, 1, -1)).all(axis=-1)
+        self._right += int(right.sum())
+        self._total += right.size
+
+    def eval(self) -> float:
+        """The share since :meth:`clear`.
+
+        Raises:
+            RuntimeError: there was no sample.
+        """
+        self._refuse_empty(self._total == 0)
+        return self._right / self._total
+
+
+class _Counted(EvaluationBase):
+    """Counts, for each class, of what is right, predicted and true."""
+
+    def __init__(self, eval_type: str = "classification") -> None:
+        super().__init__(eval_type)
+        self.clear()
+
+    def clear(self) -> None:
+        """Start anew."""
+        self._right: Any = 0
+        self._predicted: Any = 0
+        self._true: Any = 0
+        self._classes = None
+
+    @rearrange_inputs
+    def update(self, *inputs: Any) -> None:
+        """Take predictions and labels.
+
+        Raises:
+            ValueError: there are not two inputs, or their shapes do not belong together.
+        """
+        predicted, true = self._predicted_and_true(inputs)
+        classes = predicted.shape[1]
+        if self._type == "classification":
+            if true.size and not 0 <= true.min() <= true.max() < classes:
+                raise ValueError(
+                    f"For '{type(self).__name__}', labels must be from 0 to {classes - 1}, "
+                    f"the number of classes less one, but got some from {true.min()} to {true.max()}."
+                )
+            chosen = np.eye(classes)[predicted.argmax(axis=1).reshape(-1)]
+            labels = np.eye(classes)[true.reshape(-1)]
+        else:
+            chosen = np.moveaxis(predicted, 1, -1).reshape(-1, classes)
+            labels = np.moveaxis(true, 1, -1).reshape(-1, classes)
+        self._right = self._right + (chosen * labels).sum(0)
+        self._predicted = self._predicted + chosen.sum(0)
+        self._true = self._true + labels.sum(0)
+
+    def _ratio(self, of: Any) -> np.ndarray:
+        self._refuse_empty(self._classes is None)
+        return self._right / np.maximum(of, np.finfo(np.float64).tiny)
+
+
+class Precision(_Counted):
+    """For each class, how many of the samples for which it is predicted have it.
+
+    Args:
+        eval_type: see :class:`Accuracy`.
+
+    Raises:
+        TypeError: ``eval_type`` is neither.
+
+    >>> import mindgrad as ms
+    >>> metric = ms.nn.Precision()
+    >>> metric.update(ms.Tensor([[0.2, 0.8], [0.4, 0.6], [0.9, 0.1]]), ms.Tensor([1, 0, 0]))
+    >>> print(metric.eval())
+    [1.  0.5]
+    """
+
+    def eval(self, average: bool = False) -> Any:
+        """The precision of each class since :meth:`clear`; ``average``: their mean.
+
+        Raises:
+            RuntimeError: there was no sample.
+        """
+        result = self._ratio(self._predicted)
+        return float(result.mean()) if average else result
+
+
+class Recall(_Counted):
+    """For each class, for how many of the samples that have it, it is predicted.
+
+    Args:
+        eval_type: see :class:`Accuracy`.
+
+    Raises:
+        TypeError: ``eval_type`` is neither.
+
+    >>> import mindgrad as ms
+    >>> metric = ms.nn.Recall()
+    >>> metric.update(ms.Tensor([[0.2, 0.8], [0.4, 0.6], [0.9, 0.1]]), ms.Tensor([1, 0, 0]))
+    >>> print(metric.eval())
+    [0.5 1. ]
+    """
+
+    def eval(self, average: bool = False) -> Any:
+        """The recall of each class since :meth:`clear`; ``average``: their mean.
+
+        Raises:
+            RuntimeError: there was no sample.
+        """
+        result = self._ratio(self._true)
+        return float(result.mean()) if average else result
+
+
+class Fbeta(_Counted):
+    """(1 + β²) · precision · recall / (β² · precision + recall), for each class.
+
+    Args:
+        beta: β, above 0: how much recall counts against precision.
+
+    Raises:
+        ValueError: ``beta`` is not above 0.
+
+    >>> import mindgrad as ms
+    >>> metric = ms.nn.Fbeta(1)
+    >>> metric.update(ms.Tensor([[0.2, 0.8], [0.4, 0.6], [0.9, 0.1]]), ms.Tensor([1, 0, 0]))
+    >>> print(metric.eval().round(3))
+    [0.667 0.667]
+    """
+
+    def __init__(self, beta: float) -> None:
+        super().__init__()
+        if not beta > 0:
+            raise ValueError(f"For 'Fbeta', the 'beta' must be greater than 0, but got {beta}.")
+        self.beta = beta
+
+    def eval(self, average: bool = False) -> Any:
+        """The score of each class since :meth:`clear`; ``average``: their mean.
+
+        Raises:
+            RuntimeError: there was no sample.
+        """
+        square = self.beta**2
+        result = (1 + square) * self._ratio(square * self._true + self._predicted)
+        return float(result.mean()) if average else result
+
+
+class F1(Fbeta):
+    """The harmonic mean of precision and recall, for each class.
+
+    >>> import mindgrad as ms
+    >>> metric = ms.nn.F1()
+    >>> metric.update(ms.Tensor([[0.2, 0.8], [0.4, 0.6], [0.9, 0.1]]), ms.Tensor([1, 0, 0]))
+    >>> print(round(metric.eval(average=True), 3))
+    0.667
+    """
+
+    def __init__(self) -> None:
+        super().__init__(1.0)
+
+
+class TopKCategoricalAccuracy(Metric):
+    """The share of samples whose class is among the k greatest predictions.
+
+    Args:
+        k: how many predictions count.
+
+    Raises:
+        TypeError: ``k`` is no int.
+        ValueError: it is less than 1.
+
+    >>> import mindgrad as ms
+    >>> metric = ms.nn.TopKCategoricalAccuracy(2)
+    >>> metric.update(ms.Tensor([[0.2, 0.5, 0.3], [0.7, 0.1, 0.2]]), ms.Tensor([2, 1]))
+    >>> metric.eval()
+    0.5
+    """
+
+    def __init__(self, k: int) -> None:
+        super().__init__()
+        if type(k) is not int:
+            raise TypeError(f"For 'TopKCategoricalAccuracy', 'k' must be an int, but got {type(k).__name__}.")
+        if k < 1:
+            raise ValueError(f"For 'TopKCategoricalAccuracy', 'k' must be at least 1, but got {k}.")
+        self.k = k
+        self.clear()
+
+    def clear(self) -> None:
+        """Start anew."""
+        self._right = 0
+        self._total = 0
+
+    @rearrange_inputs
+    def update(self, *inputs: Any) -> None:
+        """Take predictions of shape (N, C) and labels of shape (N,), or one-hot ones.
+
+        Raises:
+            ValueError: there are not two inputs.
+        """
+        predicted, true = self._arrays(inputs)
+        if true.ndim == predicted.ndim:
+            true = true.argmax(axis=1)
+        greatest = np.argsort(-predicted, axis=1, kind="stable")[:, : self.k]
+        self._right += int((greatest == true.reshape(-1, 1)).any(axis=1).sum())
+        self._total += true.shape[0]
+
+    def eval(self) -> float:
+        """The share since :meth:`clear`.
+
+        Raises:
+            RuntimeError: there was no sample.
+        """
+        self._refuse_empty(self._total == 0)
+        return self._right / self._total
+
+
+class Top1CategoricalAccuracy(TopKCategoricalAccuracy):
+    """The share of samples whose class is the greatest prediction.
+
+    >>> import mindgrad as ms
+    >>> ms.nn.Top1CategoricalAccuracy()(ms.Tensor([[0.2, 0.5, 0.3]]), ms.Tensor([2]))
+    0.0
+    """
+
+    def __init__(self) -> None:
+        super().__init__(1)
+
+
+class Top5CategoricalAccuracy(TopKCategoricalAccuracy):
+    """The share of samples whose class is among the 5 greatest predictions.
+
+    >>> import mindgrad as ms
+    >>> ms.nn.Top5CategoricalAccuracy()(ms.Tensor([[0.2, 0.5, 0.3]]), ms.Tensor([2]))
+    1.0
+    """
+
+    def __init__(self) -> None:
+        super().__init__(5)

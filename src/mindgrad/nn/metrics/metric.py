@@ -1,0 +1,186 @@
+"""The Metric: what an evaluation counts over all batches."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.tensor import Tensor
+
+__all__ = ["EvaluationBase", "Metric", "rearrange_inputs"]
+
+
+def rearrange_inputs(func: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorates ``update`` of a metric so that it gets the inputs that :meth:`Metric.set_indexes` chose.
+
+    >>> from mindgrad import nn
+    >>> class Last(nn.Metric):
+    ...     def clear(self):
+    ...         self.value = None
+    ...     @nn.rearrange_inputs
+    ...     def update(self, *inputs):
+    ...         self.value = inputs[0]
+    ...     def eval(self):
+    ...         return self.value
+    >>> metric = Last().set_indexes([2])
+    >>> metric.update(10, 20, 30)
+    >>> metric.eval()
+    30
+    """
+
+    @wraps(func)
+    def arranged(self: Any, *inputs: Any) -> Any:
+        indexes = self.indexes
+        if indexes is None:
+            return func(self, *inputs)
+        if len(inputs) <= max(indexes):
+            raise ValueError(
+                f"For '{type(self).__name__}', set_indexes chose the input {max(indexes)}, but update got "
+                f"{len(inputs)} inputs."
+            )
+        return func(self, *[inputs[index] for index in indexes])
+
+    return arranged
+
+
+class Metric(metaclass=ABCMeta):
+    """What metrics are derived from: ``clear`` starts, ``update`` takes a batch, ``eval`` gives the result.
+
+    >>> from mindgrad import nn
+    >>> class Count(nn.Metric):
+    ...     def clear(self):
+    ...         self.batches = 0
+    ...     def update(self, *inputs):
+    ...         self.batches += 1
+    ...     def eval(self):
+    ...         return self.batches
+    >>> metric = Count()
+    >>> metric.clear()
+    >>> metric.update(1.0)
+    >>> metric.eval()
+    1
+    """
+
+    def __init__(self) -> None:
+        self._indexes: list[int] | None = None
+
+    @property
+    def indexes(self) -> list[int] | None:
+        """Which of the inputs ``update`` uses, in order; ``None``: all."""
+        return getattr(self, "_indexes", None)
+
+    def set_indexes(self, indexes: list[int]) -> Any:
+        """Choose which inputs ``update`` uses; gives the metric itself.
+
+        Raises:
+            ValueError: ``indexes`` is no list of ints.
+        """
+        if not isinstance(indexes, list) or not all(type(index) is int for index in indexes):
+            raise ValueError(f"For 'set_indexes', 'indexes' must be a list of ints, but got {indexes!r}.")
+        self._indexes = indexes
+        return self
+
+    def _convert_data(self, data: Any) -> np.ndarray:
+        """A Tensor, list or array as an array."""
+        if isinstance(data, Tensor):
+            return data.asnumpy()
+        if isinstance(data, (list, tuple)):
+            return np.array([self._convert_data(each) for each in data])
+        if isinstance(data, (np.ndarray, np.generic, int, float)):
+            return np.asarray(data)
+        raise TypeError(
+            f"For '{type(self).__name__}', an input must be a Tensor, list or NumPy array, but got "
+            f"{type(data).__name__}."
+        )
+
+    def _arrays(self, inputs: Any, count: int = 2) -> list[np.ndarray]:
+        if len(inputs) != count:
+            raise ValueError(
+                f"For '{type(self).__name__}', update needs {count} inputs, but got {len(inputs)}."
+            )
+        return [self._convert_data(each) for each in inputs]
+
+    def _refuse_empty(self, is_empty: Any) -> None:
+        if is_empty:
+            raise RuntimeError(
+                f"For '{type(self).__name__}', eval() was called before any update(): there is no result."
+            )
+
+    @abstractmethod
+    def clear(self) -> None:
+        """Start anew."""
+
+    @abstractmethod
+    def update(self, *inputs: Any) -> None:
+        """Take the outputs of a batch."""
+
+    @abstractmethod
+    def eval(self) -> Any:
+        """The result over all batches since :meth:`clear`."""
+
+    def __call__(self, *inputs: Any) -> Any:
+        """The result for one batch alone."""
+        self.clear()
+        self.update(*inputs)
+        return self.eval()
+
+
+class EvaluationBase(Metric):
+    """What metrics of classification are derived from.
+
+    Args:
+        eval_type: ``"classification"``, with one class for each sample, or ``"multilabel"``, with any
+            number of them.
+
+    Raises:
+        TypeError: it is neither.
+
+    >>> from mindgrad import nn
+    >>> issubclass(nn.Accuracy, nn.EvaluationBase)
+    True
+    """
+
+    def __init__(self, eval_type: str) -> None:
+        super().__init__()
+        if eval_type not in ("classification", "multilabel"):
+            raise TypeError(
+                f"For '{type(self).__name__}', the 'eval_type' must be classification or multilabel, but got "
+                f"{eval_type!r}."
+            )
+        self._type = eval_type
+
+    def _predicted_and_true(self, inputs: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Predictions of shape (N, C) and labels of the same shape, or (N,) of class numbers."""
+        predicted, true = self._arrays(inputs)
+        if predicted.ndim == true.ndim and (self._type == "classification" or predicted.shape[-1] == 1):
+            true = true.argmax(axis=1)
+        classes = predicted.shape[1] if predicted.ndim > 1 else 0
+        if self._type == "classification" and (
+            predicted.ndim != true.ndim + 1
+            or predicted.shape[0] != true.shape[0]
+            or predicted.shape[2:] != true.shape[1:]
+        ):
+            raise ValueError(
+                f"For '{type(self).__name__}', predictions of shape (N, C, …) need labels of shape (N, …), "
+                f"or one-hot ones of the same shape, but got {predicted.shape} and {true.shape}."
+            )
+        if self._type == "multilabel":
+            if predicted.shape != true.shape:
+                raise ValueError(
+                    f"For '{type(self).__name__}', predictions and labels must have one shape, but got "
+                    f"{predicted.shape} and {true.shape}."
+                )
+            if not np.isin(predicted, (0, 1)).all() or not np.isin(true, (0, 1)).all():
+                raise ValueError(f"For '{type(self).__name__}', multilabel values must be 0 or 1.")
+        known = getattr(self, "_classes", None)
+        if known is not None and classes != known:
+            raise ValueError(
+                f"For '{type(self).__name__}', the number of classes must stay the same, but it was {known} "
+                f"and is {classes}."
+            )
+        self._classes: int | None = classes
+        return predicted, true
