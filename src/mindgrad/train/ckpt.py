@@ -90,7 +90,7 @@ def _parts(name: str, value: np.ndarray | str) -> Iterator[bytes | memoryview]:
         elements = memoryview(value.encode("utf-32-le") or bytes(4))
     else:
         type_name, shape = as_dtype(value.dtype).name, value.shape
-        elements = memoryview(np.ascontiguousarray(value).reshape(-1).view(np.uint8))
+        elements = np.ascontiguousarray(value).reshape(-1).view(np.uint8).data
     tag = name.encode()
     tag = bytes_head(1, len(tag)) + tag
     dims = b"".join(varint(1 << 3 | VARINT) + varint(size) for size in shape)

@@ -1,0 +1,100 @@
+"""Names of columns: which are meant, and where those that a function gives are put."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad.dataset.rows import listed
+
+__all__ = ["arrangement", "names_of", "part_sizes", "places_of"]
+
+
+def names_of(columns: Any, method: str, argument: str) -> list[str]:
+    """One name or several as a list.
+
+    Raises:
+        TypeError: it is neither a string nor a list or tuple of strings.
+        ValueError: it is empty, or a name stands twice in it.
+    """
+    names = [columns] if isinstance(columns, str) else columns
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        raise TypeError(
+            f"For '{method}', '{argument}' must be a string or a list of strings, but got {columns!r}."
+        )
+    if not names or "" in names:
+        raise ValueError(f"For '{method}', '{argument}' must name at least one column, but got {columns!r}.")
+    if len(set(names)) != len(names):
+        raise ValueError(f"For '{method}', '{argument}' names one column twice: {listed(names)}.")
+    return list(names)
+
+
+def places_of(columns: Any, among: Sequence[str], where: str, method: str, argument: str) -> list[int]:
+    """The numbers of the named columns.
+
+    Raises:
+        ValueError: the dataset ``where`` has no such column.
+    """
+    names = names_of(columns, method, argument)
+    unknown = [name for name in names if name not in among]
+    if unknown:
+        raise ValueError(
+            f"For '{method}', '{argument}' names the column '{unknown[0]}', which {where} does not have; it "
+            f"has {listed(among)}."
+        )
+    return [list(among).index(name) for name in names]
+
+
+def arrangement(
+    columns: Sequence[str], inputs: Sequence[int], outputs: Sequence[str]
+) -> tuple[list[str], Callable[..., tuple[Any, ...]]]:
+    """The columns when those at ``inputs`` became ``outputs``, and a function that arranges a row so.
+
+    As many outputs as inputs take their places; otherwise they stand before the columns that are left.
+    """
+    if len(inputs) == len(outputs):
+        source: list[tuple[bool, int]] = [(False, i) for i in range(len(columns))]
+        for position, place in enumerate(inputs):
+            source[place] = (True, position)
+    else:
+        source = [(True, i) for i in range(len(outputs))]
+        source += [(False, i) for i in range(len(columns)) if i not in inputs]
+    names = [outputs[i] if new else columns[i] for new, i in source]
+    return names, lambda row, values: tuple(values[i] if new else row[i] for new, i in source)
+
+
+def part_sizes(sizes: Any, total: int) -> list[int]:
+    """How many of ``total`` rows each part has, of numbers of rows or of fractions.
+
+    Fractions are rounded, and the first part that is large enough takes what is then missing or too much.
+
+    Raises:
+        ValueError: together they are not all rows, or a part would be empty.
+    """
+    if not isinstance(sizes, (list, tuple)) or not sizes:
+        raise ValueError(
+            f"For 'split', 'sizes' must be a list of numbers of rows or of fractions, but got {sizes!r}."
+        )
+    if all(isinstance(each, int) and not isinstance(each, bool) for each in sizes):
+        numbers = list(sizes)
+        if any(each < 1 for each in numbers) or sum(numbers) != total:
+            raise ValueError(
+                f"For 'split', the 'sizes' {numbers} must all be at least 1 and add up to the {total} rows "
+                f"of the dataset, but add up to {sum(numbers)}."
+            )
+        return numbers
+    if not all(isinstance(each, float) and 0 < each < 1 for each in sizes) or abs(sum(sizes) - 1) > 1e-9:
+        raise ValueError(
+            f"For 'split', 'sizes' must be ints, or floats between 0 and 1 that add up to 1, but got "
+            f"{sizes!r}."
+        )
+    numbers = [round(each * total) for each in sizes]
+    difference = total - sum(numbers)
+    place = next((i for i, each in enumerate(numbers) if each + difference > 0), 0)
+    numbers[place] += difference
+    if any(each < 1 for each in numbers):
+        raise ValueError(
+            f"For 'split', the fractions {sizes!r} of {total} rows leave a part without rows; give larger "
+            f"ones."
+        )
+    return numbers

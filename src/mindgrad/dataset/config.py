@@ -1,0 +1,117 @@
+"""Settings of datasets: the seed of everything that shuffles.
+
+A pass over a dataset (an epoch) is drawn from the seed, the number of the pass since the seed was set, and
+the place of the random step in the pipeline. So a program gives the same batches in every run, other ones
+in every epoch, and how far one dataset was read does not change another.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+import numpy as np
+
+from mindgrad.common import seed as common_seed
+
+__all__ = [
+    "Draw", "RandomStep", "get_num_parallel_workers", "get_prefetch_size", "get_seed", "seed_in_force",
+    "set_auto_num_workers", "set_enable_shared_mem", "set_num_parallel_workers", "set_prefetch_size", "set_seed",
+    "times_seeded",
+]  # fmt: skip
+
+#: what MindSpore answers when no seed was set; nothing is drawn from it
+_UNSET = 5489
+_MOST = 2**32
+
+_seed: int | None = None
+_set_at = -1  # how often mindgrad.set_seed had been called by then: the later of both counts
+_times = 0
+_ignored: dict[str, int] = {"num_parallel_workers": 1, "prefetch_size": 16}
+
+
+class Draw(NamedTuple):
+    """From what one pass over a dataset is drawn."""
+
+    #: the seed, or None: every random step draws from one of its own, other ones in every run
+    seed: int | None
+    #: the number of the pass since the seed was set
+    number: int = 0
+    #: the number of the pass since its iterator was made
+    epoch: int = 0
+
+    def generator(self, step: RandomStep) -> np.random.Generator:
+        """The random numbers of one step of the pipeline in this pass."""
+        start = step.entropy if self.seed is None else self.seed
+        return np.random.default_rng([start, step.depth, self.number])
+
+
+class RandomStep:
+    """A random step of a pipeline: ``depth`` steps lie before it."""
+
+    __slots__ = ("depth", "entropy")
+
+    def __init__(self, depth: int) -> None:
+        self.depth = depth
+        self.entropy = int.from_bytes(os.urandom(8), "little")
+
+
+def set_seed(seed: int) -> None:
+    """Draw all orders and samples of datasets from ``seed``; ``mindgrad.set_seed`` sets this seed too.
+
+    Raises:
+        TypeError: ``seed`` is no int.
+        ValueError: it is negative or above 2³² − 1.
+    """
+    global _seed, _set_at, _times
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+        raise TypeError(f"For 'dataset.config.set_seed', 'seed' must be an int, but got {seed!r}.")
+    if not 0 <= seed < _MOST:
+        raise ValueError(
+            f"For 'dataset.config.set_seed', 'seed' must be between 0 and 2**32 - 1, but got {seed}."
+        )
+    _seed, _set_at, _times = int(seed), common_seed.times_seeded(), _times + 1
+
+
+def get_seed() -> int:
+    """The seed in force: the one set last here or by ``mindgrad.set_seed``; 5489 if there is none."""
+    found = seed_in_force()
+    return _UNSET if found is None else found
+
+
+def seed_in_force() -> int | None:
+    """The seed set last, here or by ``mindgrad.set_seed``; None if there is none."""
+    return _seed if _set_at == common_seed.times_seeded() else common_seed.get_seed()
+
+
+def times_seeded() -> tuple[int, int]:
+    """Changes whenever a seed is set, the same one too."""
+    return _times, common_seed.times_seeded()
+
+
+def set_num_parallel_workers(num: int) -> None:
+    """Accepted for compatibility: rows are made by the thread that asks for them."""
+    _ignored["num_parallel_workers"] = num
+
+
+def get_num_parallel_workers() -> int:
+    """What :func:`set_num_parallel_workers` was given."""
+    return _ignored["num_parallel_workers"]
+
+
+def set_prefetch_size(size: int) -> None:
+    """Accepted for compatibility: nothing is read ahead."""
+    _ignored["prefetch_size"] = size
+
+
+def get_prefetch_size() -> int:
+    """What :func:`set_prefetch_size` was given."""
+    return _ignored["prefetch_size"]
+
+
+def set_enable_shared_mem(enable: bool) -> None:
+    """Accepted for compatibility: there are no other processes."""
+
+
+def set_auto_num_workers(enable: bool) -> None:
+    """Accepted for compatibility: rows are made by the thread that asks for them."""

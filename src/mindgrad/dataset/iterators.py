@@ -1,0 +1,83 @@
+"""Iterators over a dataset: pass after pass, rows as Tensors or arrays, in lists or dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.tensor import Tensor
+from mindgrad.dataset.rows import Row
+
+__all__ = ["DatasetIterator", "DictIterator", "TupleIterator"]
+
+
+class DatasetIterator:
+    """Gives the rows of a pass, then stops; iterating over it again gives the next pass.
+
+    After ``num_epochs`` passes it raises ``RuntimeError``, as in MindSpore; −1 is no limit.
+    """
+
+    def __init__(
+        self,
+        begin: Callable[[int], Iterator[Row]],
+        columns: Sequence[str],
+        num_epochs: int,
+        output_numpy: bool,
+    ) -> None:
+        self._begin = begin
+        self._columns = columns
+        self._num_epochs = num_epochs
+        self._output_numpy = output_numpy
+        self._epoch = 0
+        self._rows: Iterator[Row] | None = None
+
+    def __iter__(self) -> DatasetIterator:
+        return self
+
+    def __next__(self) -> Any:
+        if self._rows is None:
+            if 0 <= self._num_epochs <= self._epoch:
+                raise RuntimeError(
+                    f"the dataset was iterated 'num_epochs' = {self._num_epochs} times already; make a new "
+                    f"iterator, or ask for more epochs: create_dict_iterator(num_epochs=...)."
+                )
+            self._rows = self._begin(self._epoch)
+        try:
+            row = next(self._rows)
+        except StopIteration:
+            self._rows = None
+            self._epoch += 1
+            raise
+        except BaseException:
+            self._rows = None
+            raise
+        return self._given([self._value(each) for each in row])
+
+    def get_next(self) -> Any:
+        """The next row; ``StopIteration`` at the end of a pass."""
+        return next(self)
+
+    def _value(self, array: np.ndarray) -> Any:
+        if self._output_numpy:
+            return np.array(array)
+        # there are no Tensors of text, neither in MindSpore's iterators
+        return array if array.dtype.kind in "SU" else Tensor(array)
+
+    def _given(self, values: list[Any]) -> Any:
+        raise NotImplementedError
+
+
+class TupleIterator(DatasetIterator):
+    """Gives rows as lists, in the order of columns."""
+
+    def _given(self, values: list[Any]) -> list[Any]:
+        return values
+
+
+class DictIterator(DatasetIterator):
+    """Gives rows as dicts from names of columns."""
+
+    def _given(self, values: list[Any]) -> dict[str, Any]:
+        return dict(zip(self._columns, values, strict=True))

@@ -1,0 +1,407 @@
+"""The Dataset: a pipeline of steps, each of which turns the rows of one pass into other rows.
+
+A step keeps how a pass over it begins: a function from a ``Draw`` (seed and number of the pass) to an
+iterator of rows. So a pipeline is read lazily, again and again, and by several iterators at a time, and what
+is random in it depends on the draw only.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.dataset import config
+from mindgrad.dataset.columns import arrangement, names_of, part_sizes
+from mindgrad.dataset.config import Draw, RandomStep
+from mindgrad.dataset.reading import Readable, Step
+from mindgrad.dataset.rows import (
+    BatchInfo,
+    Row,
+    batched,
+    filtered,
+    listed,
+    mapped,
+    per_batch,
+    picked,
+    shuffled,
+)
+from mindgrad.ops.arguments import whole_number
+
+__all__ = ["Dataset", "zip"]
+
+_zip = zip
+_ACCEPTED = ("python_multiprocessing", "max_rowsize", "cache", "callbacks", "offload", "num_parallel_workers")
+
+
+class Dataset(Readable):
+    """Rows with named columns, from a source through steps; every method gives a new Dataset.
+
+    Iterating over it gives each row as a list of Tensors::
+
+        for x, y in GeneratorDataset(source, ["x", "y"]).batch(32): ...
+
+    Rows come in the order of the source (sources that can be read at any place are shuffled by default, see
+    :class:`GeneratorDataset`); the seed is that of ``mindgrad.set_seed`` or ``dataset.config.set_seed``.
+    Element types are those of the source: Float64 for Python's floats and NumPy's default.
+    """
+
+    def _then(self, name: str, begin: Callable[[Draw], Iterator[Row]], **changes: Any) -> Dataset:
+        step = self._step
+        changes.setdefault("count", self._size_or_none)
+        return Dataset(
+            dataclasses.replace(
+                step, where=f"{step.where}.{name}", begin=begin, depth=step.depth + 1,
+                **{"arrays": None, "subset": None} | changes,
+            )
+        )  # fmt: skip
+
+    def _size_or_none(self) -> int | None:
+        return self._size if self._size is not None else self._step.count()
+
+    def batch(
+        self,
+        batch_size: int | Callable[[BatchInfo], int],
+        drop_remainder: bool = False,
+        num_parallel_workers: int | None = None,
+        per_batch_map: Callable[..., Any] | None = None,
+        input_columns: Any = None,
+        output_columns: Any = None,
+        column_order: Any = None,
+        pad_info: Any = None,
+        **others: Any,
+    ) -> Dataset:
+        """Every ``batch_size`` rows as one, stacked along a new first axis.
+
+        Args:
+            batch_size: how many rows, or a function that takes a BatchInfo and says it for each batch.
+            drop_remainder: whether the last rows are left out if they are fewer.
+            num_parallel_workers: accepted for compatibility.
+            per_batch_map: takes a list of arrays for each of ``input_columns``, and a BatchInfo; gives a
+                tuple with a list of arrays, or an array, for each of ``output_columns``.
+            input_columns: what it takes; all columns by default.
+            output_columns: names of what it gives; ``input_columns`` by default.
+            column_order: the columns that are left, in their order.
+            pad_info: not supported; pad in ``per_batch_map``.
+
+        Raises:
+            TypeError: ``batch_size`` is neither an int nor callable.
+            ValueError: it is below 1; when iterating: rows differ in shape or element type.
+
+        >>> from mindgrad import dataset as ds
+        >>> print([x.shape for x, in ds.NumpySlicesDataset([1, 2, 3]).batch(2)])
+        [(2,), (1,)]
+        """
+        _only_known("batch", others)
+        if pad_info is not None:
+            raise ValueError(
+                "For 'batch', 'pad_info' is not supported; pad the rows to one shape in per_batch_map or in "
+                "map."
+            )
+        if not callable(batch_size):
+            batch_size = whole_number(batch_size, "batch", "batch_size", 1)
+        where, step = f"{self._step.where}.batch", self._step
+        columns, changed = list(step.columns), None
+        if per_batch_map is not None:
+            places = self._places(
+                step.columns if input_columns is None else input_columns, "batch", "input_columns"
+            )
+            outputs = [columns[i] for i in places]
+            if output_columns is not None:
+                outputs = names_of(output_columns, "batch", "output_columns")
+            columns, arranged = arrangement(columns, places, outputs)
+            changed = per_batch(per_batch_map, places, outputs, arranged, columns, where)
+
+        def begin(draw: Draw) -> Iterator[Row]:
+            if step.arrays is not None and changed is None and not callable(batch_size):
+                order, arrays = step.arrays(draw)
+                end = len(order) - len(order) % batch_size if drop_remainder else len(order)
+                starts = range(0, end, batch_size)
+                return (tuple(array[order[i : i + batch_size]] for array in arrays) for i in starts)
+            return batched(
+                step.begin(draw), step.columns, batch_size, drop_remainder, draw.epoch, where, changed
+            )
+
+        def count() -> int | None:
+            if callable(batch_size):
+                return None
+            rows = self.get_dataset_size()
+            return rows // batch_size if drop_remainder else -(-rows // batch_size)
+
+        size = 1 if callable(batch_size) else batch_size * step.batch_size
+        made = self._then("batch", begin, columns=tuple(columns), count=count, batch_size=size)
+        return made if column_order is None else made.project(column_order)
+
+    def map(
+        self,
+        operations: Any,
+        input_columns: Any = None,
+        output_columns: Any = None,
+        column_order: Any = None,
+        num_parallel_workers: int | None = None,
+        **others: Any,
+    ) -> Dataset:
+        """Columns replaced by what functions make of them.
+
+        Args:
+            operations: a function, or a list of functions, each of which takes what the one before gave. It
+                takes one array for each column and gives an array, number or Tensor, or a tuple of them.
+            input_columns: what the first one takes; the first column by default.
+            output_columns: names of what the last one gives; those of ``input_columns`` by default. As many
+                as ``input_columns`` take their places; otherwise they stand before the other columns.
+            column_order: the columns that are left, in their order.
+            num_parallel_workers: accepted for compatibility.
+
+        Raises:
+            RuntimeError: when iterating: a function raised, with its own error as the cause.
+            ValueError: a column is not there; when iterating: the numbers of values and columns differ.
+
+        >>> from mindgrad import dataset as ds
+        >>> data = ds.NumpySlicesDataset({"x": [1.0, 2.0]}, shuffle=False).map(lambda x: 10 * x, "x")
+        >>> print([float(x) for x, in data])
+        [10.0, 20.0]
+        """
+        _only_known("map", others)
+        functions = list(operations) if isinstance(operations, (list, tuple)) else [operations]
+        wrong = [each for each in functions if not callable(each)]
+        if wrong or not functions:
+            raise TypeError(
+                f"For 'map', 'operations' must be a function or a list of functions, but got "
+                f"{wrong[0] if wrong else operations!r}."
+            )
+        names = self._step.columns[:1] if input_columns is None else input_columns
+        places = self._places(names, "map", "input_columns")
+        outputs = [self._step.columns[i] for i in places]
+        if output_columns is not None:
+            outputs = names_of(output_columns, "map", "output_columns")
+        columns, arranged = arrangement(self._step.columns, places, outputs)
+        where, before = f"{self._step.where}.map", self._step.begin
+        begin = lambda draw: mapped(before(draw), functions, places, outputs, arranged, where)
+        made = self._then("map", begin, columns=tuple(columns))
+        # the fourth argument is column_order in MindSpore 1.x, num_parallel_workers in 2.x
+        return made if column_order is None or isinstance(column_order, int) else made.project(column_order)
+
+    def filter(
+        self,
+        predicate: Callable[..., Any],
+        input_columns: Any = None,
+        num_parallel_workers: int | None = None,
+    ) -> Dataset:
+        """The rows for which ``predicate`` is true.
+
+        Args:
+            predicate: takes one array for each of ``input_columns`` and gives a truth value.
+            input_columns: what it takes; all columns by default.
+            num_parallel_workers: accepted for compatibility.
+        """
+        if not callable(predicate):
+            raise TypeError(f"For 'filter', 'predicate' must be a function, but got {predicate!r}.")
+        names = self._step.columns if input_columns is None else input_columns
+        places = self._places(names, "filter", "input_columns")
+        where, before = f"{self._step.where}.filter", self._step.begin
+        begin = lambda draw: filtered(before(draw), predicate, places, where)
+        return self._then("filter", begin, count=lambda: None)
+
+    def shuffle(self, buffer_size: int) -> Dataset:
+        """The rows in a random order, another one in every pass.
+
+        Args:
+            buffer_size: from how many of the next rows each one is chosen; at least 2. The number of rows
+                makes every order equally likely.
+        """
+        number = whole_number(buffer_size, "shuffle", "buffer_size", 2)
+        random, before = RandomStep(self._step.depth + 1), self._step.begin
+        begin = lambda draw: shuffled(before(draw), number, draw.generator(random))
+        return self._then("shuffle", begin)
+
+    def repeat(self, count: int | None = None) -> Dataset:
+        """The rows ``count`` times, each time shuffled anew; without end for None or −1."""
+        number = -1 if count is None else whole_number(count, "repeat", "count", -1)
+        if number == 0:
+            raise ValueError("For 'repeat', the 'count' must be -1 or at least 1, but got 0.")
+        before, where = self._step.begin, f"{self._step.where}.repeat"
+
+        def begin(draw: Draw) -> Iterator[Row]:
+            for time in itertools.count() if number < 0 else range(number):
+                # passes of passes: no two are drawn alike
+                inner = draw.number * number + time if number > 0 else (draw.number << 32) + time
+                empty = True
+                for row in before(draw._replace(number=inner)):
+                    empty = False
+                    yield row
+                if empty:
+                    return  # instead of repeating nothing without end
+
+        def size() -> int:
+            if number < 0:
+                raise ValueError(
+                    f"{where} has no end, and so no size; give a number of times, or take(count) of its rows."
+                )
+            return self.get_dataset_size() * number
+
+        return self._then("repeat", begin, count=size, repeat_count=number)
+
+    def take(self, count: int = -1) -> Dataset:
+        """The first ``count`` rows; all for −1."""
+        number = whole_number(count, "take", "count", -1)
+        if number == 0:
+            raise ValueError("For 'take', the 'count' must be -1 or at least 1, but got 0.")
+        if number < 0:
+            return self
+        before = self._step.begin
+        begin = lambda draw: itertools.islice(before(draw), number)
+        return self._then("take", begin, count=lambda: self._least(number))
+
+    def _least(self, number: int) -> int | None:
+        if self._step.repeat_count < 0:
+            return number
+        return min(number, self.get_dataset_size())
+
+    def skip(self, count: int) -> Dataset:
+        """The rows behind the first ``count``."""
+        number = whole_number(count, "skip", "count", 0)
+        before = self._step.begin
+        begin = lambda draw: itertools.islice(before(draw), number, None)
+        return self._then("skip", begin, count=lambda: max(self.get_dataset_size() - number, 0))
+
+    def project(self, columns: Any) -> Dataset:
+        """The named columns only, in this order."""
+        places = self._places(columns, "project", "columns")
+        before = self._step.begin
+        begin = lambda draw: (tuple(row[i] for i in places) for row in before(draw))
+        return self._then("project", begin, columns=tuple(self._step.columns[i] for i in places))
+
+    def rename(self, input_columns: Any, output_columns: Any) -> Dataset:
+        """Columns under other names.
+
+        Args:
+            input_columns: one name or several.
+            output_columns: as many new names.
+        """
+        places = self._places(input_columns, "rename", "input_columns")
+        names = names_of(output_columns, "rename", "output_columns")
+        if len(names) != len(places):
+            raise ValueError(
+                f"For 'rename', there must be as many 'output_columns' as 'input_columns', but got "
+                f"{len(names)} and {len(places)}."
+            )
+        columns = list(self._step.columns)
+        for place, name in _zip(places, names, strict=True):
+            columns[place] = name
+        return self._then("rename", self._step.begin, columns=tuple(columns), arrays=self._step.arrays)
+
+    def zip(self, datasets: Any) -> Dataset:
+        """The columns of this and other datasets side by side, to the end of the shortest.
+
+        Args:
+            datasets: one Dataset, or a tuple or list of them.
+        """
+        others = (datasets,) if isinstance(datasets, Dataset) else tuple(datasets)
+        return zip((self, *others))
+
+    def concat(self, datasets: Any) -> Dataset:
+        """The rows of this dataset, then those of others with the same columns.
+
+        Args:
+            datasets: one Dataset, or a list or tuple of them.
+        """
+        all_ = [self, *((datasets,) if isinstance(datasets, Dataset) else datasets)]
+        for each in all_:
+            _check_dataset(each, "concat")
+            if each._step.columns != self._step.columns:
+                raise ValueError(
+                    f"For 'concat', all datasets must have the same columns in the same order, but "
+                    f"{self._step.where} has {listed(self._step.columns)} and {each._step.where} has "
+                    f"{listed(each._step.columns)}; use rename or project."
+                )
+        begins = [each._step.begin for each in all_]
+        begin = lambda draw: itertools.chain.from_iterable(each(draw) for each in begins)
+        return self._then("concat", begin, count=lambda: sum(each.get_dataset_size() for each in all_))
+
+    def __add__(self, other: Dataset) -> Dataset:
+        return self.concat(other)
+
+    def apply(self, apply_func: Callable[[Dataset], Dataset]) -> Dataset:
+        """What ``apply_func`` makes of this dataset."""
+        found = apply_func(self)
+        _check_dataset(found, "apply")
+        return found
+
+    def split(self, sizes: Sequence[int] | Sequence[float], randomize: bool = True) -> list[Dataset]:
+        """Parts without common rows, the same ones in every pass.
+
+        Args:
+            sizes: how many rows each part has, or which fractions; together they are all rows.
+            randomize: whether rows are assigned to the parts at random instead of in order.
+
+        Raises:
+            ValueError: together they are not all rows, or a part would be empty.
+
+        >>> from mindgrad import dataset as ds
+        >>> train, test = ds.NumpySlicesDataset(list(range(10))).split([0.8, 0.2])
+        >>> len(train), len(test)
+        (8, 2)
+        """
+        total = self.get_dataset_size()
+        numbers = part_sizes(sizes, total)
+        seed = config.seed_in_force()
+        order = np.arange(total)
+        if randomize:
+            order = Draw(seed).generator(RandomStep(self._step.depth + 1)).permutation(total)
+        ends = np.cumsum([0, *numbers])
+        parts = [order[a:b].tolist() for a, b in itertools.pairwise(ends.tolist())]
+        if self._step.subset is not None:
+            return [self._step.subset(part) for part in parts]
+        # every part reads the same pass, or rows would wander between parts from pass to pass
+        before, pinned = self._step.begin, Draw(seed)
+
+        def made(part: list[int]) -> Dataset:
+            return self._then("split", lambda _: picked(before(pinned), part), count=lambda: len(part))
+
+        return [made(part) for part in parts]
+
+
+def zip(datasets: Sequence[Dataset]) -> Dataset:
+    """The columns of several datasets side by side, to the end of the shortest.
+
+    Args:
+        datasets: a tuple or list of Datasets, all columns with different names.
+
+    >>> from mindgrad import dataset as ds
+    >>> x = ds.NumpySlicesDataset({"x": [1, 2, 3]}, shuffle=False)
+    >>> y = ds.NumpySlicesDataset({"y": [4.0, 5.0]}, shuffle=False)
+    >>> print([(int(a), float(b)) for a, b in ds.zip((x, y))])
+    [(1, 4.0), (2, 5.0)]
+    """
+    parts = tuple(datasets)
+    for each in parts:
+        _check_dataset(each, "zip")
+    if len(parts) < 2:
+        raise ValueError(f"For 'zip', there must be at least two datasets, but got {len(parts)}.")
+    begins = [each._step.begin for each in parts]
+
+    def begin(draw: Draw) -> Iterator[Row]:
+        for rows in _zip(*(each(draw) for each in begins), strict=False):
+            yield tuple(itertools.chain.from_iterable(rows))
+
+    def count() -> int:
+        ends = [each for each in parts if each._step.repeat_count >= 0]
+        return min(each.get_dataset_size() for each in ends or parts)
+
+    where = f"zip({', '.join(each._step.where for each in parts)})"
+    columns = tuple(itertools.chain.from_iterable(each._step.columns for each in parts))
+    return Dataset(Step(where, columns, begin, count, max(each._step.depth for each in parts) + 1))
+
+
+def _check_dataset(value: Any, method: str) -> None:
+    if not isinstance(value, Dataset):
+        raise TypeError(f"For '{method}', a Dataset is expected, but got {type(value).__name__}.")
+
+
+def _only_known(method: str, given: dict[str, Any]) -> None:
+    for name in given:
+        if name not in _ACCEPTED:
+            raise TypeError(f"{method}() got an unexpected keyword argument '{name}'")

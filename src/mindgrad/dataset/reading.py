@@ -1,0 +1,167 @@
+"""Reading a dataset: its passes, iterators, size, and the shapes and types of its columns."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.dataset import config
+from mindgrad.dataset.columns import places_of
+from mindgrad.dataset.config import Draw
+from mindgrad.dataset.iterators import DictIterator, TupleIterator
+from mindgrad.dataset.rows import Row, listed
+from mindgrad.ops.arguments import whole_number
+
+__all__ = ["Readable", "Step"]
+
+
+@dataclasses.dataclass
+class Step:
+    """One step of a pipeline."""
+
+    #: what it is called in messages, with the steps before it
+    where: str
+    columns: tuple[str, ...]
+    begin: Callable[[Draw], Iterator[Row]]
+    #: how many rows a pass gives; None if only iterating tells
+    count: Callable[[], int | None]
+    #: how many steps lie before it
+    depth: int = 0
+    batch_size: int = 1
+    repeat_count: int = 1
+    #: of whole arrays: the order of a pass and the columns, which batches are cut from
+    arrays: Callable[[Draw], tuple[np.ndarray, Sequence[np.ndarray]]] | None = None
+    #: of a source that can be read at any place: the same source with other rows, for ``split``
+    subset: Callable[[Sequence[int]], Any] | None = None
+
+
+class Readable:
+    """What can be read pass by pass."""
+
+    def __init__(self, step: Step) -> None:
+        twice = [name for name in step.columns if step.columns.count(name) > 1]
+        if twice:
+            raise ValueError(
+                f"in {step.where}, two columns would have the name '{twice[0]}'; rename one of them before: "
+                f"rename('{twice[0]}', ...)."
+            )
+        self._step = step
+        self._passes = 0
+        self._seeded = config.times_seeded()
+        self._size: int | None = None
+
+    # -- passes ----------------------------------------------------------------------------------
+
+    def _begin_pass(self, epoch: int) -> Iterator[Row]:
+        if self._seeded != config.times_seeded():
+            self._seeded = config.times_seeded()
+            self._passes = 0
+        draw = Draw(config.seed_in_force(), self._passes, epoch)
+        self._passes += 1
+        return self._step.begin(draw)
+
+    def create_dict_iterator(
+        self, num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = False
+    ) -> DictIterator:
+        """An iterator that gives rows as dicts from names of columns.
+
+        Args:
+            num_epochs: how many passes it can be iterated; −1 for any number.
+            output_numpy: whether columns are NumPy arrays instead of Tensors.
+            do_copy: accepted for compatibility; every row is a copy.
+
+        >>> from mindgrad import dataset as ds
+        >>> for row in ds.NumpySlicesDataset({"x": [1.0, 2.0]}, shuffle=False).create_dict_iterator():
+        ...     print(row["x"])
+        1.0
+        2.0
+        """
+        return DictIterator(self._begin_pass, self._step.columns, _epochs(num_epochs), output_numpy)
+
+    def create_tuple_iterator(
+        self,
+        columns: Sequence[str] | None = None,
+        num_epochs: int = -1,
+        output_numpy: bool = False,
+        do_copy: bool = False,
+    ) -> TupleIterator:
+        """An iterator that gives rows as lists of columns.
+
+        Args:
+            columns: which columns, in this order; all by default.
+            num_epochs: how many passes it can be iterated; −1 for any number.
+            output_numpy: whether columns are NumPy arrays instead of Tensors.
+            do_copy: accepted for compatibility; every row is a copy.
+        """
+        begin = self._begin_pass
+        if columns is not None:
+            places = self._places(columns, "create_tuple_iterator", "columns")
+            begin = lambda epoch: (tuple(row[i] for i in places) for row in self._begin_pass(epoch))
+        return TupleIterator(begin, self._step.columns, _epochs(num_epochs), output_numpy)
+
+    def __iter__(self) -> TupleIterator:
+        return self.create_tuple_iterator(num_epochs=1)
+
+    # -- what it is ------------------------------------------------------------------------------
+
+    def get_dataset_size(self) -> int:
+        """The number of rows of a pass: of batches, behind ``batch``.
+
+        A source that does not say how long it is (a generator, a filter) is read once to count.
+        """
+        if self._size is None:
+            found = self._step.count()
+            if found is None:
+                found = sum(1 for _ in self._first_pass())
+            self._size = found
+        return self._size
+
+    def __len__(self) -> int:
+        return self.get_dataset_size()
+
+    def _first_pass(self) -> Iterator[Row]:
+        return self._step.begin(Draw(config.seed_in_force()))
+
+    def _first_row(self) -> Row:
+        for row in self._first_pass():
+            return row
+        raise ValueError(
+            f"{self._step.where} has no rows, so that shapes and types of its columns are not known."
+        )
+
+    def get_batch_size(self) -> int:
+        """The rows of a batch; 1 without batches."""
+        return self._step.batch_size
+
+    def get_repeat_count(self) -> int:
+        """How often ``repeat`` repeats; −1 for without end."""
+        return self._step.repeat_count
+
+    def get_col_names(self) -> list[str]:
+        """The names of the columns."""
+        return list(self._step.columns)
+
+    def output_shapes(self, estimate: bool = False) -> list[list[int]]:
+        """The shapes of the columns in the first row, which is made to see them."""
+        return [list(each.shape) for each in self._first_row()]
+
+    def output_types(self) -> list[np.dtype]:
+        """The NumPy element types of the columns in the first row, which is made to see them."""
+        return [each.dtype for each in self._first_row()]
+
+    def __repr__(self) -> str:
+        return f"<{self._step.where}: columns {listed(self._step.columns)}>"
+
+    def _places(self, columns: Any, method: str, argument: str) -> list[int]:
+        """The numbers of named columns."""
+        return places_of(columns, self._step.columns, self._step.where, method, argument)
+
+
+def _epochs(number: int) -> int:
+    found = whole_number(number, "create_iterator", "num_epochs", -1)
+    if found == 0:
+        raise ValueError("For 'create_iterator', the 'num_epochs' must be -1 or at least 1, but got 0.")
+    return found

@@ -1,0 +1,262 @@
+"""What is done to the rows of one pass: batches, maps, filters, shuffles.
+
+A row is a tuple of NumPy arrays, one for each column. Everything here is a generator from rows to rows and
+knows nothing of datasets; ``where`` is the name of the dataset for errors.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.tensor import Tensor
+
+__all__ = [
+    "BatchInfo", "Row", "array_of", "batched", "called", "filtered", "listed", "mapped",
+    "per_batch", "picked", "row_of", "shuffled",
+]  # fmt: skip
+
+Row = tuple[np.ndarray, ...]
+_LONGEST = 60  # characters of a value in a message
+
+
+class BatchInfo:
+    """What ``per_batch_map`` and a callable ``batch_size`` are told: which batch of which pass it is."""
+
+    def __init__(self, batch: int, epoch: int) -> None:
+        self._batch = batch
+        self._epoch = epoch
+
+    def get_batch_num(self) -> int:
+        """The number of the batch in its pass, from 0."""
+        return self._batch
+
+    def get_epoch_num(self) -> int:
+        """The number of the pass of this iterator, from 0."""
+        return self._epoch
+
+
+def array_of(value: Any, what: str) -> np.ndarray:
+    """A value of a user's as an array of numbers, truth values or text.
+
+    Raises:
+        TypeError: it is none; the message starts with ``what``.
+    """
+    if isinstance(value, Tensor):
+        return value.asnumpy()
+    if isinstance(value, (list, tuple)):
+        value = [array_of(each, what) if isinstance(each, (Tensor, list, tuple)) else each for each in value]
+    try:
+        array = np.asarray(value)
+    except ValueError:  # ragged
+        array = np.asarray(None)
+    if array.dtype.hasobject or array.dtype.kind in "mM" or array.dtype.names is not None:
+        shown = repr(value)
+        raise TypeError(
+            f"{what} is {type(value).__name__} {shown[:_LONGEST] + '...' * (len(shown) > _LONGEST)}, which "
+            f"is no array of numbers, truth values or text."
+        )
+    return array
+
+
+def row_of(value: Any, columns: Sequence[str], what: Callable[[], str]) -> Row:
+    """What a source gave as a row: a tuple or list has one element for each column."""
+    given = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    if len(given) != len(columns):
+        raise ValueError(
+            f"{what()} gave {len(given)} values, but there are {len(columns)} columns, {listed(columns)}: "
+            f"give a tuple of one value for each column, and name all columns in 'column_names'."
+        )
+    return tuple(array_of(each, f"{what()}: '{name}'") for each, name in zip(given, columns, strict=True))
+
+
+def listed(columns: Iterable[str]) -> str:
+    """Names for a message."""
+    return ", ".join(f"'{name}'" for name in columns)
+
+
+def called(function: Callable[..., Any], arguments: Sequence[Any], what: Callable[[], str]) -> Any:
+    """``function(*arguments)`` of the user's; an error says what was called, with the user's as its cause."""
+    try:
+        return function(*arguments)
+    except Exception as error:
+        raise RuntimeError(f"{what()} raised {type(error).__name__}: {error}") from error
+
+
+# -- steps -----------------------------------------------------------------------------------------
+
+
+def mapped(
+    rows: Iterable[Row],
+    operations: Sequence[Callable[..., Any]],
+    inputs: Sequence[int],
+    outputs: Sequence[str],
+    arranged: Callable[..., Row],
+    where: str,
+) -> Iterator[Row]:
+    """Each row with some columns replaced by what the operations make of them, one after the other."""
+    for number, row in enumerate(rows):
+        values: tuple[Any, ...] = tuple(row[i] for i in inputs)
+        for place, operation in enumerate(operations):
+
+            def what(place: int = place, operation: Any = operation, number: int = number) -> str:
+                name = getattr(operation, "__name__", type(operation).__name__)
+                which = (
+                    f"operation {place + 1} of {len(operations)} ({name})"
+                    if len(operations) > 1
+                    else f"'{name}'"
+                )
+                return f"in {where}, {which} for row {number}"
+
+            found = called(operation, values, what)
+            given = found if isinstance(found, tuple) else (found,)
+            values = tuple(array_of(each, f"{what()}: the result") for each in given)
+        if len(values) != len(outputs):
+            raise ValueError(
+                f"in {where}, the operations gave {len(values)} values for row {number}, but there are "
+                f"{len(outputs)} columns for them, {listed(outputs)}: name one column for each value in "
+                f"'output_columns'."
+            )
+        yield arranged(row, values)
+
+
+def filtered(
+    rows: Iterable[Row], predicate: Callable[..., Any], inputs: Sequence[int], where: str
+) -> Iterator[Row]:
+    """The rows for which the predicate is true."""
+    for number, row in enumerate(rows):
+        what = lambda number=number: f"in {where}, the predicate for row {number}"
+        kept = called(predicate, [row[i] for i in inputs], what)
+        if isinstance(kept, Tensor):
+            kept = kept.asnumpy()
+        if np.size(kept) != 1:
+            raise ValueError(
+                f"{what()} gave {np.size(kept)} values; it must give one truth value: use all() or any()."
+            )
+        if bool(np.reshape(kept, ())):
+            yield row
+
+
+def shuffled(rows: Iterable[Row], buffer_size: int, generator: np.random.Generator) -> Iterator[Row]:
+    """The rows in a random order: each comes out of a buffer of the next ``buffer_size`` ones."""
+    source = iter(rows)
+    buffer = list(itertools.islice(source, buffer_size))
+    for row in source:
+        place = int(generator.integers(len(buffer)))
+        yield buffer[place]
+        buffer[place] = row
+    for place in generator.permutation(len(buffer)):
+        yield buffer[place]
+
+
+def picked(rows: Iterable[Row], chosen: Sequence[int]) -> Iterator[Row]:
+    """The rows with the numbers ``chosen``, in that order."""
+    held = list(rows)
+    return (held[i] for i in chosen)
+
+
+def batched(
+    rows: Iterable[Row],
+    columns: Sequence[str],
+    size: int | Callable[[BatchInfo], int],
+    drop_remainder: bool,
+    epoch: int,
+    where: str,
+    whole: Callable[[list[list[np.ndarray]], BatchInfo], Row] | None = None,
+) -> Iterator[Row]:
+    """Every ``size`` rows as one, stacked along a new first axis.
+
+    Args:
+        rows: the rows.
+        columns: the names of their columns.
+        size: how many rows, or a function that says it for each batch.
+        drop_remainder: whether the last rows are left out if they are fewer.
+        epoch: the number of the pass.
+        where: the name of the dataset.
+        whole: makes the batch of lists of arrays, one list for each column.
+    """
+    source = iter(rows)
+    for number in itertools.count():
+        info = BatchInfo(number, epoch)
+        wanted = _size(size, info, where) if callable(size) else size
+        taken = list(itertools.islice(source, wanted))
+        if not taken or (drop_remainder and len(taken) < wanted):
+            return
+        lists = [list(column) for column in zip(*taken, strict=True)]
+        if whole is not None:
+            yield whole(lists, info)
+        else:
+            yield tuple(stack(each, name, number, where) for each, name in zip(lists, columns, strict=True))
+
+
+def _size(size: Callable[[BatchInfo], int], info: BatchInfo, where: str) -> int:
+    found = called(size, [info], lambda: f"in {where}, 'batch_size' for batch {info.get_batch_num()}")
+    if isinstance(found, bool) or not isinstance(found, (int, np.integer)) or found < 1:
+        raise ValueError(
+            f"in {where}, 'batch_size' gave {found!r} for batch {info.get_batch_num()}; it must give an int "
+            f"of at least 1."
+        )
+    return int(found)
+
+
+def stack(arrays: list[np.ndarray], column: str, number: int, where: str) -> np.ndarray:
+    """The arrays of one column as one array.
+
+    Raises:
+        ValueError: they differ in shape or element type.
+    """
+    first = arrays[0]
+    for place, each in enumerate(arrays):
+        if each.shape != first.shape:
+            raise ValueError(
+                f"in {where}, batch {number} cannot be stacked: column '{column}' has the shape "
+                f"{first.shape} in its first row and {each.shape} in row {place}. Give per_batch_map to pad "
+                f"them, or make them alike with map."
+            )
+        if each.dtype != first.dtype and not (
+            each.dtype.kind == first.dtype.kind and each.dtype.kind in "SU"
+        ):
+            raise ValueError(
+                f"in {where}, batch {number} cannot be stacked: column '{column}' is {first.dtype} in its "
+                f"first row and {each.dtype} in row {place}. Give all rows one element type in the source or "
+                f"in map."
+            )
+    return np.stack(arrays)
+
+
+def per_batch(
+    function: Callable[..., Any],
+    inputs: Sequence[int],
+    outputs: Sequence[str],
+    arranged: Callable[..., Row],
+    columns: Sequence[str],
+    where: str,
+) -> Callable[[list[list[np.ndarray]], BatchInfo], Row]:
+    """For :func:`batched`: some columns of a batch are what a user's ``per_batch_map`` makes of them."""
+
+    def run(lists: list[list[np.ndarray]], info: BatchInfo) -> Row:
+        number = info.get_batch_num()
+        what = lambda: f"in {where}, 'per_batch_map' for batch {number}"
+        found = called(function, [*(lists[i] for i in inputs), info], what)
+        values = found if isinstance(found, tuple) else (found,)
+        if len(values) != len(outputs):
+            raise ValueError(
+                f"{what()} gave {len(values)} values, but there are {len(outputs)} columns for them, "
+                f"{listed(outputs)}: give a tuple of one value for each column, and name them in "
+                f"'output_columns'."
+            )
+        made = []
+        for name, value in zip(columns, arranged(lists, values), strict=True):
+            if isinstance(value, (list, tuple)):
+                arrays = [array_of(each, f"{what()}: '{name}'") for each in value]
+                if not arrays:
+                    raise ValueError(f"{what()} gave an empty list for column '{name}'.")
+                made.append(stack(arrays, name, number, where))
+            else:
+                made.append(array_of(value, f"{what()}: '{name}'"))
+        return tuple(made)
+
+    return run

@@ -1,0 +1,268 @@
+"""Samplers: which rows of a source a pass reads, and in which order."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "DistributedSampler", "IterSampler", "RandomSampler", "Sampler", "SequentialSampler",
+    "SubsetRandomSampler", "SubsetSampler", "WeightedRandomSampler",
+]  # fmt: skip
+
+
+class Sampler:
+    """The base of samplers of your own: ``__iter__`` gives the indices of one pass.
+
+    Args:
+        num_samples: how many of them are taken; all by default.
+
+    >>> from mindgrad import dataset as ds
+    >>> class Backwards(ds.Sampler):
+    ...     def __iter__(self):
+    ...         yield from range(self.num_rows - 1, -1, -1)
+    >>> print([int(x) for x, in ds.NumpySlicesDataset([1, 2, 3], sampler=Backwards())])
+    [3, 2, 1]
+    """
+
+    #: of the source that the sampler is used on
+    num_rows = 0
+    dataset_size = 0
+
+    def __init__(self, num_samples: int | None = None) -> None:
+        self.num_samples = _count(num_samples, "num_samples", type(self).__name__, 0) or None
+
+    def __iter__(self) -> Iterator[int]:
+        raise NotImplementedError(
+            f"the sampler {type(self).__name__} has no '__iter__'; define one that yields the indices of "
+            f"rows."
+        )
+
+    def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
+        """The indices of one pass over a source of ``size`` rows."""
+        self.num_rows = self.dataset_size = size
+        found = iter(self)
+        return itertools.islice(found, self.num_samples)
+
+    def count(self, size: int) -> int | None:
+        """How many they are; None if only iterating tells."""
+        return None
+
+
+def _count(value: Any, name: str, sampler: str, least: int = 1) -> int | None:
+    if value is None:
+        return None
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"For '{sampler}', '{name}' must be an int, but got {value!r}.") from None
+    if number < least:
+        raise ValueError(f"For '{sampler}', '{name}' must be at least {least}, but got {number}.")
+    return number
+
+
+class SequentialSampler(Sampler):
+    """The rows in order.
+
+    Args:
+        start_index: the first one.
+        num_samples: how many; to the end by default.
+    """
+
+    def __init__(self, start_index: int | None = None, num_samples: int | None = None) -> None:
+        super().__init__(num_samples)
+        self.start_index = _count(start_index, "start_index", "SequentialSampler", 0) or 0
+
+    def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
+        """``start_index``, the one after it, and so on."""
+        if self.start_index >= size:
+            raise ValueError(
+                f"For 'SequentialSampler', 'start_index' is {self.start_index}, but there are {size} rows."
+            )
+        return range(self.start_index, self.start_index + (self.count(size) or 0))
+
+    def count(self, size: int) -> int:
+        """The number of rows from ``start_index`` on, at most ``num_samples``."""
+        left = max(size - self.start_index, 0)
+        return left if self.num_samples is None else min(left, self.num_samples)
+
+
+class RandomSampler(Sampler):
+    """The rows in another random order in every pass.
+
+    Args:
+        replacement: whether a row may come again before all have come.
+        num_samples: how many; as many as there are by default.
+    """
+
+    def __init__(self, replacement: bool = False, num_samples: int | None = None) -> None:
+        super().__init__(num_samples)
+        if not isinstance(replacement, bool):
+            raise TypeError(f"For 'RandomSampler', 'replacement' must be a bool, but got {replacement!r}.")
+        self.replacement = replacement
+
+    def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
+        """Random ones."""
+        number = self.count(size)
+        if self.replacement:
+            return generator.integers(0, size, number) if size else ()
+        return generator.permutation(size)[:number]
+
+    def count(self, size: int) -> int:
+        """``num_samples``, without replacement at most as many as there are rows."""
+        if self.num_samples is None:
+            return size
+        return self.num_samples if self.replacement else min(size, self.num_samples)
+
+
+class SubsetSampler(Sampler):
+    """The given rows in the given order.
+
+    Args:
+        indices: their indices.
+        num_samples: how many of them; all by default.
+    """
+
+    def __init__(self, indices: Iterable[int] | int, num_samples: int | None = None) -> None:
+        super().__init__(num_samples)
+        listed = [indices] if isinstance(indices, (int, np.integer)) else list(indices)
+        self._indices = [_count(each, "indices", type(self).__name__, 0) or 0 for each in listed]
+
+    def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
+        """The given ones."""
+        return self._indices[: self.num_samples]
+
+    def count(self, size: int) -> int:
+        """How many were given, at most ``num_samples``."""
+        return len(self._indices[: self.num_samples])
+
+
+class SubsetRandomSampler(SubsetSampler):
+    """The given rows, in another random order in every pass.
+
+    Args:
+        indices: their indices.
+        num_samples: how many of them; all by default.
+    """
+
+    def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
+        """The given ones in a random order."""
+        return [self._indices[i] for i in generator.permutation(len(self._indices))][: self.num_samples]
+
+
+class WeightedRandomSampler(Sampler):
+    """Random rows, each with its own probability.
+
+    Args:
+        weights: a weight for each row, none negative and not all zero.
+        num_samples: how many; as many as there are weights by default.
+        replacement: whether a row may come again.
+    """
+
+    def __init__(
+        self, weights: Sequence[float], num_samples: int | None = None, replacement: bool = True
+    ) -> None:
+        super().__init__(num_samples)
+        self.weights = np.asarray(weights, np.float64)
+        self.replacement = replacement
+        if self.weights.ndim != 1 or not self.weights.size:
+            raise ValueError("For 'WeightedRandomSampler', 'weights' must be a list of numbers, not empty.")
+        if not (np.isfinite(self.weights).all() and (self.weights >= 0).all() and self.weights.any()):
+            raise ValueError(
+                "For 'WeightedRandomSampler', 'weights' must be finite, none negative, and not all zero."
+            )
+        possible = np.count_nonzero(self.weights)
+        if not replacement and (num_samples or self.weights.size) > possible:
+            raise ValueError(
+                f"For 'WeightedRandomSampler', {num_samples or self.weights.size} rows without replacement "
+                f"need as many weights that are not zero, but {possible} are."
+            )
+
+    def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
+        """Random ones with these probabilities."""
+        if self.weights.size > size:
+            raise ValueError(
+                f"For 'WeightedRandomSampler', there are {self.weights.size} weights, but only {size} rows."
+            )
+        probabilities = self.weights / self.weights.sum()
+        return generator.choice(self.weights.size, self.count(size), self.replacement, probabilities)
+
+    def count(self, size: int) -> int:
+        """``num_samples``, or the number of weights."""
+        return self.num_samples or self.weights.size
+
+
+class DistributedSampler(Sampler):
+    """Every ``num_shards``-th row from ``shard_id`` on; short shards begin again at the first rows.
+
+    Args:
+        num_shards: the number of shards.
+        shard_id: which one, from 0.
+        shuffle: whether the rows are shuffled before; all shards shuffle alike if a seed is set.
+        num_samples: how many rows; the whole shard by default.
+        offset: which shard the first row goes to; −1 is 0.
+    """
+
+    def __init__(
+        self,
+        num_shards: int,
+        shard_id: int,
+        shuffle: bool = True,
+        num_samples: int | None = None,
+        offset: int = -1,
+    ) -> None:
+        super().__init__(num_samples)
+        self.num_shards = _count(num_shards, "num_shards", "DistributedSampler") or 1
+        self.shard_id = _count(shard_id, "shard_id", "DistributedSampler", 0) or 0
+        if self.shard_id >= self.num_shards:
+            raise ValueError(
+                f"For 'DistributedSampler', 'shard_id' must be below 'num_shards', {self.num_shards}, but "
+                f"got {self.shard_id}."
+            )
+        if not -1 <= offset < self.num_shards:
+            raise ValueError(
+                f"For 'DistributedSampler', 'offset' must be from -1 to below {self.num_shards}, but got "
+                f"{offset}."
+            )
+        self.shuffle = shuffle
+        self.offset = max(offset, 0)
+
+    def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
+        """Those of the shard."""
+        order = generator.permutation(size) if self.shuffle else np.arange(size)
+        first = (self.shard_id - self.offset) % self.num_shards
+        return [order[(first + k * self.num_shards) % size] for k in range(self.count(size))] if size else []
+
+    def count(self, size: int) -> int:
+        """The rows divided by the shards, rounded up, at most ``num_samples``."""
+        whole = -(-size // self.num_shards)
+        return whole if self.num_samples is None else min(whole, self.num_samples)
+
+
+class IterSampler(Sampler):
+    """What an iterable of indices gives, read anew in every pass.
+
+    Args:
+        sampler: the iterable.
+        num_samples: how many; all by default.
+    """
+
+    def __init__(self, sampler: Iterable[int], num_samples: int | None = None) -> None:
+        super().__init__(num_samples)
+        self.sampler = sampler
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.sampler)
+
+    def count(self, size: int) -> int | None:
+        """The length of the iterable if it has one, at most ``num_samples``."""
+        if not isinstance(self.sampler, Sized):
+            return None
+        whole = len(self.sampler)
+        return whole if self.num_samples is None else min(whole, self.num_samples)

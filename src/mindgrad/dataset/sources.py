@@ -1,0 +1,359 @@
+"""Where rows come from: Python generators, iterables, sources that can be read at any place, NumPy arrays."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import as_dtype
+from mindgrad.core.tensor import Tensor
+from mindgrad.dataset import config
+from mindgrad.dataset.columns import names_of
+from mindgrad.dataset.config import Draw, RandomStep
+from mindgrad.dataset.pipeline import Dataset
+from mindgrad.dataset.reading import Step
+from mindgrad.dataset.rows import Row, array_of, called, listed, picked, row_of
+from mindgrad.dataset.samplers import (
+    DistributedSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    SubsetRandomSampler,
+    SubsetSampler,
+)
+from mindgrad.ops.arguments import whole_number
+
+__all__ = ["GeneratorDataset", "NumpySlicesDataset"]
+
+
+class GeneratorDataset(Dataset):
+    """The rows that a Python object gives.
+
+    Args:
+        source: a function without arguments that gives an iterator (a generator function), an iterable, or an
+            object with ``__getitem__`` and ``__len__``, which can be read at any place. Each item is one row:
+            a tuple or list of one value (array, number, text, Tensor) for each column; of one column also the
+            value itself. An iterator that can be read once only is kept in memory.
+        column_names: the name of each column, or of the only one.
+        column_types: the element types, only to check those of the rows against.
+        schema: not supported; name the columns instead.
+        num_samples: how many rows at most.
+        num_parallel_workers: accepted for compatibility: the calling thread makes the rows.
+        shuffle: whether each pass has another random order. By default sources that can be read at any place
+            are shuffled, others not; those are read as a whole to be shuffled.
+        sampler: which rows, in which order: a :class:`Sampler` or a list of indices.
+        num_shards: into how many parts the rows are divided.
+        shard_id: which of them this dataset has.
+        python_multiprocessing: accepted for compatibility.
+        max_rowsize: accepted for compatibility.
+        batch_sampler: not supported; use ``batch``.
+        collate_fn: not supported; use ``batch(per_batch_map=...)``.
+
+    Raises:
+        TypeError: ``source`` is none of these; when iterating: a value is no array.
+        ValueError: arguments contradict each other; when iterating: a row has not one value for each column.
+        RuntimeError: when iterating: the source raised, with its own error as the cause.
+
+    >>> from mindgrad import dataset as ds
+    >>> def squares():
+    ...     for i in range(3):
+    ...         yield i, float(i * i)
+    >>> for row in ds.GeneratorDataset(squares, ["x", "y"]).batch(3).create_dict_iterator(num_epochs=1):
+    ...     print(row["x"], row["y"])
+    [0 1 2] [0. 1. 4.]
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        column_names: str | Sequence[str] | None = None,
+        column_types: Sequence[Any] | None = None,
+        schema: Any = None,
+        num_samples: int | None = None,
+        num_parallel_workers: int = 1,
+        shuffle: bool | None = None,
+        sampler: Any = None,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+        python_multiprocessing: bool = True,
+        max_rowsize: Any = None,
+        batch_sampler: Any = None,
+        collate_fn: Any = None,
+    ) -> None:
+        kind = type(self).__name__
+        for name, value, instead in (
+            ("schema", schema, "name the columns in 'column_names'"),
+            ("batch_sampler", batch_sampler, "use batch(batch_size)"),
+            ("collate_fn", collate_fn, "use batch(batch_size, per_batch_map=...)"),
+        ):
+            if value is not None:
+                raise ValueError(f"For '{kind}', '{name}' is not supported; {instead}.")
+        if column_names is None:
+            raise ValueError(f"For '{kind}', 'column_names' must be given: a name for each value of a row.")
+        names = tuple(names_of(column_names, kind, "column_names"))
+        self._where = f"{kind}({', '.join(names)})"
+        self._names = names
+        self._types = None if column_types is None else _types(column_types, names, kind)
+        self._random = RandomStep(0)
+        number = None if num_samples is None else whole_number(num_samples, kind, "num_samples", 0) or None
+        if hasattr(source, "__getitem__") and hasattr(source, "__len__"):
+            self._source = source
+            self._sampler = _sampler(kind, number, shuffle, sampler, num_shards, shard_id)
+            super().__init__(self._step_at_any_place())
+            return
+        if sampler is not None or num_shards is not None or shard_id is not None:
+            raise ValueError(
+                f"For '{kind}', 'sampler', 'num_shards' and 'shard_id' need a source with '__getitem__' and "
+                f"'__len__', but {_described(source)} has not both; leave them out, or give the source these."
+            )
+        opened = _opener(source, kind)
+        begin = lambda draw: self._iterated(opened, number, bool(shuffle), draw)
+        super().__init__(Step(self._where, names, begin, lambda: None))
+
+    # -- sources that are iterated ---------------------------------------------------------------
+
+    def _iterated(
+        self, opened: Callable[[], Iterator[Any]], most: int | None, shuffle: bool, draw: Draw
+    ) -> Iterator[Row]:
+        rows = itertools.islice(self._rows_of(opened), most)
+        if not shuffle:
+            return rows
+        held = list(rows)
+        return picked(held, draw.generator(self._random).permutation(len(held)).tolist())
+
+    def _rows_of(self, opened: Callable[[], Iterator[Any]]) -> Iterator[Row]:
+        source = called(opened, (), lambda: f"the source of {self._where}")
+        end = object()
+        for number in itertools.count():
+            what = lambda number=number: f"the source of {self._where}, at row {number},"
+            given = called(next, (source, end), what)
+            if given is end:
+                return
+            yield self._row(given, what)
+
+    # -- sources that can be read at any place ---------------------------------------------------
+
+    def _step_at_any_place(self) -> Step:
+        return Step(
+            self._where, self._names, self._read_at_places,
+            count=lambda: self._sampler.count(self._length()), subset=self._with_rows,
+        )  # fmt: skip
+
+    def _length(self) -> int:
+        return int(called(len, (self._source,), lambda: f"'__len__' of the source of {self._where}"))
+
+    def _order(self, draw: Draw) -> Iterator[int]:
+        size = self._length()
+        for each in self._sampler.indices(size, draw.generator(self._random)):
+            try:
+                place = operator.index(each)
+            except TypeError:
+                raise TypeError(
+                    f"in {self._where}, the sampler gave {each!r}, which is no index of a row."
+                ) from None
+            if not 0 <= place < size:
+                raise ValueError(
+                    f"in {self._where}, the sampler gave the index {place}, but the source has {size} rows."
+                )
+            yield place
+
+    def _read_at_places(self, draw: Draw) -> Iterator[Row]:
+        for place in self._order(draw):
+            what = lambda place=place: f"the source of {self._where}, at index {place},"
+            yield self._row(called(operator.getitem, (self._source, place), what), what)
+
+    def _with_rows(self, places: Sequence[int]) -> Dataset:
+        """The same source with these of its rows: by their numbers in this dataset."""
+        shuffles = isinstance(self._sampler, (RandomSampler, SubsetRandomSampler))
+        if not (isinstance(self._sampler, RandomSampler) and self._sampler.num_samples is None):
+            order = list(self._order(Draw(config.seed_in_force())))
+            places = [order[i] for i in places]
+        chosen = SubsetRandomSampler(places) if shuffles else SubsetSampler(places)
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made._sampler = chosen
+        made._random = RandomStep(0)
+        Dataset.__init__(made, made._step_at_any_place())
+        return made
+
+    # -- rows ------------------------------------------------------------------------------------
+
+    def _row(self, given: Any, what: Callable[[], str]) -> Row:
+        row = row_of(given, self._names, what)
+        if self._types is not None:
+            for name, array, wanted in zip(self._names, row, self._types, strict=True):
+                if array.dtype != wanted:
+                    raise TypeError(
+                        f"{what()} gave {array.dtype} for '{name}', but 'column_types' says {wanted}; "
+                        f"convert it in the source, or change 'column_types'."
+                    )
+        return row
+
+
+class NumpySlicesDataset(GeneratorDataset):
+    """The slices of arrays along their first axis.
+
+    Args:
+        data: an array or list (one column), a tuple of them (one column each), or a dict from names to them.
+            All have the same length.
+        column_names: the names; by default those of the dict, or ``column_0``, ``column_1``, …
+        num_samples: how many rows at most.
+        num_parallel_workers: accepted for compatibility.
+        shuffle: whether each pass has another random order; true by default.
+        sampler: which rows, in which order: a :class:`Sampler` or a list of indices.
+        num_shards: into how many parts the rows are divided.
+        shard_id: which of them this dataset has.
+
+    Raises:
+        TypeError: a column is no array of numbers, truth values or text.
+        ValueError: there are no rows, columns differ in length, or there are not as many names as columns.
+
+    >>> import numpy as np
+    >>> from mindgrad import dataset as ds
+    >>> points = {"x": np.linspace(0, 1, 3), "u": np.zeros(3, np.float32)}
+    >>> for row in ds.NumpySlicesDataset(points, shuffle=False).batch(3).create_dict_iterator(num_epochs=1):
+    ...     print(row["x"], row["u"].dtype)
+    [0.  0.5 1. ] Float32
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        column_names: str | Sequence[str] | None = None,
+        num_samples: int | None = None,
+        num_parallel_workers: int = 1,
+        shuffle: bool | None = None,
+        sampler: Any = None,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+    ) -> None:
+        names: list[str]
+        if isinstance(data, dict):
+            names, columns = [str(name) for name in data], list(data.values())
+        else:
+            columns = list(data) if isinstance(data, tuple) else [data]
+            names = [f"column_{i}" for i in range(len(columns))]
+        if column_names is not None:
+            given = names_of(column_names, "NumpySlicesDataset", "column_names")
+            if len(given) != len(columns):
+                raise ValueError(
+                    f"For 'NumpySlicesDataset', there are {len(columns)} columns, but {len(given)} "
+                    f"'column_names': {listed(given)}."
+                )
+            names = given
+        arrays = [_column(each, name) for each, name in zip(columns, names, strict=True)]
+        lengths = {name: len(each) for each, name in zip(arrays, names, strict=True)}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(
+                f"For 'NumpySlicesDataset', all columns must have the same length, but got {lengths}."
+            )
+        if not lengths or not next(iter(lengths.values())):
+            raise ValueError("For 'NumpySlicesDataset', 'data' must have at least one row.")
+        self._arrays = arrays
+        super().__init__(
+            _Slices(arrays), names, None, None, num_samples, num_parallel_workers, shuffle, sampler,
+            num_shards, shard_id,
+        )  # fmt: skip
+
+    def _step_at_any_place(self) -> Step:
+        step = super()._step_at_any_place()
+        step.arrays = lambda draw: (np.fromiter(self._order(draw), np.int64), self._arrays)
+        return step
+
+
+class _Slices:
+    """Arrays as a source that can be read at any place."""
+
+    def __init__(self, arrays: list[np.ndarray]) -> None:
+        self.arrays = arrays
+
+    def __len__(self) -> int:
+        return len(self.arrays[0])
+
+    def __getitem__(self, index: int) -> Row:
+        return tuple(np.asarray(array[index]) for array in self.arrays)
+
+
+# -- what is given ---------------------------------------------------------------------------------
+
+
+def _column(data: Any, name: str) -> np.ndarray:
+    array = array_of(data, f"For 'NumpySlicesDataset', the column '{name}'")
+    if array.ndim == 0:
+        raise TypeError(
+            f"For 'NumpySlicesDataset', the column '{name}' must have a first axis to slice along, but got "
+            f"{data!r}."
+        )
+    return array
+
+
+def _types(column_types: Sequence[Any], names: Sequence[str], kind: str) -> list[np.dtype]:
+    if len(column_types) != len(names):
+        raise ValueError(
+            f"For '{kind}', there are {len(names)} columns, but {len(column_types)} 'column_types'."
+        )
+    return [as_dtype(each).numpy for each in column_types]
+
+
+def _sampler(
+    kind: str, number: int | None, shuffle: Any, sampler: Any, num_shards: int | None, shard_id: int | None
+) -> Sampler:
+    if shuffle is not None and not isinstance(shuffle, bool):
+        raise TypeError(f"For '{kind}', 'shuffle' must be a bool or None, but got {shuffle!r}.")
+    if (num_shards is None) != (shard_id is None):
+        raise ValueError(f"For '{kind}', 'num_shards' and 'shard_id' belong together; give both or neither.")
+    if sampler is not None:
+        if number is not None or shuffle is not None or num_shards is not None:
+            raise ValueError(
+                f"For '{kind}', a 'sampler' says which rows come in which order: leave out 'num_samples', "
+                f"'shuffle', 'num_shards' and 'shard_id'."
+            )
+        if isinstance(sampler, Sampler):
+            return sampler
+        if hasattr(sampler, "__iter__") and not isinstance(sampler, (str, Tensor)):
+            return SubsetSampler(sampler)
+        raise TypeError(
+            f"For '{kind}', 'sampler' must be a Sampler or a list of indices, but got {sampler!r}."
+        )
+    if num_shards is not None and shard_id is not None:
+        return DistributedSampler(num_shards, shard_id, shuffle is not False, number)
+    return SequentialSampler(None, number) if shuffle is False else RandomSampler(num_samples=number)
+
+
+def _opener(source: Any, kind: str) -> Callable[[], Iterator[Any]]:
+    """A function that begins to read the source anew."""
+    if not hasattr(source, "__iter__") and not hasattr(source, "__next__"):
+        if not callable(source):
+            raise TypeError(
+                f"For '{kind}', 'source' must be a generator function, an iterable, or an object with "
+                f"'__getitem__' and '__len__', but got {_described(source)}."
+            )
+        return lambda: iter(source())
+    if hasattr(source, "__next__") and (not hasattr(source, "__iter__") or iter(source) is source):
+        return _Kept(source).read
+    return lambda: iter(source)
+
+
+class _Kept:
+    """An iterator that can be read once, with what it gave so far."""
+
+    def __init__(self, iterator: Iterator[Any]) -> None:
+        self.iterator = iterator
+        self.given: list[Any] = []
+
+    def read(self) -> Iterator[Any]:
+        for place in itertools.count():
+            while place >= len(self.given):
+                try:
+                    self.given.append(next(self.iterator))
+                except StopIteration:
+                    return
+            yield self.given[place]
+
+
+def _described(value: Any) -> str:
+    return f"a {type(value).__name__}"
