@@ -196,7 +196,7 @@ def test_questions():
 @pytest.mark.parametrize(
     ("module", "name", "said"),
     [
-        (ops, "relux", "module 'mindgrad.ops' has no attribute 'relux': mindgrad has no such name; nearest: 'relu"),
+        (ops, "MatMull", "module 'mindgrad.ops' has no attribute 'MatMull': mindgrad has no such name; nearest: 'MatMul'"),
         (ms, "Tensr", "module 'mindgrad' has no attribute 'Tensr': mindgrad has no such name; nearest: 'Tensor'"),
         (ms, "MatMul", "has no attribute 'MatMul': mindgrad has no such name there, but has it in mindgrad.ops"),
         (nn, "Jpv", "module 'mindgrad.nn' has no attribute 'Jpv': mindgrad has no such name; nearest: 'Jvp'"),

@@ -1,8 +1,8 @@
 """The operators and methods of Tensor: one table, each entry a function of ``mindgrad.ops``.
 
 A method that takes what the function takes, the tensor first, is the function itself: it is named under
-its module in ``_FUNCTIONS``. All others are in ``ops.members``, ``ops.reshaping`` and ``ops.summaries``
-and named one by one.
+its module in ``_FUNCTIONS``. All others are in ``ops.members``, ``ops.reshaping``, ``ops.storage`` and
+``ops.summaries`` and named one by one.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from mindgrad.ops import (
     activation,
     affine,
     arithmetic,
+    assigning,
+    bands,
     comparison,
     complexes,
     contraction,
@@ -36,15 +38,23 @@ from mindgrad.ops import (
     moving,
     ordering,
     parts,
+    plain,
+    quantiles,
     rectifiers,
     reduction,
     reshaping,
     rounding,
     scattering,
+    segments,
+    sequences,
+    signs,
     special,
     statistics,
+    storage,
     summaries,
+    vectors,
 )
+from mindgrad.ops.in_place import IN_PLACE
 
 __all__ = ["METHODS", "OPERATORS", "PROPERTIES"]
 
@@ -110,11 +120,13 @@ _FUNCTIONS: tuple[tuple[ModuleType, str], ...] = (
         "bitwise_right_shift bitwise_xor eq equal ge greater greater_equal gt invert isclose le less "
         "less_equal logical_and logical_not logical_or logical_xor lt ne not_equal",
     ),
+    (assigning, "inplace_update"),
+    (bands, "cond diagonal_scatter fill_diagonal view_as_real"),
     (complexes, "angle conj imag real"),
-    (contraction, "bmm dot ger inner matmul mm outer"),
+    (contraction, "bmm dot ger inner matmul mm mv outer vecdot"),
     (cumulative, "cummax cummin cumprod"),
     (extremes, "amax amin"),
-    (factorisation, "cholesky cholesky_inverse cholesky_solve qr svd"),
+    (factorisation, "cholesky cholesky_inverse cholesky_solve pinv qr svd"),
     (
         indexing,
         "gather gather_elements gather_nd index_select masked_fill masked_select",
@@ -138,6 +150,8 @@ _FUNCTIONS: tuple[tuple[ModuleType, str], ...] = (
     (matrices, "diag diag_embed diagflat tril triu"),
     (moving, "broadcast_to fliplr flipud narrow roll rot90"),
     (ordering, "argsort argwhere bincount msort nonzero searchsorted sort topk unique"),
+    (plain, "is_nonzero is_tensor"),
+    (quantiles, "aminmax logcumsumexp nanmean nanmedian nanquantile nansum quantile"),
     (rectifiers, "hardshrink relu"),
     (reduction, "count_nonzero logsumexp"),
     (
@@ -148,12 +162,21 @@ _FUNCTIONS: tuple[tuple[ModuleType, str], ...] = (
         scattering,
         "index_fill masked_scatter scatter select_scatter slice_scatter",
     ),
+    (
+        segments,
+        "unsorted_segment_max unsorted_segment_min unsorted_segment_prod unsorted_segment_sum",
+    ),
+    (sequences, "bucketize isin reverse_sequence unique_consecutive unique_with_pad"),
+    (signs, "copysign isneginf isposinf isreal ldexp sgn signbit"),
     (special, "digamma erf erfc erfinv lgamma logit mvlgamma"),
     (statistics, "median norm"),
+    (vectors, "cov dist renorm"),
 )
 
 METHODS: dict[str, Callable[..., Any]] = {
     **{name: getattr(module, name) for module, names in _FUNCTIONS for name in names.split()},
+    **IN_PLACE,
+    "adjoint": storage.adjoint,
     "all": summaries.all,
     "any": summaries.any,
     "argmax": summaries.argmax,
@@ -163,22 +186,28 @@ METHODS: dict[str, Callable[..., Any]] = {
     "assign_value": members.assign_value,
     "astype": members.astype,
     "cast": conversion.cast,
+    "choose": storage.choose,
     "clone": members.copy,
     "contiguous": members.itself,
     "copy": members.copy,
+    "cross": storage.cross,
     "cumsum": summaries.cumsum,
     "diagonal": reshaping.diagonal,
     "diff": summaries.diff,
     "dim": members.rank,
+    "element_size": storage.element_size,
     "expand": reshaping.expand,
     "expand_as": reshaping.expand_as,
     "fill": members.fill,
     "fills": members.fill,
     "flatten": reshaping.flatten,
     "flip": reshaping.flip,
+    "flush_from_cache": storage.nothing,
     "index_add": members.index_add,
+    "index_put": storage.index_put,
     "init_data": members.itself,
     "is_complex": members.is_complex,
+    "is_contiguous": storage.is_contiguous,
     "is_floating_point": members.is_floating_point,
     "is_signed": members.is_signed,
     "itemset": members.itemset,
@@ -187,7 +216,10 @@ METHODS: dict[str, Callable[..., Any]] = {
     "min": summaries.min,
     "ndimension": members.rank,
     "nelement": members.count,
+    "new_empty": members.new_zeros,
+    "new_full": storage.new_full,
     "new_ones": members.new_ones,
+    "new_tensor": storage.new_tensor,
     "new_zeros": members.new_zeros,
     "numel": members.count,
     "permute": reshaping.permute,
@@ -205,12 +237,17 @@ METHODS: dict[str, Callable[..., Any]] = {
     "scatter_mul": scattering.tensor_scatter_mul,
     "scatter_sub": scattering.tensor_scatter_sub,
     "select": members.select,
+    "set_const_arg": storage.nothing,
+    "soft_shrink": rectifiers.softshrink,
     "std": summaries.std,
+    "stride": storage.stride,
     "sum": summaries.sum,
+    "sum_to_size": storage.sum_to_size,
     "t": reshaping.t,
     "take": members.take,
     "tile": reshaping.tile,
     "to": members.to,
+    "to_tensor": members.itself,
     "top_k": ordering.topk,
     "trace": reshaping.trace,
     "transpose": reshaping.transpose,
@@ -232,8 +269,10 @@ METHODS: dict[str, Callable[..., Any]] = {
 }
 
 PROPERTIES: dict[str, Callable[..., Any]] = {
+    "H": storage.hermitian,
     "T": reshaping.transposed,
     "has_init": members.is_lazy,
+    "mH": storage.adjoint,
     "mT": reshaping.matrix_transposed,
     "strides": members.strides,
 }
@@ -244,6 +283,7 @@ def _install() -> None:
         setattr(Tensor, name, function)
     for name, function in PROPERTIES.items():
         setattr(Tensor, name, property(function))
+    setattr(Tensor, "from_numpy", staticmethod(storage.from_numpy))  # noqa: B010 - mypy knows no attribute
 
 
 _install()

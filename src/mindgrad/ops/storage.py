@@ -1,0 +1,209 @@
+"""Methods of Tensor about new tensors like it, how it is stored, and parts of it that are chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import (
+    bands,
+    creation,
+    indexing,
+    joining,
+    layout,
+    limits,
+    linalg,
+    members,
+    reduction,
+    vectors,
+)
+from mindgrad.ops.arguments import sizes, varargs
+from mindgrad.ops.operands import broadcast_to, operand, promoted
+from mindgrad.ops.parts import getitem, updated
+
+__all__: list[str] = []
+
+# --- new tensors ------------------------------------------------------------------------------------------
+
+
+def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
+    """One number in another shape and, unless ``dtype`` is given, the same element type.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1, 2]).new_full((3,), 7))
+    [7 7 7]
+    """
+    return creation.full(size, fill_value, dtype=self.dtype if dtype is None else dtype)
+
+
+def new_tensor(self: Tensor, data: Any, *, dtype: Any = None) -> Tensor:
+    """Data as a tensor of, unless ``dtype`` is given, the same element type.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1.0, 2.0]).new_tensor([3, 4]))
+    [3. 4.]
+    """
+    return Tensor(data, self.dtype if dtype is None else dtype)
+
+
+def from_numpy(array: np.ndarray) -> Tensor:
+    """A NumPy array as a tensor; the data is copied.
+
+    Raises:
+        TypeError: it is no NumPy array.
+
+    >>> import numpy as np
+    >>> from mindgrad import Tensor
+    >>> print(Tensor.from_numpy(np.ones(2)))
+    [1. 1.]
+    """
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"For 'from_numpy', the input must be a NumPy array, but got {type(array).__name__}.")
+    return Tensor(array)
+
+
+# --- storage ----------------------------------------------------------------------------------------------
+
+
+def nothing(self: Tensor, *args: Any) -> None:
+    """Accepted for compatibility: does nothing.
+
+    >>> from mindgrad import Tensor
+    >>> Tensor([1.0]).flush_from_cache()
+    """
+
+
+def is_contiguous(self: Tensor) -> bool:
+    """Whether the elements lie in row-major order: always.
+
+    >>> from mindgrad import Tensor
+    >>> Tensor([1.0]).is_contiguous()
+    True
+    """
+    return True
+
+
+def element_size(self: Tensor) -> int:
+    """Bytes of one element.
+
+    >>> from mindgrad import Tensor
+    >>> Tensor([1.0]).element_size()
+    4
+    """
+    return self.itemsize
+
+
+def stride(self: Tensor, dim: int | None = None) -> Any:
+    """How many elements apart neighbours along each axis would be in row-major order; along one with ``dim``.
+
+    >>> from mindgrad import Tensor
+    >>> Tensor([[1.0, 2.0], [3.0, 4.0]]).stride()
+    (2, 1)
+    """
+    found = tuple(step // self.itemsize for step in members.strides(self))
+    return found if dim is None else found[dim]
+
+
+def adjoint(self: Tensor) -> Tensor:
+    """The conjugate transpose of matrices; of a tensor of two axes also ``H``.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([[1.0, 2.0]]).mH.shape)
+    (2, 1)
+    """
+    return bands.adjoint(self)
+
+
+def hermitian(self: Tensor) -> Tensor:
+    """The conjugate transpose of a matrix.
+
+    Raises:
+        ValueError: there are not two axes.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([[1.0, 2.0]]).H.shape)
+    (2, 1)
+    """
+    if self.ndim != 2:
+        raise ValueError(f"For 'H', the tensor must have two axes, but its shape is {self.shape}; use mH.")
+    return linalg.adjoint_of(self)
+
+
+# --- parts ------------------------------------------------------------------------------------------------
+
+
+def choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
+    """At each place the element of that one of ``choices`` whose number stands there in the tensor.
+
+    Args:
+        choices: tensors of shapes that broadcast with this one's: a tuple, a list, or the parts of a tensor
+            along its first axis.
+        mode: what a number outside means: ``"clip"``: the nearest choice, ``"wrap"``: counted around.
+
+    Raises:
+        ValueError: ``mode`` is another.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1, 0]).choose([Tensor([1.0, 2.0]), Tensor([3.0, 4.0])]))
+    [3. 2.]
+    """
+    if mode not in ("clip", "wrap"):
+        raise ValueError(f"For 'choose', the 'mode' must be 'clip' or 'wrap', but got {mode!r}.")
+    given = (
+        list(choices) if not isinstance(choices, Tensor) else [choices[k] for k in range(choices.shape[0])]
+    )  # type: ignore[index]
+    tensors = promoted("Choose", *given)
+    place = limits.clamp(self, 0, len(tensors) - 1) if mode == "clip" else self % len(tensors)  # type: ignore[operator]
+    stacked = joining.stack(tensors, 0)
+    shape = np.broadcast_shapes(self.shape, stacked.shape[1:])
+    parts = broadcast_to(stacked, (len(tensors), *shape))
+    return layout.squeeze(
+        indexing.gather_elements(parts, 0, layout.expand_dims(broadcast_to(place, shape), 0)), 0
+    )
+
+
+def cross(self: Tensor, other: Any, dim: int | None = None) -> Tensor:
+    """The vector product; see :func:`mindgrad.ops.cross`.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1.0, 0.0, 0.0]).cross(Tensor([0.0, 1.0, 0.0])))
+    [0. 0. 1.]
+    """
+    return vectors.cross(self, other, dim)
+
+
+def index_put(self: Tensor, indices: Any, values: Any, accumulate: bool = False) -> Tensor:
+    """A tensor like this one with ``values`` written, or added, at ``indices``: one tensor for each axis.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1.0, 2.0]).index_put((Tensor([1]),), Tensor([5.0]), accumulate=True))
+    [1. 7.]
+    """
+    index = tuple(indices)
+    if not accumulate:
+        return updated(self, index, values)
+    columns = np.broadcast_arrays(*[operand(each, "IndexPut").numpy() for each in index])
+    place = Tensor(np.stack(columns, -1))
+    wanted = getitem(self, index).shape
+    return self.scatter_add(place, broadcast_to(operand(values, "IndexPut", self), wanted))  # type: ignore[attr-defined]
+
+
+def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+    """The sum over the axes along which a tensor of shape ``size`` would be broadcast to this one's shape.
+
+    Raises:
+        ValueError: it would not.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).sum_to_size(1, 2))
+    [[4. 6.]]
+    """
+    wanted = sizes(varargs(size), "SumToSize", "size", least=0)
+    offset = self.ndim - len(wanted)
+    if offset < 0 or any(n not in (1, m) for n, m in zip(wanted, self.shape[offset:], strict=True)):
+        raise ValueError(f"For 'SumToSize', a tensor of shape {self.shape} has no sum of shape {wanted}.")
+    axes = [k for k in range(self.ndim) if k < offset or wanted[k - offset] != self.shape[k]]
+    found = reduction.sum(self, tuple(axes), True) if axes else self
+    return layout.reshape(found, wanted)
