@@ -8,6 +8,7 @@ import numpy as np
 
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import (
+    arithmetic,
     bands,
     creation,
     indexing,
@@ -151,13 +152,13 @@ def choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
     """
     if mode not in ("clip", "wrap"):
         raise ValueError(f"For 'choose', the 'mode' must be 'clip' or 'wrap', but got {mode!r}.")
-    given = (
-        list(choices) if not isinstance(choices, Tensor) else [choices[k] for k in range(choices.shape[0])]
-    )  # type: ignore[index]
-    tensors = promoted("Choose", *given)
-    place = limits.clamp(self, 0, len(tensors) - 1) if mode == "clip" else self % len(tensors)  # type: ignore[operator]
+    if isinstance(choices, Tensor):
+        choices = [getitem(choices, k) for k in range(choices.shape[0])]
+    tensors = promoted("Choose", *choices)
+    last = len(tensors) - 1
+    place = limits.clamp(self, 0, last) if mode == "clip" else arithmetic.floor_mod(self, last + 1)
     stacked = joining.stack(tensors, 0)
-    shape = np.broadcast_shapes(self.shape, stacked.shape[1:])
+    shape = tuple(np.broadcast_shapes(self.shape, stacked.shape[1:]))
     parts = broadcast_to(stacked, (len(tensors), *shape))
     return layout.squeeze(
         indexing.gather_elements(parts, 0, layout.expand_dims(broadcast_to(place, shape), 0)), 0
