@@ -231,3 +231,29 @@ def a_dataclass_given(x=S, options=OPTIONS):
 def a_refused_program_assigns(x=S):
     PLAIN.scale = x
     return float(x)
+
+
+def _with_a_list_in_a_closure():
+    seen, nested = [], {"items": []}
+
+    def a_list_of_a_closure(x=S):
+        seen.append(x)
+        return x
+
+    def a_list_in_a_dict_of_a_closure(x=S):
+        nested["items"] += [x]
+        return x
+
+    return a_list_of_a_closure, a_list_in_a_dict_of_a_closure
+
+
+a_list_of_a_closure, a_list_in_a_dict_of_a_closure = _with_a_list_in_a_closure()
+
+
+def a_dict_that_is_a_default(x=S):
+    return _remembering(x)
+
+
+def _remembering(x, cache={}):  # noqa: B006
+    cache["x"] = x
+    return x

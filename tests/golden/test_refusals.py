@@ -15,8 +15,9 @@ HERE = Path(__file__).parent
 TEXTS = HERE / "refusals.txt"
 PROGRAMS = [
     each
-    for each in vars(refused).values()
-    if getattr(each, "__module__", "") == refused.__name__
+    for name, each in vars(refused).items()
+    if not name.startswith("_")
+    and getattr(each, "__module__", "") == refused.__name__
     and (inspect.isfunction(each) or (inspect.isclass(each) and "construct" in vars(each)))
 ]
 

@@ -12,6 +12,7 @@ import operator
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 from mindgrad._base.refusal import CompileError, refuse
@@ -462,4 +463,6 @@ def call(function: Any) -> Any:
     converted = convert.convert(function, RUNTIME)
     if converted is not function or convert.is_without_source(function):
         state.read_function(function)
+        if type(plain := getattr(function, "__func__", function)) is FunctionType:
+            ownership.note_held(plain)
     return converted

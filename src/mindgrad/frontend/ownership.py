@@ -23,8 +23,8 @@ from mindgrad.frontend.variables import containers
 
 __all__ = [
     "assign_attribute", "dropped", "is_in_body", "is_own", "is_tracing", "made", "may_call", "may_change",
-    "note_outside", "open_body", "own", "refuse_change", "tail_calls_are_loops", "tracing", "why_dropped",
-    "with_tail_calls_as_loops",
+    "note_held", "note_outside", "open_body", "own", "refuse_change", "tail_calls_are_loops", "tracing",
+    "why_dropped", "with_tail_calls_as_loops",
 ]  # fmt: skip
 
 _MUTATORS = {
@@ -34,12 +34,18 @@ _MUTATORS = {
 }
 
 
+_HOLDERS = (list, dict, set, tuple)
+
+
 class _Local(threading.local):
     def __init__(self) -> None:
         #: what was made while tracing the program and the bodies in it, innermost last
         self.owned: list[dict[int, Any]] = []
-        #: containers that came from attributes of objects from outside
+        #: containers that came from attributes, closures and modules from outside
         self.outside: dict[int, Any] = {}
+        #: these and the containers in them, as far as asked for; and the modules that were looked at
+        self.held: dict[int, Any] = {}
+        self.modules: set[int] = set()
         #: whether a function's call of itself in its own ``return`` is another trip of a loop
         self.tail_calls_are_loops = False
         #: why a variable is not defined any more: (file, function, name) -> (line, reason)
@@ -62,10 +68,13 @@ def open_body(owned: dict[int, Any]) -> Iterator[None]:
 @contextmanager
 def tracing() -> Iterator[None]:
     """While a program is traced, from its outermost call on."""
-    _local.outside.clear()
     _local.dropped.clear()
-    with open_body({}):
-        yield
+    try:
+        with open_body({}):
+            yield
+    finally:
+        for noted in (_local.outside, _local.held, _local.modules):
+            noted.clear()
 
 
 @contextmanager
@@ -130,6 +139,21 @@ def note_outside(owner: Any, container: Any) -> None:
         _local.outside[id(container)] = container
 
 
+def note_held(function: Any) -> None:
+    """Note what a function from outside holds: the contents of its closure, and its defaults."""
+    if not _local.owned:
+        return
+    held = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    for cell in function.__closure__ or ():
+        try:
+            held.append(cell.cell_contents)
+        except ValueError:  # assigned later
+            continue
+    for each in held:
+        if isinstance(each, _HOLDERS):
+            _local.outside[id(each)] = each
+
+
 def is_own(owner: Any) -> bool:
     """Whether ``owner`` was made in the innermost body itself, so that no one else sees how it changes."""
     return bool(_local.owned) and id(owner) in _local.owned[-1]
@@ -181,7 +205,7 @@ def may_change(container: Any, how: str) -> None:
         return
     if id(container) in _local.owned[-1]:
         return
-    if is_in_body() or id(container) in _local.outside or _is_global(container):
+    if is_in_body() or _is_from_outside(container):
         refuse_change(f"a {type(container).__name__} that was made outside is changed ({how})")
 
 
@@ -196,8 +220,23 @@ def may_call(method: Any) -> bool:
     return True
 
 
-def _is_global(container: Any) -> bool:
-    return any(value is container for value in user_frame().f_globals.values())
+def _is_from_outside(container: Any) -> bool:
+    """Whether an object, closure or module from outside holds ``container``, or a container in it does."""
+    names = user_frame().f_globals
+    if id(names) not in _local.modules:
+        _local.modules.add(id(names))
+        _local.outside.update((id(each), each) for each in names.values() if isinstance(each, _HOLDERS))
+    waiting = [each for key, each in _local.outside.items() if key not in _local.held]
+    while waiting:
+        each = waiting.pop()
+        if id(each) in _local.held or any(id(each) in owned for owned in _local.owned):
+            continue
+        _local.held[id(each)] = each
+        if not isinstance(each, set):
+            waiting += [
+                x for x in (each.values() if isinstance(each, dict) else each) if isinstance(x, _HOLDERS)
+            ]
+    return id(container) in _local.held
 
 
 def refuse_change(what: str) -> NoReturn:
@@ -205,6 +244,6 @@ def refuse_change(what: str) -> NoReturn:
     where = "inside a branch or loop that a tensor decides on" if is_in_body() else "in a compiled program"
     refuse(
         f"{what} {where}: this would happen once, while compiling, and not when the program runs",
-        "Assign to a local variable and return it or use it after the branch or loop, make the attribute a "
-        "Parameter, or run in PYNATIVE_MODE.",
+        "Return what is to be kept, and keep it after the call; or assign a variable or an attribute anew, "
+        "self.last = [x, y]; or run in PYNATIVE_MODE.",
     )

@@ -219,7 +219,7 @@ class Cell(Inventory):
 
     def _run_hooked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for hook in self._hooks_of("forward_pre"):
-            returned = hook(self, args)
+            returned = entry.run(hook, self, args)
             if returned is not None:
                 args = returned if isinstance(returned, tuple) else (returned,)
         backward = self._hooks_of("backward")
@@ -233,7 +233,7 @@ class Cell(Inventory):
         else:
             result = entry.run(self.construct, *args, **kwargs)
         for hook in self._hooks_of("forward"):
-            returned = hook(self, args, result)
+            returned = entry.run(hook, self, args, result)
             if returned is not None:
                 result = returned
         return result
