@@ -238,7 +238,7 @@ def test_a_file_written_here_has_the_bytes_of_mindspore(tmp_path):
 
 
 @pytest.mark.skipif(not PEER.exists(), reason="no MindSpore in .bench; scripts/bench makes it")
-def test_mindspore_reads_files_written_here(tmp_path):
+def test_mindspore_reads_files_written_here(tmp_path, monkeypatch):
     content = {f"of_{d.name}": Tensor(np.arange(4).reshape(2, 2), d) for d in DTYPES if d.kind != "complex"}
     files = []
     for format in FORMATS:
@@ -248,6 +248,9 @@ def test_mindspore_reads_files_written_here(tmp_path):
         )
         files.append(tmp_path / f"checked.{format}")
         ms.save_checkpoint(Outer(2.0), files[-1], append_dict={"epoch": 3}, crc_check=True)
+    monkeypatch.setattr(ckpt, "_SLICE", 16)
+    files.append(tmp_path / "slices.ckpt")
+    ms.save_checkpoint({"a": np.arange(9.0).reshape(3, 3), "b": np.arange(2.0)}, files[-1], crc_check=True)
     done = subprocess.run([PEER, FILES / "make.py", "read", *files], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     for name, found in json.loads(done.stdout).items():
@@ -374,6 +377,8 @@ CKPT = {
     "overflow to the right size": (entry(b"a", tensor([2**62, 2**62, 4])), "takes "),
     "zero of a huge shape": (entry(b"a", tensor([0, 2**62, 2**62], elements=b"")), "which no array can have"),
     "70 axes": (entry(b"a", tensor([1] * 70)), "more than 64 axes"),
+    "many packed axes": (entry(b"a", bytes_head(1, 9999) + b"\x01" * 9999), "more than 64 axes"),
+    "a long name": (entry(b"n" * 9999, tensor([2])), r"nnn \.\.\."),
     "truth value 2": (entry(b"a", tensor([1], b"Bool", b"\x02")), "neither 0 nor 1"),
     "text of 3 bytes": (entry(b"a", tensor([0], b"str", b"abc")), "not UTF-32"),
     "checksum": (GOOD + b"crc_num" + bytes(10), "checksum does not agree"),

@@ -16,8 +16,8 @@ from mindgrad.common import seed as common_seed
 
 __all__ = [
     "Draw", "RandomStep", "get_num_parallel_workers", "get_prefetch_size", "get_seed", "seed_in_force",
-    "set_auto_num_workers", "set_enable_shared_mem", "set_num_parallel_workers", "set_prefetch_size", "set_seed",
-    "times_seeded",
+    "set_auto_num_workers", "set_enable_shared_mem", "set_num_parallel_workers", "set_prefetch_size",
+    "set_seed", "times_seeded",
 ]  # fmt: skip
 
 #: what MindSpore answers when no seed was set; nothing is drawn from it

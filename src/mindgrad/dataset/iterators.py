@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.refusal import without_own_frames
 from mindgrad.core.tensor import Tensor
 from mindgrad.dataset.rows import Row
 
@@ -50,8 +51,9 @@ class DatasetIterator:
             self._rows = None
             self._epoch += 1
             raise
-        except BaseException:
+        except Exception as error:
             self._rows = None
+            without_own_frames(error)
             raise
         return self._given([self._value(each) for each in row])
 

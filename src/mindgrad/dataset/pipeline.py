@@ -299,8 +299,7 @@ class Dataset(Readable):
         Args:
             datasets: one Dataset, or a tuple or list of them.
         """
-        others = (datasets,) if isinstance(datasets, Dataset) else tuple(datasets)
-        return zip((self, *others))
+        return zip((self, *_several(datasets, "zip")))
 
     def concat(self, datasets: Any) -> Dataset:
         """The rows of this dataset, then those of others with the same columns.
@@ -308,9 +307,8 @@ class Dataset(Readable):
         Args:
             datasets: one Dataset, or a list or tuple of them.
         """
-        all_ = [self, *((datasets,) if isinstance(datasets, Dataset) else datasets)]
+        all_ = (self, *_several(datasets, "concat"))
         for each in all_:
-            _check_dataset(each, "concat")
             if each._step.columns != self._step.columns:
                 raise ValueError(
                     f"For 'concat', all datasets must have the same columns in the same order, but "
@@ -376,9 +374,7 @@ def zip(datasets: Sequence[Dataset]) -> Dataset:
     >>> print([(int(a), float(b)) for a, b in ds.zip((x, y))])
     [(1, 4.0), (2, 5.0)]
     """
-    parts = tuple(datasets)
-    for each in parts:
-        _check_dataset(each, "zip")
+    parts = _several(datasets, "zip")
     if len(parts) < 2:
         raise ValueError(f"For 'zip', there must be at least two datasets, but got {len(parts)}.")
     begins = [each._step.begin for each in parts]
@@ -394,6 +390,14 @@ def zip(datasets: Sequence[Dataset]) -> Dataset:
     where = f"zip({', '.join(each._step.where for each in parts)})"
     columns = tuple(itertools.chain.from_iterable(each._step.columns for each in parts))
     return Dataset(Step(where, columns, begin, count, max(each._step.depth for each in parts) + 1))
+
+
+def _several(datasets: Any, method: str) -> tuple[Dataset, ...]:
+    """One Dataset or several as a tuple."""
+    found = tuple(datasets) if isinstance(datasets, (list, tuple)) else (datasets,)
+    for each in found:
+        _check_dataset(each, method)
+    return found
 
 
 def _check_dataset(value: Any, method: str) -> None:

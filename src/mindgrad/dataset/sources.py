@@ -100,7 +100,7 @@ class GeneratorDataset(Dataset):
         self._types = None if column_types is None else _types(column_types, names, kind)
         self._random = RandomStep(0)
         number = None if num_samples is None else whole_number(num_samples, kind, "num_samples", 0) or None
-        if hasattr(source, "__getitem__") and hasattr(source, "__len__"):
+        if hasattr(source, "__getitem__") and hasattr(source, "__len__") and not isinstance(source, type):
             self._source = source
             self._sampler = _sampler(kind, number, shuffle, sampler, num_shards, shard_id)
             super().__init__(self._step_at_any_place())
@@ -326,7 +326,7 @@ def _sampler(
 
 def _opener(source: Any, kind: str) -> Callable[[], Iterator[Any]]:
     """A function that begins to read the source anew."""
-    if not hasattr(source, "__iter__") and not hasattr(source, "__next__"):
+    if isinstance(source, type) or not (hasattr(source, "__iter__") or hasattr(source, "__next__")):
         if not callable(source):
             raise TypeError(
                 f"For '{kind}', 'source' must be a generator function, an iterable, or an object with "

@@ -178,7 +178,8 @@ def _entry(name: str, message: memoryview, start: int) -> _Entry:
         if number == 1 and wire == VARINT and isinstance(value, int):
             dims.append(signed(value))
         elif number == 1:
-            dims += map(signed, varints(_bytes("Tensor", number, wire, value, {1: "dims"})))
+            packed = varints(_bytes("Tensor", number, wire, value, {1: "dims"}))
+            dims += map(signed, itertools.islice(packed, _MOST_AXES + 1))
         else:
             part = _bytes("Tensor", number, wire, value, {2: "tensor_type", 3: "tensor_content"})
             if (type_name if number == 2 else elements) is not None:

@@ -29,6 +29,7 @@ __all__ = [
 ]  # fmt: skip
 
 _FORMATS = ("ckpt", "safetensors")
+_LONGEST = 500  # characters of a reason
 _Choice = Callable[[str], bool]
 
 
@@ -291,7 +292,9 @@ def _read(name: str, format: str | None, crc_check: bool) -> dict[str, np.ndarra
             return ckpt.read(path.read_bytes(), crc_check)
         return safetensors.read(path, crc_check)
     except Malformed as error:
-        raise ValueError(f"For 'load_checkpoint', the file '{name}' cannot be loaded: {error}.") from None
+        reason = str(error)  # names in it are as long as the file wants
+        reason = reason if len(reason) <= _LONGEST else reason[:_LONGEST] + " ..."
+        raise ValueError(f"For 'load_checkpoint', the file '{name}' cannot be loaded: {reason}.") from None
 
 
 def _prefixes(argument: str, value: Any) -> tuple[str, ...] | None:
