@@ -1,10 +1,14 @@
 """``ops.composite``: functions of functions and of nested tensors, in both modes; what operators are."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, ParameterTuple, Tensor, nn, ops
+from mindgrad.cli import explain_all
 from mindgrad.ops import composite as C
 from mindgrad.ops import functional as F
 from mindgrad.ops import operations as P
@@ -204,6 +208,13 @@ def test_questions():
     ],
 )  # fmt: skip
 def test_a_missing_name_is_answered_with_the_nearest(module, name, said):
+    explain_all()  # pytest has imported some modules a second time
     with pytest.raises(AttributeError, match=said):
         getattr(module, name)
     assert not hasattr(module, name)
+
+
+def test_missing_names_are_explained_from_the_import_on():
+    program = "import mindgrad\nmindgrad.ops.operations.MatMull"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "module 'mindgrad.ops.operations' has no attribute 'MatMull': mindgrad has no" in done.stderr
