@@ -14,6 +14,10 @@ from mindgrad.ops.pool_windows import avg_pooled, max_pooled, pool_windows
 class _Pool(FunctionCell):
     """A layer that pools; ``pad_mode`` may be written in capitals."""
 
+    kernel_size: Any
+    stride: Any
+    pad_mode: str
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.pad_mode = self.pad_mode.lower()
