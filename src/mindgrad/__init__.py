@@ -1,6 +1,6 @@
 """mindgrad differentiates programs, with MindSpore's gradient API, on CPU and GPU."""
 
-from mindgrad import context, dataset, nn, ops, train
+from mindgrad import amp, communication, context, dataset, nn, ops, train
 from mindgrad._base.refusal import CompileError
 from mindgrad.cli import explain_all as _explain_all
 from mindgrad.cli import install
@@ -25,7 +25,16 @@ from mindgrad.common.dtype import (
 )
 from mindgrad.common.parameter import Parameter, ParameterTuple
 from mindgrad.common.seed import get_seed, set_seed
-from mindgrad.context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
+from mindgrad.context import (
+    GRAPH_MODE,
+    PYNATIVE_MODE,
+    ParallelMode,
+    get_auto_parallel_context,
+    get_context,
+    reset_auto_parallel_context,
+    set_auto_parallel_context,
+    set_context,
+)
 from mindgrad.core.mutable import mutable
 from mindgrad.core.tensor import Tensor
 from mindgrad.functional.cache import cache_info, clear_cache
@@ -34,15 +43,7 @@ from mindgrad.functional.jacobian import jacfwd, jacrev
 from mindgrad.functional.jit import jit, ms_function
 from mindgrad.functional.jvp import jvp, linearize
 from mindgrad.functional.vjp import vjp
-from mindgrad.train.serialization import (
-    ckpt_to_safetensors,
-    export,
-    load,
-    load_checkpoint,
-    load_param_into_net,
-    safetensors_to_ckpt,
-    save_checkpoint,
-)
+from mindgrad.train import *  # noqa: F403
 
 __version__ = "0.1.0"
 
@@ -51,10 +52,11 @@ __all__ = [
     "clear_cache", "context", "dtype",
     "get_context", "get_grad", "get_seed", "grad", "install", "jacfwd", "jacrev", "jit", "jvp", "linearize",
     "ms_function", "mutable", "nn", "ops", "set_context", "set_seed", "value_and_grad", "vjp",
-    "ckpt_to_safetensors", "dataset", "export", "load", "load_checkpoint", "load_param_into_net",
-    "safetensors_to_ckpt", "save_checkpoint", "train",
+    "ParallelMode", "amp", "communication", "dataset", "get_auto_parallel_context",
+    "reset_auto_parallel_context", "set_auto_parallel_context", "train",
     "DType", "bfloat16", "bool_", "complex64", "complex128", "float16", "float32", "float64", "int8",
     "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
 ]  # fmt: skip
+__all__ = list(dict.fromkeys(__all__ + train.__all__))
 
 _explain_all()

@@ -18,7 +18,10 @@ from mindgrad.backend.device import select_device
 from mindgrad.core import settings
 from mindgrad.core.settings import GRAPH_MODE, PYNATIVE_MODE
 
-__all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "get_context", "set_context"]
+__all__ = [
+    "GRAPH_MODE", "PYNATIVE_MODE", "ParallelMode", "get_auto_parallel_context", "get_context",
+    "reset_auto_parallel_context", "set_auto_parallel_context", "set_context",
+]  # fmt: skip
 
 #: options of MindSpore that steer its own machinery; they are kept, and change nothing here
 _ACCEPTED = frozenset([
@@ -107,3 +110,96 @@ def get_context(attr_key: str) -> Any:
     if attr_key not in _ACCEPTED and attr_key not in _OWN:
         raise ValueError(f"For 'get_context', there is no option {attr_key!r}.")
     return settings.get(attr_key)
+
+
+# --- several processes -------------------------------------------------------------------------------
+
+
+class ParallelMode:
+    """How MindSpore divides the work among processes; of one process all are the same.
+
+    >>> from mindgrad.context import ParallelMode
+    >>> ParallelMode.DATA_PARALLEL
+    'data_parallel'
+    """
+
+    STAND_ALONE = "stand_alone"
+    DATA_PARALLEL = "data_parallel"
+    HYBRID_PARALLEL = "hybrid_parallel"
+    SEMI_AUTO_PARALLEL = "semi_auto_parallel"
+    AUTO_PARALLEL = "auto_parallel"
+    MODE_LIST = (STAND_ALONE, DATA_PARALLEL, HYBRID_PARALLEL, SEMI_AUTO_PARALLEL, AUTO_PARALLEL)
+
+
+_PARALLEL_DEFAULTS: dict[str, Any] = {
+    "all_reduce_fusion_config": (), "auto_parallel_search_mode": "recursive_programming",
+    "comm_fusion": None, "communi_parallel_mode": "all_group_parallel",
+    "dataset_strategy": "data_parallel", "device_num": 1, "enable_alltoall": False,
+    "enable_parallel_optimizer": False, "force_fp32_communication": False, "full_batch": False,
+    "global_rank": 0, "grad_accumulation_step": 1, "gradient_fp32_sync": True, "gradients_mean": False,
+    "group_ckpt_save_file": "", "loss_repeated_mean": True, "optimizer_weight_shard_size": -1,
+    "parallel_mode": ParallelMode.STAND_ALONE, "parallel_optimizer_config": None,
+    "parameter_broadcast": False, "pipeline_stages": 1, "search_mode": "recursive_programming",
+    "strategy_ckpt_config": None, "strategy_ckpt_load_file": "", "strategy_ckpt_save_file": "",
+}  # fmt: skip
+_parallel = dict(_PARALLEL_DEFAULTS)
+
+
+def set_auto_parallel_context(**options: Any) -> None:
+    """Accept MindSpore's options for several processes, as far as they mean the same for one.
+
+    Args:
+        **options: ``parallel_mode`` (one of :class:`ParallelMode`), ``device_num`` (1), ``global_rank`` (0),
+            ``gradients_mean``, and the others of MindSpore, which ``get_auto_parallel_context`` gives back.
+
+    Raises:
+        ValueError: there is no such option or mode, or the option asks for several processes.
+
+    >>> from mindgrad import context
+    >>> context.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
+    >>> context.get_auto_parallel_context("parallel_mode")
+    'data_parallel'
+    >>> context.reset_auto_parallel_context()
+    """
+    owner = "set_auto_parallel_context"
+    for name, value in options.items():
+        if name not in _PARALLEL_DEFAULTS:
+            near = difflib.get_close_matches(name, _PARALLEL_DEFAULTS, 1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise ValueError(f"For '{owner}', there is no option {name!r}.{hint}")
+        if name == "parallel_mode" and value not in ParallelMode.MODE_LIST:
+            raise ValueError(
+                f"For '{owner}', the 'parallel_mode' must be one of {', '.join(ParallelMode.MODE_LIST)}, but "
+                f"got {value!r}."
+            )
+        needed = {"device_num": 1, "global_rank": 0, "pipeline_stages": 1, "grad_accumulation_step": 1}
+        if name in needed and value != needed[name]:
+            raise ValueError(
+                f"For '{owner}', the '{name}' must be {needed[name]}, for mindgrad runs in one process, but "
+                f"got {value!r}."
+            )
+    _parallel.update(options)
+
+
+def get_auto_parallel_context(attr_key: str) -> Any:
+    """The value of one option of :func:`set_auto_parallel_context`.
+
+    Raises:
+        ValueError: there is no such option.
+
+    >>> from mindgrad import context
+    >>> context.get_auto_parallel_context("device_num")
+    1
+    """
+    if attr_key not in _PARALLEL_DEFAULTS:
+        raise ValueError(f"For 'get_auto_parallel_context', there is no option {attr_key!r}.")
+    return _parallel[attr_key]
+
+
+def reset_auto_parallel_context() -> None:
+    """Set the options of :func:`set_auto_parallel_context` back.
+
+    >>> from mindgrad import context
+    >>> context.reset_auto_parallel_context()
+    """
+    _parallel.update(_PARALLEL_DEFAULTS)

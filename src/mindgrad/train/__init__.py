@@ -1,6 +1,13 @@
 """Training: the Model and its callbacks, mixed precision, files of Parameters."""
 
-from mindgrad.train import serialization
+from mindgrad.train import amp, callback, loss_scale_manager, metrics, model, serialization
+from mindgrad.train.amp import *  # noqa: F403
+from mindgrad.train.callback import *  # noqa: F403
+from mindgrad.train.loss_scale_manager import *  # noqa: F403
+from mindgrad.train.metrics import *  # noqa: F403
+from mindgrad.train.model import *  # noqa: F403
 from mindgrad.train.serialization import *  # noqa: F403
 
-__all__ = list(dict.fromkeys(serialization.__all__))
+__all__: list[str] = []
+for _part in (amp, callback, loss_scale_manager, metrics, model, serialization):
+    __all__ = list(dict.fromkeys(__all__ + _part.__all__))

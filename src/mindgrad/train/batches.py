@@ -1,0 +1,91 @@
+"""Batches of a dataset as a :class:`~mindgrad.train.Model` takes them: tuples of Tensors, pass by pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sized
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.tree import map_leaves
+from mindgrad.core.tensor import Tensor
+
+__all__ = ["Batches"]
+
+
+class Batches:
+    """The passes over a dataset.
+
+    Args:
+        owner: what errors name.
+        name: the argument that the dataset is.
+        dataset: one of ``mindgrad.dataset``, or an iterable of tuples, lists, dicts or single tensors.
+        passes: how many passes there will be.
+
+    Attributes:
+        size: the number of batches of a pass, 0 if the dataset does not know.
+
+    Raises:
+        TypeError: it cannot be iterated.
+        ValueError: it can be iterated once, and there will be several passes.
+    """
+
+    def __init__(self, owner: str, name: str, dataset: Any, passes: int) -> None:
+        self._where = f"For '{owner}', the '{name}'"
+        if hasattr(dataset, "create_tuple_iterator"):
+            self.size = int(dataset.get_dataset_size())
+            self._source: Any = dataset.create_tuple_iterator(num_epochs=passes)
+            return
+        if isinstance(dataset, (str, bytes, Tensor, np.ndarray, Mapping)) or not isinstance(
+            dataset, Iterable
+        ):
+            raise TypeError(
+                f"{self._where} must be a dataset or an iterable of batches, but got "
+                f"{type(dataset).__name__}."
+            )
+        if passes > 1 and iter(dataset) is dataset:
+            raise ValueError(
+                f"{self._where} is a generator or iterator, which gives its batches once, but there are "
+                f"{passes} epochs. Give a list, or a class whose __iter__ starts anew."
+            )
+        self.size = len(dataset) if isinstance(dataset, Sized) else 0
+        self._source = dataset
+
+    def one_pass(self) -> Iterator[tuple[Any, ...]]:
+        """The batches of the next pass.
+
+        Raises:
+            ValueError: there is none.
+        """
+        is_empty = True
+        for batch in self._source:
+            is_empty = False
+            yield self._arguments(batch)
+        if is_empty:
+            raise ValueError(f"{self._where} gave no batch.")
+
+    def passes_of(self, length: int) -> Iterator[Iterator[tuple[Any, ...]]]:
+        """Passes of ``length`` batches each, which go on where the one before ended, over and over."""
+
+        def endless() -> Iterator[tuple[Any, ...]]:
+            while True:
+                yield from self.one_pass()
+
+        batches = endless()
+        while True:
+            yield (next(batches) for _ in range(length))
+
+    def _arguments(self, batch: Any) -> tuple[Any, ...]:
+        if isinstance(batch, Mapping):
+            batch = tuple(batch.values())
+        elif not isinstance(batch, (tuple, list)):
+            batch = (batch,)
+        return tuple([map_leaves(_as_tensor, each) for each in batch])
+
+
+def _as_tensor(leaf: Any) -> Any:
+    if isinstance(leaf, Tensor):
+        return leaf
+    if isinstance(leaf, (np.ndarray, np.generic)):
+        return Tensor(leaf) if leaf.dtype.kind in "biufc" or leaf.dtype.kind == "V" else leaf
+    return Tensor(leaf) if isinstance(leaf, (bool, int, float, complex)) else leaf

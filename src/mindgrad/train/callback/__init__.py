@@ -1,0 +1,13 @@
+"""Callbacks: what happens besides training, before and after runs, epochs and steps."""
+
+from mindgrad.train.callback.base import Callback, LambdaCallback, RunContext
+from mindgrad.train.callback.checkpoint import CheckpointConfig, ModelCheckpoint
+from mindgrad.train.callback.monitors import History, LossMonitor, ProgressBar, TimeMonitor
+from mindgrad.train.callback.steering import EarlyStopping, LearningRateScheduler, ReduceLROnPlateau
+from mindgrad.train.callback.summary import SummaryCollector, SummaryLandscape
+
+__all__ = [
+    "Callback", "CheckpointConfig", "EarlyStopping", "History", "LambdaCallback", "LearningRateScheduler",
+    "LossMonitor", "ModelCheckpoint", "ProgressBar", "ReduceLROnPlateau", "RunContext", "SummaryCollector",
+    "SummaryLandscape", "TimeMonitor",
+]  # fmt: skip

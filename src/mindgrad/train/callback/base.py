@@ -1,0 +1,227 @@
+"""Callbacks: what a :class:`~mindgrad.train.Model` calls before and after training, epochs and steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+
+from mindgrad.core.tensor import Tensor
+
+__all__ = ["Callback", "CallbackParameters", "Callbacks", "LambdaCallback", "RunContext", "loss_of"]
+
+
+class CallbackParameters(dict):
+    """What a callback may look at: a dict whose items are attributes too; what is not there is ``None``.
+
+    ``network``, ``train_network``, ``eval_network``, ``optimizer``, ``loss_fn``, ``epoch_num``,
+    ``batch_num`` (steps of an epoch, 0 if the dataset does not know), ``cur_epoch_num`` and
+    ``cur_step_num`` (both from 1), ``net_outputs``, ``train_dataset``, ``valid_dataset``,
+    ``train_dataset_element``, ``metrics``, ``eval_results``, ``list_callback``, ``mode`` (``"train"`` or
+    ``"eval"``).
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self.get(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name] = value
+
+
+class RunContext:
+    """What each callback gets: the state of the run, and the way to stop it.
+
+    Args:
+        original_args: the state.
+
+    >>> from mindgrad.train import RunContext
+    >>> context = RunContext({"epoch_num": 3})
+    >>> context.original_args().epoch_num
+    3
+    >>> context.request_stop()
+    >>> context.get_stop_requested()
+    True
+    """
+
+    def __init__(self, original_args: Any) -> None:
+        if not isinstance(original_args, dict):
+            raise TypeError(
+                f"For 'RunContext', the 'original_args' must be a dict, but got "
+                f"{type(original_args).__name__}."
+            )
+        is_state = isinstance(original_args, CallbackParameters)
+        self._original_args: Any = original_args if is_state else CallbackParameters(original_args)
+        self._stop_requested = False
+
+    def original_args(self) -> Any:
+        """The state of the run: a dict whose items are attributes too."""
+        return self._original_args
+
+    def request_stop(self) -> None:
+        """Let the run end behind the current step."""
+        self._stop_requested = True
+
+    def get_stop_requested(self) -> bool:
+        """Whether the run is to end."""
+        return self._stop_requested
+
+
+class Callback:
+    """What callbacks are derived from; a class of your own defines some of its methods.
+
+    The methods of MindSpore 2.x tell training from evaluation; those of r1.x (``begin``,
+    ``step_end``, …) are called for both. Each gets the :class:`RunContext`.
+
+    >>> import mindgrad as ms
+    >>> class StopAtStep(ms.train.Callback):
+    ...     def on_train_step_end(self, run_context):
+    ...         if run_context.original_args().cur_step_num == 5:
+    ...             run_context.request_stop()
+    """
+
+    def __enter__(self) -> Self:
+        """Called before the first of the other methods."""
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        """Called when the run has ended, with an exception too."""
+
+    def begin(self, run_context: RunContext) -> None:
+        """Before the run."""
+
+    def epoch_begin(self, run_context: RunContext) -> None:
+        """Before an epoch."""
+
+    def epoch_end(self, run_context: RunContext) -> None:
+        """After an epoch."""
+
+    def step_begin(self, run_context: RunContext) -> None:
+        """Before a step."""
+
+    def step_end(self, run_context: RunContext) -> None:
+        """After a step."""
+
+    def end(self, run_context: RunContext) -> None:
+        """After the run."""
+
+    def on_train_begin(self, run_context: RunContext) -> None:
+        """Before training."""
+        self.begin(run_context)
+
+    def on_train_epoch_begin(self, run_context: RunContext) -> None:
+        """Before an epoch of training."""
+        self.epoch_begin(run_context)
+
+    def on_train_epoch_end(self, run_context: RunContext) -> None:
+        """After an epoch of training."""
+        self.epoch_end(run_context)
+
+    def on_train_step_begin(self, run_context: RunContext) -> None:
+        """Before a step of training."""
+        self.step_begin(run_context)
+
+    def on_train_step_end(self, run_context: RunContext) -> None:
+        """After a step of training."""
+        self.step_end(run_context)
+
+    def on_train_end(self, run_context: RunContext) -> None:
+        """After training."""
+        self.end(run_context)
+
+    def on_eval_begin(self, run_context: RunContext) -> None:
+        """Before an evaluation."""
+        self.begin(run_context)
+
+    def on_eval_epoch_begin(self, run_context: RunContext) -> None:
+        """Before the pass of an evaluation."""
+        self.epoch_begin(run_context)
+
+    def on_eval_epoch_end(self, run_context: RunContext) -> None:
+        """After the pass of an evaluation."""
+        self.epoch_end(run_context)
+
+    def on_eval_step_begin(self, run_context: RunContext) -> None:
+        """Before a step of an evaluation."""
+        self.step_begin(run_context)
+
+    def on_eval_step_end(self, run_context: RunContext) -> None:
+        """After a step of an evaluation."""
+        self.step_end(run_context)
+
+    def on_eval_end(self, run_context: RunContext) -> None:
+        """After an evaluation."""
+        self.end(run_context)
+
+
+_EVENTS = (
+    "on_train_begin", "on_train_epoch_begin", "on_train_epoch_end", "on_train_step_begin",
+    "on_train_step_end", "on_train_end", "on_eval_begin", "on_eval_epoch_begin", "on_eval_epoch_end",
+    "on_eval_step_begin", "on_eval_step_end", "on_eval_end",
+)  # fmt: skip
+
+
+class LambdaCallback(Callback):
+    """A callback of functions: ``LambdaCallback(on_train_step_end=lambda run_context: …)``.
+
+    Args:
+        **functions: by the name of a method of :class:`Callback` that starts with ``on_``, what it calls.
+
+    Raises:
+        TypeError: there is no such method, or what is given cannot be called.
+
+    >>> import mindgrad as ms
+    >>> callback = ms.train.LambdaCallback(on_train_end=lambda run_context: print("done"))
+    >>> callback.on_train_end(ms.train.RunContext({}))
+    done
+    """
+
+    def __init__(self, **functions: Callable[[RunContext], Any] | None) -> None:
+        for name, function in functions.items():
+            if name not in _EVENTS:
+                raise TypeError(f"For 'LambdaCallback', there is no {name!r}; use {', '.join(_EVENTS)}.")
+            if function is None:
+                continue
+            if not callable(function):
+                raise TypeError(
+                    f"For 'LambdaCallback', {name!r} must be a function, but got {type(function).__name__}."
+                )
+            setattr(self, name, function)
+
+
+class Callbacks:
+    """The callbacks of one run, called in order."""
+
+    def __init__(self, given: Any) -> None:
+        listed = [] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
+        for each in listed:
+            if not isinstance(each, Callback):
+                raise TypeError(
+                    f"For 'Model', the 'callbacks' must be Callbacks, but got {type(each).__name__}."
+                )
+        self.listed: list[Callback] = listed
+
+    def __enter__(self) -> Self:
+        for each in self.listed:
+            each.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        for each in reversed(self.listed):
+            each.__exit__(*error)
+
+    def call(self, event: str, run_context: RunContext) -> None:
+        """Call the method ``event`` of each."""
+        for each in self.listed:
+            getattr(each, event)(run_context)
+
+
+def loss_of(outputs: Any) -> Any:
+    """The loss in what a training step gave, a float; ``None`` if there is none."""
+    if isinstance(outputs, (tuple, list)) and outputs:
+        outputs = outputs[0]
+    if isinstance(outputs, Tensor):
+        return float(np.mean(outputs.asnumpy().astype(np.float64)))
+    return float(outputs) if isinstance(outputs, (int, float, np.generic)) else None

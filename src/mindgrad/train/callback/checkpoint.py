@@ -1,0 +1,187 @@
+"""Checkpoints while training: when they are written, and how many are kept."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from mindgrad.nn.cell import Cell
+from mindgrad.nn.hyperparameters import positive_int
+from mindgrad.train.callback.base import Callback, RunContext
+from mindgrad.train.serialization import save_checkpoint
+
+__all__ = ["CheckpointConfig", "ModelCheckpoint"]
+
+
+class CheckpointConfig:
+    """When a :class:`ModelCheckpoint` writes files, and how many it keeps.
+
+    Args:
+        save_checkpoint_steps: after how many steps; 0 or ``None``: not by steps.
+        save_checkpoint_seconds: after how many seconds; only if not by steps.
+        keep_checkpoint_max: how many of the latest files are kept; 0: all.
+        keep_checkpoint_per_n_minutes: accepted for compatibility with ``keep_checkpoint_max``, which rules.
+        integrated_save, async_save: accepted for compatibility.
+        saved_network: the Cell to save; ``None``: the training step, with the optimiser's state.
+        append_info: ``"epoch_num"``, ``"step_num"``, and dicts of further entries of the file.
+
+    Raises:
+        TypeError, ValueError: an argument is of another type or out of its range.
+
+    >>> import mindgrad as ms
+    >>> ms.train.CheckpointConfig(save_checkpoint_steps=100, keep_checkpoint_max=3).save_checkpoint_steps
+    100
+    """
+
+    def __init__(
+        self,
+        save_checkpoint_steps: int | None = 1,
+        save_checkpoint_seconds: int | None = 0,
+        keep_checkpoint_max: int | None = 5,
+        keep_checkpoint_per_n_minutes: int | None = 0,
+        integrated_save: bool = True,
+        async_save: bool = False,
+        saved_network: Any = None,
+        append_info: Sequence[Any] | None = None,
+        **options: Any,
+    ) -> None:
+        owner = "CheckpointConfig"
+        self.save_checkpoint_steps = positive_int(
+            owner, "save_checkpoint_steps", save_checkpoint_steps or 0, least=0
+        )
+        self.save_checkpoint_seconds = positive_int(
+            owner, "save_checkpoint_seconds", save_checkpoint_seconds or 0, least=0
+        )
+        self.keep_checkpoint_max = positive_int(
+            owner, "keep_checkpoint_max", keep_checkpoint_max or 0, least=0
+        )
+        positive_int(owner, "keep_checkpoint_per_n_minutes", keep_checkpoint_per_n_minutes or 0, least=0)
+        if not (self.save_checkpoint_steps or self.save_checkpoint_seconds):
+            raise ValueError(
+                f"For '{owner}', 'save_checkpoint_steps' or 'save_checkpoint_seconds' must be above 0: "
+                f"nothing would be saved."
+            )
+        if saved_network is not None and not isinstance(saved_network, Cell):
+            raise TypeError(
+                f"For '{owner}', the 'saved_network' must be a Cell, but got {type(saved_network).__name__}."
+            )
+        for name in options:
+            if name not in ("exception_save", "crc_check", "map_param_inc"):
+                raise TypeError(f"For '{owner}', there is no option {name!r}.")
+        if options.get("exception_save"):
+            raise NotImplementedError(
+                f"For '{owner}', 'exception_save' is not supported: save in an 'except' of your own."
+            )
+        self.saved_network = saved_network
+        self.append_info = list(append_info or [])
+        for each in self.append_info:
+            if each not in ("epoch_num", "step_num") and not isinstance(each, dict):
+                raise TypeError(
+                    f"For '{owner}', the 'append_info' holds epoch_num, step_num and dicts, but got {each!r}."
+                )
+
+    def get_checkpoint_policy(self) -> dict[str, int]:
+        """What was chosen, as a dict."""
+        return {
+            "save_checkpoint_steps": self.save_checkpoint_steps,
+            "save_checkpoint_seconds": self.save_checkpoint_seconds,
+            "keep_checkpoint_max": self.keep_checkpoint_max,
+        }
+
+
+class ModelCheckpoint(Callback):
+    """Writes checkpoints while training: ``<directory>/<prefix>-<epoch>_<step>.ckpt``.
+
+    If the directory holds files of that prefix already, ``_1``, ``_2``, … is added to it. The state
+    after the last step is always written.
+
+    Args:
+        prefix: how file names start.
+        directory: where they are written; ``None``: the current directory. It is made if need be.
+        config: when to write; ``None``: after each step.
+
+    Raises:
+        TypeError, ValueError: an argument is of another type, or ``prefix`` holds a ``/``.
+
+    >>> import tempfile
+    >>> import mindgrad as ms
+    >>> config = ms.train.CheckpointConfig(save_checkpoint_steps=10)
+    >>> checkpoint = ms.train.ModelCheckpoint("net", tempfile.mkdtemp(), config)
+    """
+
+    def __init__(
+        self, prefix: str = "CKP", directory: str | None = None, config: CheckpointConfig | None = None
+    ) -> None:
+        owner = "ModelCheckpoint"
+        if not isinstance(prefix, str):
+            raise TypeError(f"For '{owner}', the 'prefix' must be a string, but got {type(prefix).__name__}.")
+        if not prefix or "/" in prefix:
+            raise ValueError(f"For '{owner}', the 'prefix' must be a name without '/', but got {prefix!r}.")
+        if config is not None and not isinstance(config, CheckpointConfig):
+            raise TypeError(
+                f"For '{owner}', the 'config' must be a CheckpointConfig, but got {type(config).__name__}."
+            )
+        self._directory = os.path.abspath(os.fspath(directory) if directory is not None else os.curdir)
+        os.makedirs(self._directory, exist_ok=True)
+        self._prefix = self._given_prefix = prefix
+        self._config = CheckpointConfig() if config is None else config
+        self._written: list[str] = []
+        self._last_step = 0
+        self._last_time = time.monotonic()
+        self._latest = ""
+
+    @property
+    def latest_ckpt_file_name(self) -> str:
+        """The path of the latest file; empty if there is none."""
+        return self._latest
+
+    def on_train_begin(self, run_context: RunContext) -> None:
+        """Find a prefix that no file has."""
+        taken = {name.rsplit("-", 1)[0] for name in os.listdir(self._directory) if name.endswith(".ckpt")}
+        number, prefix = 0, self._given_prefix
+        while prefix in taken:
+            number += 1
+            prefix = f"{self._given_prefix}_{number}"
+        self._prefix = prefix
+        self._written, self._last_step, self._last_time = [], 0, time.monotonic()
+
+    def step_end(self, run_context: RunContext) -> None:
+        """Write a file if it is time."""
+        state = run_context.original_args()
+        if state.mode == "eval":
+            return
+        steps, seconds = self._config.save_checkpoint_steps, self._config.save_checkpoint_seconds
+        is_due = state.cur_step_num - self._last_step >= steps if steps else (
+            time.monotonic() - self._last_time >= seconds
+        )  # fmt: skip
+        if is_due:
+            self._save(state)
+
+    def end(self, run_context: RunContext) -> None:
+        """Write the last state."""
+        state = run_context.original_args()
+        if state.mode != "eval" and state.cur_step_num and state.cur_step_num != self._last_step:
+            self._save(state)
+
+    def _save(self, state: Any) -> None:
+        step = state.cur_step_in_epoch or state.cur_step_num
+        path = os.path.join(self._directory, f"{self._prefix}-{state.cur_epoch_num}_{step}.ckpt")
+        entries: dict[str, Any] = {}
+        for each in self._config.append_info:
+            if isinstance(each, dict):
+                entries.update(each)
+            else:
+                entries[each] = state.cur_epoch_num if each == "epoch_num" else state.cur_step_num
+        network = self._config.saved_network
+        save_checkpoint(
+            state.train_network if network is None else network, path, append_dict=entries or None
+        )
+        self._latest, self._last_step, self._last_time = path, state.cur_step_num, time.monotonic()
+        self._written.append(path)
+        most = self._config.keep_checkpoint_max
+        while most and len(self._written) > most:
+            oldest = self._written.pop(0)
+            if os.path.exists(oldest):
+                os.remove(oldest)

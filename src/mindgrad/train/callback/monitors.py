@@ -1,0 +1,205 @@
+"""Callbacks that tell how a run goes: the loss, the time, a progress bar, what was so far."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from typing import Any, TextIO
+
+from mindgrad.nn.hyperparameters import positive_int
+from mindgrad.train.callback.base import Callback, RunContext, loss_of
+
+__all__ = ["History", "LossMonitor", "ProgressBar", "TimeMonitor"]
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)  # noqa: T201 - what these callbacks are for
+
+
+class LossMonitor(Callback):
+    """Prints the loss: ``epoch: 1 step: 10, loss is 0.25``.
+
+    After an evaluation in ``Model.fit`` it prints the metrics.
+
+    Args:
+        per_print_times: of how many steps one line is printed; 0: none.
+
+    Raises:
+        ValueError: (while training) the loss is infinite or NaN.
+
+    >>> import mindgrad as ms
+    >>> state = dict(cur_epoch_num=1, cur_step_num=3, cur_step_in_epoch=3, net_outputs=ms.Tensor(0.25))
+    >>> ms.train.LossMonitor().step_end(ms.train.RunContext(state))
+    epoch: 1 step: 3, loss is 0.25
+    """
+
+    def __init__(self, per_print_times: int = 1) -> None:
+        self._per_print_times = positive_int("LossMonitor", "per_print_times", per_print_times, least=0)
+        self._printed = 0
+
+    def on_train_begin(self, run_context: RunContext) -> None:
+        """Start anew."""
+        self._printed = 0
+        super().on_train_begin(run_context)
+
+    def step_end(self, run_context: RunContext) -> None:
+        """Print the loss."""
+        state = run_context.original_args()
+        if state.mode == "eval":
+            return
+        loss = loss_of(state.net_outputs)
+        if loss is None:
+            return
+        step = state.cur_step_in_epoch or state.cur_step_num
+        # a scaled loss may overflow: its step is left out, and the scale shrinks
+        outputs = state.net_outputs
+        is_left_out = isinstance(outputs, tuple) and len(outputs) == 3 and bool(outputs[1])
+        if not math.isfinite(loss) and not is_left_out:
+            raise ValueError(
+                f"epoch: {state.cur_epoch_num} step: {step}. The loss is {loss}: training is stopped."
+            )
+        if self._per_print_times and state.cur_step_num - self._printed >= self._per_print_times:
+            self._printed = state.cur_step_num
+            _say(f"epoch: {state.cur_epoch_num} step: {step}, loss is {loss:.9g}")
+
+    def on_train_epoch_end(self, run_context: RunContext) -> None:
+        """Print the metrics if there was an evaluation."""
+        state = run_context.original_args()
+        if state.eval_results:
+            _say(f"Eval result: epoch {state.cur_epoch_num}, metrics: {dict(state.eval_results)}")
+        super().on_train_epoch_end(run_context)
+
+
+class TimeMonitor(Callback):
+    """Prints the time of each epoch: ``Train epoch time: 12.345 ms, per step time: 1.235 ms``.
+
+    Args:
+        data_size: how many steps to divide by; ``None``: those of the epoch.
+
+    >>> import mindgrad as ms
+    >>> monitor = ms.train.TimeMonitor(data_size=10)
+    """
+
+    def __init__(self, data_size: int | None = None) -> None:
+        self.data_size = None if data_size is None else positive_int("TimeMonitor", "data_size", data_size)
+        self._start = time.perf_counter()
+
+    def epoch_begin(self, run_context: RunContext) -> None:
+        """Start the clock."""
+        self._start = time.perf_counter()
+
+    def epoch_end(self, run_context: RunContext) -> None:
+        """Print the time."""
+        state = run_context.original_args()
+        milliseconds = (time.perf_counter() - self._start) * 1000
+        steps = self.data_size or state.cur_step_in_epoch or state.batch_num or 1
+        name = "Eval" if state.mode == "eval" else "Train"
+        _say(f"{name} epoch time: {milliseconds:5.3f} ms, per step time: {milliseconds / steps:5.3f} ms")
+
+
+class History(Callback):
+    """Keeps what each epoch ended with.
+
+    Attributes:
+        epoch: ``{"epoch": [1, 2, …]}``.
+        history: ``{"net_output": [the output of the last step of each epoch]}`` and, in
+            ``Model.fit``, a list for each metric.
+
+    >>> import mindgrad as ms
+    >>> history = ms.train.History()
+    >>> history.on_train_begin(ms.train.RunContext({}))
+    >>> history.history
+    {}
+    """
+
+    def __init__(self) -> None:
+        self.history: dict[str, list[Any]] = {}
+        self.epoch: dict[str, list[int]] = {}
+
+    def on_train_begin(self, run_context: RunContext) -> None:
+        """Start anew."""
+        self.epoch = {"epoch": []}
+        self.history = {}
+
+    def epoch_end(self, run_context: RunContext) -> None:
+        """Keep what the epoch ended with."""
+        state = run_context.original_args()
+        if state.mode == "eval":
+            return
+        self.epoch.setdefault("epoch", []).append(state.cur_epoch_num)
+        self.history.setdefault("net_output", []).append(state.net_outputs)
+        for name, value in (state.eval_results or {}).items():
+            self.history.setdefault(name, []).append(value)
+
+
+class ProgressBar(Callback):
+    """A bar that moves on a terminal; elsewhere one line for each epoch.
+
+    On a terminal, a :class:`~mindgrad.train.Model` that has no callback that prints uses one by itself.
+
+    Args:
+        stream: where to write; ``None``: standard error.
+
+    >>> import io
+    >>> import mindgrad as ms
+    >>> text = io.StringIO()
+    >>> bar = ms.train.ProgressBar(text)
+    >>> state = dict(cur_epoch_num=1, epoch_num=2, cur_step_in_epoch=3, net_outputs=ms.Tensor(0.25))
+    >>> bar.on_train_epoch_end(ms.train.RunContext(state))
+    >>> print(text.getvalue().strip())
+    epoch 1/2: 3 steps, loss 0.25
+    """
+
+    _WIDTH = 24
+    _SECONDS = 0.1
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream
+        self._shown = 0.0
+        self._length = 0
+
+    @property
+    def stream(self) -> TextIO:
+        """Where the bar is written."""
+        return sys.stderr if self._stream is None else self._stream
+
+    def is_terminal(self) -> bool:
+        """Whether the bar moves."""
+        return bool(getattr(self.stream, "isatty", lambda: False)())
+
+    def on_train_step_end(self, run_context: RunContext) -> None:
+        """Move the bar, at most ten times a second."""
+        now = time.monotonic()
+        if self.is_terminal() and now - self._shown >= self._SECONDS:
+            self._shown = now
+            self._draw(run_context, "")
+
+    def on_train_epoch_end(self, run_context: RunContext) -> None:
+        """End the line."""
+        self._draw(run_context, "\n")
+
+    def __exit__(self, *error: Any) -> None:
+        if self._length:  # the run ended in the middle of an epoch
+            self.stream.write("\n")
+            self.stream.flush()
+            self._length = 0
+
+    def _draw(self, run_context: RunContext, end: str) -> None:
+        state = run_context.original_args()
+        epoch = f"epoch {state.cur_epoch_num}/{state.epoch_num}"
+        step, steps = state.cur_step_in_epoch or 0, state.batch_num or 0
+        loss = loss_of(state.net_outputs)
+        tail = "" if loss is None else f", loss {loss:.6g}"
+        for name, value in (state.eval_results or {}).items():
+            tail += f", {name} {value:.6g}" if isinstance(value, float) else f", {name} {value}"
+        if not self.is_terminal():
+            self.stream.write(f"{epoch}: {step} steps{tail}\n")
+            self.stream.flush()
+            return
+        filled = self._WIDTH * step // steps if steps else 0
+        bar = f" [{'=' * filled}{' ' * (self._WIDTH - filled)}]" if steps else ""
+        text = f"{epoch}{bar} {step}{f'/{steps}' if steps else ''}{tail}"
+        self.stream.write("\r" + text.ljust(self._length) + end)
+        self.stream.flush()
+        self._length = 0 if end else len(text)

@@ -1,0 +1,241 @@
+"""Callbacks that change how a run goes: its learning rate, and when it stops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindgrad.common.parameter import Parameter
+from mindgrad.core.tensor import Tensor
+from mindgrad.nn.hyperparameters import non_negative, positive_int, real
+from mindgrad.train.callback.base import Callback, RunContext, loss_of
+from mindgrad.train.callback.monitors import _say
+
+__all__ = ["EarlyStopping", "LearningRateScheduler", "ReduceLROnPlateau"]
+
+
+def _fixed_rate(owner: str, optimizer: Any) -> Parameter:
+    rate = getattr(optimizer, "learning_rate", None)
+    if not isinstance(rate, Parameter):
+        raise ValueError(
+            f"For '{owner}', the optimiser must have one learning rate that does not change by itself: give "
+            f"it a number, not a list or schedule."
+        )
+    return rate
+
+
+class LearningRateScheduler(Callback):
+    """Sets the learning rate after each step: ``learning_rate_function(rate, step)`` gives the new one.
+
+    Args:
+        learning_rate_function: a function of the rate, a float, and the number of the step, from 1.
+
+    Raises:
+        TypeError: it cannot be called.
+        ValueError: (while training) the optimiser's rate is a list or schedule, or there are several.
+
+    >>> import mindgrad as ms
+    >>> halved = ms.train.LearningRateScheduler(lambda rate, step: rate / 2 if step % 100 == 0 else rate)
+    """
+
+    def __init__(self, learning_rate_function: Callable[[float, int], float]) -> None:
+        if not callable(learning_rate_function):
+            raise TypeError(
+                f"For 'LearningRateScheduler', the 'learning_rate_function' must be a function, but got "
+                f"{type(learning_rate_function).__name__}."
+            )
+        self.learning_rate_function = learning_rate_function
+
+    def step_end(self, run_context: RunContext) -> None:
+        """Set the rate."""
+        state = run_context.original_args()
+        if state.mode == "eval":
+            return
+        held = _fixed_rate("LearningRateScheduler", state.optimizer)
+        rate = float(held.asnumpy())
+        new = self.learning_rate_function(rate, state.cur_step_num)
+        if new != rate:
+            held.set_data(Tensor(np.asarray(new, held.dtype.numpy)))
+
+
+class _Watching(Callback):
+    """Watches a value for improvement, once for each epoch."""
+
+    def __init__(self, monitor: str, min_delta: float, patience: int, mode: str, verbose: bool) -> None:
+        owner = type(self).__name__
+        if not isinstance(monitor, str):
+            raise TypeError(f"For '{owner}', the 'monitor' must be a string, but got {monitor!r}.")
+        if mode not in ("auto", "min", "max"):
+            raise ValueError(f"For '{owner}', the 'mode' must be auto, min or max, but got {mode!r}.")
+        self.monitor = monitor
+        self.min_delta = abs(real(owner, "min_delta", min_delta))
+        self.patience = positive_int(owner, "patience", patience, least=0)
+        self.verbose = verbose
+        grows = monitor in ("acc", "accuracy") or "acc" in monitor
+        self.mode = mode if mode != "auto" else "max" if grows else "min"
+        self.wait = 0
+        self.best: float | None = None
+
+    def on_train_begin(self, run_context: RunContext) -> None:
+        """Start anew."""
+        self.wait = 0
+        self.best = None
+
+    def _is_better(self, value: float, than: float | None) -> bool:
+        if than is None:
+            return math.isfinite(value)
+        if self.mode == "min":
+            return value < than - self.min_delta
+        return value > than + self.min_delta
+
+    def _value(self, state: Any) -> float:
+        """What is watched, after an epoch.
+
+        Raises:
+            ValueError: there is no such value.
+        """
+        if self.monitor == "loss":
+            found = loss_of(state.net_outputs)
+        else:
+            found = (state.eval_results or {}).get(self.monitor)
+        if found is None:
+            known = ["loss", *(state.eval_results or {})]
+            raise ValueError(
+                f"For '{type(self).__name__}', there is no {self.monitor!r} to watch: this run has "
+                f"{', '.join(known)}. Metrics are there in Model.fit with a valid_dataset."
+            )
+        return float(np.mean(np.asarray(found)))
+
+
+class EarlyStopping(_Watching):
+    """Stops training when a value has not improved for ``patience`` epochs.
+
+    Args:
+        monitor: ``"loss"``, or in ``Model.fit`` ``"eval_loss"`` or the name of a metric.
+        min_delta: how much counts as improvement.
+        patience: how many epochs without improvement are allowed.
+        verbose: whether to say why training stops.
+        mode: ``"min"``, ``"max"``, or ``"auto"``: max for names with ``acc``.
+        baseline: the value to improve upon at first.
+        restore_best_weights: whether the Parameters of the best epoch are restored.
+
+    Raises:
+        TypeError, ValueError: an argument is of another type or out of its range; (while training) there is
+            no value of that name.
+
+    >>> import mindgrad as ms
+    >>> stopping = ms.train.EarlyStopping(monitor="loss", patience=3)
+    """
+
+    def __init__(
+        self,
+        monitor: str = "eval_loss",
+        min_delta: float = 0,
+        patience: int = 0,
+        verbose: bool = False,
+        mode: str = "auto",
+        baseline: float | None = None,
+        restore_best_weights: bool = False,
+    ) -> None:
+        super().__init__(monitor, min_delta, patience, mode, verbose)
+        self.baseline = None if baseline is None else real("EarlyStopping", "baseline", baseline)
+        self.restore_best_weights = restore_best_weights
+        self.stopped_epoch = 0
+        self._best_values: dict[str, np.ndarray] = {}
+
+    def on_train_begin(self, run_context: RunContext) -> None:
+        """Start anew."""
+        super().on_train_begin(run_context)
+        self.stopped_epoch = 0
+        self._best_values = {}
+
+    def on_train_epoch_end(self, run_context: RunContext) -> None:
+        """Look at the value."""
+        state = run_context.original_args()
+        value = self._value(state)
+        if self._is_better(value, self.best):
+            self.best = value
+            if self.restore_best_weights:
+                self._best_values = {p.name: p.asnumpy() for p in state.train_network.get_parameters()}
+            if self.baseline is None or self._is_better(value, self.baseline):
+                self.wait = 0
+                return
+        self.wait += 1
+        if self.wait < max(self.patience, 1):
+            return
+        self.stopped_epoch = state.cur_epoch_num
+        run_context.request_stop()
+        if self.verbose:
+            _say(f"Epoch {self.stopped_epoch}: {self.monitor} has not improved upon {self.best}: stopping.")
+        if self._best_values:
+            for parameter in state.train_network.get_parameters():
+                parameter.set_data(Tensor(self._best_values[parameter.name]))
+
+
+class ReduceLROnPlateau(_Watching):
+    """Multiplies the learning rate with ``factor`` when a value has not improved for ``patience`` epochs.
+
+    Args:
+        monitor: ``"loss"``, or in ``Model.fit`` ``"eval_loss"`` or the name of a metric.
+        factor: between 0 and 1.
+        patience: how many epochs without improvement are allowed.
+        verbose: whether to say when the rate shrinks.
+        mode: ``"min"``, ``"max"``, or ``"auto"``: max for names with ``acc``.
+        min_delta: how much counts as improvement.
+        cooldown: how many epochs to wait after a change.
+        min_lr: the least rate.
+
+    Raises:
+        TypeError, ValueError: an argument is of another type or out of its range; (while training) there is
+            no value of that name, or the optimiser's rate is a list or schedule.
+
+    >>> import mindgrad as ms
+    >>> plateau = ms.train.ReduceLROnPlateau(monitor="loss", patience=3)
+    """
+
+    def __init__(
+        self,
+        monitor: str = "eval_loss",
+        factor: float = 0.1,
+        patience: int = 10,
+        verbose: bool = False,
+        mode: str = "auto",
+        min_delta: float = 1e-4,
+        cooldown: int = 0,
+        min_lr: float = 0,
+    ) -> None:
+        super().__init__(monitor, min_delta, patience, mode, verbose)
+        self.factor = non_negative("ReduceLROnPlateau", "factor", factor)
+        if self.factor >= 1:
+            raise ValueError(f"For 'ReduceLROnPlateau', the 'factor' must be less than 1, but got {factor}.")
+        self.cooldown = positive_int("ReduceLROnPlateau", "cooldown", cooldown, least=0)
+        self.min_lr = non_negative("ReduceLROnPlateau", "min_lr", min_lr)
+        self.cooldown_counter = 0
+
+    def on_train_begin(self, run_context: RunContext) -> None:
+        """Start anew."""
+        super().on_train_begin(run_context)
+        self.cooldown_counter = 0
+
+    def on_train_epoch_end(self, run_context: RunContext) -> None:
+        """Look at the value."""
+        state = run_context.original_args()
+        held = _fixed_rate("ReduceLROnPlateau", state.optimizer)
+        value = self._value(state)
+        if self.cooldown_counter > 0:
+            self.cooldown_counter -= 1
+            self.wait = 0
+        if self._is_better(value, self.best):
+            self.best, self.wait = value, 0
+        elif self.cooldown_counter <= 0:
+            self.wait += 1
+            rate = float(held.asnumpy())
+            if self.wait >= max(self.patience, 1) and rate > self.min_lr:
+                new = max(rate * self.factor, self.min_lr)
+                held.set_data(Tensor(np.asarray(new, held.dtype.numpy)))
+                self.cooldown_counter, self.wait = self.cooldown, 0
+                if self.verbose:
+                    _say(f"Epoch {state.cur_epoch_num}: the learning rate shrinks to {new:g}.")
