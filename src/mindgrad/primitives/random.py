@@ -21,6 +21,7 @@ to expect infinity.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,40 +37,43 @@ __all__ = ["STATE_WORDS", "exponential", "normal", "random_bits", "threefry"]
 #: how many words the state has
 STATE_WORDS = 6
 
-#: by how much the two odd words are rotated, in the rounds of a group of four; the groups alternate
+_GROUPS = 5
+_PARITY = np.uint32(0x1BD11BDA)
+
+#: by how much the two odd words are rotated, ``[group, round, word, 1]``: two groups of rounds alternate
 _ROTATIONS = np.array(
     [
         [[10, 26], [11, 21], [13, 27], [23, 5]],
         [[6, 20], [17, 11], [25, 10], [18, 20]],
     ],
     np.uint32,
-)[..., None]
-_PARITY = np.uint32(0x1BD11BDA)
-_GROUPS = 5
+)[np.arange(_GROUPS) % 2, ..., None]
 
-# the word of the key, or the fifth that is made of them, that meets each word of the block: the even words
-# 0 and 2 stand first, then the odd ones, and after each group of rounds they move on by one
-_INJECTED = np.array([[(group + word) % 5 for word in (0, 2, 1, 3)] for group in range(_GROUPS + 1)])
-_COUNTED = np.zeros((_GROUPS + 1, 4, 1), np.uint32)
-_COUNTED[:, 3, 0] = np.arange(_GROUPS + 1)
+# the words of the key, of which a fifth is made, that meet the words of a block before the rounds and after
+# each group of them: they move on by one, and the last word is added the number of the group
+_EVEN, _ODD = (
+    [(group + word) % 5 for group in range(_GROUPS + 1) for word in pair] for pair in [(0, 2), (1, 3)]
+)
+_COUNTED = np.array([[[0], [group]] for group in range(_GROUPS + 1)], np.uint32)
 
 #: blocks that NumPy computes at a time: they stay in the cache
 _TILE = 4096
 
 
-def _injections(key: Any, join: Any) -> Any:
-    """What is added to the words before the first and after each group of rounds: ``[group, word, 1]``."""
-    fifth = key[:1] ^ key[1:2] ^ key[2:3] ^ key[3:4] ^ _PARITY
-    return join([key, fifth])[_INJECTED][..., None] + _COUNTED
+def _injections(key: Sequence[Any], join: Any) -> tuple[Any, Any]:
+    """What is added to the even and to the odd words, ``[when, word, 1]``; ``key``: arrays of one word."""
+    words = [*key, key[0] ^ key[1] ^ key[2] ^ key[3] ^ _PARITY]
+    even, odd = (join([words[k] for k in order]).reshape(_COUNTED.shape) for order in (_EVEN, _ODD))
+    return even, odd + _COUNTED
 
 
-def _group(even: Any, odd: Any, rotations: Any, injected: Any) -> tuple[Any, Any]:
+def _group(even: Any, odd: Any, rotations: Any, to_even: Any, to_odd: Any, swap: Any) -> tuple[Any, Any]:
     """Four rounds on words 0 and 2, and words 1 and 3, and the injection of the key behind them."""
-    for k in range(4):
+    for by in rotations:
         even = even + odd
-        odd = ((odd << rotations[k]) | (odd >> (32 - rotations[k]))) ^ even
-        odd = odd[::-1]
-    return even + injected[:2], odd + injected[2:]
+        odd = ((odd << by) | (odd >> (32 - by))) ^ even
+        odd = swap(odd)
+    return even + to_even, odd + to_odd
 
 
 def threefry(key: np.ndarray, counters: np.ndarray) -> np.ndarray:
@@ -80,13 +84,13 @@ def threefry(key: np.ndarray, counters: np.ndarray) -> np.ndarray:
     >>> [f"{word:08x}" for word in threefry(np.zeros(4, np.uint32), np.zeros((4, 1), np.uint32))[:, 0]]
     ['9c6ca96a', 'e17eae66', 'fc10ecd4', '5256a7d8']
     """
-    injected = _injections(key, np.concatenate)
+    to_even, to_odd = _injections(np.split(key, 4), np.concatenate)
     found = np.empty_like(counters)
     for start in range(0, counters.shape[1], _TILE):
         tile = counters[:, start : start + _TILE]
-        even, odd = tile[::2] + injected[0, :2], tile[1::2] + injected[0, 2:]
+        even, odd = tile[::2] + to_even[0], tile[1::2] + to_odd[0]
         for group in range(_GROUPS):
-            even, odd = _group(even, odd, _ROTATIONS[group % 2], injected[group + 1])
+            even, odd = _group(even, odd, _ROTATIONS[group], to_even[group + 1], to_odd[group + 1], np.flipud)
         found[::2, start : start + _TILE] = even
         found[1::2, start : start + _TILE] = odd
     return found
@@ -114,28 +118,38 @@ def _numpy(state: Any, shape: Shape, seeds: tuple[int, int]) -> tuple[np.ndarray
 
 def _xla(jax: Any, state: Any, shape: Shape, seeds: tuple[int, int]) -> tuple[Any, Any]:
     if state.ndim > 1:
-        bits, after = jax.vmap(lambda each: _xla(jax, each, shape, seeds))(state)
-        return bits, after
-    numbers, lax = jax.numpy, jax.lax
+        return jax.vmap(lambda each: _xla(jax, each, shape, seeds))(state)
+    lax = jax.lax
     count = math.prod(shape)
     blocks = -(-count // 4)
-    key = numbers.concatenate([state[2:4] if any(seeds) else state[:2], state[4:]])
-    injected = _injections(key, numbers.concatenate)
-    words = [lax.iota(np.uint32, blocks), *(numbers.full(blocks, s, np.uint32) for s in seeds)]
-    even = numbers.stack(words[:2]) + injected[0, :2]
-    odd = numbers.stack([numbers.zeros_like(words[0]), words[2]]) + injected[0, 2:]
-    rotations = numbers.asarray(_ROTATIONS)
-    # a loop, for XLA would join unrolled rounds with what uses them, and compute them again for each use
-    even, odd = lax.fori_loop(
-        0,
-        _GROUPS,
-        lambda group, words: _group(words[0], words[1], rotations[group % 2], injected[group + 1]),
-        (even, odd),
+
+    def join(parts: Any) -> Any:
+        return lax.concatenate(parts, 0)
+
+    def swap(pair: Any) -> Any:
+        return lax.rev(pair, (0,))
+
+    words = [lax.slice(state, (k,), (k + 1,)) for k in range(STATE_WORDS)]
+    to_even, to_odd = _injections(words[2:] if any(seeds) else [*words[:2], *words[4:]], join)
+    counters = lax.iota(np.uint32, blocks), *(lax.full((blocks,), word, np.uint32) for word in (0, *seeds))
+    even, odd = (
+        join([lax.expand_dims(row, (0,)) for row in pair]) for pair in (counters[::2], counters[1::2])
     )
-    found = numbers.stack([even, odd], 1).reshape(-1)[:count].reshape(shape)
-    low = state[4:5] + np.uint32(1)
-    high = state[5:] + (low == 0).astype(np.uint32)
-    return found, numbers.concatenate([state[:4], low, high])
+    # a loop, for XLA would join unrolled rounds with what uses them, and compute them again for each use
+    (even, odd), _ = lax.scan(
+        lambda pair, each: (_group(pair[0], pair[1], each[:4], each[4], each[5], swap), None),
+        (even + lax.index_in_dim(to_even, 0, 0, False), odd + lax.index_in_dim(to_odd, 0, 0, False)),
+        (
+            *_ROTATIONS.swapaxes(0, 1),
+            lax.slice_in_dim(to_even, 1, None),
+            lax.slice_in_dim(to_odd, 1, None),
+        ),
+    )
+    # words 0, 1, 2, 3: even and odd ones in turn
+    found = join([lax.index_in_dim(part, k, 0, False) for k in (0, 1) for part in (even, odd)])
+    low = words[4] + np.uint32(1)
+    high = words[5] + lax.convert_element_type(lax.eq(low, lax.full_like(low, 0)), np.uint32)
+    return lax.reshape(lax.slice(found, (0,), (count,)), shape), join([*words[:4], low, high])
 
 
 def _types(state: TensorType, shape: Shape, seeds: tuple[int, int]) -> tuple[TensorType, TensorType]:
