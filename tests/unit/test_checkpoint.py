@@ -262,6 +262,27 @@ def test_mindspore_reads_files_written_here(tmp_path, monkeypatch):
         }  # fmt: skip
 
 
+def test_scalars_of_old_files_have_one_size_of_zero(tmp_path):
+    """MindSpore 1.x writes the shape of a scalar as [0]; a tensor without elements has no content."""
+    (tmp_path / "x.ckpt").write_bytes(entry(b"a", tensor([0])) + entry(b"b", tensor([0], elements=b"")))
+    found = ms.load_checkpoint(tmp_path / "x.ckpt")
+    assert (found["a"].shape, found["b"].shape) == ((), (0,))
+
+
+def test_the_optimiser_of_mindspore_goes_on_here():
+    class Both(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Dense(2, 3)
+            self.scalar = Parameter(Tensor(0.0), name="scalar")
+
+    net = Both()
+    adam = nn.Adam(net.trainable_params(), 0.5)
+    assert ms.load_param_into_net(adam, ms.load_checkpoint(FILES / "adam.ckpt")) == ([], [])
+    assert net.scalar.item() == -1.5
+    assert adam.parameters_dict()["learning_rate"].asnumpy() == np.float32(0.001)
+
+
 # -- writing is all or nothing ---------------------------------------------------------------------
 
 
@@ -350,6 +371,7 @@ CKPT = {
     "cut off": (GOOD[:-1], "only 21 do: the file is cut off"),
     "cut in a number": (GOOD + b"\x0a\xff", "cut off"),
     "huge length": (b"\x0a" + varint(2**63), "says that 9223372036854775808 bytes follow, but only 0 do"),
+    "number of 70 bits": (b"\x0a" + b"\xff" * 9 + b"\x7f", "more than 64 bits"),
     "long number": (b"\x0a" + b"\xff" * 12, "more than 64 bits"),
     "field number 0": (b"\x02\x00", "number 0 is not possible"),
     "group": (b"\x0b\x0c", "wire type 3 is not possible"),

@@ -23,7 +23,8 @@ def load_param_into_net(
     a prefix (``net.fc.weight`` for ``fc.weight``), if nothing else uses that value: the prefix that serves
     most of them, unless two do equally. Floating-point values are converted to the Parameter's
     floating-point type, signed integers to its signed integer type. A warning says so, and which
-    Parameters keep their values. A value with more axes than the Parameter fits if these have size 1.
+    Parameters keep their values. A value with more axes than the Parameter fits if these have size 1,
+    and a scalar fits a Parameter of one element.
 
     Args:
         net: the Cell, or an optimiser.
@@ -127,6 +128,8 @@ def _convertible(value: Tensor, parameter: Parameter) -> bool:
 
 
 def _fits(given: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    if given == () and wanted == (1,):  # the powers of Adam are the one or the other, by version
+        return True
     return given[: len(wanted)] == wanted and all(size == 1 for size in given[len(wanted) :])
 
 
