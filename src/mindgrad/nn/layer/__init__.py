@@ -5,6 +5,7 @@ from mindgrad.nn.layer import (
     basic,
     container,
     conv,
+    dropout,
     embedding,
     image,
     math,
@@ -15,6 +16,7 @@ from mindgrad.nn.layer.activation import *  # noqa: F403
 from mindgrad.nn.layer.basic import *  # noqa: F403
 from mindgrad.nn.layer.container import *  # noqa: F403
 from mindgrad.nn.layer.conv import *  # noqa: F403
+from mindgrad.nn.layer.dropout import *  # noqa: F403
 from mindgrad.nn.layer.embedding import *  # noqa: F403
 from mindgrad.nn.layer.image import *  # noqa: F403
 from mindgrad.nn.layer.math import *  # noqa: F403
@@ -26,6 +28,7 @@ __all__ += activation.__all__
 __all__ += basic.__all__
 __all__ += container.__all__
 __all__ += conv.__all__
+__all__ += dropout.__all__
 __all__ += embedding.__all__
 __all__ += image.__all__
 __all__ += math.__all__
