@@ -156,7 +156,7 @@ class EvaluationBase(Metric):
     def _predicted_and_true(self, inputs: Any) -> tuple[np.ndarray, np.ndarray]:
         """Predictions of shape (N, C) and labels of the same shape, or (N,) of class numbers."""
         predicted, true = self._arrays(inputs)
-        if predicted.ndim == true.ndim and (self._type == "classification" or predicted.shape[-1] == 1):
+        if self._type == "classification" and predicted.ndim > 1 and predicted.shape == true.shape:
             true = true.argmax(axis=1)
         classes = predicted.shape[1] if predicted.ndim > 1 else 0
         if self._type == "classification" and (
