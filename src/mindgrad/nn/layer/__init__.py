@@ -11,6 +11,8 @@ from mindgrad.nn.layer import (
     math,
     normalization,
     pooling,
+    rnn_cells,
+    rnns,
 )
 from mindgrad.nn.layer.activation import *  # noqa: F403
 from mindgrad.nn.layer.basic import *  # noqa: F403
@@ -22,6 +24,8 @@ from mindgrad.nn.layer.image import *  # noqa: F403
 from mindgrad.nn.layer.math import *  # noqa: F403
 from mindgrad.nn.layer.normalization import *  # noqa: F403
 from mindgrad.nn.layer.pooling import *  # noqa: F403
+from mindgrad.nn.layer.rnn_cells import *  # noqa: F403
+from mindgrad.nn.layer.rnns import *  # noqa: F403
 
 __all__: list[str] = []
 __all__ += activation.__all__
@@ -34,3 +38,5 @@ __all__ += image.__all__
 __all__ += math.__all__
 __all__ += normalization.__all__
 __all__ += pooling.__all__
+__all__ += rnn_cells.__all__
+__all__ += rnns.__all__

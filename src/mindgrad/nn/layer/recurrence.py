@@ -1,0 +1,94 @@
+"""One step of each recurrent layer, and the loop over time that repeats it.
+
+The loop is an ordinary Python loop while operators run one by one. While a program is compiled it is handed
+to the front end, as a user's own loop would be: a long one becomes one ``scan``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.frontend import ownership, state
+from mindgrad.frontend.flow import RUNTIME
+from mindgrad.ops import arithmetic, joining, math, moving, rectifiers
+from mindgrad.ops.activation import sigmoid
+from mindgrad.ops.operands import promoted
+from mindgrad.primitives.contraction import dot
+
+__all__ = ["GATES", "STEPS", "affine", "over_time"]
+
+Step = Callable[[Tensor, Any], tuple[Any, Tensor]]
+
+
+def affine(x: Tensor, weight: Any, bias: Any) -> Tensor:
+    """x Wᵀ + b over the last axis."""
+    x, w = promoted("RNN", x, weight, broadcast=False)
+    y = apply(dot, x, w, contract=((x.ndim - 1,), (1,)), batch=((), ()))
+    return y if bias is None else arithmetic.add(y, bias)
+
+
+def over_time(step: Step, xs: Tensor, carry: Any) -> tuple[Tensor, Any]:
+    """``carry, y = step(x, carry)`` for each x along the first axis of ``xs``.
+
+    Returns:
+        All y, stacked, and the last carry.
+    """
+    outputs: list[Tensor] = []
+    if not state.is_compiling():
+        for x in joining.unstack(xs):
+            carry, y = step(x, carry)
+            outputs.append(y)
+        return joining.stack(outputs), carry
+    held = [carry, ownership.made(outputs)]
+
+    def trip(x: Tensor) -> None:
+        held[0], y = step(x, held[0])
+        held[1].append(y)
+
+    def put(values: tuple[Any, ...]) -> None:
+        held[:] = values
+
+    names = ("the state of a recurrent layer", "the outputs of a recurrent layer")
+    RUNTIME.for_(xs, trip, lambda: tuple(held), put, names)
+    return joining.stack(held[1]), held[0]
+
+
+# --- steps: what the input gives is computed for all times at once -----------------------------------
+
+
+def _parts(x: Tensor, count: int) -> list[Tensor]:
+    size = x.shape[-1] // count
+    return [moving.slice_axis(x, x.ndim - 1, k * size, (k + 1) * size) for k in range(count)]
+
+
+def _tanh(x: Tensor, h: Tensor, weight: Any, bias: Any) -> Tensor:
+    return math.tanh(arithmetic.add(x, affine(h, weight, bias)))
+
+
+def _relu(x: Tensor, h: Tensor, weight: Any, bias: Any) -> Tensor:
+    return rectifiers.relu(arithmetic.add(x, affine(h, weight, bias)))
+
+
+def _gru(x: Tensor, h: Tensor, weight: Any, bias: Any) -> Tensor:
+    """Gates r, z and the candidate n: h' = (1 − z) n + z h with n = tanh(xₙ + r hₙ)."""
+    from_x, from_h = _parts(x, 3), _parts(affine(h, weight, bias), 3)
+    r, z = (sigmoid(arithmetic.add(a, b)) for a, b in zip(from_x[:2], from_h[:2], strict=True))
+    n = math.tanh(arithmetic.add(from_x[2], arithmetic.mul(r, from_h[2])))
+    return arithmetic.add(n, arithmetic.mul(z, arithmetic.sub(h, n)))
+
+
+def _lstm(x: Tensor, hc: tuple[Tensor, Tensor], weight: Any, bias: Any) -> tuple[Tensor, Tensor]:
+    """Gates i, f, o and the candidate g: c' = f c + i g, h' = o tanh(c')."""
+    h, c = hc
+    i, f, g, o = _parts(arithmetic.add(x, affine(h, weight, bias)), 4)
+    c = arithmetic.add(arithmetic.mul(sigmoid(f), c), arithmetic.mul(sigmoid(i), math.tanh(g)))
+    return arithmetic.mul(sigmoid(o), math.tanh(c)), c
+
+
+#: ``step(what the input gives, state, weight_hh, bias_hh)`` gives the next state
+STEPS: dict[str, Callable[..., Any]] = {"tanh": _tanh, "relu": _relu, "gru": _gru, "lstm": _lstm}
+#: how many rows of the weights there are for each unit
+GATES = {"tanh": 1, "relu": 1, "gru": 3, "lstm": 4}

@@ -1,0 +1,180 @@
+"""One step of a recurrent network: RNNCell, GRUCell and LSTMCell."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mindgrad.common.initializer import Uniform
+from mindgrad.core.dtype import float32
+from mindgrad.core.tensor import Tensor
+from mindgrad.nn.cell import Cell
+from mindgrad.nn.layer.parameters import parameter
+from mindgrad.nn.layer.recurrence import GATES, STEPS, affine
+from mindgrad.ops.activation import real_operand
+from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.reduction import flag
+
+__all__ = ["GRUCell", "LSTMCell", "RNNCell"]
+
+
+class _RecurrentCell(Cell):
+    """What the three have in common: weights and checks."""
+
+    kind = ""
+
+    def __init__(
+        self, input_size: int, hidden_size: int, has_bias: bool = True, dtype: Any = float32
+    ) -> None:
+        super().__init__()
+        owner = type(self).__name__
+        self.input_size = whole_number(input_size, owner, "input_size", 1)
+        self.hidden_size = whole_number(hidden_size, owner, "hidden_size", 1)
+        self.has_bias = flag(has_bias, owner, "has_bias")
+        rows = GATES[self.kind] * self.hidden_size
+        init = Uniform(1 / math.sqrt(self.hidden_size))
+        self.weight_ih = parameter(owner, init, (rows, self.input_size), "weight_ih", dtype)
+        self.weight_hh = parameter(owner, init, (rows, self.hidden_size), "weight_hh", dtype)
+        self.bias_ih = parameter(owner, init, (rows,), "bias_ih", dtype) if has_bias else None
+        self.bias_hh = parameter(owner, init, (rows,), "bias_hh", dtype) if has_bias else None
+
+    def _step(self, x: Any, *states: Any) -> Any:
+        owner = type(self).__name__
+        x = real_operand(x, owner)
+        if x.ndim != 2 or x.shape[1] != self.input_size:
+            raise ValueError(
+                f"For '{owner}', the input must have the shape (batch, {self.input_size}), but it is "
+                f"{x.shape}."
+            )
+        for each in states:
+            if real_operand(each, owner).shape != (x.shape[0], self.hidden_size):
+                raise ValueError(
+                    f"For '{owner}', a state must have the shape ({x.shape[0]}, {self.hidden_size}), but it "
+                    f"is {each.shape}."
+                )
+        given = affine(x, self.weight_ih, self.bias_ih)
+        state = states if self.kind == "lstm" else states[0]
+        return STEPS[self.kind](given, state, self.weight_hh, self.bias_hh)
+
+    def extend_repr(self) -> str:
+        return f"input_size={self.input_size}, hidden_size={self.hidden_size}, has_bias={self.has_bias}"
+
+
+class RNNCell(_RecurrentCell):
+    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or with relu (Elman, 1990).
+
+    Args:
+        input_size: the size of x.
+        hidden_size: the size of h.
+        has_bias: whether there are b_ih and b_hh.
+        nonlinearity: ``"tanh"`` or ``"relu"``.
+        dtype: the element type of the Parameters.
+
+    Inputs:
+        x: a real tensor of shape (batch, input_size).
+        hx: the state, a tensor of shape (batch, hidden_size).
+
+    Outputs:
+        The next state.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: ``nonlinearity`` is another word, or an input has another shape.
+
+    >>> from mindgrad import nn, ops
+    >>> print(nn.RNNCell(3, 2)(ops.ones((5, 3)), ops.zeros((5, 2))).shape)
+    (5, 2)
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        has_bias: bool = True,
+        nonlinearity: str = "tanh",
+        dtype: Any = float32,
+    ) -> None:
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(
+                f"For 'RNNCell', the 'nonlinearity' must be 'tanh' or 'relu', but got {nonlinearity!r}."
+            )
+        object.__setattr__(self, "kind", nonlinearity)
+        super().__init__(input_size, hidden_size, has_bias, dtype)
+        self.nonlinearity = nonlinearity
+
+    def construct(self, x: Any, hx: Any) -> Tensor:
+        """See the class."""
+        return self._step(x, hx)
+
+
+class GRUCell(_RecurrentCell):
+    """A gated recurrent unit (Cho et al., 2014): h' = (1 − z) n + z h.
+
+    r = σ(W_ir x + b_ir + W_hr h + b_hr), z likewise, n = tanh(W_in x + b_in + r (W_hn h + b_hn)); the rows of
+    the weights are those of r, z and n.
+
+    Args:
+        input_size: the size of x.
+        hidden_size: the size of h.
+        has_bias: whether there are biases.
+        dtype: the element type of the Parameters.
+
+    Inputs:
+        x: a real tensor of shape (batch, input_size).
+        hx: the state, a tensor of shape (batch, hidden_size).
+
+    Outputs:
+        The next state.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: an input has another shape.
+
+    >>> from mindgrad import nn, ops
+    >>> print(nn.GRUCell(3, 2)(ops.ones((5, 3)), ops.zeros((5, 2))).shape)
+    (5, 2)
+    """
+
+    kind = "gru"
+
+    def construct(self, x: Any, hx: Any) -> Tensor:
+        """See the class."""
+        return self._step(x, hx)
+
+
+class LSTMCell(_RecurrentCell):
+    """Long short-term memory (Hochreiter and Schmidhuber, 1997): c' = f c + i g, h' = o tanh(c').
+
+    i = σ(W_ii x + b_ii + W_hi h + b_hi), f and o likewise, g with tanh; the rows of the weights are those of
+    i, f, g and o.
+
+    Args:
+        input_size: the size of x.
+        hidden_size: the size of h and c.
+        has_bias: whether there are biases.
+        dtype: the element type of the Parameters.
+
+    Inputs:
+        x: a real tensor of shape (batch, input_size).
+        hx: the states (h, c), tensors of shape (batch, hidden_size).
+
+    Outputs:
+        The next states (h', c').
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: an input has another shape.
+
+    >>> from mindgrad import nn, ops
+    >>> h, c = nn.LSTMCell(3, 2)(ops.ones((5, 3)), (ops.zeros((5, 2)), ops.zeros((5, 2))))
+    >>> print(h.shape, c.shape)
+    (5, 2) (5, 2)
+    """
+
+    kind = "lstm"
+
+    def construct(self, x: Any, hx: Any) -> tuple[Tensor, Tensor]:
+        """See the class."""
+        if not isinstance(hx, (tuple, list)) or len(hx) != 2:
+            raise TypeError(f"For 'LSTMCell', the 'hx' must be a tuple (h, c), but got {type(hx).__name__}.")
+        return self._step(x, *hx)

@@ -1,0 +1,281 @@
+"""Recurrent layers: RNN, GRU and LSTM over whole sequences, in several layers and both directions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindgrad.common.initializer import Uniform
+from mindgrad.common.parameter import Parameter
+from mindgrad.core.dtype import float32, int32
+from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.nn.cell import Cell
+from mindgrad.nn.layer.dropout import Dropout
+from mindgrad.nn.layer.parameters import parameter
+from mindgrad.nn.layer.recurrence import GATES, STEPS, affine, over_time
+from mindgrad.ops import arithmetic, comparison, creation, joining, layout, moving
+from mindgrad.ops.activation import number, real_operand
+from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.indexing import gather_elements
+from mindgrad.ops.operands import broadcast_to, cast, choose, operand
+from mindgrad.ops.reduction import flag
+
+__all__ = ["GRU", "LSTM", "RNN"]
+
+
+class _Recurrent(Cell):
+    """What the three layers share; they differ in the step that is repeated."""
+
+    kind = ""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        has_bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        dtype: Any = float32,
+    ) -> None:
+        super().__init__()
+        owner = type(self).__name__
+        self.input_size = whole_number(input_size, owner, "input_size", 1)
+        self.hidden_size = whole_number(hidden_size, owner, "hidden_size", 1)
+        self.num_layers = whole_number(num_layers, owner, "num_layers", 1)
+        self.has_bias = flag(has_bias, owner, "has_bias")
+        self.batch_first = flag(batch_first, owner, "batch_first")
+        self.bidirectional = flag(bidirectional, owner, "bidirectional")
+        self.dropout = number(dropout, owner, "dropout")
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"For '{owner}', the 'dropout' must be in [0, 1), but got {dropout}.")
+        self.dropout_op = Dropout(p=self.dropout) if self.dropout and self.num_layers > 1 else None
+        rows = GATES[self.kind] * self.hidden_size
+        init = Uniform(1 / math.sqrt(self.hidden_size))
+        kinds = ["weight_ih", "weight_hh"] + (["bias_ih", "bias_hh"] if has_bias else [])
+        for kind in kinds:
+            for layer in range(self.num_layers):
+                inputs = self.input_size if layer == 0 else self._directions * self.hidden_size
+                size = {"weight_ih": (rows, inputs), "weight_hh": (rows, self.hidden_size)}.get(kind, (rows,))
+                for suffix in ("", "_reverse")[: self._directions]:
+                    name = f"{kind}_l{layer}{suffix}"
+                    setattr(self, name, parameter(owner, init, size, name, dtype))
+
+    @property
+    def _directions(self) -> int:
+        return 2 if self.bidirectional else 1
+
+    def _weights(self, kind: str) -> list[Parameter]:
+        suffixes = ("", "_reverse")[: self._directions]
+        names = [f"{kind}_l{k}{suffix}" for k in range(self.num_layers) for suffix in suffixes]
+        return [getattr(self, name) for name in names if self.has_bias or kind.startswith("weight")]
+
+    @property
+    def w_ih_list(self) -> list[Parameter]:
+        """The weights of the inputs: of each layer, forward and then backward."""
+        return self._weights("weight_ih")
+
+    @property
+    def w_hh_list(self) -> list[Parameter]:
+        """The weights of the states."""
+        return self._weights("weight_hh")
+
+    @property
+    def b_ih_list(self) -> list[Parameter]:
+        """The biases of the inputs."""
+        return self._weights("bias_ih")
+
+    @property
+    def b_hh_list(self) -> list[Parameter]:
+        """The biases of the states."""
+        return self._weights("bias_hh")
+
+    # -- inputs ----------------------------------------------------------------------------------
+
+    def _checked_input(self, x: Any) -> Tensor:
+        owner = type(self).__name__
+        x = real_operand(x, owner)
+        if x.ndim != 3 or x.shape[2] != self.input_size or 0 in x.shape:
+            axes = "(batch, time" if self.batch_first else "(time, batch"
+            raise ValueError(
+                f"For '{owner}', the input must have the shape {axes}, {self.input_size}), but it is "
+                f"{x.shape}."
+            )
+        return layout.swapaxes(x, 0, 1) if self.batch_first else x
+
+    def _first_state(self, hx: Any, batch: int, like: Tensor) -> Tensor:
+        owner = type(self).__name__
+        shape = (self._directions * self.num_layers, batch, self.hidden_size)
+        if hx is None:
+            return creation.zeros(shape, like.dtype)
+        found = real_operand(hx, owner)
+        if found.shape != shape:
+            raise ValueError(f"For '{owner}', a state must have the shape {shape}, but it is {found.shape}.")
+        return found
+
+    def _lengths(self, seq_length: Any, time: int, batch: int) -> Tensor | None:
+        if seq_length is None:
+            return None
+        owner = type(self).__name__
+        found = operand(seq_length, owner)
+        if found.dtype.kind not in ("int", "uint") or found.shape != (batch,):
+            raise ValueError(
+                f"For '{owner}', the 'seq_length' must hold an integer for each of {batch} sequences, but "
+                f"it has the shape {found.shape} and the type {found.dtype}."
+            )
+        return cast(found, int32)
+
+    # -- computation -----------------------------------------------------------------------------
+
+    def construct(self, x: Any, hx: Any = None, seq_length: Any = None) -> Any:
+        """See the class."""
+        x = self._checked_input(x)
+        time, batch = x.shape[:2]
+        is_pair = self.kind == "lstm"
+        if is_pair and hx is not None and (not isinstance(hx, (tuple, list)) or len(hx) != 2):
+            raise TypeError(f"For 'LSTM', the 'hx' must be a tuple (h, c), but got {type(hx).__name__}.")
+        given = (hx if hx is not None else (None, None)) if is_pair else (hx,)
+        states = [self._first_state(each, batch, x) for each in given]
+        lengths = self._lengths(seq_length, time, batch)
+        last: list[list[Tensor]] = [[] for _ in states]
+        for layer in range(self.num_layers):
+            outputs = []
+            for direction in range(self._directions):
+                place = layer * self._directions + direction
+                start = [
+                    layout.reshape(moving.slice_axis(s, 0, place, place + 1), s.shape[1:]) for s in states
+                ]
+                y, end = self._one(x, start, lengths, place, direction == 1)
+                outputs.append(y)
+                for found, each in zip(last, end, strict=True):
+                    found.append(each)
+            x = joining.concat(outputs, -1) if len(outputs) > 1 else outputs[0]
+            if self.dropout_op is not None and layer + 1 < self.num_layers:
+                x = self.dropout_op(x)
+        ends = tuple(joining.stack(each) for each in last)
+        return (layout.swapaxes(x, 0, 1) if self.batch_first else x), (ends if is_pair else ends[0])
+
+    def _one(
+        self, x: Tensor, start: list[Tensor], lengths: Tensor | None, place: int, is_reversed: bool
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """One layer in one direction: its outputs and its last state."""
+        w_hh, b_hh = self.w_hh_list[place], self.b_hh_list[place] if self.has_bias else None
+        xs = affine(x, self.w_ih_list[place], self.b_ih_list[place] if self.has_bias else None)
+        if is_reversed:
+            xs = _reversed(xs, lengths)
+        repeated = STEPS[self.kind]
+        begin = tuple(cast(each, xs.dtype) for each in start)
+
+        def step(given: Tensor, carry: Any) -> Any:
+            held, t = carry
+            found = repeated(given, held if len(held) > 1 else held[0], w_hh, b_hh)
+            now = found if isinstance(found, tuple) else (found,)
+            if lengths is None:
+                return (now, t), now[0]
+            runs = broadcast_to(layout.expand_dims(comparison.less(t, lengths), 1), now[0].shape)
+            kept = tuple(choose(runs, a, b) for a, b in zip(now, held, strict=True))
+            return (kept, arithmetic.add(t, 1)), choose(runs, now[0], 0.0)
+
+        clock = make_tensor(np.zeros((), np.int32))
+        ys, (end, _) = over_time(step, xs, (begin, clock))
+        return (_reversed(ys, lengths) if is_reversed else ys), end
+
+    def extend_repr(self) -> str:
+        return (
+            f"input_size={self.input_size}, hidden_size={self.hidden_size}, num_layers={self.num_layers}, "
+            f"has_bias={self.has_bias}, batch_first={self.batch_first}, dropout={self.dropout}, "
+            f"bidirectional={self.bidirectional}"
+        )
+
+
+def _reversed(x: Tensor, lengths: Tensor | None) -> Tensor:
+    """The sequences backwards along the first axis; behind its length each stays as it is."""
+    if lengths is None:
+        return moving.flip(x, (0,))
+    time = x.shape[0]
+    places = make_tensor(np.arange(time, dtype=np.int32).reshape(time, 1))
+    last = layout.expand_dims(arithmetic.sub(lengths, 1), 0)
+    from_end = choose(
+        comparison.less_equal(
+            broadcast_to(places, (time, x.shape[1])), broadcast_to(last, (time, x.shape[1]))
+        ),
+        arithmetic.sub(last, places),
+        broadcast_to(places, (time, x.shape[1])),
+    )
+    index = broadcast_to(layout.expand_dims(from_end, 2), x.shape)
+    return gather_elements(x, 0, index)
+
+
+_DOC = """{what}
+
+    Parameters ``weight_ih_l0`` of shape ({rows}hidden_size, input_size), ``weight_hh_l0``, ``bias_ih_l0`` and
+    ``bias_hh_l0``, and so on for each layer, with ``_reverse`` for the other direction; at first uniform in
+    ±1/√hidden_size. See :class:`mindgrad.nn.{cell}` for the step that is repeated.
+
+    Args:
+        input_size: the size of an element of a sequence.
+        hidden_size: the size of the state.
+        num_layers: the number of layers, each of which gets the outputs of the one before.
+        has_bias: whether there are biases.
+        batch_first: whether the first axis of input and output is that of the batch, and not time.
+        dropout: the share of outputs that is dropped in training behind each layer but the last.
+        bidirectional: whether there is a second direction, from the end; its outputs come behind those
+            of the first along the last axis.
+        dtype: the element type of the Parameters.{more}
+
+    Inputs:
+        x: a real tensor of shape (time, batch, input_size).
+        hx: the first state{pair} of shape (layers · directions, batch, hidden_size); ``None``: zeros.
+        seq_length: the length of each sequence, integers of shape (batch,); behind it outputs are 0 and the
+            state stays. ``None``: all are full.
+
+    Outputs:
+        The outputs of the last layer, of shape (time, batch, directions · hidden_size), and the last
+        state{pair}.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: an argument is out of range, or an input has another shape.
+
+    >>> from mindgrad import nn, ops
+    >>> outputs, {state} = nn.{name}(3, 2, num_layers=2, bidirectional=True)(ops.ones((7, 5, 3)))
+    >>> print(outputs.shape, {first}.shape)
+    (7, 5, 4) (4, 5, 2)
+    """
+
+
+class RNN(_Recurrent):
+    def __init__(self, *args: Any, nonlinearity: str = "tanh", **kwargs: Any) -> None:
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(
+                f"For 'RNN', the 'nonlinearity' must be 'tanh' or 'relu', but got {nonlinearity!r}."
+            )
+        object.__setattr__(self, "kind", nonlinearity)
+        super().__init__(*args, **kwargs)
+        self.nonlinearity = nonlinearity
+
+
+class GRU(_Recurrent):
+    kind = "gru"
+
+
+class LSTM(_Recurrent):
+    kind = "lstm"
+
+
+_NONLINEARITY = '\n        nonlinearity: ``"tanh"`` or ``"relu"``; by keyword only.'
+RNN.__doc__ = _DOC.format(
+    what="Recurrent layers of Elman's kind over sequences.", rows="", cell="RNNCell", more=_NONLINEARITY,
+    pair="", name="RNN", state="h", first="h",
+)  # fmt: skip
+GRU.__doc__ = _DOC.format(
+    what="Layers of gated recurrent units over sequences.", rows="3 · ", cell="GRUCell", more="", pair="",
+    name="GRU", state="h", first="h",
+)  # fmt: skip
+LSTM.__doc__ = _DOC.format(
+    what="Layers of long short-term memory over sequences.", rows="4 · ", cell="LSTMCell", more="",
+    pair=" (h, c), each", name="LSTM", state="(h, c)", first="h",
+)  # fmt: skip
