@@ -497,6 +497,17 @@ def test_a_seed_gives_the_same_orders_again_and_every_pass_another_one(make, set
     assert passes(dataset) != first
 
 
+def test_two_random_steps_of_a_pipeline_are_drawn_apart():
+    ds.config.set_seed(3)
+    source, step = passes(numbers(20, shuffle=True), 1), passes(numbers(20).shuffle(20), 1)
+    assert source != step
+    assert passes(numbers(20).shuffle(20).shuffle(20), 1) not in (source, step)
+    for repeats in (2, None):
+        (order,) = passes(numbers(20, shuffle=True).repeat(repeats).take(40), 1)
+        assert order[:20] != order[20:]
+        assert sorted(order[:20]) == sorted(order[20:])
+
+
 def test_the_seed_that_was_set_last_counts():
     assert (ds.config.get_seed(), config.seed_in_force()) == (5489, None)
     ds.config.set_seed(1)
