@@ -128,6 +128,8 @@ class Normal(Initializer):
 def _truncated(low: float, high: float, shape: tuple[int, ...]) -> np.ndarray:
     """Standard normal numbers between ``low`` and ``high``: those outside are drawn again."""
     generator = _generator()
+    # further out there are none
+    low, high = max(low, min(0.0, high) - 40), min(high, max(0.0, low) + 40)
     found = generator.normal(size=shape)
     outside = (found < low) | (found > high)
     while outside.any():

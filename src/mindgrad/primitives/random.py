@@ -111,8 +111,8 @@ def _numpy(state: Any, shape: Shape, seeds: tuple[int, int]) -> tuple[np.ndarray
     counters[2:] = np.array(seeds, np.uint32)[:, None]
     key = np.concatenate([state[2:4] if any(seeds) else state[:2], state[4:]])
     after = np.array(state)
-    after[4] += np.uint32(1)
-    after[5] += np.uint32(after[4] == 0)
+    after[4:5] += np.uint32(1)
+    after[5:] += after[4:5] == 0
     return threefry(key, counters).reshape(-1)[:count].reshape(shape), after
 
 
