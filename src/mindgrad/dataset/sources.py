@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -146,23 +146,33 @@ class GeneratorDataset(Dataset):
     def _length(self) -> int:
         return int(called(len, (self._source,), lambda: f"'__len__' of the source of {self._where}"))
 
-    def _order(self, draw: Draw) -> Iterator[int]:
+    def _order(self, draw: Draw) -> Iterable[int]:
         size = self._length()
-        for each in self._sampler.indices(size, draw.generator(self._random)):
-            try:
-                place = operator.index(each)
-            except TypeError:
-                raise TypeError(
-                    f"in {self._where}, the sampler gave {each!r}, which is no index of a row."
-                ) from None
-            if not 0 <= place < size:
-                raise ValueError(
-                    f"in {self._where}, the sampler gave the index {place}, but the source has {size} rows."
-                )
-            yield place
+        given = self._sampler.indices(size, draw.generator(self._random))
+        if isinstance(given, (range, np.ndarray)):
+            places = np.asarray(given)
+            if len(places):
+                self._place(places.min(), size)
+                self._place(places.max(), size)
+            return places
+        return (self._place(each, size) for each in given)
+
+    def _place(self, given: Any, size: int) -> int:
+        """An index that a sampler gave, checked."""
+        try:
+            place = operator.index(given)
+        except TypeError:
+            raise TypeError(
+                f"in {self._where}, the sampler gave {given!r}, which is no index of a row."
+            ) from None
+        if not 0 <= place < size:
+            raise ValueError(
+                f"in {self._where}, the sampler gave the index {place}, but the source has {size} rows."
+            )
+        return place
 
     def _read_at_places(self, draw: Draw) -> Iterator[Row]:
-        for place in self._order(draw):
+        for place in map(int, self._order(draw)):
             what = lambda place=place: f"the source of {self._where}, at index {place},"
             yield self._row(called(operator.getitem, (self._source, place), what), what)
 
@@ -261,8 +271,12 @@ class NumpySlicesDataset(GeneratorDataset):
 
     def _step_at_any_place(self) -> Step:
         step = super()._step_at_any_place()
-        step.arrays = lambda draw: (np.fromiter(self._order(draw), np.int64), self._arrays)
+        step.arrays = self._in_order
         return step
+
+    def _in_order(self, draw: Draw) -> tuple[np.ndarray, list[np.ndarray]]:
+        order = self._order(draw)
+        return order if isinstance(order, np.ndarray) else np.fromiter(order, np.int64), self._arrays
 
 
 class _Slices:
