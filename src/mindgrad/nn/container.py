@@ -12,20 +12,52 @@ __all__ = ["CellList", "SequentialCell"]
 
 
 class _Indexed(Cell):
-    """A Cell whose inner Cells stand in an order and are reached by index."""
+    """A Cell whose inner Cells stand in an order and are reached by index.
+
+    Parameters are named after the places of their Cells, ``0.weight``; behind what the container itself is
+    called in a net, ``layers.0.weight``. A part of a container holds the same Cells and renames nothing.
+    """
 
     def _place(self, cells: Iterable[tuple[str, Any]]) -> None:
         for name, cell in cells:
             _check_cell(cell, type(self).__name__)
+            prefix = self._prefix()
             self.insert_child_to_cell(name, cell)
+            if prefix and self._auto_prefix:
+                cell.update_parameters_name(prefix)
 
-    def _replace(self, cells: list[Cell]) -> None:
+    def _prefix(self) -> str:
+        """What stands before the place of a Cell in the names of its Parameters."""
+        for place, cell in self._cells.items():
+            for path, parameter in cell.parameters_and_names():
+                if parameter.name.endswith(f"{place}.{path}"):
+                    return parameter.name.removesuffix(f"{place}.{path}")
+        return ""
+
+    def _hold(self, cells: Iterable[Cell]) -> None:
+        """Hold these Cells in this order in place of all others; names stay."""
         for name in list(self._cells):
             delattr(self, name)
         for index, cell in enumerate(cells):
             self._cells[str(index)] = cell
             object.__setattr__(self, str(index), cell)
-        object.__setattr__(self, "_changes", self._changes + 1)
+        self._changed()
+
+    def _move(self, cells: list[Cell]) -> None:
+        """Hold the Cells in this order, and name the Parameters after their new places."""
+        prefix, places = self._prefix(), {id(cell): place for place, cell in self._cells.items()}
+        for index, cell in enumerate(cells):
+            before = places.get(id(cell))
+            if not self._auto_prefix or before == str(index):
+                continue
+            if before is None:
+                cell.update_parameters_name(f"{prefix}{index}.")
+                continue
+            for parameter in cell.get_parameters():
+                rest = parameter.name.removeprefix(f"{prefix}{before}.")
+                if rest != parameter.name:
+                    parameter.name = f"{prefix}{index}.{rest}"
+        self._hold(cells)
 
     def __len__(self) -> int:
         return len(self._cells)
@@ -36,25 +68,48 @@ class _Indexed(Cell):
     def __getitem__(self, index: int | slice) -> Any:
         cells = list(self._cells.values())
         if isinstance(index, slice):
-            return type(self)(*_as_arguments(self, cells[index]))
+            part = CellList() if isinstance(self, CellList) else SequentialCell()
+            part._hold(cells[index])
+            return part
         return cells[_checked_index(index, len(cells), type(self).__name__)]
 
     def __setitem__(self, index: int, cell: Cell) -> None:
-        _check_cell(cell, type(self).__name__)
-        name = list(self._cells)[_checked_index(index, len(self._cells), type(self).__name__)]
-        setattr(self, name, cell)
+        self._place([(list(self._cells)[_checked_index(index, len(self._cells), type(self).__name__)], cell)])
 
     def __delitem__(self, index: int | slice) -> None:
         cells = list(self._cells.values())
         if not isinstance(index, slice):
             index = _checked_index(index, len(cells), type(self).__name__)
         del cells[index]
-        self._replace(cells)
+        self._move(cells)
 
     def append(self, cell: Cell) -> Any:
         """Add a Cell at the end; gives the container itself."""
         self._place([(str(len(self)), cell)])
         return self
+
+    def extend(self, cells: Iterable[Cell]) -> Any:
+        """Add several Cells at the end; gives the container itself."""
+        for cell in list(cells):
+            self.append(cell)
+        return self
+
+    def insert(self, index: int, cell: Cell) -> None:
+        """Put ``cell`` before ``index``.
+
+        Raises:
+            TypeError: ``cell`` is no Cell.
+            IndexError: ``index`` is outside of the container.
+        """
+        _check_cell(cell, type(self).__name__)
+        cells = list(self._cells.values())
+        if not -len(cells) <= index <= len(cells):
+            raise IndexError(
+                f"For '{type(self).__name__}', the index {index} is outside a container of {len(cells)} "
+                f"Cells."
+            )
+        cells.insert(index, cell)
+        self._move(cells)
 
 
 class SequentialCell(_Indexed):
@@ -105,21 +160,6 @@ class CellList(_Indexed):
         cells = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple, CellList)) else args
         self.extend(cells)
 
-    def extend(self, cells: Iterable[Cell]) -> CellList:
-        """Add several Cells at the end; gives the list itself."""
-        for cell in list(cells):
-            self.append(cell)
-        return self
-
-    def insert(self, index: int, cell: Cell) -> None:
-        """Put ``cell`` before ``index``."""
-        _check_cell(cell, "CellList")
-        cells = list(self._cells.values())
-        if not -len(cells) <= index <= len(cells):
-            raise IndexError(f"For 'CellList', the index {index} is outside a list of {len(cells)} Cells.")
-        cells.insert(index, cell)
-        self._replace(cells)
-
     def construct(self, *inputs: Any) -> Any:
         """A list computes nothing; call its Cells.
 
@@ -127,10 +167,6 @@ class CellList(_Indexed):
             RuntimeError: always.
         """
         raise RuntimeError("A CellList is no function: call the Cells in it, one by one.")
-
-
-def _as_arguments(container: _Indexed, cells: list[Cell]) -> tuple[Any, ...]:
-    return (cells,) if isinstance(container, CellList) else tuple(cells)
 
 
 def _check_cell(cell: Any, owner: str) -> None:
