@@ -5,6 +5,7 @@ Each fixes its attributes when it is made and applies the function of the same n
 
 from mindgrad.ops.operations import (
     array_ops,
+    layer_ops,
     linalg_ops,
     loss_ops,
     math_ops,
@@ -16,6 +17,7 @@ from mindgrad.ops.operations import (
 )
 from mindgrad.ops.operations.array_ops import *  # noqa: F403
 from mindgrad.ops.operations.base import Operation
+from mindgrad.ops.operations.layer_ops import *  # noqa: F403
 from mindgrad.ops.operations.linalg_ops import *  # noqa: F403
 from mindgrad.ops.operations.loss_ops import *  # noqa: F403
 from mindgrad.ops.operations.math_ops import *  # noqa: F403
@@ -27,6 +29,7 @@ from mindgrad.ops.operations.random_ops import *  # noqa: F403
 
 __all__ = ["Operation"]
 __all__ += array_ops.__all__
+__all__ += layer_ops.__all__
 __all__ += linalg_ops.__all__
 __all__ += loss_ops.__all__
 __all__ += math_ops.__all__
