@@ -7,6 +7,11 @@ T2  Value and gradient of the mean-square loss of a multilayer perceptron in all
     128 inputs, four hidden layers of 128 with tanh, one linear output, a batch of 1024, float32.
     About 0.37 GFLOP in matrix products; what is measured is the quality of the compiled program.
 
+train   One step of T2: that gradient, and the weights changed by it in place, by plain gradient descent
+        (``train-sgd``, rate 1e-3) or by Adam (``train-adam``, rate 1e-4, decays 0.9 and 0.999, 1e-8 added to
+        the root). Every call is the next step; the result compared is the loss before the first step and the
+        weights behind it.
+
 T3  A physics-informed network for Burgers' equation ``u_t + u u_x - nu u_xx = 0`` with
     ``nu = 0.01 / pi``: u is a perceptron of 2 inputs (x, t), eight hidden layers of 20 with tanh,
     and one linear output. The loss is the mean square of the left-hand side at 10,000 points, x in
@@ -48,6 +53,8 @@ import numpy as np
 VISCOSITY = 0.01 / math.pi
 T2_WIDTHS = (128, 128, 128, 128, 128, 1)
 T2_BATCH = 1024
+SGD_RATE = 1e-3
+ADAM_RATE, ADAM_DECAYS, ADAM_EPSILON = 1e-4, (0.9, 0.999), 1e-8
 T3_WIDTHS = (2, 20, 20, 20, 20, 20, 20, 20, 20, 1)
 T3_POINTS = 10_000
 NESTED_WIDTHS = (1, 32, 32, 1)

@@ -123,6 +123,19 @@ TASKS = (
         ),
         (Goal("mindgrad:graph", 1.05, ("jax:jit",)),),
     ),
+    *[
+        Task(
+            f"train-{optimiser}",
+            f"a training step of that perceptron with {name}: one compiled program",
+            "jax:jit",
+            ("mindgrad:graph", "jax:jit", "torch:eager", "mindspore:graph"),
+            (
+                Goal("mindgrad:graph", 1.05, ("jax:jit",)),
+                Goal("mindgrad:graph", 1.0, ("torch:eager", "mindspore:graph")),
+            ),
+        )
+        for optimiser, name in (("sgd", "plain gradient descent"), ("adam", "Adam"))
+    ],
     Task(
         "t3",
         "gradient in all weights of the Burgers residual, 2 -> 20x8 -> 1, 10,000 points",

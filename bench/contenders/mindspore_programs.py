@@ -7,6 +7,7 @@ before it imports this file.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import mindspore as ms
 import mindspore_control
@@ -68,6 +69,39 @@ def t2(variant: str) -> Job:
 
     step = ms.value_and_grad(loss, None, ParameterTuple(network.trainable_params()))
     return Job(lambda: step(inputs, targets), waits(variant), arrays)
+
+
+# A training step
+
+
+class RegressionLoss(nn.Cell):
+    """The mean square of what the network misses."""
+
+    def __init__(self, network: nn.Cell) -> None:
+        super().__init__()
+        self.network = network
+
+    def construct(self, inputs, targets):
+        return ops.square(self.network(inputs) - targets).mean()
+
+
+def train(optimiser: str, variant: str) -> Job:
+    problem = problems.t2()
+    network = perceptron(problem.layers)
+    inputs, targets = Tensor(problem.inputs), Tensor(problem.targets)
+    weights = network.trainable_params()
+    if optimiser == "sgd":
+        change = nn.SGD(weights, learning_rate=problems.SGD_RATE)
+    else:
+        (beta1, beta2), eps = problems.ADAM_DECAYS, problems.ADAM_EPSILON
+        change = nn.Adam(weights, learning_rate=problems.ADAM_RATE, beta1=beta1, beta2=beta2, eps=eps)
+    step = nn.TrainOneStepCell(RegressionLoss(network), change)
+    step.set_train()
+    return Job(
+        lambda: step(inputs, targets),
+        waits(variant),
+        lambda loss: arrays((loss, *[w.value() for w in weights])),
+    )
 
 
 # T3
@@ -205,6 +239,8 @@ def nested(variant: str, order: int) -> Job:
 TASKS: dict[str, Callable[..., Job]] = {
     "t1": t1,
     "t2": t2,
+    "train-sgd": partial(train, "sgd"),
+    "train-adam": partial(train, "adam"),
     "t3": t3,
     "nested": nested,
     **mindspore_control.TASKS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -59,6 +60,46 @@ def t2(variant: str) -> Job:
     inputs, targets = jnp.asarray(problem.inputs), jnp.asarray(problem.targets)
     step = jax.jit(jax.value_and_grad(regression_loss))
     return Job(lambda: step(layers, inputs, targets), wait, arrays)
+
+
+# A training step
+
+
+def descend(layers: PyTree, moments: PyTree, gradients: PyTree) -> tuple[PyTree, PyTree]:
+    """Weights changed by plain gradient descent."""
+    return jax.tree.map(lambda w, g: w - problems.SGD_RATE * g, layers, gradients), moments
+
+
+def adam(layers: PyTree, moments: PyTree, gradients: PyTree) -> tuple[PyTree, PyTree]:
+    """Weights changed by Adam; the moments are means, mean squares, and the powers of the decays."""
+    means, squares, power1, power2 = moments
+    (decay1, decay2), epsilon = problems.ADAM_DECAYS, problems.ADAM_EPSILON
+    power1, power2 = decay1 * power1, decay2 * power2
+    means = jax.tree.map(lambda m, g: decay1 * m + (1 - decay1) * g, means, gradients)
+    squares = jax.tree.map(lambda v, g: decay2 * v + (1 - decay2) * g * g, squares, gradients)
+    rate = problems.ADAM_RATE * jnp.sqrt(1 - power2) / (1 - power1)
+    layers = jax.tree.map(lambda w, m, v: w - rate * m / (jnp.sqrt(v) + epsilon), layers, means, squares)
+    return layers, (means, squares, power1, power2)
+
+
+def train(optimiser: str, variant: str) -> Job:
+    problem = problems.t2()
+    inputs, targets = jnp.asarray(problem.inputs), jnp.asarray(problem.targets)
+    layers = on_device(problem.layers)
+    zeros = lambda: jax.tree.map(jnp.zeros_like, layers)
+    state = [layers, (zeros(), zeros(), jnp.float32(1), jnp.float32(1)) if optimiser == "adam" else ()]
+    change = {"sgd": descend, "adam": adam}[optimiser]
+
+    @partial(jax.jit, donate_argnums=(0, 1))
+    def step(layers: PyTree, moments: PyTree, inputs: jax.Array, targets: jax.Array) -> tuple[Any, ...]:
+        loss, gradients = jax.value_and_grad(regression_loss)(layers, inputs, targets)
+        return loss, *change(layers, moments, gradients)
+
+    def call() -> jax.Array:
+        loss, *state[:] = step(*state, inputs, targets)
+        return loss
+
+    return Job(call, wait, lambda loss: arrays((loss, state[0])))
 
 
 # T3: four ways to the derivatives u, u_t, u_x and u_xx
@@ -212,6 +253,8 @@ def nested(variant: str, order: int) -> Job:
 TASKS: dict[str, Callable[..., Job]] = {
     "t1": t1,
     "t2": t2,
+    "train-sgd": partial(train, "sgd"),
+    "train-adam": partial(train, "adam"),
     "t3": t3,
     "t3-build": t3_build,
     "nested": nested,

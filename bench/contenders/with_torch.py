@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import problems
@@ -70,6 +71,28 @@ def t2(variant: str) -> Job:
         return (loss, *torch.autograd.grad(loss, weights))
 
     return Job(step, wait, arrays)
+
+
+def train(optimiser: str, variant: str) -> Job:
+    problem = problems.t2()
+    layers = parameters(problem.layers)
+    weights = flat(layers)
+    inputs, targets = torch.tensor(problem.inputs), torch.tensor(problem.targets)
+    if optimiser == "sgd":
+        change: torch.optim.Optimizer = torch.optim.SGD(weights, lr=problems.SGD_RATE)
+    else:
+        change = torch.optim.Adam(
+            weights, lr=problems.ADAM_RATE, betas=problems.ADAM_DECAYS, eps=problems.ADAM_EPSILON
+        )
+
+    def step() -> torch.Tensor:
+        change.zero_grad()
+        loss = (perceptron(layers, inputs) - targets).square().mean()
+        loss.backward()
+        change.step()
+        return loss
+
+    return Job(step, wait, lambda loss: arrays((loss, *weights)))
 
 
 def t3(variant: str) -> Job:
@@ -158,6 +181,8 @@ def rnn(variant: str, steps: int) -> Job:
 TASKS: dict[str, Callable[..., Job]] = {
     "t1": t1,
     "t2": t2,
+    "train-sgd": partial(train, "sgd"),
+    "train-adam": partial(train, "adam"),
     "t3": t3,
     "loop": loop,
     "newton": newton,
