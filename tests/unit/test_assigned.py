@@ -516,3 +516,50 @@ def test_what_is_refused():
     assert "the attribute 'new' of Net is assigned only in a loop" in refused(maybe_no_trip)
     assert kept is None
     assert not hasattr(net, "new")
+
+
+# -- tensors that change between calls ---------------------------------------------------------------------
+
+
+SHIFT = Tensor(0.0)
+
+
+def test_tensors_that_lambdas_capture_become_inputs():
+    ms.clear_cache()
+    w = Parameter(Tensor(2.0), name="w")
+
+    def step(k, x):
+        batch, (a, scale) = Tensor(float(k)), (Tensor([1.0, k]), 3)
+        pair = (a, scale)
+        loss = lambda y: (y * w * batch + pair[0] * pair[1]).sum()
+        return ms.value_and_grad(ms.jit(loss), 0, [w])(x)
+
+    for k in range(6):
+        value, (slope, (of_w,)) = step(k, Tensor(0.5))
+        assert [value.item(), slope.item(), of_w.item()] == [2 * k + 3 * (k + 1), 4 * k, k]
+    found = ms.cache_info()
+    assert (found.misses, found.hits) == (2, 4)
+
+
+def test_globals_and_attributes_that_hold_other_tensors_become_inputs(monkeypatch):
+    net = Net()
+
+    @ms.jit
+    def f(x):
+        return x * net.scale + SHIFT
+
+    for k in range(6):
+        net.scale = Tensor(float(k))
+        monkeypatch.setitem(globals(), "SHIFT", Tensor(2.0 * k))
+        assert f(Tensor(3.0)).item() == 5 * k
+    assert f.cache_info().misses == 2
+    net.scale = Tensor([1.0, 2.0])
+    assert f(Tensor(3.0)).shape == (2,)
+
+
+def test_tensors_that_must_be_known_stay_constants():
+    def step(k):
+        size = Tensor(k, ms.int32)
+        return ms.jit(lambda x: ops.ones((int(size),), ms.float32) * x)(Tensor(1.0))
+
+    assert [step(k).shape for k in (1, 2, 3, 2)] == [(1,), (2,), (3,), (2,)]

@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import operator
 import threading
 import types
 import warnings
@@ -829,8 +830,9 @@ def test_an_attribute_that_was_not_there():
     noted = []
 
     def f(x):
-        noted.append(state.has_attribute(held, "gain"))
-        return x * (2.0 if noted[-1] else 1.0)
+        is_there = state.has_attribute(held, "gain")
+        operator.methodcaller("append", is_there)(noted)  # unseen: once, while tracing
+        return x * (2.0 if is_there else 1.0)
 
     run = Compiled(f)
     assert [value(run(wide(1.0))) for _ in range(2)] == [1.0, 1.0]

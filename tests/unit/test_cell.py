@@ -1,6 +1,7 @@
 """Cells, Parameters and containers: registration, names, modes, custom derivatives, compilation."""
 
 import copy
+import operator
 import pickle
 
 import numpy as np
@@ -120,7 +121,7 @@ def test_a_changed_attribute_recompiles_and_training_keeps_both_programs():
             self.factor = 2.0
 
         def construct(self, x):
-            traced.append(self.training)
+            operator.methodcaller("append", self.training)(traced)  # unseen: once, while tracing
             return x * self.factor * (10.0 if self.training else 1.0)
 
     ms.set_context(mode=ms.GRAPH_MODE)

@@ -4,6 +4,7 @@ import collections
 import copy
 import functools
 import gc
+import operator
 import pickle
 import warnings
 import weakref
@@ -436,7 +437,7 @@ def test_a_gradient_of_a_jit_function_is_compiled_in_both_modes():
 
     @ms.jit
     def f(x):
-        runs.append(1)
+        operator.methodcaller("append", 1)(runs)  # unseen: once, while tracing
         return x * x
 
     function = ms.grad(f)
@@ -476,7 +477,7 @@ def test_a_loop_compiles_once():
     traced = []
 
     def f(x, y):
-        traced.append(1)
+        operator.methodcaller("append", 1)(traced)  # unseen: once, while tracing
         return x * y
 
     for k in range(4):
@@ -653,7 +654,7 @@ def test_linearize_runs_the_function_once():
     runs = []
 
     def f(x, y):
-        runs.append(1)
+        operator.methodcaller("append", 1)(runs)  # unseen: once, while tracing
         return x * y, x * x
 
     out, push = ms.linearize(f, (X, Y))

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend.assigned import UNDEFINED, Place
+from mindgrad.frontend.assigned import UNDEFINED, Attribute, Global, Place, Variable, may_assign
 from mindgrad.frontend.contents import (
     CONTAINERS,
     array_of_tensor,
@@ -37,7 +37,7 @@ from mindgrad.frontend.contents import (
     same_elements,
     same_items,
 )
-from mindgrad.frontend.signature import COMPARED_BYTES, functions_in, in_package, same, shown
+from mindgrad.frontend.signature import COMPARED_BYTES, alike, functions_in, in_package, same, shown
 
 __all__ = ["MAKE_ONCE", "MISSING", "Change", "Clock", "Dependencies", "change", "clock"]
 
@@ -346,6 +346,24 @@ class Dependencies:
                     yield Change(label, f"the contents of {label} changed", advice)
                 else:
                     yield change(label, value, _read(read, holder, name), advice)
+
+    def shifting(self) -> list[Place]:
+        """The places whose tensors differ from those that were read in value, not in type."""
+        found: list[Place] = []
+        for cell, _, held, skipped in self._owners:
+            for name, before in held.items():
+                if name not in skipped and alike(before, cell.__dict__.get(name)):
+                    found.append(Attribute(cell, name))
+        for read, holder, name, before, label, _ in self._names:
+            if alike(before, _read(read, holder, name)):
+                if read is getattr and may_assign(holder, name):
+                    found.append(Attribute(holder, name))
+                elif read is dict.get:
+                    found.append(Global(holder, name, label))
+        for _, cell, name, before, label, _ in self._cells:
+            if type(cell) is not int and alike(before, _read(None, cell, name)):
+                found.append(Variable(cell, name, label))
+        return found
 
     def detached(self, cells: list[Any], walked: set[int]) -> Dependencies:
         """The same for any function that matches the traced one.

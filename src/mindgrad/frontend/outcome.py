@@ -25,7 +25,7 @@ from mindgrad.core.scope import GraphScope, as_it_is, lifted
 from mindgrad.core.tensor import Number, Tensor, make_number
 from mindgrad.core.types import TensorType
 from mindgrad.frontend import convert
-from mindgrad.frontend.assigned import UNDEFINED, Attribute, Place, Variable, Watch, watch
+from mindgrad.frontend.assigned import UNDEFINED, Attribute, Place, Variable, Watch, may_assign, watch
 from mindgrad.frontend.contents import is_read_unseen
 from mindgrad.frontend.dependencies import MISSING, Change, Dependencies, change
 from mindgrad.frontend.signature import in_package, same
@@ -142,6 +142,14 @@ class Outcome:
         changed = [p for p, n in self.numbers if type(p.value()) is type(n) and not same(n, p.value())]
         return [each.place for each in self._inputs if each.numbers] + changed
 
+    def taken(self) -> list[Place]:
+        """The places whose tensors are inputs."""
+        return [each.place for each in self._inputs if not each.numbers]
+
+    def free(self) -> set[int]:
+        """The closure cells, by ``id``, among these places."""
+        return {id(place.holder) for place in self.taken() if isinstance(place, Variable)}
+
     def store(self, leaves: Sequence[Any]) -> None:
         """Store what a run gave, one value for each of ``leaves``."""
         start = 0
@@ -210,7 +218,7 @@ def finish(found: Watch, scope: GraphScope, inputs: list[_Input], noted: Depende
     for key, (place, value) in found.reads.items():
         if key not in found.bound:
             tensors = [x for x in flatten(value)[0] if _is_value(x)]
-            if tensors and (key in written or any(_stored.get(id(x)) is x for x in tensors)):
+            if tensors and (key in written or _is_stored(place, tensors)):
                 outcome.missing[key] = place
             if key in written and _is_number(value):
                 outcome.numbers.append((place, value))
@@ -218,6 +226,11 @@ def finish(found: Watch, scope: GraphScope, inputs: list[_Input], noted: Depende
         if key in written or key in found.bound:
             noted.assigned(place, before, key in found.reads and key not in found.bound)
     return outcome
+
+
+def _is_stored(place: Place, tensors: Sequence[Tensor]) -> bool:
+    """Whether a program has stored what an attribute holds."""
+    return may_assign(place.holder, place.name) and any(_stored.get(id(x)) is x for x in tensors)
 
 
 def _is_read_by_others(place: Place) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import dis
 import functools
 import types
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -25,12 +25,14 @@ from mindgrad.core.tensor import Tensor
 __all__ = [
     "FunctionKey",
     "Snapshot",
+    "alike",
     "difference",
     "functions_in",
     "in_package",
     "leaf_signature",
     "matched",
     "same",
+    "shifting",
     "shown",
     "snapshot",
 ]
@@ -126,14 +128,28 @@ class Snapshot:
         self.parts: list[Any] = []
 
 
-def snapshot(function: Any) -> tuple[Any, list[Any], set[int]]:
-    """``function`` as it is now, the closure cells in it, and the functions in it by ``id``."""
+class _OfType:
+    """Stands in a snapshot for any tensor of a type: what a program takes as an input."""
+
+    __slots__ = ("type",)
+
+    def __init__(self, type: Any) -> None:
+        self.type = type
+
+
+def snapshot(function: Any, free: Collection[int] = ()) -> tuple[Any, list[Any], set[int]]:
+    """``function`` as it is now, the closure cells in it, and the functions in it by ``id``.
+
+    Args:
+        function: what is taken.
+        free: closure cells, by ``id``, that may hold any tensor of the type that they hold now.
+    """
     cells: list[Any] = []
     met: dict[int, Any] = {}
-    return _taken(function, cells, met), cells, set(met)
+    return _taken(function, cells, met, free), cells, set(met)
 
 
-def _taken(value: Any, cells: list[Any], met: dict[int, Any]) -> Any:
+def _taken(value: Any, cells: list[Any], met: dict[int, Any], free: Collection[int]) -> Any:
     if id(value) in met:
         return met[id(value)]
     found = _parts(value)
@@ -142,8 +158,66 @@ def _taken(value: Any, cells: list[Any], met: dict[int, Any]) -> Any:
     head, labels, parts, own = found
     made = met[id(value)] = Snapshot(type(value), head, labels, len(cells))
     cells.extend(own)
-    made.parts = [_taken(each, cells, met) for each in parts]
+    made.parts = [_taken(each, cells, met, free) for each in parts]
+    for place, _, cell in _places(value, parts):
+        if id(cell) in free:
+            made.parts[place] = _freed(made.parts[place])
     return made
+
+
+def _freed(taken: Any) -> Any:
+    """What was taken, with any tensor of their types in place of tensors."""
+    if type(taken) is Tensor:
+        return _OfType(taken.type)
+    if type(taken) is Snapshot and taken.kind is tuple:
+        taken.parts = [_freed(each) for each in taken.parts]
+    return taken
+
+
+def _places(value: Any, parts: list[Any]) -> Iterator[tuple[int, str, Any]]:
+    """Where the contents of closure cells stand among the parts of a user's function, with name and cell."""
+    cells = getattr(value, "__closure__", None)
+    if isinstance(value, types.FunctionType) and cells and not in_package(value):
+        yield from zip(
+            range(len(parts) - len(cells), len(parts)), value.__code__.co_freevars, cells, strict=True
+        )
+
+
+def shifting(taken: Any, function: Any) -> list[tuple[str, str, Any]]:
+    """The closure cells whose tensors differ from those taken in value, not in type: (name, label, cell)."""
+    found, waiting, met = [], [(taken, function)], set()
+    for one, other in waiting:
+        parts = _parts(other)
+        if type(one) is not Snapshot or id(other) in met or parts is None or len(one.parts) != len(parts[2]):
+            continue
+        met.add(id(other))
+        waiting.extend(zip(one.parts, parts[2], strict=True))
+        for place, name, cell in _places(other, parts[2]):
+            if alike(one.parts[place], parts[2][place]):
+                found.append((name, one.labels[place], cell))
+    return found
+
+
+def alike(before: Any, now: Any) -> bool:
+    """Whether values, or what was taken of one, differ in tensors only, and these not in type.
+
+    Tensors, and tuples of them and of what is the same.
+    """
+    differs = False
+    waiting = [(before, now)]
+    for one, other in waiting:
+        if type(one) in (Tensor, _OfType):
+            if type(other) is not Tensor or one.type is not other.type or other.is_traced:
+                return False
+            differs = differs or type(one) is _OfType or not same(one, other)
+        elif type(other) is tuple and (type(one) is tuple or (type(one) is Snapshot and one.kind is tuple)):
+            parts = one if type(one) is tuple else one.parts
+            if len(parts) != len(other):
+                return False
+            waiting.extend(zip(parts, other, strict=True))
+        elif not _same(one, other, set(), None):
+            return False
+    return differs
 
 
 def matched(taken: Any, function: Any) -> list[Any] | None:
@@ -158,6 +232,8 @@ def _same(a: Any, b: Any, met: set[tuple[int, int]], cells: dict[int, Any] | Non
     """Whether ``b`` is the same as ``a``, a value or a snapshot of one."""
     if a is b:
         return True
+    if type(a) is _OfType:
+        return type(b) is Tensor and b.type is a.type
     was_taken = type(a) is Snapshot
     kind: Any = a.kind if was_taken else type(a)
     if kind is not type(b):
@@ -328,6 +404,8 @@ def shown(value: Any) -> str:
         return f"a Tensor {value.type}"
     if isinstance(value, FunctionKey):
         value = value.function
+    if isinstance(value, _OfType):
+        return f"a Tensor {value.type}"
     if isinstance(value, Snapshot):
         return "another function" if issubclass(value.kind, _FUNCTIONS) else f"another {value.kind.__name__}"
     if value is _EMPTY:

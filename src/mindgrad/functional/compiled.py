@@ -28,10 +28,10 @@ from mindgrad.core.scope import LEFT_BEHIND, GraphScope, as_it_is, open_scopes, 
 from mindgrad.core.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.core.types import TensorType, tensor_type
 from mindgrad.frontend import entry, ownership, state
-from mindgrad.frontend.assigned import Place, watched
+from mindgrad.frontend.assigned import Place, Variable, watched
 from mindgrad.frontend.dependencies import Change, Dependencies
 from mindgrad.frontend.outcome import bind, finish
-from mindgrad.frontend.signature import leaf_signature, matched, snapshot
+from mindgrad.frontend.signature import leaf_signature, matched, shifting, snapshot
 from mindgrad.functional.cache import (
     MAXSIZE,
     CacheInfo,
@@ -112,28 +112,37 @@ def _kind_held(leaf: Any) -> Any:
 
 
 def _traced(
-    function: Callable[..., Any], leaves: list[Any], structure: Any, numbers: Sequence[Place] = ()
+    function: Callable[..., Any],
+    leaves: list[Any],
+    structure: Any,
+    numbers: Sequence[Place],
+    tensors: Sequence[Place],
 ) -> _Trace:
     """The trace; again where what it reads of Python must be an input.
 
-    The numbers that ``numbers`` hold are inputs if the program can be traced without knowing them.
+    The numbers that ``numbers`` hold, and the tensors that ``tensors`` hold, are inputs if the program can be
+    traced without knowing them.
     """
-    if numbers:
+    if numbers or tensors:
         try:
-            return _completed(function, leaves, structure, numbers)
+            return _completed(function, leaves, structure, numbers, tensors)
         except Exception:
             pass  # a shape, a key: one program for each value
-        traced = _completed(function, leaves, structure, ())
+        traced = _completed(function, leaves, structure, (), ())
         traced.outcome.numbers.clear()
         return traced
-    return _completed(function, leaves, structure, ())
+    return _completed(function, leaves, structure, (), ())
 
 
 def _completed(
-    function: Callable[..., Any], leaves: list[Any], structure: Any, numbers: Sequence[Place]
+    function: Callable[..., Any],
+    leaves: list[Any],
+    structure: Any,
+    numbers: Sequence[Place],
+    tensors: Sequence[Place],
 ) -> _Trace:
-    traced = _Trace(function, leaves, structure, (), numbers)
-    places: dict[Any, Place] = {}
+    places: dict[Any, Place] = {each.key: each for each in tensors}
+    traced = _Trace(function, leaves, structure, list(places.values()), numbers)
     while traced.outcome.missing:
         places.update(traced.outcome.missing)
         traced = _Trace(function, leaves, structure, list(places.values()), numbers)
@@ -166,14 +175,15 @@ class _Program:
         leaves: list[Any],
         structure: Any,
         numbers: Sequence[Place] = (),
+        tensors: Sequence[Place] = (),
     ) -> None:
         try:
-            traced = _traced(function, leaves, structure, numbers)
+            traced = _traced(function, leaves, structure, numbers, tensors)
         except RecursionError:
             traced = None
         if traced is None:
             with ownership.with_tail_calls_as_loops():
-                traced = _traced(function, leaves, structure, numbers)
+                traced = _traced(function, leaves, structure, numbers, tensors)
         graph, parameters, written = traced.graph, traced.parameters, traced.written
         self.function = function
         self.key = key
@@ -199,7 +209,7 @@ class _Program:
 
     def detached(self) -> _Program:
         """This program without its function, for functions that are the same."""
-        taken, cells, walked = snapshot(self.function)
+        taken, cells, walked = snapshot(self.function, self._outcome.free())
         made = self._with(taken, self.dependencies.detached(cells, walked))
         places = {id(cell): place for place, cell in enumerate(cells)}
         made._outcome = self._outcome.moved(lambda cell: places.get(id(cell), cell))
@@ -229,6 +239,10 @@ class _Program:
     def counted(self) -> list[Place]:
         """The places of numbers that it changes, and that have changed since it was traced."""
         return self._outcome.counted()
+
+    def shifting(self) -> list[Place]:
+        """The places of tensors that are inputs, and of those whose values have changed since."""
+        return [*self._outcome.taken(), *self.dependencies.shifting()]
 
     def changes(self) -> Iterator[Change]:
         """Why not, in words."""
@@ -367,10 +381,7 @@ class Compiled:
             found = self._adopted(key)
             if found is None:
                 reason = self._reason(key)
-                known = self._programs.get(key, [])
-                found = _Program(
-                    self.function, key, *flatten((args, kwargs)), known[0].counted() if known else ()
-                )
+                found = _Program(self.function, key, *flatten((args, kwargs)), *self._inputs(key))
                 found.history = self.history
                 self.history.compiled(reason, self._counts if self._programs else None)
                 lasting = found.detached()
@@ -385,6 +396,17 @@ class Compiled:
             if len(self._programs) > MAXSIZE:
                 self._programs.pop(next(iter(self._programs)))
             return found
+
+    def _inputs(self, key: Any) -> tuple[list[Place], list[Place]]:
+        """What of Python has changed since there was a program, and may be an input: numbers, and tensors."""
+        known = self._programs.get(key)
+        if known:
+            return known[0].counted(), known[0].shifting()
+        for program in offered(self.function):
+            if program.key == key:
+                cells = shifting(program.function, self.function)
+                return [], [Variable(cell, name, label) for name, label, cell in cells]
+        return [], []
 
     def _adopted(self, key: Any) -> _Program | None:
         """The program of another compiled function, of a function that is the same as this one."""
