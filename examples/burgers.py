@@ -30,7 +30,7 @@ import mindgrad as ms
 from mindgrad import Tensor, nn, ops
 
 VISCOSITY = 0.01 / np.pi
-POINTS, STEPS, RESAMPLE = 1000, 25_000, 20
+POINTS, STEPS, RESAMPLE = 1000, 30_000, 10
 
 
 class Solution(nn.Cell):

@@ -16,7 +16,7 @@ from mindspore import Tensor, context, nn, ops
 from mindspore.common.initializer import XavierUniform
 
 NU = 0.01 / np.pi
-STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 25000
+STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 30000
 
 
 class Net(nn.Cell):
@@ -108,7 +108,7 @@ def main():
     train.set_train()
     start = time.time()
     for step in range(STEPS):
-        if step % 20 == 0:
+        if step % 10 == 0:
             t, x = points(random, 1000)
         loss = train(t, x)
         if step % 1000 == 0 or step == STEPS - 1:
