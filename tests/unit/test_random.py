@@ -290,6 +290,28 @@ def test_bernoulli():
     assert abs(ops.Bernoulli()(ops.zeros(N), 0.25).mean().item() - 0.25) < 0.015
 
 
+@pytest.mark.parametrize("mean", [0.2, 3.0, 10.0, 40.0, 1e5])
+def test_poisson(mean):
+    ms.set_seed(1)
+    sample = ops.poisson((N,), mean).asnumpy()
+    distribution = stats.poisson(mean)
+    edges = np.unique(distribution.ppf(np.linspace(0.03, 0.97, 20)))
+    counts = np.histogram(sample, [-1, *(edges + 0.5), np.inf])[0]
+    shares = np.diff([0, *distribution.cdf(edges), 1])
+    assert stats.chisquare(counts, N * shares).pvalue > 1e-3
+    assert abs(sample.var() / mean - 1) < 0.05
+
+
+def test_poisson_of_several_means_and_as_classes():
+    ms.set_seed(1)
+    means = Tensor([0.0, 2.0, 50.0])
+    found = ops.Poisson()((4000, 3), means)
+    assert found.dtype is ms.int32
+    assert np.allclose(found.asnumpy().mean(0), [0, 2, 50], rtol=0.05)
+    assert ops.RandomPoisson(dtype=ms.float16)((2, 4), means).shape == (2, 4, 3)
+    assert ms.grad(lambda m: ops.poisson((3,), m))(means).tolist() == [0, 0, 0]
+
+
 # --- dropout -----------------------------------------------------------------------------------------
 
 
@@ -516,6 +538,11 @@ def test_jacobians_see_the_same_noise_in_all_directions():
         (lambda: ops.randint(5, 5, (2,)), ValueError, "lower bound must be below"),
         (lambda: ops.laplace((2,), 0.0, 0.0), ValueError, "'Laplace', the 'lambda_param' must be above 0"),
         (lambda: ops.gamma((2,), 0.0, 1.0), ValueError, "'Gamma', the 'alpha' must be above 0"),
+        (
+            lambda: ops.poisson((2,), -1.0),
+            ValueError,
+            "'Poisson', the 'mean' must be finite and not negative",
+        ),
         (lambda: ops.bernoulli(ops.zeros(2), 1.5), ValueError, "'Bernoulli', the 'p' must be from 0 to 1"),
         (lambda: ops.randperm(-1), ValueError, "'Randperm', the 'n' must be at least 0"),
         (lambda: ops.randperm(300, dtype=ms.uint8), ValueError, "do not fit the type"),

@@ -13,13 +13,16 @@ from mindgrad.functional.gradient import GradOperation
 from mindgrad.ops.contraction import batch_dot, dot, matmul, tensor_dot
 from mindgrad.ops.joining import repeat_elements
 from mindgrad.ops.limits import clip_by_value
+from mindgrad.ops.random import laplace, normal, uniform
 from mindgrad.ops.reduction import count_nonzero
+from mindgrad.ops.sampling import multinomial
 from mindgrad.ops.statistics import clip_by_global_norm, clip_by_norm
+from mindgrad.ops.variates import gamma, poisson
 
 __all__ = [
     "GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "batch_dot", "clip_by_global_norm",
-    "clip_by_norm", "clip_by_value", "core", "count_nonzero", "dot", "matmul", "repeat_elements",
-    "tensor_dot", "zip_operation",
+    "clip_by_norm", "clip_by_value", "core", "count_nonzero", "dot", "gamma", "laplace", "matmul",
+    "multinomial", "normal", "poisson", "repeat_elements", "tensor_dot", "uniform", "zip_operation",
 ]  # fmt: skip
 
 _KINDS: dict[str, Callable[[Any], bool]] = {

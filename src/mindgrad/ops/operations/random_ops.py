@@ -47,6 +47,17 @@ Gamma = operation(
     run=lambda self, shape, alpha, beta: variates.gamma(shape, alpha, beta, _seeds(self)),
     example="ops.Gamma(seed=2)((2, 3), Tensor(1.0), Tensor(2.0)).shape", prints="(2, 3)",
 )  # fmt: skip
+Poisson = operation(
+    __name__, "Poisson", variates.poisson, attributes=_SEEDS,
+    run=lambda self, shape, mean: cast(variates.poisson(shape, mean, _seeds(self)), int32),
+    example="ops.Poisson(seed=2)((2, 3), Tensor(0.0))", prints="[[0 0 0]\n [0 0 0]]",
+)  # fmt: skip
+RandomPoisson = operation(
+    __name__, "RandomPoisson", variates.random_poisson,
+    attributes={**_SEEDS, "dtype": element_type(int64)},
+    run=lambda self, shape, rate: variates.random_poisson(shape, rate, _seeds(self), self.dtype),
+    example="ops.RandomPoisson(seed=2)((2,), Tensor([0.0]))", prints="[[0]\n [0]]",
+)  # fmt: skip
 
 
 def _bernoulli_seeds(self: Any) -> Any:
