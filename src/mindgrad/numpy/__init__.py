@@ -1,3 +1,65 @@
-"""NumPy's functions on tensors, under NumPy's names."""
+"""NumPy's functions on tensors, under NumPy's names: ``import mindspore.numpy as mnp``.
 
-__all__: list[str] = []
+They take tensors, numbers, NumPy arrays and nested lists; of what is no tensor, floats become Float32 and
+integers Int32. All are made of ``mindgrad.ops``, so they are differentiated and compiled.
+"""
+
+import math as _math
+
+from mindgrad.common.dtype import (
+    bfloat16,
+    bool_,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from mindgrad.numpy import analysing as _analysing
+from mindgrad.numpy import arranging as _arranging
+from mindgrad.numpy import choosing as _choosing
+from mindgrad.numpy import counting as _counting
+from mindgrad.numpy import creating as _creating
+from mindgrad.numpy import grids as _grids
+from mindgrad.numpy import joined as _joined
+from mindgrad.numpy import pointwise as _pointwise
+from mindgrad.numpy import products as _products
+from mindgrad.numpy import reducing as _reducing
+from mindgrad.numpy.analysing import *  # noqa: F403
+from mindgrad.numpy.arranging import *  # noqa: F403
+from mindgrad.numpy.choosing import *  # noqa: F403
+from mindgrad.numpy.counting import *  # noqa: F403
+from mindgrad.numpy.creating import *  # noqa: F403
+from mindgrad.numpy.grids import *  # noqa: F403
+from mindgrad.numpy.joined import *  # noqa: F403
+from mindgrad.numpy.pointwise import *  # noqa: F403
+from mindgrad.numpy.products import *  # noqa: F403
+from mindgrad.numpy.reducing import *  # noqa: F403
+
+e = _math.e
+euler_gamma = 0.5772156649015329
+inf = Inf = PINF = Infinity = infty = _math.inf
+NINF = -_math.inf
+nan = NAN = NaN = _math.nan
+newaxis = None
+NZERO, PZERO = -0.0, 0.0
+pi = _math.pi
+
+__all__ = [
+    "Inf", "Infinity", "NAN", "NINF", "NZERO", "NaN", "PINF", "PZERO", "bfloat16", "bool_", "complex128",
+    "complex64", "e", "euler_gamma", "float16", "float32", "float64", "inf", "infty", "int16", "int32",
+    "int64", "int8", "nan", "pi", "uint16", "uint32", "uint64", "uint8",
+]  # fmt: skip
+for _part in (
+    _analysing, _arranging, _choosing, _counting, _creating, _grids, _joined, _pointwise, _products,
+    _reducing,
+):  # fmt: skip
+    __all__ += _part.__all__

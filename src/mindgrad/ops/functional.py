@@ -30,6 +30,7 @@ from mindgrad.ops.conversion import *  # noqa: F403
 from mindgrad.ops.convolution import *  # noqa: F403
 from mindgrad.ops.creation import *  # noqa: F403
 from mindgrad.ops.cumulative import *  # noqa: F403
+from mindgrad.ops.divisors import *  # noqa: F403
 from mindgrad.ops.dropping import *  # noqa: F403
 from mindgrad.ops.extremes import *  # noqa: F403
 from mindgrad.ops.factorisation import *  # noqa: F403

@@ -1,0 +1,417 @@
+"""Numerical analysis: differences, interpolation, convolution, covariances, phases."""
+
+from __future__ import annotations
+
+import math as _math
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import int32, promote
+from mindgrad.core.tensor import Tensor
+from mindgrad.numpy.given import converted, floating, tensor, tensors
+from mindgrad.ops import (
+    arithmetic,
+    comparison,
+    indexing,
+    joining,
+    layout,
+    limits,
+    moving,
+    ordering,
+    reduction,
+    rounding,
+    vectors,
+)
+from mindgrad.ops.arguments import axes_in_order, axis_in_range
+from mindgrad.ops.operands import promoted
+
+__all__ = [
+    "around", "clip", "convolve", "corrcoef", "correlate", "cov", "diff", "digitize", "divmod", "ediff1d",
+    "gradient", "interp", "promote_types", "ravel_multi_index", "result_type", "searchsorted", "trapz",
+    "unwrap",
+]  # fmt: skip
+
+
+def _pair(a: Any, b: Any, name: str) -> list[Tensor]:
+    return promoted(name, tensor(a, name), tensor(b, name), broadcast=False)
+
+
+# --- elements ---
+
+
+def around(a: Any, decimals: int = 0) -> Tensor:
+    """Elements rounded to so many decimals.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.around([1.26], 1))
+    [1.3]
+    """
+    return rounding.round(tensor(a, "around"), decimals=decimals)
+
+
+def clip(x: Any, xmin: Any, xmax: Any, dtype: Any = None) -> Tensor:
+    """Elements held between ``xmin`` and ``xmax``; one may be None.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.clip([1, 5, 9], 2, 6))
+    [2 5 6]
+    """
+    if xmin is None and xmax is None:
+        raise ValueError("For 'clip', one of 'xmin' and 'xmax' must be given.")
+    bounds = [b if b is None or isinstance(b, (int, float)) else tensor(b, "clip") for b in (xmin, xmax)]
+    return converted(limits.clamp(tensor(x, "clip"), *bounds), dtype)
+
+
+def divmod(x1: Any, x2: Any, dtype: Any = None) -> tuple[Tensor, Tensor]:
+    """The quotient rounded down, and the remainder with the sign of ``x2``.
+
+    >>> import mindgrad.numpy as np
+    >>> quotient, remainder = np.divmod([7, -7], 2)
+    >>> print(quotient, remainder)
+    [ 3 -4] [1 1]
+    """
+    x, y = tensor(x1, "divmod"), tensor(x2, "divmod")
+    return converted(arithmetic.floor_divide(x, y), dtype), converted(arithmetic.floor_mod(x, y), dtype)
+
+
+def unwrap(p: Any, discont: float = _math.pi, axis: int = -1) -> Tensor:
+    """Angles without jumps: steps of more than ``discont`` are replaced by their equal modulo 2π.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.around(np.unwrap([0.0, 6.0]), 2))
+    [ 0.   -0.28]
+    """
+    x = floating(p, "unwrap")
+    place = axis_in_range(axis, x.ndim, "unwrap")
+    step = vectors.diff(x, axis=place)
+    turned = arithmetic.sub(arithmetic.floor_mod(arithmetic.add(step, _math.pi), 2 * _math.pi), _math.pi)
+    up = comparison.logical_and(comparison.equal(turned, -_math.pi), comparison.greater(step, 0))
+    turned = indexing.where(up, _math.pi, turned)
+    change = arithmetic.sub(turned, step)
+    change = indexing.where(comparison.less(rounding.abs(step), discont), 0, change)
+    first = moving.narrow(x, place, 0, 1)
+    rest = moving.narrow(x, place, 1, x.shape[place] - 1)
+    return joining.concat((first, arithmetic.add(rest, change.cumsum(place))), place)  # type: ignore[attr-defined]
+
+
+# --- differences and integrals ---
+
+
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+    """The differences of neighbours; see :func:`mindgrad.ops.diff`.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.diff([1, 4, 9]))
+    [3 5]
+    """
+    ends = [each if each is None else tensor(each, "diff") for each in (prepend, append)]
+    return vectors.diff(tensor(a, "diff"), n, axis, *ends)
+
+
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Tensor:
+    """The differences of neighbours of the flattened tensor, with numbers before and behind.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.ediff1d([1, 4, 9], to_end=0))
+    [3 5 0]
+    """
+    x = layout.ravel(tensor(ary, "ediff1d"))
+    parts = [to_begin, vectors.diff(x), to_end]
+    return joining.concat(
+        [layout.ravel(tensor(each, "ediff1d", x.dtype)) for each in parts if each is not None], 0
+    )
+
+
+def trapz(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Tensor:
+    """The integral of values by the trapezoidal rule; see :func:`mindgrad.ops.trapz`.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.trapz([0.0, 1.0, 4.0]))
+    3.0
+    """
+    return vectors.trapz(tensor(y, "trapz"), None if x is None else tensor(x, "trapz"), dx=dx, dim=axis)
+
+
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """The derivative of values by central differences inside and one-sided ones at the edges.
+
+    Args:
+        f: values.
+        varargs: the distance between places, one for all axes or one for each.
+        axis: an axis or several, by default all.
+        edge_order: 1: the order of the differences at the edges.
+
+    Returns:
+        A tensor for one axis, else a list of them.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.gradient([1.0, 4.0, 9.0]))
+    [3. 4. 5.]
+    """
+    if edge_order != 1:
+        raise ValueError(f"For 'gradient', the 'edge_order' must be 1, but got {edge_order}.")
+    x = floating(f, "gradient")
+    axes = axes_in_order(tuple(range(x.ndim)) if axis is None else axis, x.ndim, "gradient")
+    steps = list(varargs) or [1.0]
+    steps = steps * len(axes) if len(steps) == 1 else steps
+    if len(steps) != len(axes):
+        raise ValueError(f"For 'gradient', there must be one distance or {len(axes)}, but got {len(steps)}.")
+    found = []
+    for place, step in zip(axes, steps, strict=True):
+        count = x.shape[place]
+        if count < 2:
+            raise ValueError(
+                f"For 'gradient', axis {place} must have at least two elements, but it has {count}."
+            )
+        apart = vectors.diff(x, axis=place)
+        ends = [moving.narrow(apart, place, k, 1) for k in (0, count - 2)]
+        inside = arithmetic.mul(
+            0.5,
+            arithmetic.add(
+                moving.narrow(apart, place, 0, count - 2), moving.narrow(apart, place, 1, count - 2)
+            ),
+        )
+        found.append(arithmetic.true_divide(joining.concat((ends[0], inside, ends[1]), place), step))
+    return found[0] if len(found) == 1 else found
+
+
+# --- places ---
+
+
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
+    """Where values belong in a vector that is in ascending order.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.searchsorted([1.0, 2.0, 3.0], [0.5, 2.0]))
+    [0 1]
+    """
+    x = tensor(a, "searchsorted")
+    if sorter is not None:
+        x = indexing.gather(x, tensor(sorter, "searchsorted"), 0)
+    return ordering.searchsorted(x, tensor(v, "searchsorted"), out_int32=True, side=side)
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
+    """The number of the interval in which elements lie; the bins may fall as well as rise.
+
+    Args:
+        x: the elements.
+        bins: the limits of the intervals, a vector in order.
+        right: whether an interval holds its upper limit and not its lower.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.digitize([0.5, 1.0, 9.0], [1.0, 2.0]))
+    [0 1 2]
+    """
+    values, edges = tensor(x, "digitize"), tensor(bins, "digitize")
+    if edges.ndim != 1:
+        raise ValueError(f"For 'digitize', the bins must have one axis, but their shape is {edges.shape}.")
+    side = "left" if right else "right"
+    rising = ordering.searchsorted(edges, values, out_int32=True, side=side)
+    if edges.size < 2:
+        return rising
+    flipped = moving.flip(edges, (0,))
+    other = "right" if right else "left"
+    falling = arithmetic.sub(edges.size, ordering.searchsorted(flipped, values, out_int32=True, side=other))
+    down = comparison.less(edges[-1], edges[0])  # type: ignore[index]
+    return converted(indexing.where(down, falling, rising), int32)
+
+
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Tensor:
+    """Values between given ones, on straight lines from point to point; derivatives pass to all of them.
+
+    Args:
+        x: the places.
+        xp: the places of the given values, rising.
+        fp: the given values.
+        left, right: the values before the first and behind the last place; by default those there.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.interp([0.5, 3.0], [0.0, 1.0, 2.0], [0.0, 10.0, 20.0]))
+    [ 5. 20.]
+    """
+    at = floating(x, "interp")
+    places, values = floating(xp, "interp"), floating(fp, "interp")
+    if places.ndim != 1 or places.shape != values.shape:
+        raise ValueError(
+            f"For 'interp', 'xp' and 'fp' must be vectors of one length, but got the shapes {places.shape} "
+            f"and {values.shape}."
+        )
+    count = places.size
+    if count == 1:
+        inside = moving.broadcast_to(values, at.shape) if at.ndim else values[0]  # type: ignore[index]
+    else:
+        above = limits.clamp(ordering.searchsorted(places, at, out_int32=True, right=True), 1, count - 1)
+        below = arithmetic.sub(above, 1)
+        x0, x1, y0, y1 = (indexing.gather(each, k, 0) for each in (places, values) for k in (below, above))
+        share = arithmetic.true_divide(arithmetic.sub(at, x0), arithmetic.sub(x1, x0))
+        inside = arithmetic.add(y0, arithmetic.mul(share, arithmetic.sub(y1, y0)))
+    first, last = (values[k] if end is None else end for k, end in ((0, left), (-1, right)))  # type: ignore[index]
+    found = indexing.where(comparison.less(at, places[0]), first, inside)  # type: ignore[index]
+    return indexing.where(comparison.greater(at, places[-1]), last, found)  # type: ignore[index]
+
+
+def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "clip", order: str = "C") -> Tensor:
+    """Coordinates in a shape as places that count its elements.
+
+    Args:
+        multi_index: one tensor of coordinates for each axis.
+        dims: the shape.
+        mode: what a coordinate outside means: ``"clip"``: the nearest, ``"wrap"``: counted around.
+        order: ``"C"``: the last axis fastest, ``"F"``: the first.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.ravel_multi_index([[1, 0], [2, 1]], (2, 3)))
+    [5 1]
+    """
+    if mode not in ("clip", "wrap"):
+        raise ValueError(f"For 'ravel_multi_index', the 'mode' must be 'clip' or 'wrap', but got {mode!r}.")
+    if order not in ("C", "F"):
+        raise ValueError(f"For 'ravel_multi_index', the 'order' must be 'C' or 'F', but got {order!r}.")
+    pairs = list(zip(tensors(multi_index, "ravel_multi_index"), dims, strict=True))
+    found: Any = 0
+    for coordinate, count in pairs if order == "C" else pairs[::-1]:
+        inside = (
+            limits.clamp(coordinate, 0, count - 1)
+            if mode == "clip"
+            else arithmetic.floor_mod(coordinate, count)
+        )
+        found = arithmetic.add(arithmetic.mul(found, count), inside)
+    return found
+
+
+# --- signals ---
+
+
+def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
+    """The convolution of two vectors: Σ_j a[j] v[k − j].
+
+    Args:
+        a, v: vectors.
+        mode: ``"full"``: wherever they meet; ``"same"``: as long as the longer, in the middle; ``"valid"``:
+            where they overlap wholly.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.convolve([1, 2, 3], [0, 1]))
+    [0 1 2 3]
+    """
+    x, y = _pair(a, v, "convolve")
+    if x.ndim != 1 or y.ndim != 1 or not x.size or not y.size:
+        raise ValueError(
+            f"For 'convolve', the inputs must be vectors with elements, but got {x.shape} and {y.shape}."
+        )
+    if mode not in ("full", "same", "valid"):
+        raise ValueError(f"For 'convolve', the 'mode' must be 'full', 'same' or 'valid', but got {mode!r}.")
+    if x.size < y.size:
+        x, y = y, x
+    n, m = x.size, y.size
+    # each result is a product of the shorter vector, turned round, with a window of the longer one
+    first, count = {"full": (0, n + m - 1), "same": ((m - 1) // 2, n), "valid": (m - 1, n - m + 1)}[mode]
+    places = np.arange(first, first + count)[:, None] + np.arange(m) - (m - 1)
+    inside = (places >= 0) & (places < n)
+    window = indexing.gather(x, Tensor(np.where(inside, places, 0)), 0)
+    window = indexing.where(Tensor(inside), window, 0)
+    return reduction.sum(arithmetic.mul(window, moving.flip(y, (0,))), 1)
+
+
+def correlate(a: Any, v: Any, mode: str = "valid") -> Tensor:
+    """The correlation of two vectors: Σ_j a[j + k] conj(v[j]); modes as for :func:`convolve`.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.correlate([1, 2, 3], [0, 1]))
+    [2 3]
+    """
+    x, y = _pair(a, v, "correlate")
+    if x.size < y.size and mode != "full":
+        return moving.flip(convolve(y, moving.flip(x, (0,)), mode), (0,))
+    return convolve(x, moving.flip(y, (0,)), mode)
+
+
+# --- covariances and types ---
+
+
+def _variables(m: Any, y: Any, rowvar: bool, name: str) -> Tensor:
+    x = floating(m, name)
+    x = layout.reshape(x, (1, -1)) if x.ndim < 2 else x if rowvar else layout.swapaxes(x, 0, 1)
+    if y is None:
+        return x
+    return joining.concat(promoted(name, x, _variables(y, None, rowvar, name), broadcast=False), 0)
+
+
+def cov(
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    dtype: Any = None,
+) -> Tensor:
+    """The covariances between variables; see :func:`mindgrad.ops.cov`.
+
+    Args:
+        m: observations; each row is a variable.
+        y: further variables.
+        rowvar: whether the variables are rows and not columns.
+        bias: whether the number of observations is divided by, not one less.
+        ddof: what is taken from that number, instead.
+        fweights, aweights: weights of the observations.
+        dtype: the element type of the result.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.cov([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+    [[ 1. -1.]
+     [-1.  1.]]
+    """
+    x = _variables(m, y, rowvar, "cov")
+    correction = (0 if bias else 1) if ddof is None else ddof
+    weights = [None if w is None else tensor(w, "cov") for w in (fweights, aweights)]
+    found = vectors.cov(x, correction=correction, fweights=weights[0], aweights=weights[1])
+    return converted(layout.squeeze(found) if found.size == 1 else found, dtype)
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Tensor:
+    """The correlation coefficients between variables; arguments as for :func:`cov`.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.corrcoef([[0.0, 1.0, 2.0], [4.0, 2.0, 0.0]]))
+    [[ 1. -1.]
+     [-1.  1.]]
+    """
+    found = vectors.corrcoef(_variables(x, y, rowvar, "corrcoef"))
+    return converted(layout.squeeze(found) if found.size == 1 else found, dtype)
+
+
+def promote_types(type1: Any, type2: Any) -> Any:
+    """The element type that holds both.
+
+    >>> import mindgrad.numpy as np
+    >>> np.promote_types(np.float32, np.float64)
+    mindspore.float64
+    """
+    return promote(tensor(0, "promote_types", type1).dtype, tensor(0, "promote_types", type2).dtype)
+
+
+def result_type(*arrays_and_dtypes: Any) -> Any:
+    """The element type of a result of tensors, numbers and element types together.
+
+    >>> import mindgrad.numpy as np
+    >>> np.result_type(np.array([1]), np.float16)
+    mindspore.float16
+    """
+    kinds = [
+        each.dtype
+        if isinstance(each, Tensor)
+        else tensor(each, "result_type").dtype
+        if isinstance(each, (bool, int, float, complex, list, tuple, np.ndarray))
+        else tensor(0, "result_type", each).dtype
+        for each in arrays_and_dtypes
+    ]
+    if not kinds:
+        raise ValueError("For 'result_type', there must be at least one argument.")
+    found = kinds[0]
+    for kind in kinds[1:]:
+        found = promote(found, kind)
+    return found

@@ -1,0 +1,248 @@
+"""Arrays in another shape or order: ``np.reshape``, ``np.transpose``, ``np.flip``, …"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindgrad.core.tensor import Tensor
+from mindgrad.numpy.given import tensor
+from mindgrad.ops import layout, moving
+from mindgrad.ops.arguments import axes_in_order, axis_in_range, one_or_more
+from mindgrad.ops.operands import broadcast_shapes
+
+__all__ = [
+    "array_str", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to",
+    "expand_dims", "flip", "fliplr", "flipud", "moveaxis", "ravel", "reshape", "roll", "rollaxis", "rot90",
+    "size", "squeeze", "swapaxes", "transpose",
+]  # fmt: skip
+
+# --- shape ---
+
+
+def reshape(x: Any, new_shape: Any) -> Tensor:
+    """The elements in another shape; one size may be −1.
+
+    >>> import mindgrad.numpy as np
+    >>> np.reshape([1, 2, 3, 4], (2, -1)).shape
+    (2, 2)
+    """
+    return layout.reshape(tensor(x, "reshape"), new_shape)
+
+
+def ravel(x: Any) -> Tensor:
+    """The elements as one axis.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.ravel([[1, 2], [3, 4]]))
+    [1 2 3 4]
+    """
+    return layout.ravel(tensor(x, "ravel"))
+
+
+def expand_dims(a: Any, axis: Any) -> Tensor:
+    """The tensor with new axes of size 1, at these places of the result.
+
+    >>> import mindgrad.numpy as np
+    >>> np.expand_dims([1, 2], (0, 2)).shape
+    (1, 2, 1)
+    """
+    x = tensor(a, "expand_dims")
+    places = axes_in_order(axis, x.ndim + len(one_or_more(axis)), "expand_dims")
+    shape = list(x.shape)
+    for place in sorted(places):
+        shape.insert(place, 1)
+    return layout.reshape(x, tuple(shape))
+
+
+def squeeze(a: Any, axis: Any = None) -> Tensor:
+    """The tensor without axes of size 1.
+
+    >>> import mindgrad.numpy as np
+    >>> np.squeeze([[1, 2]]).shape
+    (2,)
+    """
+    return layout.squeeze(tensor(a, "squeeze"), axis)
+
+
+def transpose(a: Any, axes: Any = None) -> Tensor:
+    """The axes in another order, by default the opposite one.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.transpose([[1, 2]]))
+    [[1]
+     [2]]
+    """
+    x = tensor(a, "transpose")
+    return layout.transpose(x, tuple(range(x.ndim))[::-1] if axes is None else axes)
+
+
+def swapaxes(x: Any, axis1: int, axis2: int) -> Tensor:
+    """Two axes exchanged.
+
+    >>> import mindgrad.numpy as np
+    >>> np.swapaxes([[1, 2]], 0, 1).shape
+    (2, 1)
+    """
+    return layout.swapaxes(tensor(x, "swapaxes"), axis1, axis2)
+
+
+def moveaxis(a: Any, source: Any, destination: Any) -> Tensor:
+    """Axes moved to other places.
+
+    >>> import mindgrad.numpy as np
+    >>> np.moveaxis(np.ones((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    """
+    return layout.moveaxis(tensor(a, "moveaxis"), source, destination)
+
+
+def rollaxis(x: Any, axis: int, start: int = 0) -> Tensor:
+    """An axis moved before the axis ``start``.
+
+    >>> import mindgrad.numpy as np
+    >>> np.rollaxis(np.ones((2, 3, 4)), 2).shape
+    (4, 2, 3)
+    """
+    found = tensor(x, "rollaxis")
+    place = axis_in_range(axis, found.ndim, "rollaxis")
+    before = start + found.ndim if start < 0 else start
+    if not 0 <= before <= found.ndim:
+        raise ValueError(
+            f"For 'rollaxis', the 'start' must be from {-found.ndim} to {found.ndim}, but got {start}."
+        )
+    return layout.moveaxis(found, place, before - 1 if place < before else before)
+
+
+def broadcast_to(array: Any, shape: Any) -> Tensor:
+    """The tensor repeated to a shape.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.broadcast_to([1, 2], (2, 2)))
+    [[1 2]
+     [1 2]]
+    """
+    return moving.broadcast_to(tensor(array, "broadcast_to"), shape)
+
+
+def broadcast_arrays(*args: Any) -> list[Tensor]:
+    """Tensors repeated to their common shape.
+
+    >>> import mindgrad.numpy as np
+    >>> [x.shape for x in np.broadcast_arrays([1, 2], [[1], [2]])]
+    [(2, 2), (2, 2)]
+    """
+    given = [tensor(x, "broadcast_arrays") for x in args]
+    shape = broadcast_shapes("broadcast_arrays", *[x.shape for x in given])
+    return [moving.broadcast_to(x, shape) for x in given]
+
+
+def _each(function: Callable[[Any], Any], name: str, arrays: tuple[Any, ...]) -> Any:
+    found = [function(tensor(x, name)) for x in arrays]
+    return found[0] if len(found) == 1 else found
+
+
+def atleast_1d(*arys: Any) -> Any:
+    """Tensors with at least one axis; one tensor, or a list of several.
+
+    >>> import mindgrad.numpy as np
+    >>> np.atleast_1d(3).shape
+    (1,)
+    """
+    return _each(layout.atleast_1d, "atleast_1d", arys)
+
+
+def atleast_2d(*arys: Any) -> Any:
+    """Tensors with at least two axes; one tensor, or a list of several.
+
+    >>> import mindgrad.numpy as np
+    >>> np.atleast_2d([1, 2]).shape
+    (1, 2)
+    """
+    return _each(layout.atleast_2d, "atleast_2d", arys)
+
+
+def atleast_3d(*arys: Any) -> Any:
+    """Tensors with at least three axes; one tensor, or a list of several.
+
+    >>> import mindgrad.numpy as np
+    >>> np.atleast_3d([1, 2]).shape
+    (1, 2, 1)
+    """
+    return _each(layout.atleast_3d, "atleast_3d", arys)
+
+
+def size(a: Any, axis: int | None = None) -> int:
+    """The number of elements, or of parts along an axis.
+
+    >>> import mindgrad.numpy as np
+    >>> np.size([[1, 2]]), np.size([[1, 2]], 0)
+    (2, 1)
+    """
+    x = tensor(a, "size")
+    return x.size if axis is None else x.shape[axis_in_range(axis, x.ndim, "size")]
+
+
+def array_str(a: Any) -> str:
+    """The elements as text.
+
+    >>> import mindgrad.numpy as np
+    >>> np.array_str([1, 2])
+    '[1 2]'
+    """
+    return str(tensor(a, "array_str"))
+
+
+# --- order ---
+
+
+def flip(m: Any, axis: Any = None) -> Tensor:
+    """The elements along axes in the opposite order.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.flip([1, 2, 3]))
+    [3 2 1]
+    """
+    x = tensor(m, "flip")
+    return moving.flip(x, tuple(range(x.ndim)) if axis is None else axis)
+
+
+def fliplr(m: Any) -> Tensor:
+    """The columns in the opposite order.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.fliplr([[1, 2]]))
+    [[2 1]]
+    """
+    return moving.fliplr(tensor(m, "fliplr"))
+
+
+def flipud(m: Any) -> Tensor:
+    """The rows in the opposite order.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.flipud([1, 2]))
+    [2 1]
+    """
+    return moving.flipud(tensor(m, "flipud"))
+
+
+def roll(a: Any, shift: Any, axis: Any = None) -> Tensor:
+    """The elements moved on, those at the end to the start.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.roll([1, 2, 3], 1))
+    [3 1 2]
+    """
+    return moving.roll(tensor(a, "roll"), shift, axis)
+
+
+def rot90(a: Any, k: int = 1, axes: Any = (0, 1)) -> Tensor:
+    """A plane of two axes turned by ``k`` quarters, from the first axis to the second.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.rot90([[1, 2], [3, 4]]))
+    [[2 4]
+     [1 3]]
+    """
+    return moving.rot90(tensor(a, "rot90"), k, axes)

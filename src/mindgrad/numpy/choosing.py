@@ -1,0 +1,221 @@
+"""Elements and parts chosen from arrays, and functions along axes: ``np.where``, ``np.take``, …"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import int32
+from mindgrad.core.tensor import Tensor
+from mindgrad.numpy.arranging import expand_dims
+from mindgrad.numpy.given import tensor, tensors
+from mindgrad.ops import indexing, joining, layout, members, moving, ordering, sequences, storage
+from mindgrad.ops.arguments import axis_in_range, one_or_more, sizes, whole_number
+from mindgrad.ops.operands import broadcast_shapes
+from mindgrad.ops.places import known
+
+__all__ = [
+    "apply_along_axis", "apply_over_axes", "choose", "piecewise", "select", "take", "take_along_axis",
+    "unique", "unravel_index", "where",
+]  # fmt: skip
+
+# --- chosen ---
+
+
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """The elements of ``x`` where a condition holds, those of ``y`` elsewhere; without them, its places.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.where([True, False], 1.0, [2.0, 3.0]), np.where([False, True])[0])
+    [1. 3.] [1]
+    """
+    mask = tensor(condition, "where")
+    if x is None and y is None:
+        return ordering.nonzero(mask, as_tuple=True)
+    if x is None or y is None:
+        raise ValueError("For 'where', both or neither of 'x' and 'y' must be given.")
+    if isinstance(x, (int, float)) and isinstance(y, (int, float)):
+        x = tensor(x, "where")
+    pair = [each if isinstance(each, (bool, int, float)) else tensor(each, "where") for each in (x, y)]
+    return indexing.where(mask, *pair)
+
+
+def take(a: Any, indices: Any, axis: int | None = None, mode: str = "clip") -> Tensor:
+    """Elements along an axis, or of the flattened tensor; see :meth:`Tensor.take`.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.take([1, 2, 3], [0, 2]))
+    [1 3]
+    """
+    return members.take(tensor(a, "take"), tensor(indices, "take"), axis, mode)
+
+
+def take_along_axis(arr: Any, indices: Any, axis: int | None) -> Tensor:
+    """At each place the element that the index there names along an axis.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.take_along_axis([[3, 1]], [[1, 0]], 1))
+    [[1 3]]
+    """
+    x, index = tensor(arr, "take_along_axis"), tensor(indices, "take_along_axis")
+    if axis is None:
+        return indexing.gather_elements(layout.ravel(x), 0, index)
+    place = axis_in_range(axis, x.ndim, "take_along_axis")
+    shape = broadcast_shapes(
+        "take_along_axis", *[(*each.shape[:place], 1, *each.shape[place + 1 :]) for each in (x, index)]
+    )
+    x, index = (
+        moving.broadcast_to(each, (*shape[:place], each.shape[place], *shape[place + 1 :]))
+        for each in (x, index)
+    )
+    return indexing.gather_elements(x, place, index)
+
+
+def choose(a: Any, choices: Any, mode: str = "clip") -> Tensor:
+    """At each place the element of that one of ``choices`` whose number stands there: ``Tensor.choose``.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.choose([1, 0], [[1, 2], [3, 4]]))
+    [3 2]
+    """
+    given = tensors(choices, "choose")
+    return storage.choose(tensor(a, "choose"), given, mode)
+
+
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
+    """At each place the element of the first of ``choicelist`` whose condition holds, else ``default``.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.select([[True, False], [True, True]], [[1, 2], [3, 4]]))
+    [1 4]
+    """
+    conditions, choices = tensors(condlist, "select"), tensors(choicelist, "select")
+    if len(conditions) != len(choices) or not conditions:
+        raise ValueError(
+            f"For 'select', there must be one choice for each condition, but got {len(choices)} and "
+            f"{len(conditions)}."
+        )
+    found: Any = default
+    for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
+        found = indexing.where(condition, choice, found)
+    return found
+
+
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Tensor:
+    """At each place the value of the last function whose condition holds, 0 where none does.
+
+    Args:
+        x: the argument of the functions.
+        condlist: the conditions.
+        funclist: functions or numbers, one for each condition, and one more for where none holds.
+        args, kw: further arguments of the functions.
+
+    >>> import mindgrad.numpy as np
+    >>> x = np.array([-1.0, 2.0])
+    >>> print(np.piecewise(x, [x < 0, x >= 0], [lambda x: -x, lambda x: x * x]))
+    [1. 4.]
+    """
+    found = tensor(x, "piecewise")
+    conditions = tensors(condlist if isinstance(condlist, (list, tuple)) else [condlist], "piecewise")
+    functions = list(funclist)
+    if len(functions) not in (len(conditions), len(conditions) + 1):
+        raise ValueError(
+            f"For 'piecewise', there must be as many functions as conditions, {len(conditions)}, or one "
+            f"more, but got {len(functions)}."
+        )
+    values = [each(found, *args, **kw) if callable(each) else each for each in functions]
+    result: Any = values.pop() if len(values) > len(conditions) else 0
+    for condition, value in zip(conditions, values, strict=True):
+        result = indexing.where(condition, value, result)
+    return moving.broadcast_to(tensor(result, "piecewise", found.dtype), found.shape)
+
+
+# --- places ---
+
+
+def unique(x: Any, return_inverse: bool = False) -> Any:
+    """The different elements of the flattened tensor in ascending order.
+
+    Args:
+        x: a tensor whose values are known: not one that a compiled program computes.
+        return_inverse: whether to give the place of each element among them too.
+
+    Raises:
+        RuntimeError: the values are unknown while compiling.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.unique([3, 1, 3]))
+    [1 3]
+    """
+    found = layout.ravel(tensor(x, "unique"))
+    values = known(found)
+    if values is None:
+        raise RuntimeError(
+            "For 'unique', the shape of the result depends on values that are unknown while the program is "
+            "being compiled; run in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE)."
+        )
+    _, first, which = np.unique(values, return_index=True, return_inverse=True)
+    elements = indexing.gather(found, Tensor(first, int32), 0)
+    return (elements, Tensor(which, int32)) if return_inverse else elements
+
+
+def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Tensor, ...]:
+    """The coordinates in a shape of places that count its elements, the last axis fastest (``"F"``: first).
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.unravel_index(5, (2, 3)))
+    (Tensor(shape=[], dtype=Int32, value= 1), Tensor(shape=[], dtype=Int32, value= 2))
+    """
+    if order not in ("C", "F"):
+        raise ValueError(f"For 'unravel_index', the 'order' must be 'C' or 'F', but got {order!r}.")
+    wanted = sizes(shape, "unravel_index", "shape", least=1)
+    found: Any = sequences.unravel_index(
+        tensor(indices, "unravel_index"), wanted if order == "C" else wanted[::-1]
+    )
+    return tuple(found) if order == "C" else tuple(found)[::-1]
+
+
+# --- functions along axes ---
+
+
+def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Tensor:
+    """A function of vectors applied to each vector along an axis.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.apply_along_axis(lambda v: v.sum(), 1, np.array([[1, 2], [3, 4]])))
+    [3 7]
+    """
+    x = tensor(arr, "apply_along_axis")
+    place = axis_in_range(axis, x.ndim, "apply_along_axis")
+    moved = layout.moveaxis(x, place, -1)
+    front = moved.shape[:-1]
+    rows = layout.reshape(moved, (-1, moved.shape[-1]))
+    made = [tensor(func1d(rows[k], *args, **kwargs), "apply_along_axis") for k in range(rows.shape[0])]  # type: ignore[index]
+    shape = made[0].shape
+    found = layout.reshape(joining.stack(made, 0), (*front, *shape))
+    count = len(shape)
+    return layout.moveaxis(
+        found, tuple(range(len(front), len(front) + count)), tuple(range(place, place + count))
+    )
+
+
+def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Tensor:
+    """A function of a tensor and an axis applied for one axis after another; the number of axes stays.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.apply_over_axes(np.sum, [[1, 2], [3, 4]], (0, 1)))
+    [[10]]
+    """
+    x = tensor(a, "apply_over_axes")
+    for axis in one_or_more(axes):
+        found = tensor(func(x, whole_number(axis, "apply_over_axes", "axes")), "apply_over_axes")
+        if found.ndim != x.ndim:
+            found = expand_dims(found, axis)
+        if found.ndim != x.ndim:
+            raise ValueError(
+                "For 'apply_over_axes', the function must keep the number of axes or reduce it by one."
+            )
+        x = found
+    return x

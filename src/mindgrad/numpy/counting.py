@@ -1,0 +1,280 @@
+"""Histograms, and polynomials given by their coefficients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import float32
+from mindgrad.core.tensor import Tensor
+from mindgrad.numpy.analysing import convolve
+from mindgrad.numpy.given import floating, tensor, tensors
+from mindgrad.ops import (
+    arithmetic,
+    comparison,
+    creation,
+    extremes,
+    indexing,
+    joining,
+    layout,
+    moving,
+    ordering,
+    reduction,
+)
+from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.operands import cast
+from mindgrad.ops.places import known
+
+__all__ = [
+    "bincount", "histogram", "histogram2d", "histogram_bin_edges", "histogramdd", "polyadd", "polyder",
+    "polyint", "polymul", "polysub", "polyval",
+]  # fmt: skip
+
+# --- histograms: constants for derivatives, except through weights ---
+
+
+def bincount(x: Any, weights: Any = None, minlength: int = 0, length: int | None = None) -> Tensor:
+    """How often each number from 0 on occurs, or the sums of weights.
+
+    Args:
+        x: a vector of integers from 0.
+        weights: a number for each, which is added instead of 1; derivatives pass to it.
+        minlength: the least number of counts.
+        length: their number; it must be given where the values of ``x`` are unknown while compiling.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.bincount([0, 2, 2]))
+    [1 0 2]
+    """
+    places = tensor(x, "bincount")
+    if length is None:
+        values = known(places)
+        if values is None:
+            raise RuntimeError(
+                "For 'bincount', the number of counts depends on values that are unknown while the program "
+                "is being compiled; give 'length'."
+            )
+        length = max(int(values.max(initial=-1)) + 1, minlength)
+    one = creation.ones(places.shape, "int32") if weights is None else tensor(weights, "bincount")
+    own = comparison.equal(creation.arange(length), layout.expand_dims(places, -1))
+    return reduction.sum(indexing.where(own, layout.expand_dims(one, -1), 0), 0)
+
+
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Tensor:
+    """The edges of bins of one width over the range of elements, or over a given one.
+
+    Args:
+        a: the elements.
+        bins: the number of bins, or the edges themselves.
+        range: the lower and the upper end; by default the least and the greatest element.
+        weights: accepted for compatibility.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.histogram_bin_edges([1.0, 3.0], 2))
+    [1. 2. 3.]
+    """
+    if not isinstance(bins, (int, np.integer)):
+        return floating(bins, "histogram_bin_edges")
+    count = whole_number(bins, "histogram_bin_edges", "bins", least=1)
+    x = floating(a, "histogram_bin_edges")
+    if range is None:
+        low, high = (extremes.amin(x), extremes.amax(x)) if x.size else (tensor(0.0, ""), tensor(1.0, ""))
+    else:
+        low, high = (floating(end, "histogram_bin_edges") for end in range)
+    flat = comparison.equal(low, high)
+    low, high = indexing.where(flat, low - 0.5, low), indexing.where(flat, high + 0.5, high)  # type: ignore[operator]
+    share = Tensor(np.linspace(0, 1, count + 1), low.dtype)
+    return arithmetic.add(low, arithmetic.mul(share, arithmetic.sub(high, low)))
+
+
+def _bin_of(x: Tensor, edges: Tensor) -> Tensor:
+    """The number of the bin of each element; the last edge belongs to the last bin, outside is −1."""
+    place = arithmetic.sub(ordering.searchsorted(edges, x, out_int32=True, right=True), 1)
+    count = edges.size - 1
+    place = indexing.where(comparison.equal(x, edges[-1]), count - 1, place)  # type: ignore[index]
+    return indexing.where(comparison.greater_equal(place, count), -1, place)
+
+
+def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False) -> Any:
+    """How many elements lie in each bin.
+
+    Args:
+        a: the elements.
+        bins, range: as for :func:`histogram_bin_edges`.
+        weights: what each element counts; derivatives pass to them.
+        density: whether the counts are divided by the widths of the bins and their sum.
+
+    Returns:
+        ``(counts, edges)``.
+
+    >>> import mindgrad.numpy as np
+    >>> counts, edges = np.histogram([1.0, 2.0, 2.5], bins=[0.0, 2.0, 3.0])
+    >>> print(counts, edges)
+    [1. 2.] [0. 2. 3.]
+    """
+    counts, edges = histogramdd(
+        layout.reshape(tensor(a, "histogram"), (-1, 1)),
+        [bins],
+        None if range is None else [range],
+        weights,
+        density,
+    )
+    return counts, edges[0]
+
+
+def histogram2d(
+    x: Any, y: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False
+) -> Any:
+    """How many points lie in each bin of a plane: ``(counts, edges of x, edges of y)``.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.histogram2d([0.0, 1.0], [0.0, 1.0], bins=2)[0])
+    [[1. 0.]
+     [0. 1.]]
+    """
+    points = joining.stack([floating(each, "histogram2d") for each in (x, y)], 1)
+    several = isinstance(bins, (list, tuple)) and len(bins) == 2
+    counts, edges = histogramdd(points, bins if several else [bins, bins], range, weights, density)
+    return counts, *edges
+
+
+def histogramdd(
+    sample: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False
+) -> tuple[Tensor, list[Tensor]]:
+    """How many points lie in each bin of a space.
+
+    Args:
+        sample: points of shape (n, d), or d vectors of n coordinates.
+        bins: the number of bins, for all axes or for each, or the edges along each.
+        range: the ends, for each axis; None for the least and greatest there.
+        weights: what each point counts; derivatives pass to them.
+        density: whether the counts are divided by the volumes of the bins and their sum.
+
+    Returns:
+        ``(counts, [the edges along each axis])``.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.histogramdd(np.array([[0.0, 0.0], [1.0, 1.0]]), bins=2)[0])
+    [[1. 0.]
+     [0. 1.]]
+    """
+    if isinstance(sample, (list, tuple)):
+        sample = joining.stack([floating(each, "histogramdd") for each in sample], 1)
+    points = floating(sample, "histogramdd")
+    axes = points.shape[1]
+    given = list(bins) if isinstance(bins, (list, tuple)) else [bins] * axes
+    ends = [None] * axes if range is None else list(range)
+    columns = [points[:, k] for k in np.arange(axes)]  # type: ignore[index]
+    edges = [histogram_bin_edges(x, b, r) for x, b, r in zip(columns, given, ends, strict=True)]
+    one = creation.ones((points.shape[0],), float32) if weights is None else floating(weights, "histogramdd")
+    # the product over axes of "in this bin" is 1 in one bin and 0 elsewhere
+    found = layout.ravel(one)
+    for k, (x, edge) in enumerate(zip(columns, edges, strict=True)):
+        own = comparison.equal(layout.expand_dims(_bin_of(x, edge), -1), creation.arange(edge.size - 1))
+        own = layout.reshape(own, (own.shape[0], *(1 for _ in np.arange(k)), own.shape[1]))
+        found = indexing.where(own, layout.expand_dims(found, -1), 0)
+    counts = reduction.sum(found, 0)
+    if density:
+        counts = arithmetic.true_divide(counts, reduction.sum(counts))
+        for k, edge in enumerate(edges):
+            width = arithmetic.sub(edge[1:], edge[:-1])  # type: ignore[index]
+            counts = arithmetic.true_divide(
+                counts, layout.reshape(width, tuple(-1 if j == k else 1 for j in np.arange(axes)))
+            )
+    return counts, edges
+
+
+# --- polynomials: coefficients from the highest power down ---
+
+
+def _same_length(a1: Any, a2: Any, name: str) -> tuple[Tensor, Tensor]:
+    x, y = (layout.atleast_1d(each) for each in tensors([a1, a2], name))
+    count = max(x.size, y.size)
+    x, y = (
+        joining.concat((creation.zeros((count - each.size,), each.dtype), each), 0)
+        if each.size < count
+        else each
+        for each in (x, y)
+    )
+    return x, y
+
+
+def polyadd(a1: Any, a2: Any) -> Tensor:
+    """The sum of two polynomials.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.polyadd([1, 2], [3, 4, 5]))
+    [3 5 7]
+    """
+    return arithmetic.add(*_same_length(a1, a2, "polyadd"))
+
+
+def polysub(a1: Any, a2: Any) -> Tensor:
+    """The difference of two polynomials.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.polysub([1, 2], [3, 4, 5]))
+    [-3 -3 -3]
+    """
+    return arithmetic.sub(*_same_length(a1, a2, "polysub"))
+
+
+def polymul(a1: Any, a2: Any) -> Tensor:
+    """The product of two polynomials.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.polymul([1, 1], [1, -1]))
+    [ 1  0 -1]
+    """
+    return convolve(*[layout.atleast_1d(each) for each in tensors([a1, a2], "polymul")])
+
+
+def polyval(p: Any, x: Any) -> Tensor:
+    """A polynomial at places, by Horner's rule.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.polyval([1.0, 0.0, -1.0], [2.0, 3.0]))
+    [3. 8.]
+    """
+    coefficients, at = layout.atleast_1d(tensor(p, "polyval")), tensor(x, "polyval")
+    found: Any = arithmetic.mul(at, 0)
+    for k in np.arange(coefficients.size).tolist():
+        found = arithmetic.add(arithmetic.mul(found, at), coefficients[k])  # type: ignore[index]
+    return found
+
+
+def polyder(p: Any, m: int = 1) -> Tensor:
+    """The derivative of a polynomial, ``m`` times.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.polyder([1, 2, 3]))
+    [2 2]
+    """
+    found = layout.atleast_1d(tensor(p, "polyder"))
+    for _ in np.arange(whole_number(m, "polyder", "m", least=0)):
+        count = found.size
+        if count < 2:
+            return creation.zeros((0,), found.dtype)
+        powers = Tensor(np.arange(count - 1, 0, -1), found.dtype)
+        found = arithmetic.mul(moving.narrow(found, 0, 0, count - 1), powers)
+    return found
+
+
+def polyint(p: Any, m: int = 1, k: Any = None) -> Tensor:
+    """The integral of a polynomial, ``m`` times, with constants ``k``, by default 0.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.polyint([2.0, 2.0]))
+    [1. 2. 0.]
+    """
+    found = layout.atleast_1d(floating(p, "polyint"))
+    times = whole_number(m, "polyint", "m", least=0)
+    constants = [0.0] * times if k is None else list(k) if isinstance(k, (list, tuple)) else [k] * times
+    if len(constants) != times:
+        raise ValueError(f"For 'polyint', there must be {times} constants, but got {len(constants)}.")
+    for constant in constants:
+        powers = Tensor(np.arange(found.size, 0, -1), found.dtype)
+        last = layout.reshape(cast(tensor(constant, "polyint"), found.dtype), (1,))
+        found = joining.concat((arithmetic.true_divide(found, powers), last), 0)
+    return found

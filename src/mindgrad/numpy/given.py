@@ -1,0 +1,76 @@
+"""What NumPy's functions take: tensors, numbers and nested lists as tensors, as MindSpore types them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import DType, as_dtype, float32, float64, int32, int64
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops.joining import stack
+from mindgrad.ops.operands import cast, inexact, operand, promoted
+
+__all__ = ["converted", "element_type", "floating", "tensor", "tensors"]
+
+#: what the wide types of Python's and NumPy's numbers become; tensors keep theirs
+_NARROW: dict[DType, DType] = {float64: float32, int64: int32}
+
+
+def element_type(dtype: Any) -> DType | None:
+    """``dtype`` as an element type; ``None`` stays."""
+    return None if dtype is None else as_dtype(dtype)
+
+
+def tensor(x: Any, name: str, dtype: Any = None) -> Tensor:
+    """``x`` as a tensor: a tensor as it is; numbers, lists and arrays with floats as Float32, ints as Int32.
+
+    Args:
+        x: a tensor, number, NumPy array, or nested list or tuple of numbers and tensors.
+        name: the function's name for errors.
+        dtype: the element type; by default as said above.
+
+    Raises:
+        TypeError: it is none of these.
+    """
+    wanted = element_type(dtype)
+    if isinstance(x, Tensor):
+        found = operand(x, name)
+        return found if wanted is None else cast(found, wanted)
+    if isinstance(x, (list, tuple)) and _holds_tensor(x):
+        parts = promoted(name, *[tensor(each, name) for each in x])
+        return stack([each if wanted is None else cast(each, wanted) for each in parts], 0)
+    if not isinstance(x, (bool, int, float, complex, np.ndarray, np.generic, list, tuple, range)):
+        raise TypeError(
+            f"For '{name}', the input must be a Tensor, number, NumPy array, list or tuple, but got "
+            f"{type(x).__name__}."
+        )
+    made = Tensor(list(x) if isinstance(x, range) else x)
+    return Tensor(x if not isinstance(x, range) else list(x), wanted or _NARROW.get(made.dtype, made.dtype))
+
+
+def _holds_tensor(x: Any) -> bool:
+    return isinstance(x, Tensor) or (isinstance(x, (list, tuple)) and any(map(_holds_tensor, x)))
+
+
+def tensors(xs: Any, name: str) -> list[Tensor]:
+    """Each of a tuple or list as a tensor; a tensor's parts along its first axis.
+
+    Raises:
+        TypeError: ``xs`` is neither.
+    """
+    if isinstance(xs, Tensor):
+        return list(xs)  # type: ignore[call-overload]
+    if not isinstance(xs, (tuple, list)):
+        raise TypeError(f"For '{name}', a tuple or list must be given, but got {type(xs).__name__}.")
+    return [tensor(each, name) for each in xs]
+
+
+def floating(x: Any, name: str) -> Tensor:
+    """:func:`tensor`, with integers and truth values as Float32."""
+    return inexact(tensor(x, name))
+
+
+def converted(x: Tensor, dtype: Any) -> Tensor:
+    """``x``, with the element type ``dtype`` unless that is ``None``."""
+    return x if dtype is None else cast(x, as_dtype(dtype))

@@ -1,0 +1,217 @@
+"""Grids, windows, padding and random numbers: what else NumPy makes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import as_dtype, float32, int32
+from mindgrad.core.tensor import Tensor
+from mindgrad.numpy.given import converted, tensor, tensors
+from mindgrad.ops import joining, layout, padding, random, tapers
+from mindgrad.ops.arguments import sizes, whole_number
+
+__all__ = [
+    "bartlett", "blackman", "hamming", "hanning", "indices", "ix_", "meshgrid", "mgrid", "ogrid", "pad",
+    "rand", "randint", "randn",
+]  # fmt: skip
+
+# --- grids
+
+
+def indices(dimensions: Any, dtype: Any = int32, sparse: bool = False) -> Any:
+    """The coordinates of all places of a shape, one tensor for each axis in one; a tuple if ``sparse``.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.indices((2, 2)))
+    [[[0 0]
+      [1 1]]
+    <BLANKLINE>
+     [[0 1]
+      [0 1]]]
+    """
+    shape = sizes(dimensions, "indices", "dimensions", least=0)
+    found: Any = np.indices(shape, sparse=True) if sparse else np.indices(shape)
+    return (
+        tuple(Tensor(each, as_dtype(dtype)) for each in found) if sparse else Tensor(found, as_dtype(dtype))
+    )
+
+
+def ix_(*args: Any) -> tuple[Tensor, ...]:
+    """Vectors as an open grid: the k-th along the k-th of as many axes.
+
+    >>> import mindgrad.numpy as np
+    >>> [each.shape for each in np.ix_([0, 1], [2, 3, 4])]
+    [(2, 1), (1, 3)]
+    """
+    given = [tensor(x, "ix_") for x in args]
+    if any(x.ndim != 1 for x in given):
+        raise ValueError("For 'ix_', every input must have one axis.")
+    count = len(given)
+    return tuple(
+        layout.reshape(x, tuple(-1 if k == j else 1 for j in range(count))) for k, x in enumerate(given)
+    )
+
+
+def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> Any:
+    """The coordinates of all places of the grid that vectors span.
+
+    Args:
+        xi: the vectors.
+        sparse: whether the results are left open: of size 1 along the axes of the other vectors.
+        indexing: ``"xy"``: the first vector runs along the second axis; ``"ij"``: along the first.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.meshgrid([1, 2], [3, 4, 5])[0])
+    [[1 2]
+     [1 2]
+     [1 2]]
+    """
+    given = [layout.ravel(x) for x in tensors(xi, "meshgrid")]
+    if not sparse:
+        return joining.meshgrid(*given, indexing=indexing)
+    found = list(ix_(*given))
+    if indexing == "xy" and len(found) > 1:
+        found = [layout.swapaxes(x, 0, 1) for x in found]
+    return tuple(found)
+
+
+class _Grid:
+    """``np.mgrid[a:b, c:d:5j]``: the coordinates of the places of a grid; ``ogrid``: left open.
+
+    A complex step is a number of places, the last of which is the end of the slice.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.mgrid[0:2, 0:2][1], np.ogrid[0:1:3j])
+    [[0 1]
+     [0 1]] [0.  0.5 1. ]
+    """
+
+    def __init__(self, sparse: bool) -> None:
+        self._sparse = sparse
+
+    def __getitem__(self, key: Any) -> Any:
+        found: Any = (np.ogrid if self._sparse else np.mgrid)[key]
+        return (
+            tuple(tensor(x, "ogrid") for x in found)
+            if isinstance(found, (tuple, list))
+            else tensor(found, "mgrid")
+        )
+
+
+mgrid = _Grid(False)
+ogrid = _Grid(True)
+
+
+# --- windows ------------------------------------------------------------------------------------------------
+
+
+def bartlett(M: int) -> Tensor:
+    """The triangular window; see :func:`mindgrad.ops.bartlett_window`.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.bartlett(3))
+    [0. 1. 0.]
+    """
+    return tapers.bartlett_window(M, False)
+
+
+def blackman(M: int) -> Tensor:
+    """Blackman's window; see :func:`mindgrad.ops.blackman_window`.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.blackman(3).shape)
+    (3,)
+    """
+    return tapers.blackman_window(M, False)
+
+
+def hamming(M: int) -> Tensor:
+    """Hamming's window; see :func:`mindgrad.ops.hamming_window`.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.hamming(3))
+    [0.08 1.   0.08]
+    """
+    return tapers.hamming_window(M, False)
+
+
+def hanning(M: int) -> Tensor:
+    """Hann's window; see :func:`mindgrad.ops.hann_window`.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.hanning(3))
+    [0. 1. 0.]
+    """
+    return tapers.hann_window(M, False)
+
+
+# --- padding ------------------------------------------------------------------------------------------------
+
+
+def pad(arr: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Tensor:
+    """Elements put around a tensor.
+
+    Args:
+        arr: the tensor.
+        pad_width: how many before and behind: one number for all, a pair for all axes, or a pair for each.
+        mode: ``"constant"``, ``"edge"``, ``"reflect"``, ``"symmetric"`` or ``"wrap"``.
+        constant_values: the number for ``"constant"``.
+
+    Raises:
+        ValueError: the mode is another, or the widths do not fit the axes.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.pad([1, 2], 1), np.pad([1, 2, 3], (2, 0), "reflect"))
+    [0 1 2 0] [3 2 1 2 3]
+    """
+    x = tensor(arr, "pad")
+    try:
+        widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2)).tolist()
+    except ValueError:
+        raise ValueError(f"For 'pad', the 'pad_width' {pad_width} does not fit the {x.ndim} axes.") from None
+    if mode not in ("constant", "edge", "reflect", "symmetric", "wrap"):
+        raise ValueError(
+            f"For 'pad', the 'mode' must be 'constant', 'edge', 'reflect', 'symmetric' or 'wrap', but got "
+            f"{mode!r}."
+        )
+    return padding.padded(
+        x, [tuple(pair) for pair in widths], mode, constant_values if mode == "constant" else None
+    )
+
+
+# --- random numbers -----------------------------------------------------------------------------------------
+
+
+def rand(*shape: int, dtype: Any = float32) -> Tensor:
+    """Uniform random numbers from 0 to 1.
+
+    >>> import mindgrad.numpy as np
+    >>> np.rand(2, 3).shape
+    (2, 3)
+    """
+    return random.rand(*shape, dtype=as_dtype(dtype))
+
+
+def randn(*shape: int, dtype: Any = float32) -> Tensor:
+    """Normal random numbers of mean 0 and variance 1.
+
+    >>> import mindgrad.numpy as np
+    >>> np.randn(2, 3).shape
+    (2, 3)
+    """
+    return random.randn(*shape, dtype=as_dtype(dtype))
+
+
+def randint(minval: int, maxval: int | None = None, shape: Any = None, dtype: Any = int32) -> Tensor:
+    """Random integers from ``minval`` up to and without ``maxval``; with one bound from 0 up to it.
+
+    >>> import mindgrad.numpy as np
+    >>> bool((np.randint(3, 5, (4,)) >= 3).all())
+    True
+    """
+    low, high = (0, minval) if maxval is None else (minval, maxval)
+    size = () if shape is None else sizes(shape, "randint", "shape", least=0)
+    bounds = [whole_number(n, "randint", name) for n, name in ((low, "minval"), (high, "maxval"))]
+    return converted(random.randint(bounds[0], bounds[1], size), dtype)

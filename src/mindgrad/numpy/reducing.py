@@ -1,0 +1,388 @@
+"""Arrays summed up: sums, means, extremes, spreads, those without NaN, running ones; and questions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import int32
+from mindgrad.core.tensor import Tensor
+from mindgrad.numpy.given import converted, floating, tensor
+from mindgrad.ops import (
+    arithmetic,
+    comparison,
+    cumulative,
+    extremes,
+    indexing,
+    layout,
+    math,
+    moving,
+    quantiles,
+    reduction,
+    rounding,
+    sequences,
+    statistics,
+    summaries,
+)
+from mindgrad.ops.arguments import axis_in_range
+
+__all__ = [
+    "amax", "amin", "argmax", "argmin", "array_equal", "array_equiv", "average", "count_nonzero", "cumprod",
+    "cumsum", "in1d", "isclose", "isin", "isscalar", "mean", "nancumsum", "nanmax", "nanmean", "nanmin",
+    "nanstd", "nansum", "nanvar", "ptp", "sometrue", "std", "sum", "var",
+]  # fmt: skip
+
+# --- sums and means ---
+
+
+def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None) -> Tensor:
+    """The sum over axes; truth values are counted as Int32.
+
+    Args:
+        a: a tensor or what becomes one.
+        axis: an axis, several, or all with ``None``.
+        dtype: the element type of the result.
+        keepdims: whether these axes stay with size 1.
+        initial: a number that is added.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.sum([[1, 2], [3, 4]], axis=0))
+    [4 6]
+    """
+    x = tensor(a, "sum")
+    wide = int32 if dtype is None and x.dtype.kind == "bool" else dtype
+    found = reduction.sum(converted(x, wide), axis, keepdims)
+    if found.dtype is not x.dtype and wide is None:
+        found = converted(found, x.dtype)
+    return found if initial is None else arithmetic.add(found, initial)
+
+
+def mean(a: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
+    """The mean over axes; of integers as Float32.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.mean([1, 2]))
+    1.5
+    """
+    return reduction.mean(converted(floating(a, "mean"), dtype), axis, keepdims)
+
+
+def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = False) -> Any:
+    """The mean over axes, each element counted by its weight; with ``returned`` also the sum of the weights.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.average([1.0, 2.0], weights=[3.0, 1.0]))
+    1.25
+    """
+    values = floating(x, "average")
+    if weights is None:
+        found = reduction.mean(values, axis)
+        total = arithmetic.true_divide(float(values.size), float(max(found.size, 1)))
+    else:
+        counts = floating(weights, "average")
+        if counts.shape != values.shape and counts.ndim == 1 and axis is not None:
+            place = axis_in_range(axis, values.ndim, "average")
+            counts = layout.reshape(counts, tuple(-1 if k == place else 1 for k in range(values.ndim)))
+        counts = moving.broadcast_to(counts, values.shape)
+        total = reduction.sum(counts, axis)
+        found = arithmetic.true_divide(reduction.sum(arithmetic.mul(values, counts), axis), total)
+    if not returned:
+        return found
+    return found, moving.broadcast_to(converted(total, found.dtype), found.shape)
+
+
+def var(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
+    """The variance over axes, with n − ``ddof`` to divide by.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.var([1.0, 3.0]))
+    1.0
+    """
+    return statistics.var(floating(x, "var"), axis, ddof, keepdims)
+
+
+def std(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
+    """The standard deviation over axes, with n − ``ddof`` to divide by.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.std([1.0, 3.0]))
+    1.0
+    """
+    return statistics.std(floating(x, "std"), axis, ddof, keepdims)
+
+
+def count_nonzero(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """The number of elements over axes that are not 0.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.count_nonzero([0, 1, 2]))
+    2
+    """
+    return reduction.count_nonzero(tensor(x, "count_nonzero"), () if axis is None else axis, keepdims)
+
+
+# --- extremes ---
+
+
+def amax(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Tensor:
+    """The largest element over axes; of equal ones all share the derivative.
+
+    Args:
+        a: a tensor or what becomes one.
+        axis: an axis, several, or all with ``None``.
+        keepdims: whether these axes stay with size 1.
+        initial: the least value of the result.
+        where: which elements take part; ``initial`` must then be given.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.amax([[1, 2], [3, 0]], axis=1))
+    [2 3]
+    """
+    return extremes.amax(
+        tensor(a, "amax"), axis, keepdims, initial=initial, where=None if where is True else where
+    )
+
+
+def amin(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Tensor:
+    """The smallest element over axes; arguments as for :func:`amax`.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.amin([[1, 2], [3, 0]], axis=1))
+    [1 0]
+    """
+    return extremes.amin(
+        tensor(a, "amin"), axis, keepdims, initial=initial, where=None if where is True else where
+    )
+
+
+def argmax(a: Any, axis: int | None = None) -> Tensor:
+    """Where the largest element stands, along an axis or in row-major order.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.argmax([3, 7, 5]))
+    1
+    """
+    return extremes.argmax(tensor(a, "argmax"), axis)
+
+
+def argmin(a: Any, axis: int | None = None) -> Tensor:
+    """Where the smallest element stands, along an axis or in row-major order.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.argmin([3, 7, 1]))
+    2
+    """
+    return extremes.argmin(tensor(a, "argmin"), axis)
+
+
+def ptp(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """The largest less the smallest element over axes.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.ptp([3, 7, 1]))
+    6
+    """
+    return summaries.ptp(tensor(x, "ptp"), axis, keepdims)
+
+
+# --- without NaN ---
+
+
+def nansum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+    """The sum of the elements that are numbers.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.nansum([1.0, np.nan]))
+    1.0
+    """
+    return converted(quantiles.nansum(tensor(a, "nansum"), axis, keepdims), dtype)
+
+
+def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+    """The mean of the elements that are numbers.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.nanmean([1.0, np.nan]))
+    1.0
+    """
+    return converted(quantiles.nanmean(tensor(a, "nanmean"), axis, keepdims), dtype)
+
+
+def nanvar(a: Any, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
+    """The variance of the elements that are numbers.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.nanvar([1.0, 3.0, np.nan]))
+    1.0
+    """
+    x = converted(floating(a, "nanvar"), dtype)
+    there = comparison.logical_not(rounding.isnan(x))
+    apart = arithmetic.sub(x, quantiles.nanmean(x, axis, True))
+    squares = indexing.where(there, math.square(indexing.where(there, apart, 0)), 0)
+    count = reduction.sum(converted(there, x.dtype), axis, keepdims)
+    return arithmetic.true_divide(reduction.sum(squares, axis, keepdims), arithmetic.sub(count, ddof))
+
+
+def nanstd(a: Any, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
+    """The standard deviation of the elements that are numbers.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.nanstd([1.0, 3.0, np.nan]))
+    1.0
+    """
+    return math.sqrt(nanvar(a, axis, dtype, ddof, keepdims))
+
+
+def _without_nan(x: Tensor, name: str, filler: float, function: Any, axis: Any, keepdims: bool) -> Tensor:
+    if not x.dtype.is_float:
+        return function(x, axis, keepdims)
+    missing = rounding.isnan(x)
+    found = function(indexing.where(missing, filler, x), axis, keepdims)
+    return indexing.where(reduction.all(missing, axis, keepdims), np.nan, found)
+
+
+def nanmax(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+    """The largest of the elements that are numbers; NaN where there is none.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.nanmax([1.0, np.nan]))
+    1.0
+    """
+    x = tensor(a, "nanmax")
+    return converted(_without_nan(x, "nanmax", -np.inf, extremes.amax, axis, keepdims), dtype)
+
+
+def nanmin(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+    """The smallest of the elements that are numbers; NaN where there is none.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.nanmin([1.0, np.nan]))
+    1.0
+    """
+    x = tensor(a, "nanmin")
+    return converted(_without_nan(x, "nanmin", np.inf, extremes.amin, axis, keepdims), dtype)
+
+
+# --- running ---
+
+
+def _along(x: Tensor, axis: Any) -> tuple[Tensor, int]:
+    return (layout.ravel(x), 0) if axis is None else (x, axis_in_range(axis, x.ndim, "cumulative"))
+
+
+def cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
+    """The running sum along an axis, or of the flattened tensor.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.cumsum([1, 2, 3]))
+    [1 3 6]
+    """
+    x = tensor(a, "cumsum")
+    wide = int32 if dtype is None and x.dtype.kind == "bool" else dtype
+    return cumulative.cumsum(*_along(converted(x, wide), axis))
+
+
+def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
+    """The running product along an axis, or of the flattened tensor.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.cumprod([1, 2, 3]))
+    [1 2 6]
+    """
+    return cumulative.cumprod(*_along(converted(tensor(a, "cumprod"), dtype), axis))
+
+
+def nancumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
+    """The running sum of the elements that are numbers.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.nancumsum([1.0, np.nan, 2.0]))
+    [1. 1. 3.]
+    """
+    x = tensor(a, "nancumsum")
+    return cumsum(indexing.where(rounding.isnan(x), 0, x) if x.dtype.is_float else x, axis, dtype)
+
+
+# --- questions ---
+
+
+def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
+    """Whether elements are equal up to ``atol + rtol · |b|``.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.isclose([1.0, 2.0], [1.0, 2.1]))
+    [ True False]
+    """
+    return comparison.isclose(tensor(a, "isclose"), tensor(b, "isclose"), rtol, atol, equal_nan)
+
+
+def isin(element: Any, test_elements: Any, invert: bool = False) -> Tensor:
+    """Whether each element is among ``test_elements``.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.isin([1, 2], [2, 3]))
+    [False  True]
+    """
+    return sequences.isin(tensor(element, "isin"), tensor(test_elements, "isin"), invert=invert)
+
+
+def in1d(ar1: Any, ar2: Any, invert: bool = False) -> Tensor:
+    """:func:`isin` of the flattened tensor.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.in1d([[1], [2]], [2, 3]))
+    [False  True]
+    """
+    return isin(layout.ravel(tensor(ar1, "in1d")), ar2, invert)
+
+
+def isscalar(element: Any) -> bool:
+    """Whether it is a number or a text.
+
+    >>> import mindgrad.numpy as np
+    >>> np.isscalar(3), np.isscalar([3])
+    (True, False)
+    """
+    return isinstance(element, (bool, int, float, complex, str, np.generic))
+
+
+def sometrue(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """Whether an element over axes is true.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.sometrue([False, True]))
+    True
+    """
+    return reduction.any(tensor(x, "sometrue"), axis, keepdims)
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+    """Whether two tensors have one shape and the same elements.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.array_equal([1, 2], [1, 2]), np.array_equal([1], [1, 1]))
+    True False
+    """
+    x, y = tensor(a1, "array_equal"), tensor(a2, "array_equal")
+    if x.shape != y.shape:
+        return Tensor(False)
+    same = comparison.equal(x, y)
+    if equal_nan:
+        same = comparison.logical_or(same, comparison.logical_and(rounding.isnan(x), rounding.isnan(y)))
+    return reduction.all(same)
+
+
+def array_equiv(a1: Any, a2: Any) -> Any:
+    """Whether one of two tensors broadcasts to the other, and they have the same elements then.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.array_equiv([1, 1], 1))
+    True
+    """
+    x, y = tensor(a1, "array_equiv"), tensor(a2, "array_equiv")
+    try:
+        np.broadcast_shapes(x.shape, y.shape)
+    except ValueError:
+        return Tensor(False)
+    return reduction.all(comparison.equal(x, y))
