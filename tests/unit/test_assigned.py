@@ -8,6 +8,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
+from mindgrad.functional import cache
 
 
 def plain(value):
@@ -563,3 +564,22 @@ def test_tensors_that_must_be_known_stay_constants():
         return ms.jit(lambda x: ops.ones((int(size),), ms.float32) * x)(Tensor(1.0))
 
     assert [step(k).shape for k in (1, 2, 3, 2)] == [(1,), (2,), (3,), (2,)]
+
+
+def test_cells_that_are_made_for_every_call_are_noticed(capsys, monkeypatch):
+    monkeypatch.setattr(cache, "_PATIENCE_WITH_SEVERAL", 3)
+
+    class Scaled(nn.Cell):
+        def __init__(self, inner):
+            super().__init__()
+            self.inner = inner
+
+        def construct(self, x):
+            return self.inner(x) * 2
+
+    kept = Last()
+    for _ in range(5):
+        ms.jit(Scaled(kept))(Tensor(1.0))
+    said = capsys.readouterr().err
+    assert said.count("was compiled for 3 objects") == 1
+    assert "make the Cell" in said

@@ -100,6 +100,8 @@ class History:
         self.misses += 1
         if change is None:
             self.reasons.append(f"{self.name}: first call")
+            if not all(isinstance(each, types.CodeType) for each in self.key):
+                self._note_first_call()
             return
         self.reasons.append(f"{self.name}: {change.text}")
         # several functions of one ``def`` that are called again and again are meant to be several
@@ -124,6 +126,20 @@ class History:
         else:
             warn_user(text)
 
+    def _note_first_call(self) -> None:
+        """Warn of Cells and objects that are made anew for every call: their programs are not found again."""
+        with _lock:
+            latest = _first_calls.setdefault(self.name, collections.deque(maxlen=_PATIENCE_WITH_SEVERAL))
+            latest.append(self)
+            if len(latest) < _PATIENCE_WITH_SEVERAL or any(each.hits or each._warned for each in latest):
+                return
+        self._warned = True
+        sys.stderr.write(
+            f"mindgrad: {self.name} was compiled for {len(latest)} objects, and none of them was called a "
+            f"second time. A program is kept for the Cell that it was compiled for: make the Cell, or the "
+            f"gradient function of it, once, outside of the loop.\n"
+        )
+
     @property
     def size(self) -> int:
         """How many programs are kept."""
@@ -141,6 +157,8 @@ _lock = threading.Lock()
 _functions: weakref.WeakSet[Any] = weakref.WeakSet()
 _histories: weakref.WeakValueDictionary[Any, History] = weakref.WeakValueDictionary()
 _all_histories: weakref.WeakSet[History] = weakref.WeakSet()
+#: the latest functions of objects that were compiled for the first time, by their names
+_first_calls: dict[str, collections.deque[History]] = {}
 #: programs by the codes of their functions; those that belong to no Parameter or Cell
 _programs: dict[tuple[Any, ...], list[weakref.ref[Any]]] = {}
 #: with more keys than this, those whose programs are gone are deleted
@@ -321,6 +339,7 @@ def clear_cache() -> None:
         _without_owner.clear()
         _owners.clear()
         _functions.clear()
+        _first_calls.clear()
     for keeper in owners:
         keeper.programs.clear()
     for each in functions:

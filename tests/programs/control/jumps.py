@@ -453,3 +453,18 @@ def jumps_through_three_levels(x, n):
             if x > 1.55 and i == 1:
                 break
     return x**3
+
+
+@program(
+    (0.6, integer(3)), (0.6, integer(0)), (0.6, integer(12)),
+    reference=lambda x, n: (x + 1.0) ** 2 + (n > 4) * x,
+)  # fmt: skip
+def a_variable_that_only_exits_define(x, n):
+    """Every way out of the loop defines y, which has no value when the loop begins."""
+    for k in range(n):
+        if k == 4:
+            y = (x + 1.0) ** 2 + x
+            break
+    else:
+        y = (x + 1.0) ** 2
+    return y

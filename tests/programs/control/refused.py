@@ -16,22 +16,6 @@ def a_function_chosen_by_a_tensor(x, y):
 
 
 @program(
-    (0.6, integer(3)), (0.6, integer(0)), (0.6, integer(12)),
-    reference=lambda x, n: (x + 1.0) ** 2 + (n > 4) * x,
-    refused=r"variable 'y' has no value(.|\n)*return y",
-)  # fmt: skip
-def a_variable_that_only_exits_define(x, n):
-    """Every way out of the loop defines y, yet it has no value when the loop begins."""
-    for k in range(n):
-        if k == 4:
-            y = (x + 1.0) ** 2 + x
-            break
-    else:
-        y = (x + 1.0) ** 2
-    return y
-
-
-@program(
     (0.4,), (-0.4,),
     reference=lambda x: x * 2 if x > 0 else x**3,
     refused=r"variable 'y' has no value(.|\n)*return y",
