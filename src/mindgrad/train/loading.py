@@ -134,7 +134,10 @@ def _fits(given: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
 
 
 def _prefix(missing: list[Parameter], unused: set[str]) -> str | None:
-    """What stands before most of the missing names in the checkpoint; None if two prefixes do equally."""
+    """What stands before most of the missing names in the checkpoint; None if two prefixes do equally.
+
+    A file of an optimiser has ``net.weight`` and ``moment1.net.weight``: of these it is ``net.``.
+    """
     names = {f".{each.name}" for each in missing}
     serves: dict[str, int] = {}
     for name in unused:
@@ -143,8 +146,8 @@ def _prefix(missing: list[Parameter], unused: set[str]) -> str | None:
                 prefix = name[: dot + 1]
                 serves[prefix] = serves.get(prefix, 0) + 1
     most = max(serves.values(), default=0)
-    best = [prefix for prefix, number in serves.items() if number == most]
-    return best[0] if len(best) == 1 else None
+    best = sorted((prefix for prefix, number in serves.items() if number == most), key=len)
+    return best[0] if best and all(each.endswith(f".{best[0]}") for each in best[1:]) else None
 
 
 def _all_that_is_wrong(net: Cell, wrong: list[str], missing: list[str], unused: list[str]) -> str:

@@ -54,7 +54,7 @@ def _to_disk(path: Path) -> None:
     """Wait until what was written is on the disk."""
     if path.is_dir() and os.name == "nt":
         return  # folders cannot be opened there
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
         os.fsync(descriptor)
     finally:
