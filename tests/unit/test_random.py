@@ -17,7 +17,7 @@ MODES = [ms.PYNATIVE_MODE, ms.GRAPH_MODE]
 @pytest.fixture(autouse=True)
 def restored():
     yield
-    ms.set_context(mode=ms.PYNATIVE_MODE)
+    ms.set_context(mode=ms.PYNATIVE_MODE, checkpoint_slots=1024)
 
 
 def arrays(found):
@@ -465,6 +465,24 @@ def test_gradients_pass_through_noise_and_see_the_same_numbers():
         assert not np.allclose(again, found)
         ms.set_seed(4)
         assert np.isclose(second(*at).item(), curvature, rtol=1e-4)
+
+
+def test_a_gradient_that_runs_trips_again_sees_their_numbers():
+    def walked(x, trips):
+        i = Tensor(0)
+        while i < trips:
+            x = x * (0.5 + ops.rand(3, dtype=ms.float64))
+            i = i + 1
+        return x.sum()
+
+    x, found = Tensor([1.0, 2.0, 3.0], ms.float64), []
+    ms.set_context(checkpoint_slots=4)
+    for mode in MODES:
+        ms.set_context(mode=mode)
+        ms.set_seed(4)
+        found.append(ms.grad(walked)(x, Tensor(70)).asnumpy())
+        assert RANDOM_STATE.asnumpy()[4] == 70
+    assert np.allclose(found[0], found[1], rtol=1e-10)
 
 
 def test_gamma_has_the_derivative_of_its_rate_and_warns_of_its_order():

@@ -7,6 +7,7 @@ Random ones draw from NumPy's global generator, which ``mindgrad.set_seed`` seed
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -42,8 +43,8 @@ def named(name: str) -> type[Initializer] | None:
 
 
 def names() -> list[str]:
-    """All names, in lower case and without underscores."""
-    return sorted(_NAMED)
+    """The names of the classes as programs write them: ``xavier_uniform``."""
+    return sorted({re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower() for kind in _NAMED.values()})
 
 
 def _assignment(arr: np.ndarray, num: Any) -> None:
