@@ -2,6 +2,7 @@
 
 from mindgrad.nn.layer import (
     activation,
+    attention,
     basic,
     container,
     conv,
@@ -13,8 +14,10 @@ from mindgrad.nn.layer import (
     pooling,
     rnn_cells,
     rnns,
+    transformer,
 )
 from mindgrad.nn.layer.activation import *  # noqa: F403
+from mindgrad.nn.layer.attention import *  # noqa: F403
 from mindgrad.nn.layer.basic import *  # noqa: F403
 from mindgrad.nn.layer.container import *  # noqa: F403
 from mindgrad.nn.layer.conv import *  # noqa: F403
@@ -26,9 +29,11 @@ from mindgrad.nn.layer.normalization import *  # noqa: F403
 from mindgrad.nn.layer.pooling import *  # noqa: F403
 from mindgrad.nn.layer.rnn_cells import *  # noqa: F403
 from mindgrad.nn.layer.rnns import *  # noqa: F403
+from mindgrad.nn.layer.transformer import *  # noqa: F403
 
 __all__: list[str] = []
 __all__ += activation.__all__
+__all__ += attention.__all__
 __all__ += basic.__all__
 __all__ += container.__all__
 __all__ += conv.__all__
@@ -40,3 +45,4 @@ __all__ += normalization.__all__
 __all__ += pooling.__all__
 __all__ += rnn_cells.__all__
 __all__ += rnns.__all__
+__all__ += transformer.__all__

@@ -1,0 +1,338 @@
+"""The encoder and decoder of the transformer (Vaswani et al., 2017)."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from mindgrad.core.dtype import float32
+from mindgrad.core.tensor import Tensor
+from mindgrad.nn.cell import Cell
+from mindgrad.nn.container import CellList
+from mindgrad.nn.layer.activation import get_activation
+from mindgrad.nn.layer.attention import MultiheadAttention
+from mindgrad.nn.layer.basic import Dense
+from mindgrad.nn.layer.dropout import Dropout
+from mindgrad.nn.layer.normalization import LayerNorm
+from mindgrad.ops import arithmetic
+from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.operands import operand
+from mindgrad.ops.reduction import flag
+
+__all__ = [
+    "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
+    "TransformerEncoderLayer",
+]  # fmt: skip
+
+
+def _called(activation: Any, owner: str) -> Any:
+    found = get_activation(activation, owner) if isinstance(activation, str) else activation
+    if not callable(found):
+        raise TypeError(
+            f"For '{owner}', the 'activation' must be a string, Cell or function, but got {activation!r}."
+        )
+    return found
+
+
+class _Block(Cell):
+    """What the layers of encoder and decoder share: two dense layers, and how parts are added up."""
+
+    norm_first = False
+
+    def _prepare(self, d_model: int, feedforward: int, dropout: float, activation: Any, dtype: Any) -> None:
+        self.linear1 = Dense(d_model, feedforward, dtype=dtype)
+        self.dropout = Dropout(p=dropout)
+        self.linear2 = Dense(feedforward, d_model, dtype=dtype)
+        self.activation = _called(activation, type(self).__name__)
+
+    def _feedforward(self, x: Tensor) -> Tensor:
+        return self.linear2(self.dropout(self.activation(self.linear1(x))))
+
+    def _added(self, x: Tensor, norm: Cell, dropout: Cell, part: Any) -> Tensor:
+        """x + part(norm(x)), or norm(x + part(x))."""
+        if self.norm_first:
+            return arithmetic.add(x, dropout(part(norm(x))))
+        return norm(arithmetic.add(x, dropout(part(x))))
+
+
+class TransformerEncoderLayer(_Block):
+    """Self-attention and two dense layers, each added to its input and normalised.
+
+    Args:
+        d_model: the size of elements.
+        nhead: the number of heads of the attention.
+        dim_feedforward: the size between the dense layers.
+        dropout: the share that is dropped in training.
+        activation: the name of an activation function, or a Cell or function, between the dense layers.
+        layer_norm_eps: what the normalisation adds to the variance.
+        batch_first: whether the batch is the first axis.
+        norm_first: whether parts are normalised before they are computed, and not after.
+        dtype: the element type of the Parameters.
+
+    Inputs:
+        src: a tensor of shape (length, batch, d_model).
+        src_mask, src_key_padding_mask: as for :class:`MultiheadAttention`.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: an argument is out of range, or an input has another shape.
+
+    >>> from mindgrad import nn, ops
+    >>> print(nn.TransformerEncoderLayer(4, 2, 8)(ops.ones((3, 5, 4))).shape)
+    (3, 5, 4)
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Any = "relu",
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        dtype: Any = float32,
+    ) -> None:
+        super().__init__()
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, dtype=dtype)
+        self._prepare(d_model, dim_feedforward, dropout, activation, dtype)
+        self.norm_first = flag(norm_first, type(self).__name__, "norm_first")
+        self.norm1 = LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype)
+        self.norm2 = LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype)
+        self.dropout1 = Dropout(p=dropout)
+        self.dropout2 = Dropout(p=dropout)
+
+    def construct(self, src: Any, src_mask: Any = None, src_key_padding_mask: Any = None) -> Tensor:
+        """See the class."""
+        x = self._added(
+            operand(src, type(self).__name__), self.norm1, self.dropout1,
+            lambda x: self.self_attn(x, x, x, src_key_padding_mask, False, src_mask)[0],
+        )  # fmt: skip
+        return self._added(x, self.norm2, self.dropout2, self._feedforward)
+
+
+class TransformerDecoderLayer(_Block):
+    """Self-attention, attention to a memory and two dense layers, each added to its input and normalised.
+
+    Args:
+        d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, dtype:
+            as for :class:`TransformerEncoderLayer`.
+
+    Inputs:
+        tgt: a tensor of shape (length, batch, d_model).
+        memory: the result of the encoder.
+        tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask: masks of the two
+            attentions, as for :class:`MultiheadAttention`.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: an argument is out of range, or an input has another shape.
+
+    >>> from mindgrad import nn, ops
+    >>> print(nn.TransformerDecoderLayer(4, 2, 8)(ops.ones((3, 5, 4)), ops.ones((7, 5, 4))).shape)
+    (3, 5, 4)
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Any = "relu",
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        dtype: Any = float32,
+    ) -> None:
+        super().__init__()
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, dtype=dtype)
+        self.multihead_attn = MultiheadAttention(
+            d_model, nhead, dropout, batch_first=batch_first, dtype=dtype
+        )
+        self._prepare(d_model, dim_feedforward, dropout, activation, dtype)
+        self.norm_first = flag(norm_first, type(self).__name__, "norm_first")
+        self.norm1 = LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype)
+        self.norm2 = LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype)
+        self.norm3 = LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype)
+        self.dropout1 = Dropout(p=dropout)
+        self.dropout2 = Dropout(p=dropout)
+        self.dropout3 = Dropout(p=dropout)
+
+    def construct(
+        self,
+        tgt: Any,
+        memory: Any,
+        tgt_mask: Any = None,
+        memory_mask: Any = None,
+        tgt_key_padding_mask: Any = None,
+        memory_key_padding_mask: Any = None,
+    ) -> Tensor:
+        """See the class."""
+        x = self._added(
+            operand(tgt, type(self).__name__), self.norm1, self.dropout1,
+            lambda x: self.self_attn(x, x, x, tgt_key_padding_mask, False, tgt_mask)[0],
+        )  # fmt: skip
+        x = self._added(
+            x, self.norm2, self.dropout2,
+            lambda x: self.multihead_attn(x, memory, memory, memory_key_padding_mask, False, memory_mask)[0],
+        )  # fmt: skip
+        return self._added(x, self.norm3, self.dropout3, self._feedforward)
+
+
+def _copies(owner: str, layer: Any, num_layers: Any, kind: type) -> CellList:
+    if not isinstance(layer, kind):
+        raise TypeError(
+            f"For '{owner}', the layer must be a {kind.__name__}, but got {type(layer).__name__}."
+        )
+    return CellList([copy.deepcopy(layer) for _ in range(whole_number(num_layers, owner, "num_layers", 1))])
+
+
+class TransformerEncoder(Cell):
+    """Several copies of a :class:`TransformerEncoderLayer`, one after the other.
+
+    Args:
+        encoder_layer: the layer; copies of it are made, with the same initial values.
+        num_layers: how many.
+        norm: a Cell that is applied at the end, or ``None``.
+
+    Inputs:
+        As for the layer.
+
+    Raises:
+        TypeError: ``encoder_layer`` is none.
+        ValueError: ``num_layers`` is not positive, or an input has another shape.
+
+    >>> from mindgrad import nn, ops
+    >>> net = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8), 2)
+    >>> print(net(ops.ones((3, 5, 4))).shape)
+    (3, 5, 4)
+    """
+
+    def __init__(self, encoder_layer: Any, num_layers: int, norm: Cell | None = None) -> None:
+        super().__init__()
+        self.layers = _copies("TransformerEncoder", encoder_layer, num_layers, TransformerEncoderLayer)
+        self.num_layers = num_layers
+        self.norm = norm
+
+    def construct(self, src: Any, src_mask: Any = None, src_key_padding_mask: Any = None) -> Tensor:
+        """See the class."""
+        x = src
+        for layer in self.layers:
+            x = layer(x, src_mask, src_key_padding_mask)
+        return x if self.norm is None else self.norm(x)
+
+
+class TransformerDecoder(Cell):
+    """Several copies of a :class:`TransformerDecoderLayer`, one after the other.
+
+    Args:
+        decoder_layer: the layer; copies of it are made, with the same initial values.
+        num_layers: how many.
+        norm: a Cell that is applied at the end, or ``None``.
+
+    Inputs:
+        As for the layer.
+
+    Raises:
+        TypeError: ``decoder_layer`` is none.
+        ValueError: ``num_layers`` is not positive, or an input has another shape.
+
+    >>> from mindgrad import nn, ops
+    >>> net = nn.TransformerDecoder(nn.TransformerDecoderLayer(4, 2, 8), 2)
+    >>> print(net(ops.ones((3, 5, 4)), ops.ones((7, 5, 4))).shape)
+    (3, 5, 4)
+    """
+
+    def __init__(self, decoder_layer: Any, num_layers: int, norm: Cell | None = None) -> None:
+        super().__init__()
+        self.layers = _copies("TransformerDecoder", decoder_layer, num_layers, TransformerDecoderLayer)
+        self.num_layers = num_layers
+        self.norm = norm
+
+    def construct(self, tgt: Any, memory: Any, *masks: Any, **named_masks: Any) -> Tensor:
+        """See the class."""
+        x = tgt
+        for layer in self.layers:
+            x = layer(x, memory, *masks, **named_masks)
+        return x if self.norm is None else self.norm(x)
+
+
+class Transformer(Cell):
+    """An encoder, and a decoder that attends to its result.
+
+    Args:
+        d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, dtype:
+            as for :class:`TransformerEncoderLayer`.
+        num_encoder_layers, num_decoder_layers: how many layers each has.
+        custom_encoder, custom_decoder: Cells to use in their place.
+
+    Inputs:
+        src, tgt: tensors of shape (length, batch, d_model).
+        src_mask, tgt_mask, memory_mask, src_key_padding_mask, tgt_key_padding_mask,
+        memory_key_padding_mask: masks, as for :class:`MultiheadAttention`.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: an argument is out of range, or an input has another shape.
+
+    >>> from mindgrad import nn, ops
+    >>> net = nn.Transformer(4, 2, 1, 1, 8)
+    >>> print(net(ops.ones((7, 5, 4)), ops.ones((3, 5, 4))).shape)
+    (3, 5, 4)
+    """
+
+    def __init__(
+        self,
+        d_model: int = 512,
+        nhead: int = 8,
+        num_encoder_layers: int = 6,
+        num_decoder_layers: int = 6,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Any = "relu",
+        custom_encoder: Cell | None = None,
+        custom_decoder: Cell | None = None,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        dtype: Any = float32,
+    ) -> None:
+        super().__init__()
+        of_layer = (
+            d_model,
+            nhead,
+            dim_feedforward,
+            dropout,
+            activation,
+            layer_norm_eps,
+            batch_first,
+            norm_first,
+        )
+
+        def norm() -> Cell:
+            return LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype)
+
+        if custom_encoder is None:
+            layer = TransformerEncoderLayer(*of_layer, dtype=dtype)
+            custom_encoder = TransformerEncoder(layer, num_encoder_layers, norm())
+        if custom_decoder is None:
+            of_decoder = TransformerDecoderLayer(*of_layer, dtype=dtype)
+            custom_decoder = TransformerDecoder(of_decoder, num_decoder_layers, norm())
+        self.encoder, self.decoder = custom_encoder, custom_decoder
+
+    def construct(
+        self,
+        src: Any,
+        tgt: Any,
+        src_mask: Any = None,
+        tgt_mask: Any = None,
+        memory_mask: Any = None,
+        src_key_padding_mask: Any = None,
+        tgt_key_padding_mask: Any = None,
+        memory_key_padding_mask: Any = None,
+    ) -> Tensor:
+        """See the class."""
+        memory = self.encoder(src, src_mask, src_key_padding_mask)
+        return self.decoder(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
