@@ -245,3 +245,24 @@ def lists_of_lists(m):
         rows[1][0] = 1.0 + 0 * m[0, 0]
     rows[0] = [each**2 for each in rows[0]]
     return ops.stack([ops.stack(row) for row in rows])
+
+
+class Bracket:
+    def __init__(self, low, high):
+        self.low, self.high = low, high
+
+
+@program(
+    (0.4,), (-1.4,),
+    reference=lambda x: 2**0.5 * x,
+)  # fmt: skip
+class AnObjectThatALoopChanges(nn.Cell):
+    def construct(self, x):
+        bracket = Bracket(x * 0, x * 0 + 2)
+        while bracket.high - bracket.low > 1e-12:
+            middle = (bracket.low + bracket.high) / 2
+            if middle * middle > 2.0:
+                bracket.high = middle
+            else:
+                bracket.low = middle
+        return bracket.low * x

@@ -1,6 +1,6 @@
 """Programs that run eagerly and that graph mode refuses: what it says, and where."""
 
-from mindgrad import nn, ops
+from mindgrad import ops
 from tests.programs.control.program import integer, program
 
 
@@ -53,28 +53,6 @@ def a_list_that_grows_in_a_branch(x):
     if x > 0:
         row.append(x)
     return sum(row)
-
-
-class Bracket:
-    def __init__(self, low, high):
-        self.low, self.high = low, high
-
-
-@program(
-    (0.4,), (-1.4,),
-    reference=lambda x: 2**0.5 * x,
-    refused=r"attribute '(low|high)' of Bracket is assigned(.|\n)*bracket.(low|high) = middle",
-)  # fmt: skip
-class AnObjectThatALoopChanges(nn.Cell):
-    def construct(self, x):
-        bracket = Bracket(x * 0, x * 0 + 2)
-        while bracket.high - bracket.low > 1e-12:
-            middle = (bracket.low + bracket.high) / 2
-            if middle * middle > 2.0:
-                bracket.high = middle
-            else:
-                bracket.low = middle
-        return bracket.low * x
 
 
 @program(
