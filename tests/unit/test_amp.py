@@ -119,6 +119,8 @@ def test_a_fixed_scale():
     for _ in range(3):
         assert float(step(ms.Tensor(X), ms.Tensor(3 * X))) == float(other(ms.Tensor(X), ms.Tensor(3 * X)))
     np.testing.assert_allclose(net.slope.asnumpy(), plain.slope.asnumpy(), rtol=1e-6)
+    with pytest.warns(UserWarning, match=r"give it loss_scale=256\.0"):
+        amp.build_train_network(net, nn.SGD(net.trainable_params()), squared, loss_scale_manager=manager)
     dropping = ms.FixedLossScaleManager(256.0)
     step = amp.build_train_network(net, nn.SGD(net.trainable_params()), squared, loss_scale_manager=dropping)
     assert isinstance(step, nn.TrainOneStepWithLossScaleCell)

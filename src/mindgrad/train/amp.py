@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad import ops
+from mindgrad._base.location import warn_user
 from mindgrad._base.tree import map_leaves
 from mindgrad.common.dtype import bfloat16, float16, float32
 from mindgrad.core.tensor import Tensor
@@ -251,5 +252,15 @@ def build_train_network(
         if update is not None:
             step = TrainOneStepWithLossScaleCell(with_loss, optimizer, update)
         else:
+            _warn_of_scale(optimizer, manager.get_loss_scale())
             step = TrainOneStepCell(with_loss, optimizer, manager.get_loss_scale())
     return step.set_train()
+
+
+def _warn_of_scale(optimizer: Any, scale: float) -> None:
+    divided = getattr(optimizer, "loss_scale", scale)
+    if divided != scale:
+        warn_user(
+            f"the loss is multiplied with {scale}, but the optimiser divides gradients by {divided}: give it "
+            f"loss_scale={scale}, or use FixedLossScaleManager({scale}, drop_overflow_update=True)."
+        )
