@@ -144,7 +144,7 @@ def fit(net, positions, energies, forces, steps, batch):
     def loss(positions, energies, forces):
         of_energy = ((net(positions) - energies) / ATOMS) ** 2
         of_forces = (pull(positions) - forces) ** 2
-        return 100 * of_energy.mean() + of_forces.mean()
+        return 10 * of_energy.mean() + of_forces.mean()
 
     value_and_gradient = ms.value_and_grad(loss, None, optimiser.parameters)
 
