@@ -430,3 +430,34 @@ def test_layers_compute_in_the_type_of_to_float():
 def test_refusals(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_operators_of_older_programs():
+    x = Tensor(RNG.normal(size=(2, 3, 5, 4)))
+    same = [
+        (ops.MaxPool(2, 2, "SAME")(x), nn.MaxPool2d(2, 2, "same")(x)),
+        (ops.AvgPool(3, 2, "SAME")(x), nn.AvgPool2d(3, 2, "same")(x)),
+        (ops.AdaptiveAvgPool2D((3, None))(x), nn.AdaptiveAvgPool2d((3, None))(x)),
+        (ops.AdaptiveMaxPool2D(2)(x)[0], nn.AdaptiveMaxPool2d(2)(x)),
+    ]
+    volume = Tensor(RNG.normal(size=(1, 2, 4, 4, 4)))
+    same += [
+        (ops.MaxPool3D(2, 2)(volume), nn.MaxPool3d(2, 2)(volume)),
+        (ops.AvgPool3D(2, 2, "pad", 1)(volume), nn.AvgPool3d(2, 2, "pad", 1)(volume)),
+    ]
+    w, b = Tensor(RNG.normal(size=4)), Tensor(RNG.normal(size=4))
+    y, mean, variance = ops.LayerNorm(3, 3, 1e-5)(x, w, b)
+    same.append((y, ops.layer_norm(x, (4,), w, b)))
+    np.testing.assert_allclose(mean.asnumpy()[..., 0], x.asnumpy().mean(-1))
+    np.testing.assert_allclose(variance.asnumpy()[..., 0], x.asnumpy().var(-1))
+    channels = [Tensor(RNG.uniform(0.5, 1, 3)) for _ in range(4)]
+    scale, shift, moving_mean, moving_variance = channels
+    same.append(
+        (ops.BatchNorm()(x, *channels)[0], ops.batch_norm(x, moving_mean, moving_variance, scale, shift))
+    )
+    found = ops.BatchNorm(True)(x, *channels)
+    np.testing.assert_allclose(found[1].asnumpy(), x.asnumpy().mean((0, 2, 3)))
+    for a, b in same:
+        np.testing.assert_array_equal(a.asnumpy(), b.asnumpy())
+    with pytest.raises(ValueError, match="'data_format' must be 'NCHW', but got 'NHWC'"):
+        ops.MaxPool(data_format="NHWC")(x)
