@@ -109,6 +109,10 @@ class PlainRuntime:
                 raise AssertionError
             raise AssertionError(message())
 
+    def consumed(self, function, items, test, element, is_list, *rest):
+        made = (element(None, x) for x in items if test is None or test(None, x))
+        return self.call(function)(list(made) if is_list else made, *rest)
+
     def made(self, container):
         return container
 

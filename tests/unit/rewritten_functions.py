@@ -841,6 +841,15 @@ def docstring_only(n):
     """Nothing else."""
 
 
+@case((0,), (5,))
+def consumed_comprehensions(n):
+    total = sum(k * k for k in range(n) if k % 2 if k > 1) + sum([k for k in range(n)], start := 10)
+    firsts = [any(k == m for k in (1, 2)) for m in range(n)]
+    texts = all(text and text.strip() for text in ("a", " " * n))
+    mixed = sum((a * b for a in range(n) for b in range(a)), 0) + sum(k for k, _ in enumerate(range(n)))
+    return total, start, firsts, texts, mixed, sum(x for x in [0.1] * 10), max(k for k in range(n + 1))
+
+
 # -- methods ---------------------------------------------------------------------------------------
 
 

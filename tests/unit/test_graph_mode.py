@@ -3,6 +3,7 @@
 That values and derivatives are right is shown by tests/programs/test_control_corpus.py.
 """
 
+import itertools
 import traceback
 
 import numpy as np
@@ -182,6 +183,35 @@ def test_names_that_only_the_exits_of_a_loop_define(function):
             want, want_slope = function(given[0], n), ms.grad(function)(given[0], n)
             np.testing.assert_allclose(compiled(*given).asnumpy(), want.asnumpy(), rtol=1e-6)
             np.testing.assert_allclose(slope(*given).asnumpy(), want_slope.asnumpy(), rtol=1e-5)
+
+
+# -- comprehensions ----------------------------------------------------------------------------------
+
+
+def filtered(v):
+    some = sum(t * t for t in v if t > 0) + sum([ops.sin(t) for t in v if t > 0 if t < 2.5], 1.5)
+    if any(t * 2 > 3 for t in v if t < 2.5) and all(t > 0 for t in v if t > -0.5):
+        some = some * 2
+    return some * (1 if any(k > 5 for k in itertools.count()) else 2) * sum(k for k in range(9) if k % 2)
+
+
+def test_sums_and_truths_of_filtered_comprehensions():
+    compiled, slope = ms.jit(filtered), ms.grad(ms.jit(filtered))
+    for numbers in ([0.5, -1.0, 2.0, 3.0], [-1.0, -0.2, 2.0, 3.0]):
+        v = Tensor(numbers)
+        np.testing.assert_allclose(compiled(v).asnumpy(), filtered(v).asnumpy(), rtol=1e-6)
+        np.testing.assert_allclose(slope(v).asnumpy(), ms.grad(filtered)(v).asnumpy(), rtol=1e-6)
+
+
+def test_a_long_sum_is_one_scan():
+    v = Tensor(np.linspace(-1, 1, 300).astype(np.float32))
+    for f in (
+        lambda x: sum(ops.sin(t) * t for t in x),
+        lambda x: sum([ops.sin(t) for t in x if t > 0]),
+        lambda x: sum(ops.sin(x * k) for k in range(400)),
+        lambda x: x * all(t * t > -1 for t in x),
+    ):
+        assert len(trace(f, v)) < 10
 
 
 # -- numbers ----------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
+from mindgrad.frontend.comprehensions import CONSUMERS
 from mindgrad.frontend.names import Scope, parameters, within
 from mindgrad.frontend.nodes import PART, at, call, constant, name, runtime, thunk
 
@@ -181,7 +182,7 @@ class Expressions(ast.NodeTransformer):
     # -- calls and containers --------------------------------------------------------------------
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        special = self._special(node)
+        special = self._special(node) or self._consumed(node)
         if special is not None:
             return special
         function = node.func
@@ -203,6 +204,50 @@ class Expressions(ast.NodeTransformer):
             self.needs_locals = True
             return call(name("locals__", node), [], node)
         return None
+
+    def _consumed(self, node: ast.Call) -> ast.expr | None:
+        """``sum``, ``any`` or ``all`` of a comprehension of one ``for`` over a plain variable."""
+        if (
+            not isinstance(node.func, ast.Name)
+            or node.func.id not in CONSUMERS
+            or node.keywords
+            or not node.args
+        ):
+            return None
+        written, *rest = node.args
+        if (
+            not isinstance(written, (ast.GeneratorExp, ast.ListComp))
+            or len(written.generators) != 1
+            or len(rest) > 1
+        ):
+            return None
+        (loop,) = written.generators
+        inside = [written.elt, *loop.ifs]
+        kinds = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.Lambda)
+        if loop.is_async or not isinstance(loop.target, ast.Name) or isinstance(rest[:1], ast.Starred):
+            return None
+        if any(isinstance(each, kinds) for part in inside for each in ast.walk(part)):
+            return None
+        items = self.visit(loop.iter)
+        tests = loop.ifs
+        test: ast.expr = constant(None, written)
+        if tests:
+            joined = (
+                tests[0] if len(tests) == 1 else at(ast.BoolOp(ast.And(), tests), tests[0], until=tests[-1])
+            )
+            test = self._of_item(joined, loop.target.id)
+        element = self._of_item(written.elt, loop.target.id)
+        is_list = constant(isinstance(written, ast.ListComp), written)
+        args = [node.func, items, test, element, is_list, *map(self.visit, rest)]
+        return runtime("consumed", args, node)
+
+    def _of_item(self, value: ast.expr, variable: str) -> ast.expr:
+        """A lambda that evaluates ``value`` for one item."""
+        before, self._part = self._part, True
+        body = self.visit(value)
+        self._part = before
+        arguments = [at(ast.arg(each), value) for each in (PART, variable)]
+        return at(ast.Lambda(ast.arguments([], arguments, None, [], [], None, []), body), value)
 
     def _made(self, node: ast.AST) -> ast.AST:
         self.generic_visit(node)

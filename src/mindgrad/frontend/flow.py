@@ -21,7 +21,7 @@ from mindgrad.core.graph import Constant, Equation
 from mindgrad.core.primitive import REGISTRY
 from mindgrad.core.scope import GraphScope, apply, as_it_is, innermost
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import builtins, convert, ownership, state
+from mindgrad.frontend import builtins, comprehensions, convert, ownership, state
 from mindgrad.frontend.branches import branch
 from mindgrad.frontend.loops import loop, scanned
 from mindgrad.frontend.variables import UNDEFINED, State, is_symbolic
@@ -328,6 +328,10 @@ class Runtime:
         """``del owner[key]``."""
         ownership.may_change(owner, "del")
         del owner[key]
+
+    def consumed(self, function: Any, items: Any, test: Any, element: Any, is_list: bool, *rest: Any) -> Any:
+        """``function((element(x) for x in items if test(x)), *rest)``."""
+        return comprehensions.consumed(self, function, items, test, element, is_list, rest)
 
     def made(self, container: Any) -> Any:
         """Note that ``container`` was made here, so that the body being traced may change it."""

@@ -211,7 +211,7 @@ def alike(before: Any, now: Any) -> bool:
                 return False
             differs = differs or type(one) is _OfType or not same(one, other)
         elif type(other) is tuple and (type(one) is tuple or (type(one) is Snapshot and one.kind is tuple)):
-            parts = one if type(one) is tuple else one.parts
+            parts = one.parts if isinstance(one, Snapshot) else one
             if len(parts) != len(other):
                 return False
             waiting.extend(zip(parts, other, strict=True))
