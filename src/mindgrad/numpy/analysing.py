@@ -212,8 +212,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
     if edges.size < 2:
         return rising
     flipped = moving.flip(edges, (0,))
-    other = "right" if right else "left"
-    falling = arithmetic.sub(edges.size, ordering.searchsorted(flipped, values, out_int32=True, side=other))
+    falling = arithmetic.sub(edges.size, ordering.searchsorted(flipped, values, out_int32=True, side=side))
     down = comparison.less(edges[-1], edges[0])  # type: ignore[index]
     return converted(indexing.where(down, falling, rising), int32)
 

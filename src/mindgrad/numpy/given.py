@@ -54,14 +54,14 @@ def _holds_tensor(x: Any) -> bool:
 
 
 def tensors(xs: Any, name: str) -> list[Tensor]:
-    """Each of a tuple or list as a tensor; a tensor's parts along its first axis.
+    """Each of a tuple or list as a tensor; of a tensor or array the parts along its first axis.
 
     Raises:
         TypeError: ``xs`` is neither.
     """
     if isinstance(xs, Tensor):
         return list(xs)  # type: ignore[call-overload]
-    if not isinstance(xs, (tuple, list)):
+    if not isinstance(xs, (tuple, list, np.ndarray)):
         raise TypeError(f"For '{name}', a tuple or list must be given, but got {type(xs).__name__}.")
     return [tensor(each, name) for each in xs]
 
