@@ -54,6 +54,7 @@ from mindgrad.ops.quantiles import *  # noqa: F403
 from mindgrad.ops.random import *  # noqa: F403
 from mindgrad.ops.rectifiers import *  # noqa: F403
 from mindgrad.ops.reduction import *  # noqa: F403
+from mindgrad.ops.resizing import *  # noqa: F403
 from mindgrad.ops.rounding import *  # noqa: F403
 from mindgrad.ops.sampling import *  # noqa: F403
 from mindgrad.ops.scattering import *  # noqa: F403

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math as _math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ from mindgrad.ops.reduction import mean as mean_of
 from mindgrad.ops.reduction import sum as sum_of
 from mindgrad.primitives.structural import slice as slice_row
 
-__all__ = ["adaptive", "adaptive_avg", "adaptive_max", "avg_pooled", "max_pooled", "pool_windows"]
+__all__ = ["adaptive", "adaptive_avg", "adaptive_max", "avg_pooled", "max_pooled", "mixed", "pool_windows"]
 
 # a window with more elements along an axis than this is a reduction, and not a chain of operators
 _CHAIN = 8
@@ -256,13 +256,15 @@ def adaptive_avg(operator: str, axes: int, x: Any, output_size: Any) -> Tensor:
         shares = np.zeros((size, count), x.dtype.numpy)
         for i, (start, stop) in enumerate(_borders(size, count)):
             shares[start:stop, i] = 1 / (stop - start)
-        x = moveaxis(_contracted(moveaxis(x, axis, -1), make_tensor(shares)), -1, axis)
+        x = mixed(x, axis, shares)
     return cast(x, given.dtype)
 
 
-def _contracted(x: Tensor, shares: Tensor) -> Tensor:
-    rows = mm(reshape(x, (-1, x.shape[-1])), shares)
-    return reshape(rows, (*x.shape[:-1], shares.shape[1]))
+def mixed(x: Tensor, axis: int, shares: np.ndarray) -> Tensor:
+    """Along ``axis``, sums of the elements: ``shares[i, j]`` is the share of element i in result j."""
+    last = moveaxis(x, axis, -1)
+    rows = mm(reshape(last, (-1, last.shape[-1])), make_tensor(shares.astype(x.dtype.numpy)))
+    return moveaxis(reshape(rows, (*last.shape[:-1], shares.shape[1])), -1, axis)
 
 
 def adaptive_max(operator: str, axes: int, x: Any, output_size: Any, places: Any = False) -> Any:

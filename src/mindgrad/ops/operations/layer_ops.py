@@ -20,6 +20,7 @@ from mindgrad.ops.operations.base import (
 )
 from mindgrad.ops.pool_windows import adaptive_avg, adaptive_max, avg_pooled, max_pooled, pool_windows
 from mindgrad.ops.reduction import widened
+from mindgrad.ops.resizing import interpolate, resized_image
 
 
 def _mode(self: Any) -> str:
@@ -97,6 +98,25 @@ AdaptiveMaxPool2D = operation(
     __name__, "AdaptiveMaxPool2D", pooling.adaptive_max_pool2d, attributes=_SIZES,
     run=lambda self, x: adaptive_max("AdaptiveMaxPool2D", 2, x, self.output_size, True),
     example=f"ops.AdaptiveMaxPool2D(3)({_IMAGE})[0].shape", prints="(1, 2, 3, 3)",
+)  # fmt: skip
+
+ResizeBilinear = operation(
+    __name__, "ResizeBilinear", interpolate,
+    attributes={
+        "size": integers(), "align_corners": boolean(False), "half_pixel_centers": boolean(False),
+    },
+    run=lambda self, x: resized_image(
+        "ResizeBilinear", x, self.size, "linear", self.align_corners, self.half_pixel_centers
+    ),
+    example="ops.ResizeBilinear((1, 4))(Tensor([[[[0.0, 1.0]]]]))", prints="[[[[0.  0.5 1.  1. ]]]]",
+)  # fmt: skip
+ResizeNearestNeighbor = operation(
+    __name__, "ResizeNearestNeighbor", interpolate,
+    attributes={"size": integers(), "align_corners": boolean(False)},
+    run=lambda self, x: resized_image(
+        "ResizeNearestNeighbor", x, self.size, "nearest", self.align_corners, False
+    ),
+    example="ops.ResizeNearestNeighbor((1, 4))(Tensor([[[[0.0, 1.0]]]]))", prints="[[[[0. 0. 1. 1.]]]]",
 )  # fmt: skip
 
 # --- normalisation -----------------------------------------------------------------------------------

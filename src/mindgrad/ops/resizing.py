@@ -1,0 +1,184 @@
+"""Resizing images: each axis is resampled on its own, which is linear in the image.
+
+Where the i-th of m new elements lies among n old ones (Python counts from 0): with ``align_corners`` at
+i (n − 1) / (m − 1), so that the ends meet; otherwise at (i + 1/2) n / m − 1/2, so that the areas do; older
+operators have i n / m.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops.activation import number, real_operand
+from mindgrad.ops.arguments import one_or_more, whole_number
+from mindgrad.ops.operands import cast
+from mindgrad.ops.places import read_along
+from mindgrad.ops.pool_windows import adaptive_avg, mixed
+from mindgrad.ops.reduction import flag, widened
+
+__all__ = ["interpolate"]
+
+#: how many axes behind batch and channels each mode can resize
+_AXES = {
+    "nearest": (1, 2, 3), "nearest-exact": (1, 2, 3), "linear": (1,), "bilinear": (2,), "trilinear": (3,),
+    "bicubic": (2,), "area": (1, 2, 3),
+}  # fmt: skip
+_CUBIC = -0.75
+
+
+def places(old: int, new: int, align_corners: bool, half_pixels: bool) -> np.ndarray:
+    """Where the new elements of an axis lie among the old ones."""
+    i = np.arange(new)
+    if align_corners:
+        return i * (old - 1) / (new - 1) if new > 1 else np.zeros(1)
+    return (i + 0.5) * old / new - 0.5 if half_pixels else i * old / new
+
+
+def linear_shares(old: int, at: np.ndarray) -> np.ndarray:
+    """The shares of the two neighbours of each place."""
+    at = np.clip(at, 0, old - 1)
+    low = np.minimum(np.floor(at).astype(int), old - 1)
+    high, rest = np.minimum(low + 1, old - 1), at - low
+    shares = np.zeros((old, len(at)))
+    np.add.at(shares, (low, np.arange(len(at))), 1 - rest)
+    np.add.at(shares, (high, np.arange(len(at))), rest)
+    return shares
+
+
+def cubic_shares(old: int, at: np.ndarray) -> np.ndarray:
+    """The shares of the four neighbours of each place (Keys, 1981); the edge is repeated."""
+    low = np.floor(at).astype(int)
+    shares = np.zeros((old, len(at)))
+    for k in range(-1, 3):
+        d = np.abs(at - (low + k))
+        near = ((_CUBIC + 2) * d - (_CUBIC + 3)) * d * d + 1
+        far = ((_CUBIC * d - 5 * _CUBIC) * d + 8 * _CUBIC) * d - 4 * _CUBIC
+        np.add.at(
+            shares,
+            (np.clip(low + k, 0, old - 1), np.arange(len(at))),
+            np.where(d <= 1, near, np.where(d < 2, far, 0)),
+        )
+    return shares
+
+
+def resized(
+    x: Tensor, sizes: tuple[int, ...], mode: str, align_corners: bool = False, half_pixels: bool = True
+) -> Tensor:
+    """``x`` with the last axes of ``sizes``: ``"linear"``, ``"cubic"`` or ``"nearest"``."""
+    first = x.ndim - len(sizes)
+    given = x
+    x = x if mode == "nearest" else widened(x)
+    for axis, new in enumerate(sizes, first):
+        old = x.shape[axis]
+        if old == new:
+            continue
+        at = places(old, new, align_corners, half_pixels)
+        if mode == "nearest":
+            nearest = np.floor(at + 0.5) if align_corners or half_pixels else np.floor(at)
+            x = read_along(x, np.clip(nearest, 0, old - 1).astype(np.int32), axis)
+        else:
+            x = mixed(x, axis, (linear_shares if mode == "linear" else cubic_shares)(old, at))
+    return cast(x, given.dtype)
+
+
+def new_sizes(operator: str, old: tuple[int, ...], size: Any, scale_factor: Any) -> tuple[int, ...]:
+    """The new sizes of the axes, from themselves or from factors.
+
+    Raises:
+        TypeError: a size is no int, or a factor no number.
+        ValueError: both or none are given, their number is another, or one is not positive.
+    """
+    if (size is None) == (scale_factor is None):
+        raise ValueError(f"For '{operator}', give either 'size' or 'scale_factor', and not both.")
+    given = one_or_more(scale_factor if size is None else size)
+    given = given * len(old) if len(given) == 1 else given
+    if len(given) != len(old):
+        raise ValueError(
+            f"For '{operator}', '{'scale_factor' if size is None else 'size'}' must be one number or "
+            f"{len(old)}, but got {len(given)}."
+        )
+    if size is not None:
+        return tuple(whole_number(n, operator, "size", 1) for n in given)
+    found = tuple(int(n * number(f, operator, "scale_factor")) for n, f in zip(old, given, strict=True))
+    if min(found) < 1:
+        raise ValueError(f"For '{operator}', the 'scale_factor' {scale_factor} leaves nothing of {old}.")
+    return found
+
+
+def interpolate(
+    input: Any,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+) -> Tensor:
+    """An image, sequence or volume with other sizes.
+
+    Args:
+        input: a real tensor of shape (n, c, l), (n, c, h, w) or (n, c, d, h, w).
+        size: the new sizes behind the channels, an int or one for each axis.
+        scale_factor: in its place the factors by which the axes grow; sizes are rounded down, and where
+            elements lie follows from the sizes.
+        mode: ``"nearest"`` (the element at ⌊i n / m⌋), ``"nearest-exact"``, ``"linear"`` (three axes),
+            ``"bilinear"``, ``"bicubic"`` (four), ``"trilinear"`` (five), or ``"area"`` (averages, as
+            :func:`adaptive_avg_pool2d`).
+        align_corners: whether the ends of the axes meet, for modes that are linear or cubic.
+        recompute_scale_factor: accepted for compatibility, see ``scale_factor``.
+
+    Returns:
+        Tensor of the new shape.
+
+    Raises:
+        TypeError: ``input`` is complex or no tensor, or an argument of another type.
+        ValueError: the mode does not fit the shape, or an argument is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> x = Tensor([[[0.0, 1.0, 2.0]]])
+    >>> print(ops.interpolate(x, 5, mode="linear", align_corners=True))
+    [[[0.  0.5 1.  1.5 2. ]]]
+    >>> print(ops.interpolate(x, scale_factor=2.0))
+    [[[0. 0. 1. 1. 2. 2.]]]
+    """
+    operator = "Interpolate"
+    x = real_operand(input, operator)
+    if mode not in _AXES:
+        raise ValueError(f"For '{operator}', the 'mode' must be one of {', '.join(_AXES)}, but got {mode!r}.")
+    if x.ndim - 2 not in _AXES[mode]:
+        wanted = " or ".join(str(n + 2) for n in _AXES[mode])
+        raise ValueError(
+            f"For '{operator}' in mode '{mode}', the input must have {wanted} axes, but got {x.shape}."
+        )
+    sizes = new_sizes(operator, x.shape[2:], size, scale_factor)
+    if align_corners is not None and mode in ("nearest", "nearest-exact", "area"):
+        raise ValueError(f"For '{operator}' in mode '{mode}', 'align_corners' has no meaning; leave it out.")
+    aligned = align_corners is not None and flag(align_corners, operator, "align_corners")
+    if mode == "area":
+        return adaptive_avg(operator, len(sizes), x, sizes)
+    if mode.startswith("nearest"):
+        return resized(x, sizes, "nearest", False, mode == "nearest-exact")
+    return resized(x, sizes, "cubic" if mode == "bicubic" else "linear", aligned)
+
+
+def resized_image(
+    operator: str, input: Any, sizes: Any, mode: str, align_corners: Any, half_pixel_centers: Any
+) -> Tensor:
+    """An image of shape (n, c, h, w) resized as older operators do.
+
+    Raises:
+        TypeError: ``input`` is complex or no tensor, or an argument of another type.
+        ValueError: ``input`` has another shape, or both flags are set.
+    """
+    x = real_operand(input, operator)
+    if x.ndim != 4:
+        raise ValueError(
+            f"For '{operator}', the input must have the shape (n, c, h, w), but it is {x.shape}."
+        )
+    aligned = flag(align_corners, operator, "align_corners")
+    halves = flag(half_pixel_centers, operator, "half_pixel_centers")
+    if aligned and halves:
+        raise ValueError(f"For '{operator}', 'align_corners' and 'half_pixel_centers' exclude each other.")
+    return resized(x, new_sizes(operator, x.shape[2:], sizes, None), mode, aligned, halves)
