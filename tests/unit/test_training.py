@@ -112,6 +112,64 @@ def test_gradients_and_evaluation_of_a_net():
     assert float(loss) == pytest.approx(np.mean(Y[:4] ** 2))
 
 
+# --- a run and its gradient ----------------------------------------------------------------------------
+
+
+class Noisy(nn.Cell):
+    """Counts its runs; its gradient is the noise that its value shows."""
+
+    def __init__(self):
+        super().__init__()
+        self.w = ms.Parameter(np.float32([2.0]), name="w")
+        self.count = ms.Parameter(np.zeros(1, np.float32), name="count", requires_grad=False)
+
+    def construct(self, x):
+        ops.assign_add(self.count, ops.mean(x).reshape((1,)))
+        return (self.w * ops.standard_normal((1,))).sum()
+
+
+def test_a_run_and_the_gradient_of_it_are_one_run(mode):
+    class Own(nn.TrainOneStepCell):
+        def construct(self, x):
+            loss = self.network(x)
+            gradients = self.grad(self.network, self.weights)(x, ops.ones_like(loss))
+            return loss, gradients[0]
+
+    net = Noisy()
+    step = Own(net, nn.SGD([net.w], 0.1))
+    ones = ms.Tensor(np.ones(3, np.float32))
+    drawn_before = None
+    for k in range(1, 4):
+        loss, gradient = step(ones)
+        assert float(loss) == pytest.approx(2 * gradient.asnumpy().item(), rel=1e-6)
+        assert float(loss) != drawn_before
+        drawn_before = float(loss)
+        assert net.count.asnumpy().tolist() == [k]
+
+
+def test_other_runs_are_not_taken_back():
+    net = Noisy()
+    net.set_grad()
+    one, two = ms.Tensor(np.ones(3, np.float32)), ms.Tensor(np.full(3, 10, np.float32))
+    gradient = ms.grad(net, None, [net.w])
+    net(one)
+    gradient(two)  # of another argument
+    assert net.count.asnumpy().tolist() == [11]
+    net(one)
+    net.count.set_data(ms.Tensor(np.float32([100])))  # changed since
+    gradient(one)
+    assert net.count.asnumpy().tolist() == [101]
+    gradient(one)  # the run was one of the gradient's own
+    assert net.count.asnumpy().tolist() == [102]
+    net(one)
+    gradient(one)
+    assert net.count.asnumpy().tolist() == [103]
+    net.set_grad(False)
+    net(one)
+    gradient(one)  # nobody said that it is to be differentiated
+    assert net.count.asnumpy().tolist() == [105]
+
+
 # --- loss scale ----------------------------------------------------------------------------------------
 
 

@@ -211,12 +211,14 @@ class Scope:
         written: Parameters assigned inside the scope.
         rebound: tensors that were bound to a value of the scope by item assignment.
         restored: such tensors from outside of a compiled program, as they were before.
+        runs: the latest runs of Cells inside the scope (``frontend.runs``), ``None`` if there was none.
     """
 
-    __slots__ = ("__weakref__", "bindings", "level", "rebound", "restored", "written")
+    __slots__ = ("__weakref__", "bindings", "level", "rebound", "restored", "runs", "written")
 
     def __init__(self) -> None:
         self.level = 0
+        self.runs: dict[int, Any] | None = None
         self.bindings: dict[int, Tensor] = {}
         self.written: dict[int, Any] = {}
         self.rebound: list[weakref.ref[Tensor]] = []

@@ -13,18 +13,20 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
-from mindgrad.core.scope import GraphScope, innermost, open_scopes
+from mindgrad.core.scope import GraphScope, as_it_is, innermost, open_scopes
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import assigned
 from mindgrad.frontend.dependencies import MISSING, Dependencies
 
 __all__ = [
+    "Journal",
     "compilation",
     "computing_in",
     "depends_on",
     "float_type",
     "has_attribute",
     "is_compiling",
+    "journal",
     "read",
     "read_attribute",
     "read_function",
@@ -59,6 +61,9 @@ def write(parameter: Any, value: Tensor) -> None:
     Outside every scope the stored value changes now; inside, when the outermost scope ends.
     """
     scope = innermost()
+    for journal in _local.journals:
+        if journal.scope is scope and id(parameter) not in journal.before:
+            journal.before[id(parameter)] = (parameter, as_it_is(read(parameter)))
     if scope is None:
         parameter.store(value)
         return
@@ -66,11 +71,39 @@ def write(parameter: Any, value: Tensor) -> None:
     scope.written[id(parameter)] = parameter
 
 
+class Journal:
+    """What Parameters held before they were written in the scope that was innermost when it began.
+
+    Attributes:
+        scope: that scope.
+        before: ``(Parameter, value)`` by the ``id`` of the Parameter.
+    """
+
+    __slots__ = ("before", "scope")
+
+    def __init__(self) -> None:
+        self.scope = innermost()
+        self.before: dict[int, tuple[Any, Tensor]] = {}
+
+
 class _Local(threading.local):
-    float_type: Any = None
+    def __init__(self) -> None:
+        self.float_type: Any = None
+        self.journals: list[Journal] = []
 
 
 _local = _Local()
+
+
+@contextlib.contextmanager
+def journal() -> Iterator[Journal]:
+    """A journal of what is written while it is open."""
+    made = Journal()
+    _local.journals.append(made)
+    try:
+        yield made
+    finally:
+        _local.journals.pop()
 
 
 def float_type() -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 
 from mindgrad.core.settings import is_graph_mode
 from mindgrad.core.tensor import Tensor
+from mindgrad.frontend import runs
 from mindgrad.functional.arguments import Weights, check_callable, check_flag, check_positions
 from mindgrad.functional.callables import arity, differentiates, is_compiled, remembered
 from mindgrad.functional.compiled import Compiled
@@ -51,6 +52,8 @@ def gradient_function(
         if known is None:
             known = arity(fn)
         call = Call(owner, fn, known, args, kwargs, positions, sens_param, strict)
+        if getattr(fn, "requires_grad", False) and not call.kwargs:
+            runs.take_back(fn, call.args)
         value, inputs, found, by_parameter = derive(
             owner, fn, call.args, call.kwargs, call.positions, parameters, call.sens, has_aux
         )

@@ -12,7 +12,7 @@ from mindgrad.core import settings
 from mindgrad.core.dtype import DType, as_dtype
 from mindgrad.core.scope import open_scopes
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import entry, ownership, state
+from mindgrad.frontend import entry, ownership, runs, state
 from mindgrad.frontend.assigned import UNDEFINED
 from mindgrad.frontend.dependencies import clock
 from mindgrad.functional.compiled import Compiled
@@ -192,6 +192,12 @@ class Cell(Inventory):
 
     def _run(self, *args: Any, **kwargs: Any) -> Any:
         state.depends_on(self)
+        if self.requires_grad and not kwargs:
+            with runs.noted(self, args):
+                return self._run_converted(args, kwargs)
+        return self._run_converted(args, kwargs)
+
+    def _run_converted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         wanted = self._to_float
         if wanted is not None:
             args, kwargs = map_leaves(lambda x: _as_float(x, wanted), (args, kwargs))
