@@ -24,7 +24,7 @@ from mindgrad.common.dtype import (
     uint64,
 )
 from mindgrad.common.parameter import Parameter, ParameterTuple
-from mindgrad.common.seed import get_seed, set_seed
+from mindgrad.common.seed import get_rng_state, get_seed, manual_seed, set_rng_state, set_seed
 from mindgrad.context import (
     GRAPH_MODE,
     PYNATIVE_MODE,
@@ -50,7 +50,8 @@ __version__ = "0.1.0"
 __all__ = [
     "CompileError", "GRAPH_MODE", "PYNATIVE_MODE", "Parameter", "ParameterTuple", "Tensor", "cache_info",
     "clear_cache", "context", "dtype",
-    "get_context", "get_grad", "get_seed", "grad", "install", "jacfwd", "jacrev", "jit", "jvp", "linearize",
+    "get_context", "get_grad", "get_rng_state", "get_seed", "grad", "install", "jacfwd", "jacrev",
+    "jit", "jvp", "linearize", "manual_seed", "set_rng_state",
     "ms_function", "mutable", "nn", "ops", "set_context", "set_seed", "value_and_grad", "vjp",
     "ParallelMode", "amp", "communication", "dataset", "get_auto_parallel_context",
     "reset_auto_parallel_context", "set_auto_parallel_context", "train",

@@ -125,6 +125,24 @@ def test_seeds_of_operators():
             ops.rand(2, seed=wrong)
 
 
+def test_the_state_can_be_kept():
+    ms.manual_seed(6)
+    ops.rand(2)
+    kept = ms.get_rng_state()
+    first = ops.rand(4)
+    ms.set_rng_state(kept)
+    assert (ops.rand(4) == first).all()
+    compiled = ms.jit(lambda: ops.rand(4))
+    ms.set_rng_state(kept)
+    assert (compiled() == first).all()
+    ms.set_rng_state(kept)
+    assert (compiled() == first).all()
+    assert kept.tolist() == [6, 0, 6, 0, 1, 0]
+    for wrong in (Tensor([1, 2]), 5):
+        with pytest.raises(TypeError, match="that get_rng_state gave"):
+            ms.set_rng_state(wrong)
+
+
 def test_without_a_seed_operators_with_one_repeat():
     a, b = seed._initial_state(None), seed._initial_state(None)
     assert (a[:2] != b[:2]).any()
@@ -262,6 +280,28 @@ def test_categories_without_replacement():
     assert stats.chisquare(first, 2000 * np.array([1, 2, 3]) / 6).pvalue > 1e-3
     # P(second = 3 | first = 2) = 3 / 4
     assert abs((found[found[:, 0] == 2][:, 1] == 3).mean() - 0.75) < 0.06
+
+
+def test_gumbel_softmax():
+    ms.set_seed(1)
+    shares = np.array([0.1, 0.2, 0.7], np.float32)
+    logits = ops.broadcast_to(ops.log(Tensor(shares)), (N, 3))
+    hard = ops.gumbel_softmax(logits, hard=True).asnumpy()
+    assert np.allclose(np.sort(hard, 1), [0, 0, 1], atol=1e-6)
+    assert np.abs(hard.mean(0) - shares).max() < 0.015
+    soft = ops.gumbel_softmax(logits, 0.5, dim=0)
+    assert np.allclose(soft.asnumpy().sum(0), 1, atol=1e-3)
+
+    def f(x, hard):
+        ms.set_seed(3)
+        return (ops.gumbel_softmax(x, 0.7, hard) * Tensor([1.0, 2.0, 3.0], ms.float64)).sum()
+
+    x = Tensor(np.log(shares), ms.float64)
+    slopes = ms.grad(f)(x, False).asnumpy()
+    assert np.allclose(ms.grad(f)(x, True).asnumpy(), slopes)
+    steps = 1e-6 * np.eye(3)
+    wanted = [(f(x + Tensor(h), False) - f(x - Tensor(h), False)).item() / 2e-6 for h in steps]
+    assert np.allclose(slopes, wanted, atol=1e-6)
 
 
 def test_places_of_a_mask():
@@ -569,6 +609,7 @@ def test_jacobians_see_the_same_noise_in_all_directions():
         (lambda: ops.multinomial(Tensor([0.0, 0.0]), 1), ValueError, "at least 1 probabilities above 0"),
         (lambda: ops.multinomial(Tensor([1.0, 0.0]), 2, False), ValueError, "one per draw without"),
         (lambda: ops.choice_with_mask(Tensor([1.0])), TypeError, "truth values"),
+        (lambda: ops.gumbel_softmax(ops.ones(2), 0.0), ValueError, "'tau' must be above 0"),
         (lambda: ops.dropout(ops.ones(2), 1.5), ValueError, r"'p' must be in the range \[0, 1\]"),
         (lambda: ops.dropout(ops.ones(2, ms.int32), 0.5), TypeError, "floating-point"),
         (lambda: ops.dropout(ops.ones(2), 0.5, 1), TypeError, "'training' must be bool"),

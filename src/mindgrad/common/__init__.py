@@ -8,12 +8,13 @@ from mindgrad.common import api, dtype, initializer, parameter, seed, tensor
 from mindgrad.common.api import jit, ms_function
 from mindgrad.common.dtype import *  # noqa: F403
 from mindgrad.common.parameter import Parameter, ParameterTuple
-from mindgrad.common.seed import get_seed, set_seed
+from mindgrad.common.seed import get_rng_state, get_seed, manual_seed, set_rng_state, set_seed
 from mindgrad.common.tensor import Tensor
 from mindgrad.core.mutable import mutable
 
 __all__ = [
-    "Parameter", "ParameterTuple", "Tensor", "api", "dtype", "get_seed", "initializer", "jit", "ms_function",
-    "mutable", "parameter", "seed", "set_seed", "tensor",
+    "Parameter", "ParameterTuple", "Tensor", "api", "dtype", "get_rng_state", "get_seed", "initializer",
+    "jit", "manual_seed", "ms_function", "mutable", "parameter", "seed", "set_rng_state", "set_seed",
+    "tensor",
 ]  # fmt: skip
 __all__ += dtype.__all__

@@ -13,10 +13,13 @@ import numpy as np
 
 from mindgrad._base.refusal import refuse
 from mindgrad.common.parameter import Parameter
-from mindgrad.frontend import state
+from mindgrad.core.tensor import Tensor
+from mindgrad.frontend.state import is_compiling, write
 from mindgrad.primitives.random import STATE_WORDS
 
-__all__ = ["RANDOM_STATE", "get_seed", "set_seed", "times_seeded"]
+__all__ = [
+    "RANDOM_STATE", "get_rng_state", "get_seed", "manual_seed", "set_rng_state", "set_seed", "times_seeded",
+]  # fmt: skip
 
 _seed: int | None = None
 _times = 0
@@ -64,14 +67,14 @@ def set_seed(seed: int) -> None:
     seed = int(seed)
     if not 0 <= seed < 2**64:
         raise ValueError(f"For 'set_seed', the 'seed' must be between 0 and 2**64 - 1, but got {seed}.")
-    if state.is_compiling():
+    if is_compiling():
         refuse(
             "the seed is set in a function that is being compiled: it would be set once, while compiling, "
             "and not when the program runs",
             "Call set_seed before the compiled function.",
         )
     np.random.seed(seed if seed < 2**32 else _words(seed))  # noqa: NPY002 - programs draw from it
-    state.write(RANDOM_STATE, Parameter(_initial_state(seed)).value())
+    write(RANDOM_STATE, Parameter(_initial_state(seed)).value())
     _seed, _times = seed, _times + 1
 
 
@@ -84,6 +87,46 @@ def get_seed() -> int | None:
     7
     """
     return _seed
+
+
+def manual_seed(seed: int) -> None:
+    """:func:`set_seed` under its other name.
+
+    >>> import mindgrad as ms
+    >>> ms.manual_seed(3)
+    >>> ms.get_seed()
+    3
+    """
+    set_seed(seed)
+
+
+def get_rng_state() -> Tensor:
+    """The state of the generator that operators and layers draw from, to go on from later.
+
+    NumPy's, which initialisers draw from, has its own: ``numpy.random.get_state()``.
+
+    >>> import mindgrad as ms
+    >>> kept = ms.get_rng_state()
+    >>> first = ms.ops.rand(3)
+    >>> ms.set_rng_state(kept)
+    >>> print((ms.ops.rand(3) == first).all())
+    True
+    """
+    return Tensor(RANDOM_STATE.value())
+
+
+def set_rng_state(state: Tensor) -> None:
+    """Let the next draw be the one that followed when :func:`get_rng_state` gave ``state``.
+
+    Raises:
+        TypeError: ``state`` is no such tensor.
+    """
+    if not isinstance(state, Tensor) or state.type is not RANDOM_STATE.type:
+        raise TypeError(
+            f"For 'set_rng_state', the 'state' must be a tensor that get_rng_state gave: "
+            f"{RANDOM_STATE.type}, but got {state.type if isinstance(state, Tensor) else state!r}."
+        )
+    write(RANDOM_STATE, Tensor(state))
 
 
 def times_seeded() -> int:

@@ -12,19 +12,20 @@ import numpy as np
 from mindgrad.core.dtype import as_dtype, bool_, float64, int32, int64, uint64
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import cumulative, indexing, ordering, padding
-from mindgrad.ops.arguments import whole_number
-from mindgrad.ops.drawing import bits, combined, exponentials, fractions, require, seeds_of
+from mindgrad.ops import activation, cumulative, extremes, indexing, matrices, ordering, padding
+from mindgrad.ops.arguments import axis_in_range, whole_number
+from mindgrad.ops.drawing import NO_SEEDS, bits, combined, exponentials, fractions, require, seeds_of
 from mindgrad.ops.flow import stop_gradient
 from mindgrad.ops.operands import broadcast_to, cast, choose, inexact, operand
 from mindgrad.ops.places import known
+from mindgrad.ops.reduction import flag
 from mindgrad.primitives import arithmetic, elementwise, logic, structural
 from mindgrad.primitives.sorting import argsort
 from mindgrad.primitives.unstacking import unstack
 
 __all__ = [
-    "choice_with_mask", "multinomial", "multinomial_with_replacement", "random_categorical", "randperm",
-    "shuffle",
+    "choice_with_mask", "gumbel_softmax", "multinomial", "multinomial_with_replacement", "random_categorical",
+    "randperm", "shuffle",
 ]  # fmt: skip
 
 
@@ -196,6 +197,50 @@ def random_categorical(logits: Any, num_sample: int, seed: int | None = 0, dtype
     seeds = seeds_of("RandomCategorical", seed)
     found = _multinomial("RandomCategorical", apply(elementwise.exp, shifted), num_sample, True, seeds)
     return cast(found, as_dtype(dtype))
+
+
+def gumbel_softmax(logits: Any, tau: float = 1.0, hard: bool = False, dim: int = -1) -> Tensor:
+    """A random category with probabilities softmax(``logits``), as shares that a derivative passes through.
+
+        y = softmax((logits + noise) / tau)        noise = −log E, E exponentially distributed
+
+    E. Jang, S. Gu, B. Poole, *Categorical reparameterization with Gumbel-softmax* (2017). The smaller
+    ``tau``, the nearer is y to the one-hot vector of its largest share.
+
+    Args:
+        logits: a tensor of a floating-point type.
+        tau: the temperature, above 0.
+        hard: whether the result is that one-hot vector, with the derivative of the shares.
+        dim: the axis of the categories.
+
+    Raises:
+        TypeError: an argument has another type.
+        ValueError: ``tau`` is not above 0, or ``dim`` is out of range.
+
+    >>> import mindgrad as ms
+    >>> ms.set_seed(1)
+    >>> found = ms.ops.gumbel_softmax(ms.Tensor([[0.0, 1.0], [2.0, 0.0]]), hard=True)
+    >>> print(found.sum(1))
+    [1. 1.]
+    """
+    name = "GumbelSoftmax"
+    scores = operand(logits, name)
+    if not scores.dtype.is_float:
+        raise TypeError(
+            f"For '{name}', the 'logits' must be floating-point, but their type is {scores.dtype}."
+        )
+    if isinstance(tau, bool) or not isinstance(tau, (int, float)):
+        raise TypeError(f"For '{name}', the 'tau' must be a float, but got {tau!r}.")
+    if not tau > 0:
+        raise ValueError(f"For '{name}', the 'tau' must be above 0, but got {tau}.")
+    axis = axis_in_range(dim, scores.ndim, name, "dim")
+    waits = combined(arithmetic.add, exponentials(name, scores.shape, scores.dtype, NO_SEEDS), 2.0**-24)
+    moved = apply(arithmetic.sub, scores, stop_gradient(apply(elementwise.log, waits)))
+    shares = activation.softmax(combined(arithmetic.div, moved, tau), axis)
+    if not flag(hard, name, "hard"):
+        return shares
+    one_hot: Any = matrices.one_hot(extremes.argmax(shares, axis), scores.shape[axis], 1.0, 0.0, axis)
+    return cast(one_hot, scores.dtype) - stop_gradient(shares) + shares  # type: ignore[operator, no-any-return]
 
 
 def choice_with_mask(input_x: Any, count: int = 256, seed: int | None = None) -> tuple[Tensor, Tensor]:
