@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mindgrad._base.refusal import refuse
-from mindgrad._base.tree import unflatten
+from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.scan import scan
 from mindgrad.control.while_ import while_
 from mindgrad.core.graph import Equation, Graph, Variable
@@ -127,14 +127,15 @@ class _Loop:
         self.item_atoms = [x._atom for x in self.items]
         values: list[Any] = []
         for k, structure in enumerate(self.structures):
-            if k in self.growing:
+            if k in self.growing and not self.variables.values[k]:
                 values.append(GrowingList())
                 continue
             if not self.is_defined[k]:
                 values.append(UNDEFINED)
                 continue
             pairs = zip(self.places[k], self.leaves[k], strict=True)
-            values.append(unflatten(structure, [x if p is None else p.start(scope) for p, x in pairs]))
+            made = unflatten(structure, [x if p is None else p.start(scope) for p, x in pairs])
+            values.append(GrowingList(made) if k in self.growing else made)
         for tensor, place in self.changed.values():
             rebind(tensor, place.start(scope))
         for key, (_, place) in self.written.items():
@@ -194,7 +195,7 @@ class _Loop:
                     f"the list {quoted(name)} is replaced by another in a loop that appends to it",
                     "Use two names.",
                 )
-            return True
+            return self._settle_last(k, name)
         if not self.is_defined[k]:
             held = self.variables.place(k)
             if held is not None and after is not UNDEFINED and not self.makes_a_trip:
@@ -209,8 +210,7 @@ class _Loop:
             return True
         if body.structures[k] != self.structures[k]:
             if self._grows(k):
-                self.growing.add(k)
-                self.places[k] = []
+                self._let_grow(k, name)
                 return False
             if after is UNDEFINED:
                 refuse(
@@ -224,8 +224,33 @@ class _Loop:
                 "Make a tensor of the final size before the loop and assign its elements, or loop over a "
                 "known number of items: for i in range(n).",
             )
+        return self._settle_leaves(k, name, body.leaves[k])
+
+    def _let_grow(self, k: int, name: str) -> None:
+        """From now on carry the last item of a list only."""
+        self.growing.add(k)
+        held = self.variables.values[k]
+        self.leaves[k], self.structures[k] = flatten(held[-1]) if held else ([], None)
+        self.places[k] = [self._place_of(name, x) for x in self.leaves[k]]
+
+    def _settle_last(self, k: int, name: str) -> bool:
+        """The last item of a growing list, as far as a trip reads that of the trip before."""
+        given = self.body.given[k]
+        if not given.is_read:
+            for place in self.places[k]:
+                if place is not None:
+                    place.after = place.symbol
+            return True
+        leaves, structure = flatten(given.items()[-1])
+        if structure != self.structures[k]:
+            refuse(
+                f"the items of the list {quoted(name)} differ in structure", "Append items of one structure."
+            )
+        return self._settle_leaves(k, f"the last item of {name}", leaves)
+
+    def _settle_leaves(self, k: int, name: str, leaves: Sequence[Any]) -> bool:
         is_stable = True
-        for j, x in enumerate(body.leaves[k]):
+        for j, x in enumerate(leaves):
             place = self.places[k][j]
             initial = self.leaves[k][j]
             if place is None:

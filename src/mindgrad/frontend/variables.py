@@ -41,11 +41,30 @@ def is_symbolic(x: Any) -> bool:
 
 
 class GrowingList(list):
-    """A list of which only the items that one trip appends are there: it cannot be read."""
+    """A list of which only the items that one trip appends are there, and the last one before: ``ys[-1]``.
+
+    Attributes:
+        last: the last item when the trip begins, ``UNDEFINED`` for none.
+        is_read: whether the trip reads that.
+    """
+
+    def __init__(self, last: Any = UNDEFINED) -> None:
+        super().__init__()
+        self.last = last
+        self.is_read = False
 
     def items(self) -> list[Any]:
         """What was appended."""
         return list.__getitem__(self, slice(None))
+
+    def __getitem__(self, key: Any) -> Any:
+        appended = self.items()
+        if key == -1 and appended:
+            return appended[-1]
+        if key != -1 or self.last is UNDEFINED:
+            self._read()
+        self.is_read = True
+        return self.last
 
     def _read(self, *_: Any, **__: Any) -> NoReturn:
         refuse(
@@ -57,7 +76,7 @@ class GrowingList(list):
 
 
 for _name in (
-    "__getitem__", "__iter__", "__len__", "__contains__", "__reversed__", "__eq__", "__add__", "__mul__",
+    "__iter__", "__len__", "__contains__", "__reversed__", "__eq__", "__add__", "__mul__",
     "__delitem__", "__setitem__", "pop", "remove", "index", "count", "insert", "copy", "sort", "reverse",
     "clear",
 ):  # fmt: skip
