@@ -455,3 +455,115 @@ def test_assign_value_binds_the_tensor_anew():
     w = Parameter(x, name="w")
     w.assign_value(Tensor([5.0, 6.0]))
     np.testing.assert_array_equal(w.asnumpy(), [5, 6])
+
+
+# --- in place ------------------------------------------------------------------------------------------------
+
+IN_PLACE = [
+    ("abs_", (), np.abs(F)), ("add_", (Tensor(G),), F + G), ("ceil_", (), np.ceil(F)),
+    ("clamp_", (-1.0, 1.0), np.clip(F, -1, 1)), ("copy_", (Tensor(G),), G), ("copy_", (2.0,), np.full(3, 2, "f")),
+    ("cos_", (), np.cos(F)), ("div_", (Tensor(G),), F / G), ("exp_", (), np.exp(F)), ("fill_", (3,), np.full(3, 3, "f")),
+    ("floor_", (), np.floor(F)), ("index_add_", (0, Tensor([1]), Tensor(G[:1])), F + G[0] * np.array([0, 1, 0], "f")),
+    ("masked_fill_", (Tensor(B), 9.0), np.where(B, np.float32(9), F)), ("mul_", (2,), F * 2), ("neg_", (), -F),
+    ("pow_", (2,), F**2), ("reciprocal_", (), np.array([1 / 1.5, -0.4, np.inf])), ("relu_", (), np.maximum(F, 0)),
+    ("round_", (), np.round(F)), ("scatter_", (0, Tensor([2]), Tensor(G[:1])), np.array([F[0], F[1], G[0]])),
+    ("scatter_add_", (0, Tensor([2]), Tensor(G[:1])), np.array([F[0], F[1], F[2] + G[0]])),
+    ("sigmoid_", (), 1 / (1 + np.exp(-F))), ("sin_", (), np.sin(F)), ("square_", (), F * F),
+    ("sub_", (Tensor(G),), F - G), ("tanh_", (), np.tanh(F)), ("zero_", (), F * 0),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
+@pytest.mark.parametrize(("name", "args", "expected"), IN_PLACE, ids=[case[0] for case in IN_PLACE])
+def test_methods_in_place(name, args, expected):
+    x = Tensor(F)
+    other = x.copy()
+    assert getattr(x, name)(*args) is x
+    np.testing.assert_allclose(x.asnumpy(), expected, rtol=1e-6)
+    same(other, F)  # nothing else follows
+    parameter = Parameter(Tensor(F), name="p")
+    assert getattr(parameter, name)(*args) is parameter
+    np.testing.assert_allclose(parameter.asnumpy(), expected, rtol=1e-6)
+
+
+def test_methods_in_place_keep_shape_and_type():
+    x = Tensor([1, 2])
+    with pytest.raises(TypeError, match=r"'div_', the result is of type Float32.* write x = x.div\("):
+        x.div_(Tensor([2.0, 2.0]))
+    with pytest.raises(ValueError, match=r"'add_', the result must have the shape \(2,\)"):
+        x.add_(Tensor([[1], [2]]))
+    same(x, np.array([1, 2]))
+    half = Tensor([1.0, 2.0], ms.float16)
+    assert half.add_(Tensor([1.0, 1.0])).dtype is ms.float16
+    same(half.add_(1, alpha=2), np.array([4, 5], np.float16))
+
+
+def in_place_program(x):
+    y = x * 1
+    y.add_(1).mul_(y)  # (x + 1)²
+    if (y > 0).all():
+        y.sub_(x)
+    for _ in range(3):
+        y.mul_(0.5)
+    while y.sum() < 50:
+        y.add_(y)
+    y[0] = 2.0
+    y.exp_()
+    return y * x
+
+
+def test_methods_in_place_are_differentiated():
+    x = Tensor([1.0, 2.0, 0.5], ms.float64)
+    value, first = in_place_program(x), ops.grad(in_place_program)(x)
+    second = ops.grad(lambda x: ops.grad(in_place_program)(x).sum())(x)
+    same(x, np.array([1.0, 2.0, 0.5]))
+    doubled = 2.0 ** np.ceil(np.log2(50 / (((x.asnumpy() + 1) ** 2 - x.asnumpy()) / 8).sum())) / 8
+    a = x.asnumpy()
+    inner = np.where(np.arange(3) == 0, 2.0, ((a + 1) ** 2 - a) * doubled)
+    slope = np.where(np.arange(3) == 0, 0.0, (2 * (a + 1) - 1) * doubled)
+    np.testing.assert_allclose(value.asnumpy(), np.exp(inner) * a)
+    np.testing.assert_allclose(first.asnumpy(), np.exp(inner) * (1 + a * slope))
+    curve = np.where(np.arange(3) == 0, 0.0, 2 * doubled)
+    np.testing.assert_allclose(
+        second.asnumpy(), np.exp(inner) * (slope * (1 + a * slope) + slope + a * curve)
+    )
+
+    compiled = ms.jit(lambda x: (in_place_program(x), ops.grad(in_place_program)(x)))(x)
+    np.testing.assert_allclose(compiled[0].asnumpy(), value.asnumpy())
+    np.testing.assert_allclose(compiled[1].asnumpy(), first.asnumpy())
+    same(x, np.array([1.0, 2.0, 0.5]))
+
+
+# --- storage and choices ---------------------------------------------------------------------------------------
+
+
+def test_storage_and_choices():
+    x = Tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert (x.stride(), x.stride(1), x.element_size(), x.is_contiguous()) == ((2, 1), 1, 4, True)
+    assert x.flush_from_cache() is x.set_const_arg(True) is None
+    assert x.to_tensor() is x
+    same(x.new_full((2,), 7), np.full(2, 7, "f"))
+    same(x.new_tensor([1, 2]), np.array([1, 2], "f"))
+    same(Tensor.from_numpy(np.arange(3)), np.arange(3))
+    with pytest.raises(TypeError, match="must be a NumPy array"):
+        Tensor.from_numpy([1])
+    same(Tensor([[1 + 2j, 0j]]).H, np.array([[1 - 2j], [0j]]).conj().conj())
+    same(x.mH, x.asnumpy().T)
+    with pytest.raises(ValueError, match="must have two axes"):
+        _ = Tensor([1.0]).H
+    place = np.array([[1, 0, 3]])
+    choices = [np.array([1.0, 2.0, 3.0], "f"), np.array([[4.0], [5.0]], "f")]
+    for mode in ("clip", "wrap"):
+        same(Tensor(place).choose([Tensor(c) for c in choices], mode), np.choose(place, choices, mode=mode))
+    same(Tensor([1, 0]).choose(x), np.array([3.0, 2.0], "f"))
+    with pytest.raises(ValueError, match="'clip' or 'wrap'"):
+        Tensor([1]).choose([x], "raise")
+    same(x.sum_to_size(2, 1), np.array([[3.0], [7.0]], "f"))
+    same(x.sum_to_size((2,)), np.array([4.0, 6.0], "f"))
+    with pytest.raises(ValueError, match="no sum of shape"):
+        x.sum_to_size(3)
+    same(
+        x.index_put((Tensor([0, 0]), Tensor([1, 1])), Tensor([5.0, 6.0]), True),
+        [[1, 13], [3, 4]] + x.asnumpy() * 0,
+    )
+    same(x.index_put((Tensor([0]), Tensor([1])), Tensor([5.0])), [[1, 5], [3, 4]] + x.asnumpy() * 0)
