@@ -15,6 +15,10 @@ SMOKE = Path(__file__).parent / "smoke"
 # Two workers may share one GPU: neither may reserve most of its memory when jax starts.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
+# Nearly every program of the tests runs a few times only: optimising its machine code takes longer than it
+# saves. With XLA_FLAGS= in the environment the programs are compiled as users have them.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=1")
+
 # The first example of a property may compile a program, so time says nothing about it. In CI the
 # examples are the same in every run; elsewhere each run tries new ones.
 settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
