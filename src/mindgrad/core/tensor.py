@@ -230,8 +230,8 @@ class Tensor:
                 "the truth value of a tensor, which is not known while its program is being compiled, "
                 "decides in a place that is not traced: the filter of a comprehension, a generator, or code "
                 "of a library",
-                "Keep every item and mask it, ops.where(condition, x, 0): the shapes of a program are fixed. Or "
-                "write a loop with 'if' in the function itself, or run in PYNATIVE_MODE.",
+                "Keep every item and mask it, ops.where(condition, x, 0): the shapes of a program are fixed. "
+                "Or write a loop with 'if' in the function itself, or run in PYNATIVE_MODE.",
             )
         if self.size != 1:
             raise ValueError(
