@@ -1,5 +1,7 @@
 """Random numbers: known answers, distributions, seeds, the generator's state in programs, gradients."""
 
+import threading
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -549,6 +551,24 @@ def test_a_compiled_function_cannot_set_the_seed():
 
     with pytest.raises(ms.CompileError, match="seed is set"):
         seeded()
+
+
+def test_threads_draw_different_numbers():
+    compiled = ms.jit(lambda: ops.randint(0, 2**62, (2,)))
+    compiled()
+    seen = []
+
+    def draw(function):
+        for _ in range(40):
+            seen.extend(function().tolist())
+
+    eager = [lambda: ops.randint(0, 2**62, (2,))] * 3
+    threads = [threading.Thread(target=draw, args=(each,)) for each in [*eager, compiled, compiled]]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(seen) == len(set(seen)) == 400
 
 
 def test_each_state_of_a_batch_has_bits_of_its_own():

@@ -25,10 +25,10 @@ import numpy as np
 from mindgrad.backend.executable import array_type, copy_on_device
 from mindgrad.backend.xla import to_device
 
-__all__ = ["Taken", "run_and_store", "settled"]
+__all__ = ["Taken", "run_and_store", "settled", "window"]
 
-#: held from taking arrays to storing new ones
-_window = threading.RLock()
+#: held from taking arrays to storing new ones, and wherever else a value is replaced by one made of it
+window = threading.RLock()
 
 
 class Taken:
@@ -45,7 +45,7 @@ class Taken:
         Raises:
             RuntimeError: the program itself waits for the reader.
         """
-        with _window:
+        with window:
             array = self._parameter._array
         if type(array) is Taken:  # whoever is inside the window holds its lock: it is this thread
             raise RuntimeError(
@@ -168,7 +168,7 @@ def run_and_store(
     Raises:
         RuntimeError: the program failed after it had taken over the arrays.
     """
-    with _window, _Deferred() if donated else nullcontext():
+    with window, _Deferred() if donated else nullcontext():
         originals = [settled(p._array) for p in donated]
         try:
             _set_arrays(donated, list(map(Taken, donated)))

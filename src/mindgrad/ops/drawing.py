@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -26,10 +27,11 @@ from mindgrad.core.dtype import (
     uint64,
 )
 from mindgrad.core.primitive import Primitive
-from mindgrad.core.scope import apply
+from mindgrad.core.scope import apply, open_scopes
 from mindgrad.core.tensor import Tensor, scalar_tensor
 from mindgrad.core.types import tensor_type
 from mindgrad.frontend import state
+from mindgrad.functional.donation import window
 from mindgrad.ops import creation
 from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, inexact, operand
@@ -121,8 +123,9 @@ def combined(row: Primitive, x: Tensor, number: Any) -> Tensor:
 
 def bits(operator: str, shape: tuple[int, ...], seeds: tuple[int, int]) -> Tensor:
     """Random bits, as UInt32."""
-    found, after = apply(random.random_bits, operand(RANDOM_STATE, operator), shape=shape, seeds=seeds)
-    state.write(RANDOM_STATE, after)
+    with nullcontext() if open_scopes() else window:  # no two threads draw from one state
+        found, after = apply(random.random_bits, operand(RANDOM_STATE, operator), shape=shape, seeds=seeds)
+        state.write(RANDOM_STATE, after)
     return found
 
 
