@@ -1,6 +1,8 @@
 """Layers: values against formulas in NumPy and jax, two derivatives, both modes, errors, how they look."""
 
+import copy
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -461,3 +463,52 @@ def test_operators_of_older_programs():
         np.testing.assert_array_equal(a.asnumpy(), b.asnumpy())
     with pytest.raises(ValueError, match="'data_format' must be 'NCHW', but got 'NHWC'"):
         ops.MaxPool(data_format="NHWC")(x)
+
+
+def test_padding_layers():
+    x = RNG.normal(size=(2, 3, 4, 5))
+    check(nn.ConstantPad1d(2, 1.5), lambda x: np.pad(x, ((0, 0),) * 3 + ((2, 2),), constant_values=1.5), x)
+    check(
+        nn.ReflectionPad2d((1, 2, 3, 0)), lambda x: np.pad(x, ((0, 0), (0, 0), (3, 0), (1, 2)), "reflect"), x
+    )
+    check(nn.ReplicationPad3d(1), lambda x: np.pad(x, ((0, 0),) + ((1, 1),) * 3, "edge"), x)
+    check(nn.ZeroPad2d((1, 0, 0, 2)), lambda x: np.pad(x, ((0, 0), (0, 0), (0, 2), (1, 0))), x)
+    with pytest.raises(ValueError, match="must be one int, or 4"):
+        nn.ZeroPad2d((1, 2))(Tensor(x))
+
+
+def test_neighbouring_channels():
+    x = RNG.normal(size=(2, 5, 2, 3))
+
+    def formula(x):
+        total = np.stack([(x[:, max(c - 1, 0) : c + 2] ** 2).sum(1) for c in range(5)], 1)
+        return x / (2.0 + 0.3 * total) ** 0.75
+
+    check(nn.LRN(1, 2.0, 0.3, 0.75), formula, x)
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_random_slopes(mode):
+    ms.set_context(mode=mode)
+    ms.set_seed(1)
+    x = Tensor(np.full((200,), -2.0, np.float32))
+    cell = nn.RReLU(0.1, 0.4)
+    first, second = cell(x).asnumpy(), cell(x).asnumpy()
+    assert (first != second).any()
+    for slopes in (first / -2, second / -2):
+        assert 0.1 <= slopes.min() < 0.15
+        assert 0.35 < slopes.max() <= 0.4
+    np.testing.assert_array_equal(cell(Tensor([1.0, 2.0])).asnumpy(), [1.0, 2.0])
+
+
+def test_cells_can_be_copied_and_pickled():
+    x = Tensor(np.abs(X).astype(np.float32))
+    net = nn.SequentialCell(
+        nn.Dense(4, 3), nn.LeakyReLU(0.3), nn.Softmax(), nn.Dense(3, 2, activation="gelu")
+    )
+    for made in (copy.deepcopy(net), pickle.loads(pickle.dumps(net))):
+        np.testing.assert_array_equal(made(x).asnumpy(), net(x).asnumpy())
+        assert made[0].weight is not net[0].weight
+        assert [p.name for p in made.get_parameters()] == [p.name for p in net.get_parameters()]
+    loss = pickle.loads(pickle.dumps(nn.SmoothL1Loss(0.5, "sum")))
+    assert (loss.beta, loss.reduction) == (0.5, "sum")

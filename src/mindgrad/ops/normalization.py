@@ -9,6 +9,8 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
+import numpy as np
+
 from mindgrad.common.parameter import Parameter
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import state
@@ -17,10 +19,11 @@ from mindgrad.ops.activation import number, real_operand
 from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.flow import stop_gradient
 from mindgrad.ops.operands import cast, operand
+from mindgrad.ops.pool_windows import mixed
 from mindgrad.ops.reduction import flag, widened
 from mindgrad.ops.reduction import mean as mean_of
 
-__all__ = ["batch_norm", "group_norm", "layer_norm"]
+__all__ = ["batch_norm", "group_norm", "layer_norm", "lrn"]
 
 
 def statistics(x: Tensor, axes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
@@ -218,3 +221,45 @@ def group_norm(
     scale, shift = of_channels(operator, "weight", weight, x), of_channels(operator, "bias", bias, x)
     y = y if scale is None else arithmetic.mul(y, scale)
     return cast(y if shift is None else arithmetic.add(y, shift), given.dtype)
+
+
+def lrn(
+    x: Any,
+    depth_radius: int = 5,
+    bias: float = 1.0,
+    alpha: float = 1.0,
+    beta: float = 0.5,
+    norm_region: str = "ACROSS_CHANNELS",
+) -> Tensor:
+    """x / (bias + alpha · Σ x²)^beta, with the sum over neighbouring channels (Krizhevsky et al., 2012).
+
+    Args:
+        x: a real tensor of shape (n, c, h, w).
+        depth_radius: how many channels on each side are neighbours.
+        bias, alpha, beta: the numbers of the formula.
+        norm_region: must be ``"ACROSS_CHANNELS"``.
+
+    Returns:
+        Tensor of the shape of ``x``.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: ``x`` has another number of axes, or an argument is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> x = ops.reshape(Tensor([3.0, 4.0]), (1, 2, 1, 1))
+    >>> print(ops.lrn(x, bias=0.0).flatten())
+    [0.6 0.8]
+    """
+    given = real_operand(x, "LRN")
+    radius = whole_number(depth_radius, "LRN", "depth_radius", 0)
+    if given.ndim != 4:
+        raise ValueError(f"For 'LRN', the input must have the shape (n, c, h, w), but it is {given.shape}.")
+    if norm_region != "ACROSS_CHANNELS":
+        raise ValueError(f"For 'LRN', the 'norm_region' must be 'ACROSS_CHANNELS', but got {norm_region!r}.")
+    values = widened(given)
+    place = np.arange(given.shape[1])
+    near = np.abs(place[:, None] - place) <= radius
+    total = arithmetic.mul(mixed(math.square(values), 1, near), number(alpha, "LRN", "alpha"))
+    total = arithmetic.add(total, number(bias, "LRN", "bias"))
+    return cast(arithmetic.mul(values, arithmetic.pow(total, -number(beta, "LRN", "beta"))), given.dtype)

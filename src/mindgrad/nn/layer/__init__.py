@@ -11,6 +11,7 @@ from mindgrad.nn.layer import (
     image,
     math,
     normalization,
+    padding,
     pooling,
     rnn_cells,
     rnns,
@@ -26,6 +27,7 @@ from mindgrad.nn.layer.embedding import *  # noqa: F403
 from mindgrad.nn.layer.image import *  # noqa: F403
 from mindgrad.nn.layer.math import *  # noqa: F403
 from mindgrad.nn.layer.normalization import *  # noqa: F403
+from mindgrad.nn.layer.padding import *  # noqa: F403
 from mindgrad.nn.layer.pooling import *  # noqa: F403
 from mindgrad.nn.layer.rnn_cells import *  # noqa: F403
 from mindgrad.nn.layer.rnns import *  # noqa: F403
@@ -42,6 +44,7 @@ __all__ += embedding.__all__
 __all__ += image.__all__
 __all__ += math.__all__
 __all__ += normalization.__all__
+__all__ += padding.__all__
 __all__ += pooling.__all__
 __all__ += rnn_cells.__all__
 __all__ += rnns.__all__

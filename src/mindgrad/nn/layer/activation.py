@@ -10,11 +10,14 @@ from mindgrad.common.parameter import Parameter
 from mindgrad.core.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.function_cells import function_cell, function_cells
-from mindgrad.ops import activation, math, rectifiers
+from mindgrad.ops import activation, math, normalization, rectifiers
 from mindgrad.ops.activation import number as number_of
 from mindgrad.ops.arguments import whole_number
-from mindgrad.ops.operands import operand
-from mindgrad.ops.operations.base import boolean, integer, integers, number
+from mindgrad.ops.arithmetic import mul
+from mindgrad.ops.comparison import greater
+from mindgrad.ops.operands import choose, operand
+from mindgrad.ops.operations.base import boolean, integer, integers, number, text
+from mindgrad.ops.random import uniform
 
 # --- smooth functions --------------------------------------------------------------------------------
 
@@ -55,6 +58,15 @@ Softsign = function_cell(
 GLU = function_cell(
     __name__, "GLU", activation.glu, attributes={"axis": integer(-1)},
     example="nn.GLU()(Tensor([1.0, 2.0, 0.0, 0.0]))", prints="[0.5 1. ]",
+)  # fmt: skip
+
+LRN = function_cell(
+    __name__, "LRN", normalization.lrn, inputs="x",
+    attributes={
+        "depth_radius": integer(5), "bias": number(1.0), "alpha": number(1.0), "beta": number(0.5),
+        "norm_region": text("ACROSS_CHANNELS"),
+    },
+    example="nn.LRN(bias=0.0)(ops.reshape(Tensor([3.0, 4.0]), (1, 2, 1, 1))).flatten()", prints="[0.6 0.8]",
 )  # fmt: skip
 
 # --- shares ------------------------------------------------------------------------------------------
@@ -176,15 +188,51 @@ class PReLU(Cell):
         return rectifiers.prelu(x, self.w)
 
 
+class RReLU(Cell):
+    """x above 0, and r x elsewhere, with a slope r for each element drawn anew in every call.
+
+    Args:
+        lower, upper: the slopes are uniform between these numbers, from 0 to 1.
+
+    Inputs:
+        x: a real tensor.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: ``lower`` is above ``upper``, or one is not from 0 to 1.
+
+    >>> from mindgrad import Tensor, nn
+    >>> print(nn.RReLU(0.5, 0.5)(Tensor([-1.0, 2.0])))
+    [-0.5  2. ]
+    """
+
+    def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3) -> None:
+        super().__init__()
+        self.lower, self.upper = number_of(lower, "RReLU", "lower"), number_of(upper, "RReLU", "upper")
+        if not 0 <= self.lower <= self.upper <= 1:
+            raise ValueError(
+                f"For 'RReLU', 'lower' and 'upper' must be in order and from 0 to 1, but are {lower} and "
+                f"{upper}."
+            )
+
+    def construct(self, x: Any) -> Tensor:
+        """See the class."""
+        x = activation.real_operand(x, "RReLU")
+        if self.lower == self.upper:
+            return rectifiers.leaky_relu(x, self.lower)
+        slopes = uniform(x.shape, self.lower, self.upper, dtype=x.dtype)
+        return choose(greater(x, 0), x, mul(slopes, x))
+
+
 # --- by name -----------------------------------------------------------------------------------------
 
 _BY_NAME = {
     "celu": CELU, "elu": ELU, "fast_gelu": FastGelu, "gelu": GELU, "glu": GLU, "hardtanh": Hardtanh,
     "hshrink": HShrink, "hsigmoid": HSigmoid, "hswish": HSwish, "leakyrelu": LeakyReLU,
     "logsigmoid": LogSigmoid, "logsoftmax": LogSoftmax, "mish": Mish, "prelu": PReLU, "relu": ReLU,
-    "relu6": ReLU6, "selu": SeLU, "sigmoid": Sigmoid, "silu": SiLU, "softmax": Softmax,
+    "relu6": ReLU6, "rrelu": RReLU, "selu": SeLU, "sigmoid": Sigmoid, "silu": SiLU, "softmax": Softmax,
     "softmax2d": Softmax2d, "softmin": Softmin, "softshrink": SoftShrink, "softsign": Softsign,
-    "tanh": Tanh, "tanhshrink": Tanhshrink, "threshold": Threshold,
+    "tanh": Tanh, "tanhshrink": Tanhshrink,
 }  # fmt: skip
 
 
@@ -213,4 +261,4 @@ def get_activation(name: str | None, prim_name: str | None = None) -> Cell | Non
 
 
 __all__ = list(function_cells(globals()))
-__all__ += ["PReLU", "get_activation"]
+__all__ += ["PReLU", "RReLU", "get_activation"]

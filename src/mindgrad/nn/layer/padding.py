@@ -1,0 +1,63 @@
+"""Padding layers: elements added around the last axes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.core.tensor import Tensor
+from mindgrad.nn.function_cells import function_cell, function_cells
+from mindgrad.ops import padding
+from mindgrad.ops.arguments import sizes
+from mindgrad.ops.operands import operand
+from mindgrad.ops.operations.base import integers, number
+
+
+def _layer(name: str, axes: int, mode: str, meaning: str, example: str, prints: str) -> Any:
+    def run(self: Any, x: Any) -> Tensor:
+        x = operand(x, name)
+        if x.ndim < axes:
+            raise ValueError(f"For '{name}', the input must have at least {axes} axes, but it is {x.shape}.")
+        given = sizes(self.padding, name, "padding")
+        given = given * (2 * axes) if len(given) == 1 else given
+        if len(given) != 2 * axes:
+            raise ValueError(
+                f"For '{name}', the 'padding' must be one int, or {2 * axes}: before and behind each of the "
+                f"last {axes} axes, the last one first; but got {self.padding}."
+            )
+        value = getattr(self, "value", None)
+        return padding.pad(x, given, mode, value)
+
+    attributes = {"padding": integers()}
+    if name.startswith("Constant"):
+        attributes["value"] = number()
+    return function_cell(
+        __name__, name, padding.pad, attributes=attributes, run=run, inputs="x",
+        meaning=f"{meaning} before and behind the last {'axis' if axes == 1 else f'{axes} axes'}.",
+        example=example, prints=prints,
+    )  # fmt: skip
+
+
+def _family(name: str, mode: str, meaning: str, prints: str, more: str = "", counts: Any = (1, 2, 3)) -> Any:
+    """The layers of one kind for each number of axes."""
+    made = []
+    for axes in counts:
+        pairs = ", ".join(["1, 1"] + ["0, 0"] * (axes - 1))
+        shape = f"ops.reshape(Tensor([1.0, 2.0, 3.0]), ({'1, ' * axes}3))"
+        example = f"nn.{name}{axes}d(({pairs}){more})({shape}).flatten()"
+        made.append(_layer(f"{name}{axes}d", axes, mode, meaning, example, prints))
+    return made
+
+
+ConstantPad1d, ConstantPad2d, ConstantPad3d = _family(
+    "ConstantPad", "constant", "A number", "[9. 1. 2. 3. 9.]", ", 9.0"
+)
+ReflectionPad1d, ReflectionPad2d, ReflectionPad3d = _family(
+    "ReflectionPad", "reflect", "The elements mirrored at the edge, which is not repeated,",
+    "[2. 1. 2. 3. 2.]",
+)  # fmt: skip
+ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = _family(
+    "ReplicationPad", "edge", "The edge, repeated,", "[1. 1. 2. 3. 3.]"
+)
+(ZeroPad2d,) = _family("ZeroPad", "constant", "Zeros", "[0. 1. 2. 3. 0.]", counts=(2,))
+
+__all__ = list(function_cells(globals()))
