@@ -160,7 +160,6 @@ FUNCTIONS = [
     "identity",
     "inv",
     "isfinite",
-    "l2_normalize",
     "layer_norm",
     "log_softmax",
     "masked_fill",
