@@ -100,7 +100,9 @@ def function_cell(
     """
     found = attributes or {}
     fixed = {(keywords or {}).get(key, key) for key in found}
-    names = inputs.split() or [x for x in inspect.signature(function).parameters if x not in fixed]
+    code = function.__code__  # type: ignore[attr-defined]
+    positional = code.co_varnames[: code.co_argcount]
+    names = inputs.split() or [name for name in positional if name not in fixed]
     body: dict[str, Any] = {
         "attributes": found,
         "_function": staticmethod(function if run is None else run),

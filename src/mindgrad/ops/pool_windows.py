@@ -116,7 +116,9 @@ def _folded(x: Tensor, axis: int, count: int, size: int) -> Tensor:
     return reshape(x, (*x.shape[:axis], count, size, *x.shape[axis + 1 :]))
 
 
-def _chained(parts: list[tuple[Tensor, ...]], step: Callable[..., tuple[Tensor, ...]]) -> tuple[Tensor, ...]:
+def _chained(
+    parts: Sequence[tuple[Tensor, ...]], step: Callable[..., tuple[Tensor, ...]]
+) -> tuple[Tensor, ...]:
     found = parts[0]
     for each in parts[1:]:
         found = step(found, each)
