@@ -190,6 +190,17 @@ def test_values_are_there_at_once():
     assert (weight == 1).all()
 
 
+def test_clones_of_parameters_with_other_values():
+    weight = Parameter(initializer("ones", (2, 3)), name="weight")
+    assert (weight.clone() == 1).all()
+    assert (weight.clone("zeros") == 0).all()
+    assert (weight.clone(5) == 5).all()
+    assert weight.clone(HeUniform()).shape == (2, 3)
+    assert (weight.clone(Tensor(np.full((2, 3), 4.0, np.float32))) == 4).all()
+    with pytest.raises(ValueError, match="no initializer named 'other'"):
+        weight.clone("other")
+
+
 def test_fans_and_gains():
     assert _calculate_fan_in_and_fan_out((8, 4)) == (4, 8)
     assert _calculate_fan_in_and_fan_out((8, 4, 3, 5)) == (60, 120)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mindgrad._base.text import parameter_repr
+from mindgrad.common.initializer import initializer
 from mindgrad.core.dtype import as_dtype, int32
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.core.types import TensorType
@@ -175,17 +176,14 @@ class Parameter(Tensor):
         return self
 
     def clone(self, init: Any = "same") -> Parameter:
-        """A new Parameter of the same attributes; ``init`` is ``"same"``, a number or a Tensor."""
-        if isinstance(init, str):
-            if init not in ("same", "zeros", "ones"):
-                raise ValueError(f"For 'clone', 'init' must be same, zeros or ones, but got {init!r}.")
-            value = Tensor(self.value())
-            if init != "same":
-                value = Tensor(shape=self.shape, dtype=self.dtype, init=0 if init == "zeros" else 1)
-        elif isinstance(init, Tensor):
-            value = init
-        else:
-            value = Tensor(shape=self.shape, dtype=self.dtype, init=init)
+        """A new Parameter of the same attributes, and of the value that ``init`` says.
+
+        Args:
+            init: ``"same"``, or what :func:`mindgrad.common.initializer.initializer` takes: a name, an
+                initialiser, a number or a Tensor.
+        """
+        is_same = isinstance(init, str) and init == "same"
+        value = Tensor(self.value()) if is_same else initializer(init, self.shape, self.dtype)
         return Parameter(value, self.name, self.requires_grad, self.layerwise_parallel)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:

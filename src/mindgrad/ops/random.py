@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import DType, as_dtype, float32, int64, promote
+from mindgrad.core.dtype import DType, as_dtype, float32, float64, int64, promote
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops.arguments import varargs, whole_number
@@ -161,7 +161,8 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype
     width = apply(arithmetic.sub, high, low)
     require("Uniform", "maxval", width, lambda v: v > 0, "above the 'minval', with a distance above 0")
     noise = fractions("Uniform", whole, wide, seeds)
-    return cast(apply(arithmetic.add, low, apply(arithmetic.mul, width, noise)), promote(wanted, wide))
+    found = apply(arithmetic.add, low, apply(arithmetic.mul, width, noise))
+    return cast(found, wide if wide is float64 else wanted)
 
 
 def rand(*size: Any, dtype: Any = None, seed: int | None = None) -> Tensor:
