@@ -1,7 +1,9 @@
 """Training steps, the Model with its callbacks and metrics, and what a run prints."""
 
+import gc
 import io
 import os
+import weakref
 
 import numpy as np
 import pytest
@@ -145,6 +147,26 @@ def test_a_run_and_the_gradient_of_it_are_one_run(mode):
         assert float(loss) != drawn_before
         drawn_before = float(loss)
         assert net.count.asnumpy().tolist() == [k]
+
+
+def test_an_eager_step_leaves_no_cycles_of_arrays():
+    seen = []
+
+    class Watched(Noisy):
+        def construct(self, x):
+            hidden = x * self.w
+            seen.append(weakref.ref(hidden._array))
+            ops.assign_add(self.count, ops.mean(hidden).reshape((1,)))
+            return hidden.sum()
+
+    net = Watched()
+    step = nn.TrainOneStepCell(net, nn.SGD([net.w], 0.1))
+    gc.disable()
+    try:
+        step(ms.Tensor(np.ones(3, np.float32)))
+        assert seen[0]() is None
+    finally:
+        gc.enable()
 
 
 def test_other_runs_are_not_taken_back():

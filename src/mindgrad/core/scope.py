@@ -98,6 +98,7 @@ class opened:
         scopes = _local.scopes
         scopes.pop()
         self.scope.level = 0
+        self.scope.runs = None  # its tensors know the scope: no cycle is left
         _local.body = self.outer_body
         if self.scope.restored:
             for tensor, before in self.scope.restored.values():

@@ -114,7 +114,7 @@ class _Replay:
             self._captured = [tensor for _, tensor in scope.captures]
         self.outputs, _ = transformed(recorded, _nothing)
         # what the run wrote is written once, not again with every use of its derivative
-        scope.written.clear()
+        recorded.written.clear()
 
     def __call__(self, given: Sequence[Tensor]) -> list[Tensor]:
         if self._graph is None:

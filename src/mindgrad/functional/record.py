@@ -49,12 +49,17 @@ class Recorded:
         inputs: the tensors of the scope that stood for the differentiated inputs.
         leaves: the leaves of the result, tensors of the scope among them.
         structure: the structure of the result.
+        written: the Parameters that the run wrote, with their values in the scope.
     """
 
-    __slots__ = ("inputs", "leaves", "scope", "structure")
+    __slots__ = ("inputs", "leaves", "scope", "structure", "written")
 
     def __init__(self, scope: Any, inputs: list[Tensor], leaves: list[Any], structure: Any) -> None:
         self.scope = scope
+        self.written = [(p, scope.bindings[id(p)]) for p in scope.written.values()]
+        # tensors know their scope: what it was traced with goes as soon as it is not used any more
+        scope.bindings.clear()
+        scope.written.clear()
         self.inputs = inputs
         self.leaves = leaves
         self.structure = structure
@@ -110,17 +115,17 @@ def transformed(
     """
     chosen = recorded.outputs if outputs is None else list(outputs)
     scope = recorded.scope
-    written = list(scope.written.values())
+    written = recorded.written
     rebound = scope.still_rebound()
     places = outcome.inner(scope) if isinstance(scope, GraphScope) else []
     held = [x for _, leaves, _ in places for x in leaves if _is_of(x, scope)]
-    kept = [*recorded.outputs, *(scope.bindings[id(p)] for p in written), *map(as_it_is, rebound)]
+    kept = [*recorded.outputs, *(value for _, value in written), *map(as_it_is, rebound)]
     kept += map(as_it_is, held)
     finish = _finish_graph if isinstance(scope, GraphScope) else _finish_recorder
     given = [None if e is None else lifted(e) for e in extras]
     outside, results = finish(recorded, transform, given, chosen, kept)
     count = len(recorded.outputs)
-    for parameter, value in zip(written, outside[count:], strict=False):
+    for (parameter, _), value in zip(written, outside[count:], strict=False):
         state.write(parameter, value)
     count_of_others = count + len(written)
     for tensor, value in zip(rebound, outside[count_of_others:], strict=False):
