@@ -116,3 +116,41 @@ def test_how_containers_are_made():
 def test_refusals(change, error, text):
     with pytest.raises(error, match=text):
         change(nn.CellList([nn.ReLU(), nn.Tanh()]))
+
+
+def test_cells_by_name():
+    class Holder(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.parts = nn.CellDict({"first": scale(2), "act": nn.ReLU()})
+            self.parts["last"] = scale(3)
+
+        def construct(self, x, key):
+            x = self.parts[key](x)
+            for cell in self.parts.values():
+                x = cell(x)
+            return x
+
+    net = Holder()
+    assert names(net) == ["parts.first.weight", "parts.last.weight"]
+    for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
+        ms.set_context(mode=mode)
+        np.testing.assert_array_equal(net(ops.ones((1, 1)), "last").asnumpy(), [[18.0]])
+    parts = net.parts
+    assert ("act" in parts, "x" in parts, len(parts), list(parts)) == (
+        True,
+        False,
+        3,
+        ["first", "act", "last"],
+    )
+    assert parts.pop("first").weight.asnumpy().item() == 2
+    parts.update([("act", nn.Tanh())])
+    assert [(key, type(cell).__name__) for key, cell in parts.items()] == [("act", "Tanh"), ("last", "Dense")]
+    with pytest.raises(KeyError, match=r"'a\.b'"):
+        parts["a.b"] = nn.ReLU()
+    with pytest.raises(KeyError, match="'training'"):
+        parts["training"] = nn.ReLU()
+    with pytest.raises(TypeError, match="must be Cells"):
+        parts["x"] = 1
+    parts.clear()
+    assert len(parts) == 0

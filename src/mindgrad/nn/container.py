@@ -1,4 +1,4 @@
-"""Containers of Cells: SequentialCell and CellList."""
+"""Containers of Cells: SequentialCell, CellList and CellDict."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from mindgrad.nn.cell import Cell
 
-__all__ = ["CellList", "SequentialCell"]
+__all__ = ["CellDict", "CellList", "SequentialCell"]
 
 
 class _Indexed(Cell):
@@ -21,18 +21,10 @@ class _Indexed(Cell):
     def _place(self, cells: Iterable[tuple[str, Any]]) -> None:
         for name, cell in cells:
             _check_cell(cell, type(self).__name__)
-            prefix = self._prefix()
+            prefix = _prefix_of(self)
             self.insert_child_to_cell(name, cell)
             if prefix and self._auto_prefix:
                 cell.update_parameters_name(prefix)
-
-    def _prefix(self) -> str:
-        """What stands before the place of a Cell in the names of its Parameters."""
-        for place, cell in self._cells.items():
-            for path, parameter in cell.parameters_and_names():
-                if parameter.name.endswith(f"{place}.{path}"):
-                    return parameter.name.removesuffix(f"{place}.{path}")
-        return ""
 
     def _hold(self, cells: Iterable[Cell]) -> None:
         """Hold these Cells in this order in place of all others; names stay."""
@@ -45,7 +37,7 @@ class _Indexed(Cell):
 
     def _move(self, cells: list[Cell]) -> None:
         """Hold the Cells in this order, and name the Parameters after their new places."""
-        prefix, places = self._prefix(), {id(cell): place for place, cell in self._cells.items()}
+        prefix, places = _prefix_of(self), {id(cell): place for place, cell in self._cells.items()}
         for index, cell in enumerate(cells):
             before = places.get(id(cell))
             if not self._auto_prefix or before == str(index):
@@ -167,6 +159,103 @@ class CellList(_Indexed):
             RuntimeError: always.
         """
         raise RuntimeError("A CellList is no function: call the Cells in it, one by one.")
+
+
+class CellDict(Cell):
+    """Cells by names, in the order in which they were given; their Parameters are named after them.
+
+    Args:
+        cells: a dict, or pairs of names and Cells; names are not empty and have no dots.
+
+    Raises:
+        TypeError: a name is no string, or an element no Cell.
+        KeyError: a name is empty, has a dot, or is that of an attribute.
+
+    >>> import mindgrad as ms
+    >>> cells = ms.nn.CellDict({"act": ms.nn.ReLU(), "norm": ms.nn.Softmax()})
+    >>> list(cells.keys()), cells["act"]
+    (['act', 'norm'], ReLU<>)
+    """
+
+    def __init__(self, cells: Any = None) -> None:
+        super().__init__()
+        if cells is not None:
+            self.update(cells)
+
+    def __getitem__(self, key: str) -> Cell:
+        return self._cells[key]
+
+    def __setitem__(self, key: str, cell: Cell) -> None:
+        _check_cell(cell, "CellDict")
+        if not isinstance(key, str):
+            raise TypeError(f"For 'CellDict', a name must be a string, but got {key!r}.")
+        if not key or "." in key or (key not in self._cells and hasattr(self, key)):
+            raise KeyError(
+                f"For 'CellDict', a name must not be empty, have a dot or be that of an attribute, but got "
+                f"{key!r}."
+            )
+        prefix = _prefix_of(self)
+        self.insert_child_to_cell(key, cell)
+        if prefix:
+            cell.update_parameters_name(prefix)
+
+    def __delitem__(self, key: str) -> None:
+        _ = self._cells[key]  # the error names the key
+        delattr(self, key)
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._cells)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._cells
+
+    def keys(self) -> Any:
+        """The names."""
+        return self._cells.keys()
+
+    def values(self) -> Any:
+        """The Cells."""
+        return self._cells.values()
+
+    def items(self) -> Any:
+        """Pairs of names and Cells."""
+        return self._cells.items()
+
+    def update(self, cells: Any) -> None:
+        """Add the Cells of a dict, or of pairs of names and Cells; those of known names are replaced."""
+        for key, cell in cells.items() if hasattr(cells, "items") else cells:
+            self[key] = cell
+
+    def pop(self, key: str) -> Cell:
+        """Take a Cell out and give it."""
+        cell = self._cells[key]
+        del self[key]
+        return cell
+
+    def clear(self) -> None:
+        """Take all Cells out."""
+        for key in list(self._cells):
+            del self[key]
+
+    def construct(self, *inputs: Any) -> Any:
+        """A dict computes nothing; call its Cells.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError("A CellDict is no function: call the Cells in it, by their names.")
+
+
+def _prefix_of(container: Cell) -> str:
+    """What stands before the name of a Cell in the names of its Parameters."""
+    for place, cell in container._cells.items():
+        for path, parameter in cell.parameters_and_names():
+            if parameter.name.endswith(f"{place}.{path}"):
+                return parameter.name.removesuffix(f"{place}.{path}")
+    return ""
 
 
 def _check_cell(cell: Any, owner: str) -> None:

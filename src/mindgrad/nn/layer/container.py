@@ -1,5 +1,5 @@
 """Containers of Cells, where MindSpore's programs import them from."""
 
-from mindgrad.nn.container import CellList, SequentialCell
+from mindgrad.nn.container import CellDict, CellList, SequentialCell
 
-__all__ = ["CellList", "SequentialCell"]
+__all__ = ["CellDict", "CellList", "SequentialCell"]
