@@ -1,6 +1,8 @@
 """Random numbers: known answers, distributions, seeds, the generator's state in programs, gradients."""
 
+import gc
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -551,6 +553,24 @@ def test_a_compiled_function_cannot_set_the_seed():
 
     with pytest.raises(ms.CompileError, match="seed is set"):
         seeded()
+
+
+def test_a_net_that_draws_is_freed_with_its_programs():
+    class Noisy(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.weight = ms.Parameter(ops.ones(2), name="weight")
+
+        def construct(self, x):
+            return x * self.weight + ops.rand(2)
+
+    ms.set_context(mode=ms.GRAPH_MODE)
+    net = Noisy()
+    ms.grad(net, None, net.trainable_params())(ops.ones(2))
+    gone = weakref.ref(net.weight)
+    del net
+    gc.collect()
+    assert gone() is None
 
 
 def test_threads_draw_different_numbers():

@@ -45,6 +45,9 @@ class Parameter(Tensor):
 
     is_parameter = True
 
+    #: whether it lives as long as the process, so that nothing is kept for its sake
+    is_permanent = False
+
     def __init__(
         self,
         default_input: Any,

@@ -39,6 +39,7 @@ def _initial_state(seed: int | None) -> np.ndarray:
 
 #: what the next draw depends on; see ``mindgrad.primitives.random``
 RANDOM_STATE = Parameter(_initial_state(None), name="random_state", requires_grad=False)
+RANDOM_STATE.is_permanent = True
 
 
 def set_seed(seed: int) -> None:

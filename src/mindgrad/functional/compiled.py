@@ -249,8 +249,9 @@ class _Program:
         return chain(self._outcome.changes(), self.dependencies.changes())
 
     def owners(self) -> list[Any]:
-        """The Parameters and Cells that the program reads."""
-        return [*self._donated, *self._read, *self.dependencies.owners()]
+        """The Parameters and Cells that the program reads, but for those that live as long as the process."""
+        every = [*self._donated, *self._read, *self.dependencies.owners()]
+        return [each for each in every if not getattr(each, "is_permanent", False)]
 
     def call(self, tensors: list[Tensor]) -> Any:
         """The function's result for the tensors among its arguments."""
