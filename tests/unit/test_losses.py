@@ -234,6 +234,17 @@ def test_a_loss_of_ones_own():
     assert Quartic().get_axis(x) == (0, 1)
     assert nn.loss.loss._Loss is nn.LossBase
 
+    class Doubled(nn.MSELoss):
+        def __init__(self, factor):
+            super().__init__(reduction="sum")
+            self.factor = factor
+            self.average = False  # older programs set these flags themselves
+
+        def construct(self, logits, labels):
+            return self.factor * super().construct(logits, labels)
+
+    np.testing.assert_allclose(Doubled(2.0)(x, t).asnumpy(), 2 * ((X - Y) ** 2).sum(), rtol=1e-9)
+
 
 # --- compiled, and errors ----------------------------------------------------------------------------
 

@@ -41,17 +41,14 @@ class LossBase(Cell):
 
     def __init__(self, reduction: str | None = "mean") -> None:
         super().__init__()
-        self.reduction = checked_reduction(type(self).__name__, "none" if reduction is None else reduction)
+        self._reduce_by(reduction, ())
 
-    @property
-    def reduce(self) -> bool:
-        """Whether elements are summed or averaged."""
-        return self.reduction != "none"
-
-    @property
-    def average(self) -> bool:
-        """Whether elements are averaged."""
-        return self.reduction == "mean"
+    def _reduce_by(self, reduction: Any, also: tuple[str, ...]) -> None:
+        self.reduction = checked_reduction(
+            type(self).__name__, "none" if reduction is None else reduction, also
+        )
+        self.reduce = self.reduction != "none"
+        self.average = self.reduction == "mean"
 
     def get_axis(self, x: Tensor) -> tuple[int, ...]:
         """All axes of ``x``, over which a loss is reduced."""
@@ -66,10 +63,8 @@ class LossBase(Cell):
         """
         x = operand(x, type(self).__name__)
         found = arithmetic.mul(widened(x), weights)
-        if self.reduction == "mean":
-            found = mean(found)
-        elif self.reduction == "sum":
-            found = sum_of(found)
+        if self.reduce:
+            found = mean(found) if self.average else sum_of(found)
         return cast(found, x.dtype)
 
     def construct(self, logits: Any, labels: Any) -> Any:
@@ -91,9 +86,7 @@ class _FunctionLoss(FunctionCell, LossBase):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if self.reduction is None:
-            self.reduction = "none"
-        checked_reduction(type(self).__name__, self.reduction, self.also)
+        self._reduce_by(self.reduction, self.also)
 
     construct = FunctionCell.construct
 
