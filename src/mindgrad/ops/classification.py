@@ -251,8 +251,8 @@ def multi_margin_loss(
         IndexError: a known class is out of range.
 
     >>> from mindgrad import Tensor, ops
-    >>> print(ops.multi_margin_loss(Tensor([[0.5, 1.0, 2.0]]), Tensor([1])))
-    0.8333333
+    >>> print(ops.multi_margin_loss(Tensor([[0.5, 1.0, 2.0, 0.0]]), Tensor([1])))
+    0.625
     """
     operator = "MultiMarginLoss"
     x = real_operand(input, operator)

@@ -31,7 +31,7 @@ MultiMarginLoss = operation(
     run=lambda self, inputs, target, weight=None: classification.multi_margin_loss(
         inputs, target, self.p, self.margin, weight, self.reduction
     ),
-    example="ops.MultiMarginLoss()(Tensor([[0.5, 1.0, 2.0]]), Tensor([1]))", prints="0.8333333",
+    example="ops.MultiMarginLoss()(Tensor([[0.5, 1.0, 2.0, 0.0]]), Tensor([1]))", prints="0.625",
 )  # fmt: skip
 BinaryCrossEntropy = operation(
     __name__, "BinaryCrossEntropy", likelihoods.binary_cross_entropy, attributes={"reduction": text("mean")},
