@@ -542,6 +542,20 @@ def test_tensors_that_lambdas_capture_become_inputs():
     assert (found.misses, found.hits) == (2, 4)
 
 
+def test_floats_that_lambdas_capture_become_inputs():
+    ms.clear_cache()
+
+    def step(rate):
+        table = np.arange(3) * 0.5
+        return ms.grad(ms.jit(lambda y: (y * rate * rate + Tensor(table)[0]).sum()))(Tensor([1.0, 2.0]))
+
+    for k in range(6):
+        found = step(k / 10)
+        assert found.dtype is ms.float32
+        np.testing.assert_allclose(found.asnumpy(), np.float32(k / 10 * (k / 10)), rtol=1e-6)
+    assert ms.cache_info().misses == 2
+
+
 def test_globals_and_attributes_that_hold_other_tensors_become_inputs(monkeypatch):
     net = Net()
 

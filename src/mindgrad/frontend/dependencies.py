@@ -348,7 +348,7 @@ class Dependencies:
                     yield change(label, value, _read(read, holder, name), advice)
 
     def shifting(self) -> list[Place]:
-        """The places whose tensors differ from those that were read in value, not in type."""
+        """The places whose tensors and floats differ from those that were read in value, not in type."""
         found: list[Place] = []
         for cell, _, held, skipped in self._owners:
             for name, before in held.items():

@@ -22,7 +22,7 @@ import numpy as np
 from mindgrad._base.refusal import refuse
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.scope import GraphScope, as_it_is, lifted
-from mindgrad.core.tensor import Number, Tensor, make_number
+from mindgrad.core.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.core.types import TensorType
 from mindgrad.frontend import convert
 from mindgrad.frontend.assigned import UNDEFINED, Attribute, Place, Variable, Watch, may_assign, watch
@@ -44,31 +44,37 @@ def _is_value(leaf: Any) -> bool:
     return isinstance(leaf, Tensor) and not leaf.is_parameter and leaf._array is not None
 
 
-def _is_number(leaf: Any) -> bool:
-    return type(leaf) in (int, float)
+#: numbers that can be inputs
+_NUMBERS = (int, float)
 
 
 class _Input:
-    """A place whose tensors are inputs of a program; ``numbers``: its Python numbers too."""
+    """A place whose tensors are inputs of a program, and its Python numbers of the types ``numbers``."""
 
-    __slots__ = ("leaves", "numbers", "place", "structure")
+    __slots__ = ("kinds", "leaves", "numbers", "place", "structure")
 
-    def __init__(self, place: Place, numbers: bool) -> None:
+    def __init__(self, place: Place, numbers: tuple[type, ...]) -> None:
         self.place = place
         self.numbers = numbers
-        leaves, self.structure = flatten(place.value())
-        self.leaves = [
-            x.type if _is_value(x) else NUMBER_TYPES[type(x)] if numbers and _is_number(x) else x
-            for x in leaves
-        ]
+        self.leaves, self.structure = flatten(place.value())
+        #: of every leaf the type of its input and whether that is a number; ``None``: it is known
+        self.kinds = [self._kind(x) for x in self.leaves]
+        # a batch of data is not kept
+        self.leaves = [_blank(x) if _is_value(x) else x for x in self.leaves]
+
+    def _kind(self, leaf: Any) -> tuple[TensorType, bool] | None:
+        if _is_value(leaf):
+            return leaf.type, False
+        if type(leaf) in self.numbers and (type(leaf) is float or -(2**63) <= leaf < 2**63):
+            return NUMBER_TYPES[type(leaf)], True
+        return None
 
     def symbols(self, scope: GraphScope) -> Any:
         """What it holds while the program is traced."""
         made = []
-        for then, now in zip(self.leaves, flatten(self.place.value())[0], strict=True):
-            is_input = isinstance(then, TensorType)
-            symbol: Any = scope.symbol(then) if is_input else then
-            made.append(make_number(symbol) if is_input and _is_number(now) else symbol)
+        for kind, leaf in zip(self.kinds, self.leaves, strict=True):
+            symbol: Any = leaf if kind is None else scope.symbol(kind[0])
+            made.append(make_number(symbol) if kind is not None and kind[1] else symbol)
         return unflatten(self.structure, made)
 
     def tensors(self) -> list[Tensor] | None:
@@ -77,29 +83,25 @@ class _Input:
         if structure != self.structure:
             return None
         found = []
-        for then, now in zip(self.leaves, leaves, strict=True):
-            if _is_value(now):
-                if now.type is not then:
+        for kind, then, now in zip(self.kinds, self.leaves, leaves, strict=True):
+            if kind is None:
+                if not same(then, now):
                     return None
-                found.append(now)
-            elif self.numbers and _is_number(now):
-                if NUMBER_TYPES[type(now)] is not then or (type(now) is int and not -(2**63) <= now < 2**63):
-                    return None
-                found.append(Tensor(np.asarray(now, then.dtype.numpy)))
-            elif not same(then, now):
+            elif self._kind(now) != kind:
                 return None
+            else:
+                found.append(Tensor(np.asarray(now, kind[0].dtype.numpy)) if kind[1] else now)
         return found
 
     def change(self) -> Change:
         """How what it holds differs, in words."""
-        then, now = (MISSING if x is UNDEFINED else x for x in (self._sample(), self.place.value()))
+        then, now = unflatten(self.structure, self.leaves), self.place.value()
+        then, now = (MISSING if x is UNDEFINED else x for x in (then, now))
         return change(self.place.label, then, now, _ADVICE)
 
-    def _sample(self) -> Any:
-        blank = [
-            Tensor(np.zeros(x.shape, x.dtype.numpy)) if isinstance(x, TensorType) else x for x in self.leaves
-        ]
-        return unflatten(self.structure, blank)
+
+def _blank(x: Tensor) -> Tensor:
+    return make_tensor(np.broadcast_to(np.zeros((), x.dtype.numpy), x.shape), x.type)
 
 
 class Outcome:
@@ -140,11 +142,11 @@ class Outcome:
     def counted(self) -> list[Place]:
         """The places whose numbers have changed since the program was traced, and those that are inputs."""
         changed = [p for p, n in self.numbers if type(p.value()) is type(n) and not same(n, p.value())]
-        return [each.place for each in self._inputs if each.numbers] + changed
+        return [each.place for each in self._inputs if each.numbers == _NUMBERS] + changed
 
     def taken(self) -> list[Place]:
         """The places whose tensors are inputs."""
-        return [each.place for each in self._inputs if not each.numbers]
+        return [each.place for each in self._inputs if each.numbers != _NUMBERS]
 
     def free(self) -> set[int]:
         """The closure cells, by ``id``, among these places."""
@@ -173,7 +175,7 @@ class Outcome:
         for each in self._inputs:
             made = object.__new__(_Input)
             made.place, made.structure, made.leaves = other(each.place), each.structure, each.leaves
-            made.numbers = each.numbers
+            made.kinds, made.numbers = each.kinds, each.numbers
             inputs.append(made)
         return Outcome(inputs, [(other(p), s, n) for p, s, n in self._stores], [])
 
@@ -187,8 +189,9 @@ def _fresh(constant: Any) -> Any:
 
 
 def bind(found: Watch, scope: GraphScope, places: Sequence[Place], numbers: Sequence[Place]) -> list[_Input]:
-    """Let what ``places`` hold of tensors be inputs of the program, and the numbers that ``numbers`` hold."""
-    inputs = [_Input(place, False) for place in places] + [_Input(place, True) for place in numbers]
+    """Let tensors and floats in ``places`` be inputs of the program, and all numbers in ``numbers``."""
+    inputs = [_Input(place, (float,)) for place in places]
+    inputs += [_Input(place, _NUMBERS) for place in numbers]
     for each in inputs:
         symbols = each.symbols(scope)
         found.bound.note(each.place)
@@ -220,7 +223,7 @@ def finish(found: Watch, scope: GraphScope, inputs: list[_Input], noted: Depende
             tensors = [x for x in flatten(value)[0] if _is_value(x)]
             if tensors and (key in written or _is_stored(place, tensors)):
                 outcome.missing[key] = place
-            if key in written and _is_number(value):
+            if key in written and type(value) in _NUMBERS:
                 outcome.numbers.append((place, value))
     for key, (place, before, _) in [*level.items(), *found.bound.items()]:
         if key in written or key in found.bound:

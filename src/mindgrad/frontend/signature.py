@@ -129,7 +129,7 @@ class Snapshot:
 
 
 class _OfType:
-    """Stands in a snapshot for any tensor of a type: what a program takes as an input."""
+    """Stands in a snapshot for any tensor of a type, or any float: what a program takes as an input."""
 
     __slots__ = ("type",)
 
@@ -142,7 +142,7 @@ def snapshot(function: Any, free: Collection[int] = ()) -> tuple[Any, list[Any],
 
     Args:
         function: what is taken.
-        free: closure cells, by ``id``, that may hold any tensor of the type that they hold now.
+        free: closure cells, by ``id``, that may hold any tensor of the type that they hold now, or any float.
     """
     cells: list[Any] = []
     met: dict[int, Any] = {}
@@ -167,11 +167,18 @@ def _taken(value: Any, cells: list[Any], met: dict[int, Any], free: Collection[i
 
 def _freed(taken: Any) -> Any:
     """What was taken, with any tensor of their types in place of tensors."""
-    if type(taken) is Tensor:
-        return _OfType(taken.type)
+    if type(taken) in (Tensor, float):
+        return _OfType(_type(taken))
     if type(taken) is Snapshot and taken.kind is tuple:
         taken.parts = [_freed(each) for each in taken.parts]
     return taken
+
+
+def _type(value: Any) -> Any:
+    """The type of a tensor or float, ``None`` of anything else."""
+    if type(value) is Tensor:
+        return None if value.is_traced else value.type
+    return float if type(value) is float else None
 
 
 def _places(value: Any, parts: list[Any]) -> Iterator[tuple[int, str, Any]]:
@@ -184,7 +191,7 @@ def _places(value: Any, parts: list[Any]) -> Iterator[tuple[int, str, Any]]:
 
 
 def shifting(taken: Any, function: Any) -> list[tuple[str, str, Any]]:
-    """The closure cells whose tensors differ from those taken in value, not in type: (name, label, cell)."""
+    """The closure cells whose contents differ from those taken as :func:`alike` says: (name, label, cell)."""
     found, waiting, met = [], [(taken, function)], set()
     for one, other in waiting:
         parts = _parts(other)
@@ -199,15 +206,16 @@ def shifting(taken: Any, function: Any) -> list[tuple[str, str, Any]]:
 
 
 def alike(before: Any, now: Any) -> bool:
-    """Whether values, or what was taken of one, differ in tensors only, and these not in type.
+    """Whether values, or what was taken of one, differ in tensors and floats only, and these not in type.
 
-    Tensors, and tuples of them and of what is the same.
+    Tensors and floats, and tuples of them and of what is the same.
     """
     differs = False
     waiting = [(before, now)]
     for one, other in waiting:
-        if type(one) in (Tensor, _OfType):
-            if type(other) is not Tensor or one.type is not other.type or other.is_traced:
+        if type(one) in (Tensor, float, _OfType):
+            kind = one.type if type(one) is _OfType else _type(one)
+            if kind is None or _type(other) is not kind:
                 return False
             differs = differs or type(one) is _OfType or not same(one, other)
         elif type(other) is tuple and (type(one) is tuple or (type(one) is Snapshot and one.kind is tuple)):
@@ -233,7 +241,7 @@ def _same(a: Any, b: Any, met: set[tuple[int, int]], cells: dict[int, Any] | Non
     if a is b:
         return True
     if type(a) is _OfType:
-        return type(b) is Tensor and b.type is a.type
+        return _type(b) is a.type
     was_taken = type(a) is Snapshot
     kind: Any = a.kind if was_taken else type(a)
     if kind is not type(b):
@@ -405,7 +413,7 @@ def shown(value: Any) -> str:
     if isinstance(value, FunctionKey):
         value = value.function
     if isinstance(value, _OfType):
-        return f"a Tensor {value.type}"
+        return "another float" if value.type is float else f"a Tensor {value.type}"
     if isinstance(value, Snapshot):
         return "another function" if issubclass(value.kind, _FUNCTIONS) else f"another {value.kind.__name__}"
     if value is _EMPTY:

@@ -116,15 +116,19 @@ class History:
         ):
             return
         self._warned = True
-        text = (
-            f"{self.name} was compiled {self.misses} times, {counts[change.what]} of them because "
-            f"of {change.what}: {change.text}. Every compilation takes much longer than a call. "
-            f"{change.advice} mindgrad.cache_info() lists all reasons."
-        )
+        times = f"{self.name} was compiled {self.misses} times, {counts[change.what]} of them because "
         if is_shared:
-            sys.stderr.write(f"mindgrad: {text}\n")
+            sys.stderr.write(
+                f"mindgrad: {times}another function was made that differs from the one before in "
+                f"{change.what}: {change.text}. Every compilation takes much longer than a call. If one "
+                f"function is meant, define it once, outside of the loop, and pass what changes as a Tensor; "
+                f"if several are, keep them. mindgrad.cache_info() lists all reasons.\n"
+            )
         else:
-            warn_user(text)
+            warn_user(
+                f"{times}of {change.what}: {change.text}. Every compilation takes much longer than a call. "
+                f"{change.advice} mindgrad.cache_info() lists all reasons."
+            )
 
     def _note_first_call(self) -> None:
         """Warn of Cells and objects that are made anew for every call: their programs are not found again."""
