@@ -9,6 +9,7 @@ from mindgrad.primitives import (
     determinant,
     einsum,
     elementwise,
+    fourier,
     indexing,
     linalg,
     logic,
@@ -25,6 +26,6 @@ from mindgrad.primitives import (
 
 __all__ = [
     "arithmetic", "complexes", "contraction", "convolution", "cumulative", "determinant",
-    "einsum", "elementwise", "indexing", "linalg", "logic", "piecewise", "random", "reduction",
+    "einsum", "elementwise", "fourier", "indexing", "linalg", "logic", "piecewise", "random", "reduction",
     "slicing", "sorting", "special", "spectral", "structural", "unstacking",
 ]  # fmt: skip

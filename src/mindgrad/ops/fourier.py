@@ -1,0 +1,241 @@
+"""Discrete Fourier transforms: ``fft``, ``rfft`` and their inverses, over one axis or several."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import as_dtype, complex64, complex128, float32, float64
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import arithmetic, complexes, joining, moving, padding
+from mindgrad.ops.arguments import axes_in_order, one_or_more, whole_number
+from mindgrad.ops.operands import cast, inexact, operand
+from mindgrad.primitives import fourier as rows
+
+__all__ = [
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "ifft", "ifft2", "ifftn", "ifftshift", "irfft", "irfft2",
+    "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
+]  # fmt: skip
+
+_NORMS = ("backward", "ortho", "forward")
+
+
+def _input(input: Any, operator: str) -> Tensor:
+    x = inexact(operand(input, operator))
+    return cast(x, float32) if x.dtype.itemsize < 4 else x
+
+
+def _complex(x: Tensor) -> Tensor:
+    return x if x.dtype.kind == "complex" else cast(x, complex128 if x.dtype is float64 else complex64)
+
+
+def _plan(x: Tensor, s: Any, dim: Any, operator: str) -> tuple[tuple[int, ...], list[int]]:
+    """The axes to transform, and how many elements are taken along each."""
+    lengths = None if s is None else [whole_number(n, operator, "n", least=1) for n in one_or_more(s)]
+    if dim is None:
+        dim = tuple(range(x.ndim)) if lengths is None else tuple(range(-len(lengths), 0))
+    axes = axes_in_order(dim, x.ndim, operator, "dim")
+    if lengths is None:
+        lengths = [x.shape[axis] for axis in axes]
+    if len(lengths) != len(axes) or not axes or not all(lengths):
+        raise ValueError(
+            f"For '{operator}', there must be a length of at least 1 for each axis, but got the lengths "
+            f"{lengths} for the axes {dim} of an input of shape {x.shape}."
+        )
+    return axes, lengths
+
+
+def _taken(x: Tensor, axes: tuple[int, ...], lengths: list[int]) -> Tensor:
+    """So many elements along each axis: cut, or with zeros behind."""
+    pairs = [(0, 0)] * x.ndim
+    for axis, length in zip(axes, lengths, strict=True):
+        pairs[axis] = (0, length - x.shape[axis])
+    return padding.padded(x, pairs, "constant") if any(behind for _, behind in pairs) else x
+
+
+def _transformed(
+    x: Tensor, axes: tuple[int, ...], lengths: list[int], norm: Any, inverse: bool, operator: str
+) -> Tensor:
+    name = "backward" if norm is None else norm
+    if name not in _NORMS:
+        raise ValueError(
+            f"For '{operator}', the 'norm' must be one of {', '.join(_NORMS)}, but got {norm!r}."
+        )
+    found = apply(rows.fft, _complex(x), axes=axes, inverse=inverse)
+    count = math.prod(lengths)
+    # the row divides by the count where it is inverse
+    factor = {"backward": 1.0, "ortho": count**0.5 if inverse else count**-0.5, "forward": 1.0 / count}[name]
+    if name == "forward" and inverse:
+        factor = float(count)
+    return found if factor == 1.0 else arithmetic.mul(found, factor)
+
+
+def _full(operator: str, input: Any, s: Any, dim: Any, norm: Any, inverse: bool) -> Tensor:
+    x = _input(input, operator)
+    axes, lengths = _plan(x, s, dim, operator)
+    return _transformed(_taken(x, axes, lengths), axes, lengths, norm, inverse, operator)
+
+
+def _half(operator: str, input: Any, s: Any, dim: Any, norm: Any) -> Tensor:
+    x = _input(input, operator)
+    if x.dtype.kind == "complex":
+        raise TypeError(f"For '{operator}', the input must be real, but its type is {x.dtype}; use fft.")
+    axes, lengths = _plan(x, s, dim, operator)
+    found = _transformed(_taken(x, axes, lengths), axes, lengths, norm, False, operator)
+    return moving.narrow(found, axes[-1], 0, lengths[-1] // 2 + 1)
+
+
+def _from_half(operator: str, input: Any, s: Any, dim: Any, norm: Any) -> Tensor:
+    x = _complex(_input(input, operator))
+    axes, lengths = _plan(x, s, dim, operator)
+    last = axes[-1]
+    if s is None:
+        lengths[-1] = 2 * (x.shape[last] - 1)
+        if not lengths[-1]:
+            raise ValueError(f"For '{operator}', one frequency belongs to one element; give its number: n=1.")
+    kept = lengths[-1] // 2 + 1
+    x = _taken(x, axes, [*lengths[:-1], kept])
+    # the other axes first: what is left is the spectrum of real numbers, whose second half is the first,
+    # conjugate and the other way round
+    if axes[:-1]:
+        x = apply(rows.fft, x, axes=axes[:-1], inverse=True)
+    rest = lengths[-1] - kept
+    if rest:
+        behind = complexes.conj(moving.flip(moving.narrow(x, last, 1, rest), (last,)))
+        x = joining.concat((x, behind), last)
+    found = complexes.real(apply(rows.fft, x, axes=(last,), inverse=True))
+    if norm not in (None, *_NORMS):
+        raise ValueError(
+            f"For '{operator}', the 'norm' must be one of {', '.join(_NORMS)}, but got {norm!r}."
+        )
+    count = math.prod(lengths)
+    factor = {"ortho": count**0.5, "forward": float(count)}.get(norm, 1.0)
+    return found if factor == 1.0 else arithmetic.mul(found, factor)
+
+
+_SEVERAL = "s: how many elements are taken along each axis; by default all."
+_WORDS = {
+    "": ("one axis", "n: how many elements are taken: cut, or zeros added; by default all."),
+    "2": ("two axes", _SEVERAL),
+    "n": ("several axes", _SEVERAL),
+}
+_DOC = """{what} over {axes}.
+
+    y_k = Σ_j x_j exp({sign}2πi jk / n){divided}. Float16 is computed as Float32; of Float64 the result is
+    Complex128, else Complex64.
+
+    Args:
+        input: a {kind} tensor.
+        {length}
+        dim: the {dims}.
+        norm: ``"backward"``: the inverse transform is divided by n; ``"forward"``: the other one is;
+            ``"ortho"``: both are, by √n.
+
+    Raises:
+        TypeError: the input is of another type.
+        ValueError: ``dim`` is out of range, a length is below 1, or ``norm`` is unknown.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.{name}({example}).shape
+    {shape}
+    """
+
+
+def _function(kind: str, suffix: str) -> Callable[..., Tensor]:
+    name = kind + suffix
+    inverse = kind.startswith("i")
+    dims: Any = {"": -1, "2": (-2, -1), "n": None}[suffix]
+    operator = name.upper()
+    table = {
+        "fft": lambda x, s, dim, norm: _full(operator, x, s, dim, norm, False),
+        "ifft": lambda x, s, dim, norm: _full(operator, x, s, dim, norm, True),
+        "rfft": lambda x, s, dim, norm: _half(operator, x, s, dim, norm),
+        "irfft": lambda x, s, dim, norm: _from_half(operator, x, s, dim, norm),
+    }
+    compute = table[kind]
+    if suffix:
+
+        def several(input: Any, s: Any = None, dim: Any = dims, norm: Any = None) -> Tensor:
+            return compute(input, s, dim, norm)
+
+        made: Callable[..., Tensor] = several
+    else:
+
+        def one(input: Any, n: int | None = None, dim: int = -1, norm: Any = None) -> Tensor:
+            return compute(input, n, dim, norm)
+
+        made = one
+    what = (
+        "The discrete Fourier transform" if not inverse else "The inverse of the discrete Fourier transform"
+    )
+    if kind == "rfft":
+        what += " of real numbers, the first half of it, from which the other follows,"
+    if kind == "irfft":
+        what += " of real numbers, from the first half of the spectrum,"
+    shape = (2, {"rfft": 3}.get(kind, 4))
+    axes, length = _WORDS[suffix]
+    made.__name__ = made.__qualname__ = name
+    made.__doc__ = _DOC.format(
+        what=what, axes=axes, sign="+" if inverse else "−", divided=" / n" if inverse else "",
+        kind="real" if kind == "rfft" else "real or complex", length=length,
+        dims="axis" if not suffix else f"axes, by default {'all' if dims is None else 'the last two'}",
+        name=name, example="ops.ones((2, 3))" if kind == "irfft" else "ops.ones((2, 4))", shape=shape,
+    )  # fmt: skip
+    return made
+
+
+fft, fft2, fftn = (_function("fft", suffix) for suffix in ("", "2", "n"))
+ifft, ifft2, ifftn = (_function("ifft", suffix) for suffix in ("", "2", "n"))
+rfft, rfft2, rfftn = (_function("rfft", suffix) for suffix in ("", "2", "n"))
+irfft, irfft2, irfftn = (_function("irfft", suffix) for suffix in ("", "2", "n"))
+
+
+# --- frequencies ---
+
+
+def fftfreq(n: int, d: float = 1.0, *, dtype: Any = float32) -> Tensor:
+    """The frequencies of the elements of :func:`fft`, for samples ``d`` apart.
+
+    >>> from mindgrad import ops
+    >>> print(ops.fftfreq(4))
+    [ 0.    0.25 -0.5  -0.25]
+    """
+    return Tensor(np.fft.fftfreq(whole_number(n, "FFTFreq", "n", least=1), d), as_dtype(dtype))
+
+
+def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = float32) -> Tensor:
+    """The frequencies of the elements of :func:`rfft`, for samples ``d`` apart.
+
+    >>> from mindgrad import ops
+    >>> print(ops.rfftfreq(4))
+    [0.   0.25 0.5 ]
+    """
+    return Tensor(np.fft.rfftfreq(whole_number(n, "RFFTFreq", "n", least=1), d), as_dtype(dtype))
+
+
+def fftshift(input: Any, dim: Any = None) -> Tensor:
+    """The elements rolled so that the frequency 0 stands in the middle of each axis.
+
+    >>> from mindgrad import ops
+    >>> print(ops.fftshift(ops.fftfreq(4)))
+    [-0.5  -0.25  0.    0.25]
+    """
+    x = operand(input, "FFTShift")
+    axes = axes_in_order(tuple(range(x.ndim)) if dim is None else dim, x.ndim, "FFTShift", "dim")
+    return moving.roll(x, tuple(x.shape[axis] // 2 for axis in axes), axes) if axes else x
+
+
+def ifftshift(input: Any, dim: Any = None) -> Tensor:
+    """The inverse of :func:`fftshift`.
+
+    >>> from mindgrad import ops
+    >>> print(ops.ifftshift(ops.fftshift(ops.fftfreq(5))))
+    [ 0.   0.2  0.4 -0.4 -0.2]
+    """
+    x = operand(input, "IFFTShift")
+    axes = axes_in_order(tuple(range(x.ndim)) if dim is None else dim, x.ndim, "IFFTShift", "dim")
+    return moving.roll(x, tuple(-(x.shape[axis] // 2) for axis in axes), axes) if axes else x
