@@ -358,8 +358,8 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Ten
         ValueError: the shapes do not broadcast, or ``dim`` is out of range.
 
     >>> from mindgrad import Tensor, ops
-    >>> print(ops.cosine_similarity(Tensor([[1.0, 0.0]]), Tensor([[3.0, 4.0]])))
-    [0.6]
+    >>> print(ops.cosine_similarity(Tensor([[1.0, 0.0]]), Tensor([[2.0, 0.0]])))
+    [1.]
     """
     operator = "CosineSimilarity"
     x, y = promoted(operator, real_operand(x1, operator), real_operand(x2, operator))

@@ -247,9 +247,9 @@ def lrn(
         ValueError: ``x`` has another number of axes, or an argument is out of range.
 
     >>> from mindgrad import Tensor, ops
-    >>> x = ops.reshape(Tensor([3.0, 4.0]), (1, 2, 1, 1))
+    >>> x = ops.reshape(Tensor([0.0, 4.0]), (1, 2, 1, 1))
     >>> print(ops.lrn(x, bias=0.0).flatten())
-    [0.6 0.8]
+    [0. 1.]
     """
     given = real_operand(x, "LRN")
     radius = whole_number(depth_radius, "LRN", "depth_radius", 0)

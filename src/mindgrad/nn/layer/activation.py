@@ -66,7 +66,7 @@ LRN = function_cell(
         "depth_radius": integer(5), "bias": number(1.0), "alpha": number(1.0), "beta": number(0.5),
         "norm_region": text("ACROSS_CHANNELS"),
     },
-    example="nn.LRN(bias=0.0)(ops.reshape(Tensor([3.0, 4.0]), (1, 2, 1, 1))).flatten()", prints="[0.6 0.8]",
+    example="nn.LRN(bias=0.0)(ops.reshape(Tensor([0.0, 4.0]), (1, 2, 1, 1))).flatten()", prints="[0. 1.]",
 )  # fmt: skip
 
 # --- shares ------------------------------------------------------------------------------------------

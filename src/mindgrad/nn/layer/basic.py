@@ -337,8 +337,8 @@ class ClipByNorm(Cell):
         ValueError: ``axis`` is out of range.
 
     >>> from mindgrad import Tensor, nn
-    >>> print(nn.ClipByNorm()(Tensor([3.0, 4.0]), 1.0))
-    [0.6 0.8]
+    >>> print(nn.ClipByNorm()(Tensor([0.0, 4.0]), 1.0))
+    [0. 1.]
     """
 
     def __init__(self, axis: Any = None) -> None:

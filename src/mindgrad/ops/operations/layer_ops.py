@@ -179,7 +179,7 @@ LRN = operation(
     run=lambda self, x: normalization.lrn(
         x, self.depth_radius, self.bias, self.alpha, self.beta, self.norm_region
     ),
-    example="ops.LRN(bias=0.0)(ops.reshape(Tensor([3.0, 4.0]), (1, 2, 1, 1))).flatten()", prints="[0.6 0.8]",
+    example="ops.LRN(bias=0.0)(ops.reshape(Tensor([0.0, 4.0]), (1, 2, 1, 1))).flatten()", prints="[0. 1.]",
 )  # fmt: skip
 
 __all__ = list(classes(globals()))
