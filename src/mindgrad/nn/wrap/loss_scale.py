@@ -14,7 +14,8 @@ from mindgrad._base.tree import flatten
 from mindgrad.common import dtype
 from mindgrad.common.parameter import Parameter
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend.flow import RUNTIME
+from mindgrad.frontend import state
+from mindgrad.frontend.variables import is_symbolic
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.hyperparameters import positive, positive_int
 from mindgrad.nn.wrap.cell_wrapper import TrainOneStepCell, loss_and_gradients
@@ -228,9 +229,16 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
 
 
 def unless(test: Any, action: Callable[[], Any]) -> None:
-    """``if not test: action()``, also where ``test`` is a tensor of the program being compiled."""
+    """``if not test: action()``, of which only what Parameters hold afterwards counts.
 
-    def act() -> None:
+    While a program is compiled, what is written is chosen element by element: XLA fuses that into the update,
+    where a branch would copy every Parameter and its state.
+    """
+    if not is_symbolic(test):
+        if not test:
+            action()
+        return
+    with state.journal() as journal:
         action()
-
-    RUNTIME.if_(test, lambda: None, act, lambda: (), lambda _: None, ())
+    for parameter, before in list(journal.before.values()):
+        state.write(parameter, ops.select(test, before, parameter))
