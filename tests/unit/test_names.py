@@ -639,6 +639,14 @@ CASES = [
     ("inplace_add", (A, B, (1, 0)), {}, A + B[::-1]),
     ("inplace_sub", (A, B, Tensor([1, 1])), {}, np.stack((A[0], A[1] - B.sum(0)))),
     ("inplace_index_add", (A, Tensor([1]), V[:2].reshape(2, 1), 1), {}, A + V[:2, None] * [0, 1, 0]),
+    ("dense", (A, B, V[:2]), {}, A @ B.T + V[:2]),
+    ("dense", (A, B[0], Tensor(2.0)), {}, A @ B[0] + 2),
+    ("expand", (V, (2, -1)), {}, np.tile(V, (2, 1))),
+    ("expand_as", (V[:3], Tensor(A)), {}, np.tile(V[:3], (2, 1))),
+    ("lstsq", (A.T, B.T), {}, np.linalg.lstsq(A.T, B.T, rcond=None)[0]),
+    ("lstsq", (A, V[:2]), {}, np.linalg.lstsq(A, V[:2], rcond=None)[0]),
+    ("combinations", (V, 3), {}, [V[[0, 1, 2]], V[[0, 1, 3]], V[[0, 2, 3]], V[[1, 2, 3]]]),
+    ("combinations", (V[:2], 2, True), {}, [V[[0, 0]], V[[0, 1]], V[[1, 1]]]),
     ("invert_permutation", (Tensor([2, 0, 1]),), {}, [1, 2, 0]),
     ("scalar_add", (2, 3), {}, 5), ("scalar_floordiv", (7, 2), {}, 3), ("scalar_usub", (2,), {}, -2),
 ]  # fmt: skip
@@ -705,7 +713,7 @@ def test_mistakes_are_named(call, kind, said):
 def program(x, y, ids):
     """Many of these operators in one program, of tensors whose values are unknown while it is compiled."""
     parts = ops.unsorted_segment_sum(x, ids, 3).sum() + (ops.unsorted_segment_prod(x, ids, 2) ** 2).sum()
-    parts = parts + ops.unsorted_segment_max(x * y, ids, 2).sum()
+    parts = parts + ops.unsorted_segment_max(x * y, ids, 2).sum() + (ops.lstsq(x.T, y[0]) ** 2).sum()
     near = ops.cdist(x, y) * ops.matrix_band_part(ops.ones((2, 2), ms.float64), 0, 1)
     total = ops.cross(x, y).sum() + (near * near * near).sum() + ops.dist(x, y)
     total = total + ops.quantile(x, 0.3) * ops.nansum(y) + (ops.logcumsumexp(x, 1) * y).sum()

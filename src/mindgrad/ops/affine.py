@@ -7,12 +7,13 @@ from typing import Any
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import arithmetic
-from mindgrad.ops.contraction import bmm, check_ranks, factors, mm, mv, outer
-from mindgrad.ops.operands import broadcast_to, promoted
+from mindgrad.ops.contraction import bmm, check_ranks, factors, matmul, mm, mv, outer
+from mindgrad.ops.layout import swapaxes
+from mindgrad.ops.operands import broadcast_to, operand, promoted
 from mindgrad.ops.reduction import reduce_sum
 from mindgrad.primitives.structural import reshape
 
-__all__ = ["addbmm", "addmm", "addmv", "addr", "baddbmm", "bias_add"]
+__all__ = ["addbmm", "addmm", "addmv", "addr", "baddbmm", "bias_add", "dense"]
 
 
 def _sum(input: Any, product: Tensor, beta: Any, alpha: Any) -> Tensor:
@@ -179,3 +180,30 @@ def bias_add(input_x: Any, bias: Any, data_format: str = "NCHW") -> Tensor:
         )
     lined = tuple(n if i == channel else 1 for i, n in enumerate(x.shape))
     return arithmetic.add(x, broadcast_to(apply(reshape, b, shape=lined), x.shape))
+
+
+def dense(input: Any, weight: Any, bias: Any = None) -> Tensor:
+    """input · weightᵀ + bias: a fully connected layer.
+
+    Args:
+        input: a tensor of shape (…, k).
+        weight: a tensor of shape (n, k), or (k,) for one output without an axis.
+        bias: a tensor of shape (n,), or of no axes for one output.
+
+    Returns:
+        Tensor of shape (…, n).
+
+    Raises:
+        ValueError: the weight has more than two axes, or the shapes do not fit.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.dense(Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0], [5.0, 6.0]]), Tensor([0.5, 0.0])))
+    [[11.5 17. ]]
+    """
+    factor = operand(weight, "Dense")
+    if factor.ndim not in (1, 2):
+        raise ValueError(
+            f"For 'Dense', the 'weight' must have one or two axes, but its shape is {factor.shape}."
+        )
+    product = matmul(input, factor if factor.ndim == 1 else swapaxes(factor, 0, 1))
+    return product if bias is None else arithmetic.add(product, bias)

@@ -20,14 +20,15 @@ from mindgrad.ops.contraction import matmul
 from mindgrad.ops.creation import eye
 from mindgrad.ops.extremes import amax
 from mindgrad.ops.linalg import adjoint_of, matrix_operand, solution, system, triangle_solved
-from mindgrad.ops.operands import applied, choose
+from mindgrad.ops.operands import applied, choose, promoted
 from mindgrad.ops.reduction import flag
 from mindgrad.primitives import linalg, spectral
 from mindgrad.primitives.elementwise import safe_reciprocal
 from mindgrad.primitives.structural import concatenate, reshape, slice
 
 __all__ = [
-    "cholesky", "cholesky_inverse", "cholesky_solve", "eigh", "eigvalsh", "pinv", "qr", "svd", "svdvals",
+    "cholesky", "cholesky_inverse", "cholesky_solve", "eigh", "eigvalsh", "lstsq", "pinv", "qr", "svd",
+    "svdvals",
 ]  # fmt: skip
 
 
@@ -326,3 +327,39 @@ def pinv(x: Any, *, atol: float | None = None, rtol: float | None = None, hermit
         noise = max(a.shape[-2:]) * float(np.finfo(a.dtype.numpy).eps)
         rtol = 0.0 if atol else noise
     return _pinv(a, float(atol or 0.0), float(rtol))
+
+
+def lstsq(input: Any, A: Any) -> Tensor:
+    """The solution X of least ‖input · X − A‖, and of these, where there are several, the least X.
+
+    Args:
+        input: a tensor of shape (…, m, n) of full rank min(m, n).
+        A: a tensor of shape (…, m, k), or (m,) beside a single matrix.
+
+    Returns:
+        Tensor of shape (…, n, k), or (n,).
+
+    Raises:
+        TypeError: an operand is no tensor or has half precision.
+        ValueError: the shapes do not fit.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.lstsq(Tensor([[1.0], [1.0]]), Tensor([[1.0], [3.0]])))
+    [[2.]]
+    """
+    x, b = promoted("Lstsq", matrix_operand(input, "Lstsq"), A, broadcast=False)
+    vectors = b.ndim == 1
+    if (b.ndim if vectors else b.ndim - 1) < 1 or b.shape[-1 if vectors else -2] != x.shape[-2]:
+        raise ValueError(
+            f"For 'Lstsq', the inputs must have the shapes (…, m, n) and (…, m, k), but got {x.shape} and "
+            f"{b.shape}."
+        )
+    if vectors:
+        b = apply(reshape, b, shape=(*b.shape, 1))
+    if x.shape[-2] >= x.shape[-1]:
+        q, r = qr(x)
+        found = triangle_solved("Lstsq", r, matmul(adjoint_of(q), b), False, False, False)
+    else:
+        q, r = qr(adjoint_of(x))
+        found = matmul(q, triangle_solved("Lstsq", adjoint_of(r), b, True, False, False))
+    return apply(reshape, found, shape=found.shape[:-1]) if vectors else found

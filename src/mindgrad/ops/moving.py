@@ -18,7 +18,7 @@ from mindgrad.ops.operands import broadcast_to as broadcast
 from mindgrad.ops.operands import operand
 from mindgrad.primitives import structural as rows
 
-__all__ = ["broadcast_to", "flip", "fliplr", "flipud", "narrow", "roll", "rot90"]
+__all__ = ["broadcast_to", "expand", "expand_as", "flip", "fliplr", "flipud", "narrow", "roll", "rot90"]
 
 
 def broadcast_to(input: Any, shape: Any) -> Tensor:
@@ -48,6 +48,26 @@ def broadcast_to(input: Any, shape: Any) -> Tensor:
             f"{wanted}: from the right, each of its sizes must be 1 or the size asked for."
         )
     return broadcast(x, filled)
+
+
+def expand(input: Any, size: Any) -> Tensor:
+    """``input`` repeated to a shape: :func:`broadcast_to` under another name.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.expand(Tensor([1.0, 2.0]), (3, -1)).shape
+    (3, 2)
+    """
+    return broadcast_to(input, size)
+
+
+def expand_as(input: Any, other: Any) -> Tensor:
+    """``input`` repeated to the shape of ``other``.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.expand_as(Tensor([1.0, 2.0]), ops.ones((3, 2))).shape
+    (3, 2)
+    """
+    return broadcast_to(input, operand(other, "ExpandAs").shape)
 
 
 def flip(input: Any, dims: Any) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,8 @@ from mindgrad.ops.operands import cast, operand, promoted
 from mindgrad.ops.places import known
 
 __all__ = [
-    "bucketize", "intopk", "invert_permutation", "isin", "reverse", "reverse_sequence", "sequence_mask",
-    "unique_consecutive", "unique_with_pad", "unravel_index",
+    "bucketize", "combinations", "intopk", "invert_permutation", "isin", "reverse", "reverse_sequence",
+    "sequence_mask", "unique_consecutive", "unique_with_pad", "unravel_index",
 ]  # fmt: skip
 
 # --- order ------------------------------------------------------------------------------------------------
@@ -202,6 +203,32 @@ def unravel_index(indices: Any, dims: Any) -> Tensor:
         found.append(arithmetic.floor_mod(left, size))
         left = arithmetic.floor_divide(left, size)
     return joining.stack(found[::-1], 0)
+
+
+def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """All choices of ``r`` elements of a vector, in rows.
+
+    Args:
+        input: a tensor of one axis.
+        r: how many are chosen.
+        with_replacement: whether an element may be chosen again.
+
+    Raises:
+        ValueError: the input has not one axis.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.combinations(Tensor([1, 3, 2])))
+    [[1 3]
+     [1 2]
+     [3 2]]
+    """
+    x = operand(input, "Combinations")
+    if x.ndim != 1:
+        raise ValueError(f"For 'Combinations', the input must have one axis, but its shape is {x.shape}.")
+    count = whole_number(r, "Combinations", "r", least=0)
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    places = np.array(list(choose(np.arange(x.size), count)), np.int32).reshape(-1, count)
+    return indexing.gather(x, Tensor(places), 0)
 
 
 # --- repetitions ------------------------------------------------------------------------------------------

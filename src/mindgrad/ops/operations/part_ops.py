@@ -6,9 +6,12 @@ from typing import Any
 
 from mindgrad.core.dtype import float32, int32
 from mindgrad.ops import (
+    affine,
     assigning,
     bands,
     creation,
+    divisors,
+    factorisation,
     flow,
     joining,
     layout,
@@ -58,6 +61,10 @@ EuclideanNorm = operation(
     example="ops.EuclideanNorm()(Tensor([3.0, 4.0]))", prints="5.0",
 )  # fmt: skip
 Polar = operation(__name__, "Polar", signs.polar)
+Gcd = operation(__name__, "Gcd", divisors.gcd)
+Lcm = operation(__name__, "Lcm", divisors.lcm)
+Lstsq = operation(__name__, "Lstsq", factorisation.lstsq)
+Dense = operation(__name__, "Dense", affine.dense)
 CumulativeLogsumexp = operation(
     __name__, "CumulativeLogsumexp", quantiles.logcumsumexp,
     example="ops.CumulativeLogsumexp()(Tensor([0.0]), 0)", prints="[0.]",
