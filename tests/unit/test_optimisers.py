@@ -443,6 +443,22 @@ def test_state_has_the_names_of_mindspore():
     assert "learning_rate" in nn.SGD(held, [0.1, 0.2]).parameters_dict()
 
 
+def test_an_optimiser_prints_its_name_and_schedules():
+    assert repr(nn.Adam(parameters(), 0.1)) == "Adam<>"
+    assert "(learning_rate): WarmUpLR<>" in repr(nn.Adam(parameters(), nn.WarmUpLR(0.1, 4)))
+
+
+def test_state_comes_back_from_a_file(tmp_path):
+    held, others = parameters(), parameters()
+    optimizer, restored = nn.Adam(held, 0.1), nn.Adam(others, 0.1)
+    optimizer(given(GRADIENTS[0]))
+    ms.save_checkpoint(optimizer, str(tmp_path / "state.ckpt"))
+    ms.load_param_into_net(restored, ms.load_checkpoint(str(tmp_path / "state.ckpt")))
+    for each in GRADIENTS[1:]:
+        restored(given(each))
+    assert_close(others, expected(adam()))
+
+
 def test_a_cell_that_holds_an_optimiser_names_its_state_and_trains_no_more():
     class Trainer(nn.Cell):
         def __init__(self):

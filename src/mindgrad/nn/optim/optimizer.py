@@ -133,8 +133,9 @@ class Optimizer(Cell):
             self.weight_decay = default
             self.decay_flags = tuple([_is_decayed(m.parameter.name) for m in found])
             cells = [default] if isinstance(default, Cell) else []
-        self._decay_cells = CellList(cells, auto_prefix=False)
         self.dynamic_weight_decay = bool(cells)
+        if cells:
+            self.decay_cells = CellList(cells, auto_prefix=False)
         decays = list(self.weight_decay) if self.is_group else [default]
         self.exec_weight_decay = any(isinstance(decay, Cell) or decay > 0 for decay in decays)
 
