@@ -512,3 +512,27 @@ def test_cells_can_be_copied_and_pickled():
         assert [p.name for p in made.get_parameters()] == [p.name for p in net.get_parameters()]
     loss = pickle.loads(pickle.dumps(nn.SmoothL1Loss(0.5, "sum")))
     assert (loss.beta, loss.reduction) == (0.5, "sum")
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_layers_put_together(mode):
+    ms.set_context(mode=mode)
+    x = Tensor(RNG.normal(size=(2, 12, 3)).astype(np.float32))
+    inner = nn.DenseBnAct(3, 4, has_bn=True, activation="leakyrelu", alpha=0.3)
+    over = nn.TimeDistributed(inner, 1)
+    w = inner.dense.weight.asnumpy()
+    assert np.abs(w).max() < 0.1  # Normal(0.01)
+    y = x.asnumpy() @ w.T / np.sqrt(1 + 1e-5)
+    np.testing.assert_allclose(over(x).asnumpy(), np.where(y > 0, y, 0.3 * y), rtol=1e-4, atol=1e-6)
+    gradient = ms.grad(lambda x: over(x).sum())(x)
+    slopes = (np.where(y > 0, 1, 0.3) @ w) / np.sqrt(1 + 1e-5)
+    np.testing.assert_allclose(gradient.asnumpy(), slopes, rtol=1e-4, atol=1e-6)
+    image = Tensor(RNG.normal(size=(2, 3, 5, 5)).astype(np.float32))
+    block = nn.Conv2dBnAct(3, 2, 3, has_bn=True, activation=nn.ReLU()).set_train()
+    found = block(image).asnumpy()
+    plain = block.conv(image).asnumpy()
+    expected = (plain - plain.mean((0, 2, 3), keepdims=True)) / np.sqrt(
+        plain.var((0, 2, 3), keepdims=True) + 1e-5
+    )
+    np.testing.assert_allclose(found, np.maximum(expected, 0), rtol=1e-3, atol=1e-4)
+    assert [p.name for p in block.trainable_params()] == ["conv.weight", "batchnorm.gamma", "batchnorm.beta"]

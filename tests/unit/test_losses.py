@@ -303,3 +303,19 @@ def test_refusals(call, error, text):
 def test_formulas_are_not_those_of_the_house():
     """The oracle for log_softmax is scipy's, checked here against its definition."""
     np.testing.assert_allclose(log_softmax(X, 1), X - logsumexp(X, 1, keepdims=True), rtol=1e-12)
+
+
+def test_triplets_with_a_distance_of_ones_own():
+    given = [Tensor(a) for a in (X, Y, Z)]
+    for swap in (False, True):
+        expected = ops.triplet_margin_loss(*given, 4.0, swap=swap)
+        np.testing.assert_allclose(
+            nn.TripletMarginWithDistanceLoss(None, swap, margin=4.0)(*given).asnumpy(), expected.asnumpy()
+        )
+    check(
+        nn.TripletMarginWithDistanceLoss(lambda a, b: ((a - b) ** 2).sum(-1), reduction="none", margin=50.0),
+        lambda x, y, z: np.maximum(0, ((x - y) ** 2).sum(-1) - ((x - z) ** 2).sum(-1) + 50),
+        X, Y, Z,
+    )  # fmt: skip
+    with pytest.raises(TypeError, match="must be a function"):
+        nn.TripletMarginWithDistanceLoss(3)

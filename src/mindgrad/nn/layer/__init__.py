@@ -4,6 +4,7 @@ from mindgrad.nn.layer import (
     activation,
     attention,
     basic,
+    combined,
     container,
     conv,
     dropout,
@@ -20,6 +21,7 @@ from mindgrad.nn.layer import (
 from mindgrad.nn.layer.activation import *  # noqa: F403
 from mindgrad.nn.layer.attention import *  # noqa: F403
 from mindgrad.nn.layer.basic import *  # noqa: F403
+from mindgrad.nn.layer.combined import *  # noqa: F403
 from mindgrad.nn.layer.container import *  # noqa: F403
 from mindgrad.nn.layer.conv import *  # noqa: F403
 from mindgrad.nn.layer.dropout import *  # noqa: F403
@@ -37,6 +39,7 @@ __all__: list[str] = []
 __all__ += activation.__all__
 __all__ += attention.__all__
 __all__ += basic.__all__
+__all__ += combined.__all__
 __all__ += container.__all__
 __all__ += conv.__all__
 __all__ += dropout.__all__

@@ -14,12 +14,15 @@ from mindgrad.nn.cell import Cell
 from mindgrad.nn.function_cells import FunctionCell, function_cell, function_cells
 from mindgrad.nn.layer.activation import get_activation
 from mindgrad.ops import activation, arithmetic, classification, indexing, layout, likelihoods, losses, math
+from mindgrad.ops.limits import minimum
 from mindgrad.ops.losses import checked_reduction, operands_of_one_shape
 from mindgrad.ops.matrices import one_hot
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.operations.base import Attribute, anything, boolean, integer, number
-from mindgrad.ops.reduction import mean, widened
+from mindgrad.ops.rectifiers import relu
+from mindgrad.ops.reduction import flag, mean, widened
 from mindgrad.ops.reduction import sum as sum_of
+from mindgrad.ops.statistics import vector_norm
 
 
 class LossBase(Cell):
@@ -397,5 +400,56 @@ class FocalLoss(LossBase):
         return self.get_loss(mean(layout.squeeze(loss, 1), 1))
 
 
+class TripletMarginWithDistanceLoss(LossBase):
+    """max(0, d(x, positive) − d(x, negative) + margin) for a distance d of one's own.
+
+    Args:
+        distance_function: a function of two tensors; ``None``: ‖a − b + 1e-6‖ over the last axis.
+        swap: whether d(positive, negative) counts in place of d(x, negative) where it is smaller.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        margin: by how much the negative one shall be further away, at least 0.
+
+    Inputs:
+        x, positive, negative: real tensors of one shape.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: ``margin`` is below 0, the shapes differ, or ``reduction`` is another word.
+
+    >>> from mindgrad import Tensor, nn, ops
+    >>> loss = nn.TripletMarginWithDistanceLoss(lambda a, b: ops.abs(a - b).sum(-1), margin=1.5)
+    >>> print(loss(Tensor([[0.0]]), Tensor([[3.0]]), Tensor([[4.0]])))
+    0.5
+    """
+
+    def __init__(
+        self, distance_function: Any = None, swap: bool = False, reduction: str = "mean", margin: float = 1.0
+    ) -> None:
+        super().__init__(reduction)
+        owner = type(self).__name__
+        if distance_function is not None and not callable(distance_function):
+            raise TypeError(
+                f"For '{owner}', the 'distance_function' must be a function, but got {distance_function!r}."
+            )
+        self.distance_function = distance_function or _distance
+        self.swap = flag(swap, owner, "swap")
+        self.margin = activation.number(margin, owner, "margin")
+        if self.margin < 0:
+            raise ValueError(f"For '{owner}', the 'margin' must be at least 0, but got {margin}.")
+
+    def construct(self, x: Any, positive: Any, negative: Any) -> Tensor:
+        """See the class."""
+        owner, distance = type(self).__name__, self.distance_function
+        a, near, far = operands_of_one_shape(owner, x=x, positive=positive, negative=negative)
+        to_far = distance(a, far)
+        if self.swap:
+            to_far = minimum(to_far, distance(near, far))
+        return self.get_loss(relu(arithmetic.add(arithmetic.sub(distance(a, near), to_far), self.margin)))
+
+
+def _distance(a: Tensor, b: Tensor) -> Tensor:
+    return vector_norm(arithmetic.add(arithmetic.sub(a, b), 1e-6), 2, -1)
+
+
 __all__ = list(function_cells(globals()))
-__all__ += ["DiceLoss", "FocalLoss", "LossBase", "MultiClassDiceLoss"]
+__all__ += ["DiceLoss", "FocalLoss", "LossBase", "MultiClassDiceLoss", "TripletMarginWithDistanceLoss"]
