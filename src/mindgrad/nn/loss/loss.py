@@ -8,76 +8,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.core.dtype import float32, int32
+from mindgrad.core.dtype import int32
 from mindgrad.core.tensor import Tensor
-from mindgrad.nn.cell import Cell
 from mindgrad.nn.function_cells import FunctionCell, function_cell, function_cells
-from mindgrad.nn.layer.activation import get_activation
-from mindgrad.ops import activation, arithmetic, classification, indexing, layout, likelihoods, losses, math
+from mindgrad.nn.loss.base import LossBase
+from mindgrad.nn.loss.overlaps import DiceLoss, FocalLoss, MultiClassDiceLoss
+from mindgrad.ops import activation, arithmetic, classification, likelihoods, losses, math
 from mindgrad.ops.limits import minimum
-from mindgrad.ops.losses import checked_reduction, operands_of_one_shape
+from mindgrad.ops.losses import operands_of_one_shape
 from mindgrad.ops.matrices import one_hot
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.operations.base import Attribute, anything, boolean, integer, number
 from mindgrad.ops.rectifiers import relu
-from mindgrad.ops.reduction import flag, mean, widened
-from mindgrad.ops.reduction import sum as sum_of
+from mindgrad.ops.reduction import flag
 from mindgrad.ops.statistics import vector_norm
-
-
-class LossBase(Cell):
-    """What a loss function of one's own extends: ``construct`` computes, ``get_loss`` weights and reduces.
-
-    Args:
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``; ``None`` is ``"none"``.
-
-    Raises:
-        ValueError: ``reduction`` is another word.
-
-    >>> from mindgrad import Tensor, nn, ops
-    >>> class Quartic(nn.LossBase):
-    ...     def construct(self, logits, labels):
-    ...         return self.get_loss((logits - labels) ** 4)
-    >>> print(Quartic("sum")(Tensor([1.0, 2.0]), Tensor([0.0, 0.0])))
-    17.0
-    """
-
-    def __init__(self, reduction: str | None = "mean") -> None:
-        super().__init__()
-        self._reduce_by(reduction, ())
-
-    def _reduce_by(self, reduction: Any, also: tuple[str, ...]) -> None:
-        self.reduction = checked_reduction(
-            type(self).__name__, "none" if reduction is None else reduction, also
-        )
-        self.reduce = self.reduction != "none"
-        self.average = self.reduction == "mean"
-
-    def get_axis(self, x: Tensor) -> tuple[int, ...]:
-        """All axes of ``x``, over which a loss is reduced."""
-        return tuple(range(operand(x, type(self).__name__).ndim))
-
-    def get_loss(self, x: Tensor, weights: Any = 1.0) -> Tensor:
-        """``weights`` · ``x``, reduced as the Cell was told; computed in Float32 at least.
-
-        Args:
-            x: the loss of each element.
-            weights: a number, or a tensor that broadcasts with ``x``.
-        """
-        x = operand(x, type(self).__name__)
-        found = arithmetic.mul(widened(x), weights)
-        if self.reduce:
-            found = mean(found) if self.average else sum_of(found)
-        return cast(found, x.dtype)
-
-    def construct(self, logits: Any, labels: Any) -> Any:
-        """The loss; every loss function defines its own.
-
-        Raises:
-            NotImplementedError: it does not.
-        """
-        raise NotImplementedError(f"{type(self).__name__} has no 'construct': define it.")
-
 
 _Loss = LossBase
 
@@ -233,171 +177,6 @@ SoftmaxCrossEntropyWithLogits = _loss(
     meaning="−Σ_c p_c log softmax(x)_c of each row x of logits with probabilities p (``sparse``: a class).",
     sparse=boolean(False), reduction=_reduction("none"),
 )  # fmt: skip
-
-
-# --- overlaps ----------------------------------------------------------------------------------------
-
-
-def dice(operator: str, logits: Any, labels: Any, smooth: float) -> Tensor:
-    """1 − 2 Σ x t / (Σ x² + Σ t² + smooth) over all elements (Milletari et al., 2016)."""
-    x, t = operands_of_one_shape(operator, logits=logits, labels=labels)
-    both = sum_of(arithmetic.mul(x, t))
-    each = arithmetic.add(sum_of(math.square(x)), sum_of(math.square(t)))
-    return arithmetic.sub(1.0, arithmetic.div(arithmetic.mul(both, 2.0), arithmetic.add(each, smooth)))
-
-
-class DiceLoss(LossBase):
-    """1 − 2 Σ x t / (Σ x² + Σ t² + smooth): how little two segmentations overlap (Milletari et al., 2016).
-
-    Args:
-        smooth: what keeps the denominator from 0.
-
-    Inputs:
-        logits, labels: real tensors of one shape.
-
-    Raises:
-        TypeError: an input is complex or no tensor.
-        ValueError: the shapes differ.
-
-    >>> from mindgrad import Tensor, nn
-    >>> print(f"{nn.DiceLoss()(Tensor([1.0, 0.0]), Tensor([1.0, 1.0])):.4f}")
-    0.3333
-    """
-
-    def __init__(self, smooth: float = 1e-5) -> None:
-        super().__init__()
-        self.smooth = activation.number(smooth, "DiceLoss", "smooth")
-
-    def construct(self, logits: Any, labels: Any) -> Tensor:
-        """See the class."""
-        return dice("DiceLoss", logits, labels, self.smooth)
-
-
-class MultiClassDiceLoss(LossBase):
-    """The mean of :class:`DiceLoss` over classes, after an activation.
-
-    Args:
-        weights: a tensor of shape (c,), the weight of each class; ``None``: all 1.
-        ignore_indiex: a class that is left out (MindSpore's spelling).
-        activation: the name of an activation function, or a Cell, or ``None``; ``"softmax"`` is over the
-            last axis, as in MindSpore.
-
-    Inputs:
-        logits, labels: real tensors of one shape (n, c, …).
-
-    Raises:
-        TypeError: an input is complex or no tensor.
-        ValueError: the shapes differ or have one axis only, or ``weights`` has another size.
-
-    >>> from mindgrad import Tensor, nn
-    >>> x = Tensor([[9.0, -9.0], [-9.0, 9.0]])
-    >>> print(f"{nn.MultiClassDiceLoss()(x, Tensor([[1.0, 0.0], [0.0, 1.0]])):.3f}")
-    0.000
-    """
-
-    def __init__(
-        self, weights: Any = None, ignore_indiex: int | None = None, activation: Any = "softmax"
-    ) -> None:
-        super().__init__()
-        self.weights = weights
-        self.ignore_indiex = ignore_indiex
-        self.activation = get_activation(activation) if isinstance(activation, str) else activation
-
-    def construct(self, logits: Any, labels: Any) -> Tensor:
-        """See the class."""
-        operator = "MultiClassDiceLoss"
-        x, t = operands_of_one_shape(operator, logits=logits, labels=labels)
-        if x.ndim < 2:
-            raise ValueError(
-                f"For '{operator}', the 'logits' must have an axis of classes, but got {x.shape}."
-            )
-        if self.activation is not None:
-            x = self.activation(x)
-        classes = x.shape[1]
-        if self.weights is not None and operand(self.weights, operator).shape != (classes,):
-            raise ValueError(
-                f"For '{operator}', the 'weights' must have the shape ({classes},), but got "
-                f"{self.weights.shape}."
-            )
-        total: Any = 0.0
-        for c in range(classes):
-            if c != self.ignore_indiex:
-                loss = dice(operator, x[:, c], t[:, c], 1e-5)  # type: ignore[index]
-                total = total + (loss if self.weights is None else loss * self.weights[c])  # type: ignore[operator]
-        return total / classes
-
-
-class FocalLoss(LossBase):
-    """−w (1 − p)^γ log p with p = softmax(x) of the class: cross entropy that looks at hard examples.
-
-    From Lin et al., "Focal loss for dense object detection" (2017).
-
-    Args:
-        weight: the weights w of the classes, of shape (c,); ``None``: all 1.
-        gamma: the exponent γ.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
-
-    Inputs:
-        logits: a real tensor of shape (n, c) or (n, c, …).
-        labels: the classes, of shape (n, 1) or (n, 1, …); or a tensor of the shape of ``logits`` that says
-            for each class whether it is that.
-
-    Outputs:
-        The mean over all but the first axis (for a full tensor of labels: over all but the first two), then
-        reduced.
-
-    Raises:
-        TypeError: an input is no tensor, or an argument of another type.
-        ValueError: the shapes do not fit.
-
-    >>> from mindgrad import Tensor, nn
-    >>> print(f"{nn.FocalLoss()(Tensor([[0.0, 0.0]]), Tensor([[1]])):.4f}")
-    0.1733
-    """
-
-    def __init__(self, weight: Any = None, gamma: float = 2.0, reduction: str = "mean") -> None:
-        super().__init__(reduction)
-        self.weight = weight
-        self.gamma = activation.number(gamma, "FocalLoss", "gamma")
-
-    def construct(self, logits: Any, labels: Any) -> Tensor:
-        """See the class."""
-        operator = "FocalLoss"
-        x, t = activation.real_operand(logits, operator), operand(labels, operator)
-        if (
-            x.ndim < 2
-            or t.ndim != x.ndim
-            or (t.shape[1] not in (1, x.shape[1]))
-            or t.shape[2:] != x.shape[2:]
-        ):
-            raise ValueError(
-                f"For 'FocalLoss', the logits must have the shape (n, c, …) and the labels (n, 1, …) or the "
-                f"same, but the shapes are {x.shape} and {t.shape}."
-            )
-        rows, classes = x.shape[:2]
-        logs = activation.log_softmax(layout.reshape(x, (rows, classes, -1)), 1)
-        t = layout.reshape(t, (rows, t.shape[1], -1))
-        is_full = t.shape[1] != 1
-        weights = None
-        if self.weight is not None:
-            weights = cast(operand(self.weight, operator), logs.dtype)
-            if weights.shape != (classes,):
-                raise ValueError(
-                    f"For 'FocalLoss', the 'weight' must have the shape ({classes},), but got "
-                    f"{weights.shape}."
-                )
-        if not is_full:
-            t = cast(t, int32)
-            logs = indexing.gather_elements(logs, 1, t)
-        p = math.exp(logs)
-        loss = arithmetic.neg(arithmetic.mul(arithmetic.pow(arithmetic.sub(1.0, p), self.gamma), logs))
-        if weights is not None:
-            shares = classification.along_classes(weights, 3, 1) if is_full else indexing.take(weights, t, 0)
-            loss = arithmetic.mul(loss, shares)
-        if is_full:
-            loss = arithmetic.mul(loss, cast(t, float32 if not t.dtype.is_float else t.dtype))
-            return self.get_loss(mean(loss, 2))
-        return self.get_loss(mean(layout.squeeze(loss, 1), 1))
 
 
 class TripletMarginWithDistanceLoss(LossBase):

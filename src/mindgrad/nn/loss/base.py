@@ -1,0 +1,69 @@
+"""The base class of losses: a weight for each element, and the reduction to a number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.core.tensor import Tensor
+from mindgrad.nn.cell import Cell
+from mindgrad.ops import arithmetic
+from mindgrad.ops.losses import checked_reduction
+from mindgrad.ops.operands import cast, operand
+from mindgrad.ops.reduction import mean, widened
+from mindgrad.ops.reduction import sum as sum_of
+
+__all__ = ["LossBase"]
+
+
+class LossBase(Cell):
+    """What a loss function of one's own extends: ``construct`` computes, ``get_loss`` weights and reduces.
+
+    Args:
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``; ``None`` is ``"none"``.
+
+    Raises:
+        ValueError: ``reduction`` is another word.
+
+    >>> from mindgrad import Tensor, nn, ops
+    >>> class Quartic(nn.LossBase):
+    ...     def construct(self, logits, labels):
+    ...         return self.get_loss((logits - labels) ** 4)
+    >>> print(Quartic("sum")(Tensor([1.0, 2.0]), Tensor([0.0, 0.0])))
+    17.0
+    """
+
+    def __init__(self, reduction: str | None = "mean") -> None:
+        super().__init__()
+        self._reduce_by(reduction, ())
+
+    def _reduce_by(self, reduction: Any, also: tuple[str, ...]) -> None:
+        self.reduction = checked_reduction(
+            type(self).__name__, "none" if reduction is None else reduction, also
+        )
+        self.reduce = self.reduction != "none"
+        self.average = self.reduction == "mean"
+
+    def get_axis(self, x: Tensor) -> tuple[int, ...]:
+        """All axes of ``x``, over which a loss is reduced."""
+        return tuple(range(operand(x, type(self).__name__).ndim))
+
+    def get_loss(self, x: Tensor, weights: Any = 1.0) -> Tensor:
+        """``weights`` · ``x``, reduced as the Cell was told; computed in Float32 at least.
+
+        Args:
+            x: the loss of each element.
+            weights: a number, or a tensor that broadcasts with ``x``.
+        """
+        x = operand(x, type(self).__name__)
+        found = arithmetic.mul(widened(x), weights)
+        if self.reduce:
+            found = mean(found) if self.average else sum_of(found)
+        return cast(found, x.dtype)
+
+    def construct(self, *inputs: Any) -> Any:
+        """The loss; every loss function defines its own.
+
+        Raises:
+            NotImplementedError: it does not.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no 'construct': define it.")
