@@ -1,6 +1,6 @@
 """mindgrad differentiates programs, with MindSpore's gradient API, on CPU and GPU."""
 
-from mindgrad import amp, communication, context, dataset, nn, ops, train
+from mindgrad import amp, communication, context, dataset, nn, numpy, ops, train
 from mindgrad._base.refusal import CompileError
 from mindgrad.cli import explain_all as _explain_all
 from mindgrad.cli import install
@@ -11,13 +11,18 @@ from mindgrad.common.dtype import (
     bool_,
     complex64,
     complex128,
+    dtype_to_nptype,
+    dtype_to_pytype,
     float16,
     float32,
     float64,
+    float_,
     int8,
     int16,
     int32,
     int64,
+    int_,
+    pytype_to_dtype,
     uint8,
     uint16,
     uint32,
@@ -52,9 +57,10 @@ __all__ = [
     "clear_cache", "context", "dtype",
     "get_context", "get_grad", "get_rng_state", "get_seed", "grad", "install", "jacfwd", "jacrev",
     "jit", "jvp", "linearize", "manual_seed", "set_rng_state",
-    "ms_function", "mutable", "nn", "ops", "set_context", "set_seed", "value_and_grad", "vjp",
+    "ms_function", "mutable", "nn", "numpy", "ops", "set_context", "set_seed", "value_and_grad", "vjp",
     "ParallelMode", "amp", "communication", "dataset", "get_auto_parallel_context",
     "reset_auto_parallel_context", "set_auto_parallel_context", "train",
+    "dtype_to_nptype", "dtype_to_pytype", "float_", "int_", "pytype_to_dtype",
     "DType", "bfloat16", "bool_", "complex64", "complex128", "float16", "float32", "float64", "int8",
     "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
 ]  # fmt: skip

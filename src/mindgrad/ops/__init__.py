@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from mindgrad.ops import composite, functional, operations
+from mindgrad.ops import functional as function  # noqa: F401 - its name in MindSpore 2.x
 from mindgrad.ops import methods as _methods  # noqa: F401 - attaches the methods of Tensor
 from mindgrad.ops.composite import *  # noqa: F403
 from mindgrad.ops.functional import *  # noqa: F403
