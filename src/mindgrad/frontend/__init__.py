@@ -1,8 +1,9 @@
 """Python in, graphs out: the source of a user's function is rewritten, run with symbols, and traced.
 
-a function      source (its syntax tree) → fence (what is refused at once) → recursion, jumps, liveness,
-                expressions, rewrite (with names, nodes) → convert (a function object again)
-running it      entry → flow (what rewritten code calls) → branches, loops (with traced, variables);
-                builtins, printing; ownership (what may change)
+a function      source (its syntax tree) → fence (what is refused at once) → recursion, exits, jumps,
+                liveness, expressions, rewrite (with names, nodes) → convert (a function object again)
+running it      entry → flow (what rewritten code calls; with truth, exceptions) → branches, loops (with
+                traced, variables); builtins, comprehensions, printing; ownership (what may change)
 what it used    state (Parameters) and dependencies, contents, signature (what selects a program)
+what it leaves  assigned (attributes and variables, while tracing) → outcome (inputs, outputs, stored)
 """

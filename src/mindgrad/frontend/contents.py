@@ -21,11 +21,13 @@ __all__ = [
     "CONTAINERS",
     "array_of_tensor",
     "attributes",
+    "attributes_of_cell",
     "elements_of_array",
     "is_read_unseen",
     "is_traced_value",
     "items",
     "own_attribute",
+    "owner_holds",
     "same_attribute",
     "same_elements",
     "same_items",
@@ -111,3 +113,31 @@ def is_traced_value(value: Any) -> bool:
     if isinstance(value, tuple):
         return any(isinstance(x, Tensor) and x._array is None for x in value)
     return False
+
+
+#: what a Cell keeps for itself; none of it is read by what is traced
+_OWN = frozenset(["_changes", "_compiled", "_custom", "_made_in", "_derivatives"])
+
+
+def attributes_of_cell(cell: Any) -> dict[str, Any]:
+    """The attributes of a Cell as they are now."""
+    held = {name: value for name, value in vars(cell).items() if name not in _OWN}
+    for name in ("_params", "_cells", "_hooks"):
+        if name in held:
+            held[name] = tuple(held[name].items())
+    return held
+
+
+def owner_holds(entry: list[Any]) -> bool:
+    """Whether a Cell is as noted: ``[the Cell, its version, its attributes, names that do not count]``."""
+    cell, version, held, skipped = entry
+    now = cell.version
+    if now == version:
+        return True
+    found = attributes_of_cell(cell)
+    for name in skipped:
+        found[name] = held[name] = None
+    if found.keys() != held.keys() or not all(same_attribute(held[n], found[n]) for n in found):
+        return False
+    entry[1] = now  # back to what it was
+    return True

@@ -28,11 +28,13 @@ from mindgrad.frontend.contents import (
     CONTAINERS,
     array_of_tensor,
     attributes,
+    attributes_of_cell,
     elements_of_array,
     is_read_unseen,
     is_traced_value,
     items,
     own_attribute,
+    owner_holds,
     same_attribute,
     same_elements,
     same_items,
@@ -46,8 +48,6 @@ _RUNTIME = "mg__"
 MISSING = type("Missing", (), {"__repr__": lambda _: "nothing"})()
 _OF_FUNCTIONS = ("__code__", "__defaults__")
 _CODE = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, type)
-#: what a Cell keeps for itself; none of it is read by what is traced
-_OWN = frozenset(["_changes", "_compiled", "_custom", "_made_in", "_derivatives"])
 
 
 class Clock:
@@ -126,7 +126,7 @@ class Dependencies:
         """Note a Cell whose ``construct`` runs: all of its attributes count."""
         key = ("owner", id(cell))
         if key not in self._entries:
-            self._entries[key] = entry = [cell, cell.version, _attributes(cell), set()]
+            self._entries[key] = entry = [cell, cell.version, attributes_of_cell(cell), set()]
             self._owners.append(entry)
             self.method(cell, "construct", type(cell).construct)
 
@@ -284,7 +284,7 @@ class Dependencies:
         """Whether everything still is as it was."""
         ticks = clock.ticks
         if ticks != self._ticks:
-            if not all(map(_owner_holds, self._owners)):
+            if not all(map(owner_holds, self._owners)):
                 return False
             if not all(p.type is type_ for p, type_ in self._typed):
                 return False
@@ -324,7 +324,7 @@ class Dependencies:
         """What changed, in words."""
         for cell, version, held, skipped in self._owners:
             if cell.version != version:
-                now = _attributes(cell)
+                now = attributes_of_cell(cell)
                 for name in [n for n in {**held, **now} if n not in skipped]:
                     before, after = held.get(name, MISSING), now.get(name, MISSING)
                     if not same_attribute(before, after) and name not in ("_params", "_cells"):
@@ -411,29 +411,6 @@ def _read(read: Callable[..., Any] | None, holder: Any, name: str) -> Any:
         return holder.cell_contents
     except ValueError:
         return MISSING
-
-
-def _attributes(cell: Any) -> dict[str, Any]:
-    """The attributes of a Cell as they are now."""
-    held = {name: value for name, value in vars(cell).items() if name not in _OWN}
-    for name in ("_params", "_cells", "_hooks"):
-        if name in held:
-            held[name] = tuple(held[name].items())
-    return held
-
-
-def _owner_holds(entry: list[Any]) -> bool:
-    cell, version, held, skipped = entry
-    now = cell.version
-    if now == version:
-        return True
-    found = _attributes(cell)
-    for name in skipped:
-        found[name] = held[name] = None
-    if found.keys() != held.keys() or not all(same_attribute(held[n], found[n]) for n in found):
-        return False
-    entry[1] = now  # back to what it was
-    return True
 
 
 def _is_foreign(value: Any) -> bool:

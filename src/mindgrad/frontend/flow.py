@@ -17,16 +17,16 @@ from typing import Any
 
 from mindgrad._base.refusal import CompileError, refuse
 from mindgrad.core.dtype import bool_
-from mindgrad.core.graph import Constant, Equation
+from mindgrad.core.graph import Equation
 from mindgrad.core.primitive import REGISTRY
 from mindgrad.core.scope import GraphScope, apply, as_it_is, innermost
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import builtins, comprehensions, convert, ownership, state
 from mindgrad.frontend.branches import branch
+from mindgrad.frontend.exceptions import Exceptions
 from mindgrad.frontend.loops import loop, scanned
+from mindgrad.frontend.truth import equations, known_truth, plain_truth, predicate, truth
 from mindgrad.frontend.variables import UNDEFINED, State, is_symbolic
-from mindgrad.primitives.structural import convert as convert_row
-from mindgrad.primitives.structural import reshape
 
 __all__ = ["RUNTIME", "Runtime", "call"]
 
@@ -45,31 +45,7 @@ _AUGMENT = {
 }  # fmt: skip
 
 
-def _truth(test: Tensor) -> Tensor | bool:
-    """The truth value of a tensor: a Bool of no axes, or a bool where it is known."""
-    tensor = state.read(test) if test.is_parameter else test
-    if tensor._array is not None:
-        return bool(tensor)
-    if tensor.size != 1:
-        refuse(
-            f"the truth value of a tensor of shape {tensor.shape} is ambiguous",
-            "Write (...).all() or (...).any().",
-        )
-    tensor = as_it_is(tensor)
-    if tensor.shape:
-        tensor = apply(reshape, tensor, shape=())
-    if tensor.dtype is not bool_:
-        tensor = apply(convert_row, tensor, dtype=bool_)
-    if isinstance(tensor._atom, Constant):
-        return bool(tensor._atom.value)
-    return tensor
-
-
-def _plain_truth(test: Any) -> Any:
-    return _truth(test) if isinstance(test, Tensor) else test
-
-
-class Runtime:
+class Runtime(Exceptions):
     """The object behind ``mg__`` in rewritten source; see the module."""
 
     undefined = UNDEFINED
@@ -80,7 +56,7 @@ class Runtime:
         self, test: Any, then: Callable[[], None], orelse: Callable[[], None], get: Any, put: Any, names: Any
     ) -> None:
         """``if test: then() else: orelse()``."""
-        known = _plain_truth(test)
+        known = plain_truth(test)
         if isinstance(known, Tensor):
             branch(known, (then, orelse), State(get, put, names))
         elif known:
@@ -92,23 +68,23 @@ class Runtime:
         self, test: Callable[[], Any], body: Callable[[], None], get: Any, put: Any, names: Any
     ) -> None:
         """``while test(): body()``."""
-        equations = _equations()
+        before = equations()
         while True:
             # a tensor that happens to be known decides like any other: its loop is not unrolled
             first = test()
             if isinstance(first, Tensor):
-                first = _truth(first)
+                first = truth(first)
             if isinstance(first, Tensor):
 
                 def trip() -> Tensor:
                     body()
-                    return _predicate(test())
+                    return predicate(test())
 
                 loop(first, trip, State(get, put, names))
                 return
             if not first:
                 return
-            if _equations() - equations > SCAN_EQUATIONS and self._rest_as_loop(test, body, get, put, names):
+            if equations() - before > SCAN_EQUATIONS and self._rest_as_loop(test, body, get, put, names):
                 return
             body()
 
@@ -117,9 +93,9 @@ class Runtime:
 
         def trip() -> Tensor:
             body()
-            return _predicate(test())
+            return predicate(test())
 
-        return _attempt(lambda: loop(_known(True), trip, State(get, put, names)))
+        return _attempt(lambda: loop(known_truth(True), trip, State(get, put, names)))
 
     def for_(
         self, items: Any, body: Callable[[Any], None], get: Any, put: Any, names: Any, stopped: Any = None
@@ -130,10 +106,10 @@ class Runtime:
             return
         if stopped is None and self._for_scan(items, body, get, put, names):
             return
-        before = _equations()
+        before = equations()
         iterator = _iterate(items)
         for trips, item in enumerate(iterator):
-            flag = False if stopped is None else _plain_truth(stopped())
+            flag = False if stopped is None else plain_truth(stopped())
             if isinstance(flag, Tensor):
                 rest = [item, *iterator]
                 if isinstance(items, range) and _is_long(before, trips, len(rest)):
@@ -212,7 +188,7 @@ class Runtime:
 
     def if_expression(self, test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
         """``then() if test else orelse()``."""
-        known = _plain_truth(test)
+        known = plain_truth(test)
         if not isinstance(known, Tensor):
             return then() if known else orelse()
         result: list[Any] = [UNDEFINED]
@@ -231,7 +207,7 @@ class Runtime:
         """``first and rest[0]() and …``."""
         value = first
         for k, each in enumerate(rest):
-            known = _plain_truth(value)
+            known = plain_truth(value)
             if isinstance(known, Tensor):
                 return self._both(known, value, partial(_rest, self.and_, rest[k:]), True)
             if not known:
@@ -243,7 +219,7 @@ class Runtime:
         """``first or rest[0]() or …``."""
         value = first
         for k, each in enumerate(rest):
-            known = _plain_truth(value)
+            known = plain_truth(value)
             if isinstance(known, Tensor):
                 return self._both(known, value, partial(_rest, self.or_, rest[k:]), False)
             if known:
@@ -262,14 +238,14 @@ class Runtime:
             truth_value = isinstance(found, bool) or (isinstance(found, Tensor) and found.dtype is bool_)
             # a condition: what it is joined with must be a truth value of no axes too
             if truth_value and value.dtype is bool_:
-                return _predicate(found)
+                return predicate(found)
             return found
 
         return self.if_expression(known, *((second, same) if is_and else (same, second)))
 
     def not_(self, x: Any) -> Any:
         """``not x``."""
-        known = _plain_truth(x)
+        known = plain_truth(x)
         return apply(REGISTRY["logical_not"], known) if isinstance(known, Tensor) else not known
 
     def in_(self, x: Any, items: Any) -> Any:
@@ -337,57 +313,11 @@ class Runtime:
         """Note that ``container`` was made here, so that the body being traced may change it."""
         return ownership.made(container)
 
-    # -- calls, exceptions ------------------------------------------------------------------------
+    # -- calls ------------------------------------------------------------------------
 
     def call(self, function: Any) -> Any:
         """What is called in place of ``function``."""
         return call(function)
-
-    def raise_(self, make: Callable[[], Any], cause: Any = None) -> None:
-        """``raise make()``; ``cause`` is ``from`` what."""
-        if ownership.is_in_body():
-            error = make()
-            named = error if isinstance(error, type) else type(error)
-            refuse(
-                f"{getattr(named, '__name__', named)} is raised where a tensor decides whether: a compiled "
-                f"program cannot raise",
-                "Check values before the call, or run in PYNATIVE_MODE. To mark bad values, give NaN: "
-                "ops.select(condition, value, float('nan')).",
-            )
-        if cause is not None:
-            raise make() from cause()
-        raise make()
-
-    def assert_(self, test: Any, message: Callable[[], Any] | None = None) -> None:
-        """``assert test, message()``."""
-        known = _plain_truth(test)
-        if isinstance(known, Tensor):
-            refuse(
-                "an assertion is about the value of a tensor, which is not known while compiling",
-                "Assert on shapes and Python values only, or check the result of the call.",
-            )
-        if not known:
-            raise AssertionError(*([] if message is None else [message()]))
-
-    def try_begin(self) -> Any:
-        """Before a ``try``: how many equations there are."""
-        return (innermost(), _equations())
-
-    def try_end(self, token: Any) -> None:
-        """At the end of what is tried: refuse it if tensors were computed there."""
-        scope, equations = token
-        if innermost() is scope and _equations() > equations:
-            refuse(
-                "a 'try' has operators on tensors inside: a compiled program cannot catch what happens when "
-                "it runs",
-                "Move the operators out of the 'try', or run in PYNATIVE_MODE.",
-            )
-
-    def caught(self) -> None:
-        """At the start of each handler: a refusal is not to be handled, for eagerly there is none."""
-        error = sys.exception()
-        if isinstance(error, CompileError):
-            raise error
 
     def is_itself(self, function: Any, name: str, line: int) -> bool:
         """Whether ``function`` is the one that calls it, which is defined as ``name`` at ``line``."""
@@ -409,24 +339,9 @@ def _nothing() -> None:
     pass
 
 
-def _known(value: bool) -> Tensor:
-    return Tensor(value)
-
-
-def _predicate(test: Any) -> Tensor:
-    """The truth of ``test`` as a tensor, known or not."""
-    found = _truth(test) if isinstance(test, Tensor) else bool(test)
-    return found if isinstance(found, Tensor) else _known(found)
-
-
-def _equations() -> int:
-    scope = innermost()
-    return len(scope.builder.equations) if isinstance(scope, GraphScope) else 0
-
-
 def _is_long(before: int, trips: int, rest: int) -> bool:
     """Whether ``rest`` trips more are too many to be unrolled, after so many that made equations."""
-    return rest >= SCAN_TRIPS and (_equations() - before) * rest > SCAN_EQUATIONS * max(trips, 1)
+    return rest >= SCAN_TRIPS and (equations() - before) * rest > SCAN_EQUATIONS * max(trips, 1)
 
 
 def _iterate(items: Any) -> Iterator[Any]:

@@ -21,16 +21,13 @@ from mindgrad._base.tree import flatten, unflatten
 from mindgrad.backend.executable import array_type
 from mindgrad.backend.xla import compile_ahead, to_device
 from mindgrad.core import settings
-from mindgrad.core.build import building
 from mindgrad.core.graph import Graph
-from mindgrad.core.mutable import MutableFloat, MutableInt
-from mindgrad.core.scope import LEFT_BEHIND, GraphScope, as_it_is, open_scopes, opened
-from mindgrad.core.tensor import Number, Tensor, make_number, make_tensor
-from mindgrad.core.types import TensorType, tensor_type
-from mindgrad.frontend import entry, ownership, state
-from mindgrad.frontend.assigned import Place, Variable, watched
+from mindgrad.core.scope import LEFT_BEHIND, as_it_is, open_scopes
+from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.core.types import TensorType
+from mindgrad.frontend import entry
+from mindgrad.frontend.assigned import Place, Variable
 from mindgrad.frontend.dependencies import Change, Dependencies
-from mindgrad.frontend.outcome import bind, finish
 from mindgrad.frontend.signature import leaf_signature, matched, shifting, snapshot
 from mindgrad.functional.cache import (
     MAXSIZE,
@@ -44,109 +41,13 @@ from mindgrad.functional.cache import (
 )
 from mindgrad.functional.donation import run_and_store, settled
 from mindgrad.functional.reasons import UNKNOWN, between_functions, between_signatures
+from mindgrad.functional.tracing import DATA, NUMBER, TENSOR, Trace, kind_held, kind_of, trace_of
 
 __all__ = ["Compiled", "trace"]
 
 
 #: programs kept per signature, for different states of the Cells and variables that they were traced with
 _KEPT = 8
-#: the types of numbers that ``mutable`` made, which are data: their values select no program
-_DATA = {MutableFloat: tensor_type("float64", ()), MutableInt: tensor_type("int64", ())}
-
-_TENSOR, _NUMBER = object(), object()
-
-
-class _Trace:
-    """A function's run with symbols for the tensors among ``leaves``, and for those that ``held`` hold."""
-
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        leaves: list[Any],
-        structure: Any,
-        held: Sequence[Place] = (),
-        numbers: Sequence[Place] = (),
-    ) -> None:
-        scope: Any = GraphScope()
-        scope.dependencies = self.dependencies = Dependencies()
-        with opened(scope), watched() as watch:
-            symbols = [_symbol(scope, leaf) for leaf in leaves]
-            inputs = bind(watch, scope, held, numbers)
-            args, kwargs = unflatten(structure, symbols)
-            for each in (function, *[x for x in leaves if callable(x)]):
-                state.read_function(each)
-            results, self.structure = flatten(entry.run(function, *args, **kwargs))
-            self.results = [state.read(x) if isinstance(x, Tensor) else x for x in results]
-            self.parameters: list[Any] = scope.parameters
-            # those that are read too come first, in the same order: jax puts the first result of a type into
-            # the first memory of that type that it is given
-            places = {id(p): place for place, p in enumerate(self.parameters)}
-            written = scope.written
-            self.written = [written[k] for k in sorted(written, key=lambda k: places.get(k, len(places)))]
-            tensors = [scope.bindings[id(p)] for p in self.written]
-            tensors += [x for x in self.results if isinstance(x, Tensor)]
-            self.outcome = finish(watch, scope, inputs, self.dependencies)
-            tensors += [x for x in self.outcome.leaves if type(_kind_held(x)) is not tuple]
-            with building(scope.builder):
-                self.graph: Graph = scope.builder.close([scope.atom(t) for t in tensors])
-
-
-def _symbol(scope: GraphScope, leaf: Any) -> Any:
-    """What stands for an argument in the program."""
-    if isinstance(leaf, Tensor):
-        return scope.symbol(leaf.type)
-    return make_number(scope.symbol(_DATA[type(leaf)])) if type(leaf) in _DATA else leaf
-
-
-def _kind(result: Any) -> Any:
-    """How a leaf of the result is made: from a tensor, as a number, or ``(the constant,)``."""
-    if isinstance(result, Number):
-        return _NUMBER
-    return _TENSOR if isinstance(result, Tensor) else (result,)
-
-
-def _kind_held(leaf: Any) -> Any:
-    """The same for a leaf of what a place is left with: a tensor that is known stays the one that it is."""
-    is_known = isinstance(leaf, Tensor) and (leaf.is_parameter or leaf._array is not None)
-    return (leaf,) if is_known else _kind(leaf)
-
-
-def _traced(
-    function: Callable[..., Any],
-    leaves: list[Any],
-    structure: Any,
-    numbers: Sequence[Place],
-    tensors: Sequence[Place],
-) -> _Trace:
-    """The trace; again where what it reads of Python must be an input.
-
-    The numbers that ``numbers`` hold, and the tensors that ``tensors`` hold, are inputs if the program can be
-    traced without knowing them.
-    """
-    if numbers or tensors:
-        try:
-            return _completed(function, leaves, structure, numbers, tensors)
-        except Exception:
-            pass  # a shape, a key: one program for each value
-        traced = _completed(function, leaves, structure, (), ())
-        traced.outcome.numbers.clear()
-        return traced
-    return _completed(function, leaves, structure, (), ())
-
-
-def _completed(
-    function: Callable[..., Any],
-    leaves: list[Any],
-    structure: Any,
-    numbers: Sequence[Place],
-    tensors: Sequence[Place],
-) -> _Trace:
-    places: dict[Any, Place] = {each.key: each for each in tensors}
-    traced = _Trace(function, leaves, structure, list(places.values()), numbers)
-    while traced.outcome.missing:
-        places.update(traced.outcome.missing)
-        traced = _Trace(function, leaves, structure, list(places.values()), numbers)
-    return traced
 
 
 class _Program:
@@ -177,21 +78,15 @@ class _Program:
         numbers: Sequence[Place] = (),
         tensors: Sequence[Place] = (),
     ) -> None:
-        try:
-            traced = _traced(function, leaves, structure, numbers, tensors)
-        except RecursionError:
-            traced = None
-        if traced is None:
-            with ownership.with_tail_calls_as_loops():
-                traced = _traced(function, leaves, structure, numbers, tensors)
+        traced = trace_of(function, leaves, structure, numbers, tensors)
         graph, parameters, written = traced.graph, traced.parameters, traced.written
         self.function = function
         self.key = key
         self._structure = traced.structure
-        self._leaves = [_kind(x) for x in traced.results]
+        self._leaves = [kind_of(x) for x in traced.results]
         self._outcome = traced.outcome
-        self._held = [_kind_held(x) for x in traced.outcome.leaves]
-        self._only = self._leaves == [_TENSOR] and not traced.outcome
+        self._held = [kind_held(x) for x in traced.outcome.leaves]
+        self._only = self._leaves == [TENSOR] and not traced.outcome
         self._types = [atom.type for atom in graph.outputs]
         new = {id(p): type for p, type in zip(written, self._types[: len(written)], strict=True)}
         self._written = written
@@ -289,9 +184,9 @@ class _Program:
 
 
 def _made(kind: Any, produced: Iterator[Tensor]) -> Any:
-    if kind is _TENSOR:
+    if kind is TENSOR:
         return next(produced)
-    return next(produced).item() if kind is _NUMBER else kind[0]
+    return next(produced).item() if kind is NUMBER else kind[0]
 
 
 def _signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Tensor]]:
@@ -300,7 +195,7 @@ def _signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list
     key: Any = tuple([x.type if type(x) is Tensor else None for x in args])
     if kwargs or None in key:
         leaves, structure = flatten((args, kwargs))
-        key = (structure, tuple([_DATA.get(type(x)) or leaf_signature(x) for x in leaves]))
+        key = (structure, tuple([DATA.get(type(x)) or leaf_signature(x) for x in leaves]))
         tensors = [x if isinstance(x, Tensor) else _as_tensor(x) for x in leaves if _is_data(x)]
     else:
         tensors = list(args)
@@ -308,11 +203,11 @@ def _signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list
 
 
 def _is_data(leaf: Any) -> bool:
-    return isinstance(leaf, Tensor) or type(leaf) in _DATA
+    return isinstance(leaf, Tensor) or type(leaf) in DATA
 
 
 def _as_tensor(number: Any) -> Tensor:
-    return make_tensor(np.asarray(number, _DATA[type(number)].dtype.numpy))
+    return make_tensor(np.asarray(number, DATA[type(number)].dtype.numpy))
 
 
 def _moved(tensor: Tensor) -> Any:
@@ -462,4 +357,4 @@ def trace(function: Callable[..., Any], *args: Any) -> Graph:
     >>> len(trace(lambda x: x * x + 1.0, ms.Tensor([1.0, 2.0])))
     2
     """
-    return _Trace(function, *flatten((args, {}))).graph
+    return Trace(function, *flatten((args, {}))).graph
