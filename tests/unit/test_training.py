@@ -394,6 +394,24 @@ def test_sink_size_is_the_length_of_an_epoch():
     np.testing.assert_allclose(net.weight.asnumpy(), descended(6)[1], rtol=1e-4)
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_data_sink_takes_its_batches_itself(compiled):
+    net = Linear()
+    optimizer = nn.SGD(net.trainable_params(), 0.1)
+    gradient = ms.value_and_grad(lambda x, y: squared(net(x), y), None, optimizer.parameters)
+
+    def step(x, y):
+        loss, gradients = gradient(x, y)
+        return ops.depend(loss, optimizer(gradients))
+
+    sink = ms.data_sink(step, BATCHES, sink_size=3, jit_config=object() if compiled else None)
+    losses, w, _ = descended(6)
+    assert [float(sink()), float(sink())] == pytest.approx([losses[2], losses[5]], rel=1e-5)
+    np.testing.assert_allclose(net.weight.asnumpy(), w, rtol=1e-4)
+    with pytest.raises(ValueError, match="gives its batches once"):
+        ms.data_sink(step, iter(BATCHES))
+
+
 def test_early_stopping_restores_the_best():
     trained, _ = model(lr=2.0)  # diverges
     stopping = train.EarlyStopping("eval_loss", patience=2, restore_best_weights=True)

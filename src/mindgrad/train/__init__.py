@@ -3,11 +3,12 @@
 from mindgrad.train import amp, callback, loss_scale_manager, metrics, model, serialization
 from mindgrad.train.amp import *  # noqa: F403
 from mindgrad.train.callback import *  # noqa: F403
+from mindgrad.train.data_sink import data_sink
 from mindgrad.train.loss_scale_manager import *  # noqa: F403
 from mindgrad.train.metrics import *  # noqa: F403
 from mindgrad.train.model import *  # noqa: F403
 from mindgrad.train.serialization import *  # noqa: F403
 
-__all__: list[str] = []
+__all__ = ["data_sink"]
 for _part in (amp, callback, loss_scale_manager, metrics, model, serialization):
     __all__ = list(dict.fromkeys(__all__ + _part.__all__))

@@ -20,7 +20,7 @@ class Batches:
         owner: what errors name.
         name: the argument that the dataset is.
         dataset: one of ``mindgrad.dataset``, or an iterable of tuples, lists, dicts or single tensors.
-        passes: how many passes there will be.
+        passes: how many passes there will be, −1 for any number.
 
     Attributes:
         size: the number of batches of a pass, 0 if the dataset does not know.
@@ -43,10 +43,10 @@ class Batches:
                 f"{self._where} must be a dataset or an iterable of batches, but got "
                 f"{type(dataset).__name__}."
             )
-        if passes > 1 and iter(dataset) is dataset:
+        if passes != 1 and iter(dataset) is dataset:
             raise ValueError(
-                f"{self._where} is a generator or iterator, which gives its batches once, but there are "
-                f"{passes} epochs. Give a list, or a class whose __iter__ starts anew."
+                f"{self._where} is a generator or iterator, which gives its batches once, but they are "
+                f"needed more often. Give a list, or a class whose __iter__ starts anew."
             )
         self.size = len(dataset) if isinstance(dataset, Sized) else 0
         self._source = dataset
