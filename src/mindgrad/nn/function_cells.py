@@ -25,6 +25,7 @@ class FunctionCell(Cell):
     _function: Callable[..., Any]
     _keywords: dict[str, str] | None = {}
     _inputs: tuple[str, ...] = ()
+    _counts = (1, 1)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -52,6 +53,12 @@ class FunctionCell(Cell):
         function = type(self)._function
         if named:
             inputs += self._in_order(len(inputs), named)
+        least, most = self._counts
+        if not least <= len(inputs) <= most:
+            raise TypeError(
+                f"For '{type(self).__name__}', the inputs are: {', '.join(self._inputs)}; but got "
+                f"{len(inputs)} of them."
+            )
         if self._keywords is None:
             return function(self, *inputs)
         fixed = {keyword: getattr(self, key) for key, keyword in self._keywords.items()}
@@ -103,11 +110,13 @@ def function_cell(
     code = function.__code__  # type: ignore[attr-defined]
     positional = code.co_varnames[: code.co_argcount]
     names = inputs.split() or [name for name in positional if name not in fixed]
+    least, most = _counts(function, fixed) if run is None else _counts(run, {"self"})
     body: dict[str, Any] = {
         "attributes": found,
         "_function": staticmethod(function if run is None else run),
         "_keywords": None if run is not None else {key: (keywords or {}).get(key, key) for key in found},
         "_inputs": tuple(names),
+        "_counts": (least, min(most, len(names))),
         "__module__": module,
         "__qualname__": name,
         "__doc__": _documentation(function, names, found, keywords or {}, meaning, example, prints),
@@ -131,6 +140,14 @@ def function_cells(namespace: dict[str, Any]) -> list[str]:
         and value.__module__ == namespace["__name__"]
         and not name.startswith("_")
     )
+
+
+def _counts(function: Any, fixed: set[str]) -> tuple[int, int]:
+    """The least and the largest number of inputs that ``function`` takes besides those that are fixed."""
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount]
+    required = names[: len(names) - len(function.__defaults__ or ())]
+    return len([x for x in required if x not in fixed]), len([x for x in names if x not in fixed])
 
 
 def _documentation(

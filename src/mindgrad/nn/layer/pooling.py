@@ -111,7 +111,7 @@ def _adaptive(kind: str, axes: int, shape: Any, prints: str) -> Any:
         attributes["return_indices"] = boolean(False)
     return function_cell(
         __name__, name, getattr(pooling, f"adaptive_{kind.lower()}_pool{axes}d"), attributes=attributes,
-        example=f"nn.{name}(2)(ops.ones({shape})).shape", prints=prints,
+        inputs="x", example=f"nn.{name}(2)(ops.ones({shape})).shape", prints=prints,
     )  # fmt: skip
 
 
