@@ -16,6 +16,7 @@ import _signal  # type: ignore[import-not-found]
 import signal
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
@@ -34,10 +35,14 @@ window = threading.RLock()
 class Taken:
     """Stands for a Parameter's array while a program is about to replace it."""
 
-    __slots__ = ("_parameter",)
+    __slots__ = ("_reference",)
 
     def __init__(self, parameter: Any) -> None:
-        self._parameter = parameter
+        self._reference = weakref.ref(parameter)  # whoever waits holds the Parameter; it holds this
+
+    @property
+    def _parameter(self) -> Any:
+        return self._reference()
 
     def wait(self) -> Any:
         """The array that the Parameter holds when the program was started.
@@ -69,6 +74,12 @@ class Taken:
     def shape(self) -> tuple[int, ...]:
         """The shape, which the program does not change."""
         return self._parameter.shape
+
+
+def _taken(parameter: Any) -> Taken:
+    """What stands for the Parameter's array: made once, for this is done in every step of a training."""
+    made = parameter._taken = Taken(parameter)
+    return made
 
 
 def settled(array: Any) -> Any:
@@ -169,9 +180,11 @@ def run_and_store(
         RuntimeError: the program failed after it had taken over the arrays.
     """
     with window, _Deferred() if donated else nullcontext():
-        originals = [settled(p._array) for p in donated]
+        originals = [p._array for p in donated]
+        if Taken in map(type, originals):
+            originals = list(map(settled, originals))
         try:
-            _set_arrays(donated, list(map(Taken, donated)))
+            _set_arrays(donated, [p.__dict__.get("_taken") or _taken(p) for p in donated])
             given = _given(originals, types)
             found = run(arrays, given, extra)
         except Exception as error:
