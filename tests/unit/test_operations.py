@@ -62,7 +62,7 @@ def test_a_class_says_what_it_is_and_can_be_copied(name):
     assert made.__doc__.count(">>>") >= 2
     assert list(inspect.signature(made).parameters) == list(made.attributes)
     given = [
-        1 if "int" in each.words else "i->i"
+        1 if "int" in each.words or "float" in each.words else "i->i"
         for each in made.attributes.values()
         if each.default is inspect.Parameter.empty
     ]
@@ -216,14 +216,10 @@ def test_both_executors_agree():
 
 
 def test_questions_about_a_tensor_are_answered_while_compiling():
-    answers = []
-
     def ask(x):
-        answers.append((P.Shape()(x), P.Size()(x), P.Rank()(x), P.DType()(x), F.shape(x), F.dtype(x)))
-        return x
+        return P.Shape()(x), P.Size()(x), P.Rank()(x), P.DType()(x), F.shape(x), F.dtype(x)
 
-    Compiled(ask)(T)
-    assert answers == [((2, 3), 6, 2, ms.float64, (2, 3), ms.float64)]
+    assert Compiled(ask)(T) == ((2, 3), 6, 2, ms.float64, (2, 3), ms.float64)
 
 
 WRONG = [
