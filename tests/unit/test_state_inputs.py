@@ -218,3 +218,24 @@ def test_cells_that_are_made_for_every_call_are_noticed(capsys, monkeypatch):
     said = capsys.readouterr().err
     assert said.count("was compiled for 3 objects") == 1
     assert "make the Cell" in said
+
+
+RATE = 0.0
+
+
+def test_functions_made_anew_that_read_changing_globals(monkeypatch):
+    ms.clear_cache()
+    net = Net()
+
+    def step():
+        def loss(y):
+            return net(y) * SHIFT * RATE
+
+        return ms.grad(ms.jit(loss))(Tensor(1.0))
+
+    net.construct = lambda x: x * net.w
+    for k in range(5):
+        monkeypatch.setitem(globals(), "SHIFT", Tensor(2.0 * k))
+        monkeypatch.setitem(globals(), "RATE", k / 2)
+        assert step().item() == 1.5 * k * k
+    assert ms.cache_info().misses == 2

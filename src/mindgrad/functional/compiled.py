@@ -133,11 +133,12 @@ class _Program:
 
     def counted(self) -> list[Place]:
         """The places of numbers that it changes, and that have changed since it was traced."""
-        return self._outcome.counted()
+        return [each for each in self._outcome.counted() if type(each.holder) is not int]
 
     def shifting(self) -> list[Place]:
         """The places of tensors that are inputs, and of those whose values have changed since."""
-        return [*self._outcome.taken(), *self.dependencies.shifting()]
+        places = [*self._outcome.taken(), *self.dependencies.shifting()]
+        return [each for each in places if type(each.holder) is not int]  # that of a function that is gone
 
     def changes(self) -> Iterator[Change]:
         """Why not, in words."""
@@ -301,7 +302,8 @@ class Compiled:
         for program in offered(self.function):
             if program.key == key:
                 cells = shifting(program.function, self.function)
-                return [], [Variable(cell, name, label) for name, label, cell in cells]
+                own = [Variable(cell, name, label) for name, label, cell in cells]
+                return program.counted(), [*own, *program.shifting()]
         return [], []
 
     def _adopted(self, key: Any) -> _Program | None:
