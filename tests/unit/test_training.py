@@ -485,6 +485,13 @@ def test_elsewhere_it_is_a_line_for_each_epoch(capsys):
     assert not any("\r" in line for line in lines)
 
 
+def test_the_bar_ends_with_the_metrics_of_the_epoch(capsys):
+    trained, _ = model(metrics={"mse", "loss"})
+    trained.fit(1, BATCHES, BATCHES, callbacks=train.ProgressBar())
+    (text,) = capsys.readouterr().err.splitlines()
+    assert [part.rpartition(" ")[0] for part in text.split(", ")[1:]] == ["loss", "eval loss", "eval mse"]
+
+
 def test_a_model_shows_a_bar_by_itself_on_a_terminal_only(monkeypatch, capsys):
     trained, _ = model()
     trained.train(1, BATCHES)

@@ -89,4 +89,5 @@ def get_metrics(metrics: Any) -> dict[str, Metric]:
             f"For 'get_metrics', the 'metrics' must be None, names or a dict of metrics, but got "
             f"{type(metrics).__name__}."
         )
-    return {name: get_metric_fn(name) for name in metrics}
+    listed = sorted(metrics, key=str) if isinstance(metrics, (set, frozenset)) else metrics
+    return {name: get_metric_fn(name) for name in listed}

@@ -191,8 +191,12 @@ class ProgressBar(Callback):
         step, steps = state.cur_step_in_epoch or 0, state.batch_num or 0
         loss = loss_of(state.net_outputs)
         tail = "" if loss is None else f", loss {loss:.6g}"
-        for name, value in (state.eval_results or {}).items():
-            tail += f", {name} {value:.6g}" if isinstance(value, float) else f", {name} {value}"
+        results = dict(state.eval_results or {}) if end else {}
+        if "loss" in results:
+            results.pop("eval_loss", None)
+        for name, value in results.items():
+            shown = f"{value:.6g}" if isinstance(value, float) else value
+            tail += f", eval {name.removeprefix('eval_')} {shown}"
         if not self.is_terminal():
             self.stream.write(f"{epoch}: {step} steps{tail}\n")
             self.stream.flush()
