@@ -33,5 +33,17 @@ class Job:
     phases: dict[str, float] = field(default_factory=dict)
 
 
+def whole_run(run: Callable[[], tuple[float, list[np.ndarray]]]) -> Job:
+    """A job whose call is ``run``: the error reached, and what is compared."""
+    reached: list[float] = []
+
+    def call() -> list[np.ndarray]:
+        error, result = run()
+        reached.append(error)
+        return result
+
+    return Job(call, lambda result: None, lambda result: result, facts=lambda: {"error": reached[0]})
+
+
 class Unavailable(Exception):
     """The contender cannot do this task; the message says why."""

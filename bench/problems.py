@@ -34,6 +34,12 @@ newton  Kepler's equation ``E - e sin E = M`` for 1,000 pairs (M, e), float64, b
 rnn     A gated recurrent unit, 32 inputs, 64 units, batch 16, float32, over a sequence; the loss is
         the sum over the steps of the mean square of the state. Its gradient is in all weights.
 
+burgers, argon, newton-cg   The problems of examples/ from start to end on the same numbers: Burgers'
+        equation by the network 2 -> 32x4 -> 1 of examples/burgers.py, 1,000 steps of Adam, points drawn anew
+        every ten steps, and the relative error behind them; 1,000 steps of velocity Verlet of 108 atoms,
+        float64, and how much the total energy changed; Newton's method with conjugate gradients until the
+        gradient's norm is below 1e-9, float64, and the certificate of the loss.
+
 trace   1,000 operators on an (8, 8) matrix, one after the other: a block of ten, ten times, ten times.
 
 cache-hit  The sum of an array of four numbers and 50 Parameters of four numbers.
@@ -64,6 +70,11 @@ NEWTON_EQUATIONS = 1000
 NEWTON_TOLERANCE = 1e-10
 RNN_BATCH, RNN_INPUTS, RNN_UNITS = 16, 32, 64
 CACHE_HIT_PARAMETERS = 50
+BURGERS_WIDTHS, BURGERS_POINTS, BURGERS_STEPS, BURGERS_RATE = (2, 32, 32, 32, 32, 1), 1000, 1000, 5e-3
+BURGERS_COMPARED = 20  # the step whose loss is compared: later ones differ, as roundings grow
+ARGON_CELLS, ARGON_DENSITY, ARGON_TEMPERATURE = 3, 0.8442, 1.4
+ARGON_CUTOFF, ARGON_TIME_STEP, ARGON_STEPS = 2.5, 0.002, 1000
+LOGISTIC_SAMPLES, LOGISTIC_FEATURES, LOGISTIC_PENALTY = 4000, 100, 1e-4
 
 Layers = list[tuple[np.ndarray, np.ndarray]]
 
@@ -219,3 +230,72 @@ def cache_hit() -> tuple[np.ndarray, list[np.ndarray]]:
     numbers = np.random.default_rng(19).standard_normal((CACHE_HIT_PARAMETERS + 1, 4))
     first, *rest = numbers.astype(np.float32)
     return first, rest
+
+
+@dataclass(frozen=True)
+class Training:
+    """Layers, the points t and x of each batch, (batches, points, 1), and points with the exact solution."""
+
+    layers: Layers
+    t: np.ndarray
+    x: np.ndarray
+    test_t: np.ndarray
+    test_x: np.ndarray
+    exact: np.ndarray
+
+    def error(self, found: np.ndarray) -> float:
+        """How far from the exact solution, relative, in the L2 norm."""
+        return float(np.linalg.norm(found.ravel() - self.exact) / np.linalg.norm(self.exact))
+
+
+def burgers_training() -> Training:
+    """The solution is that of Cole and Hopf, by Gauss-Hermite quadrature."""
+    generator = np.random.default_rng(7)
+    layers = perceptron(BURGERS_WIDTHS, generator)
+    batches = BURGERS_STEPS // 10
+    t = generator.uniform(0, 1, (batches, BURGERS_POINTS, 1)).astype(np.float32)
+    x = generator.uniform(-1, 1, (batches, BURGERS_POINTS, 1)).astype(np.float32)
+    test_t, test_x = (
+        each.ravel() for each in np.meshgrid(np.linspace(0, 1, 51), np.linspace(-1, 1, 129), indexing="ij")
+    )
+    y, weight = np.polynomial.hermite.hermgauss(100)
+    at = test_x[:, None] - np.sqrt(4 * VISCOSITY * test_t[:, None]) * y
+    exponent = -np.cos(np.pi * at) / (2 * np.pi * VISCOSITY)
+    f = np.exp(exponent - exponent.max(-1, keepdims=True))
+    exact = -(weight * np.sin(np.pi * at) * f).sum(-1) / (weight * f).sum(-1)
+    columns = [each[:, None].astype(np.float32) for each in (test_t, test_x)]
+    return Training(layers, t, x, *columns, exact)
+
+
+@dataclass(frozen=True)
+class Argon:
+    """Positions and velocities, (atoms, 3), the edge of the box, and the two atoms of each pair."""
+
+    positions: np.ndarray
+    velocities: np.ndarray
+    box: float
+    first: np.ndarray
+    second: np.ndarray
+
+
+def argon() -> Argon:
+    """A face-centred cubic crystal that melts."""
+    generator = np.random.default_rng(0)
+    corner = np.array([[0, 0, 0], [0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]])
+    cells = np.stack(np.meshgrid(*[np.arange(ARGON_CELLS)] * 3, indexing="ij"), -1).reshape(-1, 1, 3)
+    positions = ((cells + corner) / ARGON_CELLS).reshape(-1, 3)
+    box = (len(positions) / ARGON_DENSITY) ** (1 / 3)
+    velocities = generator.normal(size=positions.shape) * math.sqrt(ARGON_TEMPERATURE)
+    first, second = (k.astype(np.int32) for k in np.triu_indices(len(positions), 1))
+    return Argon(positions * box, velocities - velocities.mean(0), box, first, second)
+
+
+def logistic() -> tuple[np.ndarray, np.ndarray]:
+    """Features (samples, features), correlated over two orders of magnitude, and labels -1 or 1."""
+    random = np.random.default_rng(0)
+    rotation = np.linalg.qr(random.normal(size=(LOGISTIC_FEATURES, LOGISTIC_FEATURES)))[0]
+    scales = np.logspace(1, -1, LOGISTIC_FEATURES)
+    features = random.normal(size=(LOGISTIC_SAMPLES, LOGISTIC_FEATURES)) * scales @ rotation
+    labels = np.sign(features @ (rotation.T @ (random.normal(size=LOGISTIC_FEATURES) / scales)))
+    labels[random.random(LOGISTIC_SAMPLES) < 0.1] *= -1
+    return features, labels

@@ -55,6 +55,7 @@ def size_of_memory(value: float | None) -> str:
 # What contenders report besides their times: the heading, and how it is written.
 FACTS: dict[str, tuple[str, Callable[[float | None], str]]] = {
     "equations": ("equations", count),
+    "error": ("error", lambda value: "" if value is None else f"{value:.1e}"),
     "compile": ("compilation", seconds),
     "temporary": ("temporary memory", size_of_memory),
     "peak": ("peak resident memory", size_of_memory),

@@ -11,6 +11,7 @@ from functools import partial
 
 import mindspore as ms
 import mindspore_control
+import mindspore_problems
 import numpy as np
 import problems
 from job import Job, Unavailable
@@ -244,6 +245,7 @@ TASKS: dict[str, Callable[..., Job]] = {
     "t3": t3,
     "nested": nested,
     **mindspore_control.TASKS,
+    **mindspore_problems.TASKS,
 }
 
 

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 import problems
 import torch
+import torch_problems
 from job import Job, Unavailable
 
 MOST_TRIPS = 100_000
@@ -188,6 +189,7 @@ TASKS: dict[str, Callable[..., Job]] = {
     "newton": newton,
     "newton-memory": newton,
     "rnn": rnn,
+    **torch_problems.TASKS,
 }
 
 
