@@ -3,6 +3,7 @@
 import gc
 import threading
 import weakref
+from collections import deque
 
 import numpy as np
 import pytest
@@ -788,7 +789,7 @@ def test_plans_hold_no_arrays_of_their_recordings():
 
 
 def test_a_compiled_program_frees_what_it_was_traced_with():
-    seen = []
+    seen = deque()
 
     def f(x):
         y = ops.sin(x)

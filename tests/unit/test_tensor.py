@@ -245,7 +245,7 @@ def test_values_are_unknown_while_compiling(read):
 
 
 def test_truth_is_unknown_while_compiling():
-    with pytest.raises(TypeError, match=r"ops\.select"):
+    with pytest.raises(TypeError, match=r"ops\.where"):
         Compiled(lambda x: [y for y in (x, -x) if y > 0])(Tensor(1.0))
 
 
