@@ -58,7 +58,9 @@ def test_argon(tmp_path):
 def test_newton_with_conjugate_gradients(tmp_path):
     text = quick(tmp_path, "newton_cg")
     assert number(text, "above the minimum by at most") < 1e-12
-    worst = min(number(line, "above the minimum by") for line in text.splitlines() if "evaluations, above" in line)
+    worst = min(
+        number(line, "above the minimum by") for line in text.splitlines() if "evaluations, above" in line
+    )
     assert worst > 1e-9  # which Newton's method is far below by then
 
 
