@@ -16,7 +16,6 @@ from __future__ import annotations
 import itertools
 import linecache
 import os
-import sysconfig
 import types
 import unicodedata
 from typing import Any, NamedTuple, NoReturn, TypeVar
@@ -142,14 +141,14 @@ def _width(text: str) -> int:
 
 # -- tracebacks ------------------------------------------------------------------------------------
 
-_OWN = (
-    PACKAGE + os.sep,
-    *(
-        os.path.join(sysconfig.get_paths()[each], package) + os.sep
-        for each in ("purelib", "platlib")
-        for package in ("jax", "jaxlib")
-    ),
-)
+_OWN = PACKAGE + os.sep
+_ENGINES = ("jax.", "jaxlib.")
+
+
+def _is_own(frame: types.FrameType) -> bool:
+    """Whether a frame is this library's, or that of the one that it compiles with."""
+    module = frame.f_globals.get("__name__", "") or ""
+    return frame.f_code.co_filename.startswith(_OWN) or f"{module}.".startswith(_ENGINES)
 
 
 def without_own_frames(error: _Error) -> _Error:
@@ -181,7 +180,7 @@ def without_own_frames(error: _Error) -> _Error:
 def _users(first: types.TracebackType | None) -> types.TracebackType | None:
     entries = []
     while first is not None:
-        if not first.tb_frame.f_code.co_filename.startswith(_OWN):
+        if not _is_own(first.tb_frame):
             entries.append(first)
         first = first.tb_next
     kept: types.TracebackType | None = None

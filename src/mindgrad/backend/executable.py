@@ -13,8 +13,6 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from mindgrad.backend import disk
-
 __all__ = ["Executable", "ahead", "array_type", "copy_on_device"]
 
 
@@ -61,6 +59,8 @@ def ahead(
         device: the jax device that it runs on; ``None``: jax's default.
         is_kept: whether it may be kept on disk: not if it calls back into this process.
     """
+    from mindgrad.backend import disk  # with it come modules that importing mindgrad need not wait for
+
     jax: Any = importlib.import_module("jax")
     with jax.enable_x64(wide), jax.default_device(device or jax.config.jax_default_device):
         lowered = jax.jit(function, donate_argnums=(1,)).lower(*shapes)

@@ -18,7 +18,6 @@ import functools
 import inspect
 import os
 import re
-import sysconfig
 import threading
 import types
 import weakref
@@ -45,8 +44,8 @@ _NUMERIC = frozenset(
 )  # fmt: skip
 _HELPERS = re.compile(r"(then|orelse|test|body|get|put|set|locals)__\w*")
 _SITE = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
-_PATHS = sysconfig.get_paths()
-_STANDARD = tuple({os.path.join(_PATHS[each], "") for each in ("stdlib", "platstdlib")})
+#: where Python's own modules lie
+_STANDARD = os.path.join(os.path.dirname(os.__file__), "")
 
 
 class _Code:

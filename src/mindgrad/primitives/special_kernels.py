@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -180,15 +179,11 @@ def lgamma_kernel(x: Any) -> Any:
     return np.where(near_root, np.where(nearest == 2, np.log1p(z) + series, series), result)
 
 
-@lru_cache(maxsize=1)
-def _bernoulli(count: int = 16) -> tuple[Fraction, ...]:
-    """B₀ … B₂ₙ exactly, by the recurrence Σ C(m + 1, k) B_k = 0."""
-    numbers: list[Fraction] = [Fraction(1)]
-    for m in range(1, 2 * count + 1):
-        total = sum((math.comb(m + 1, k) * numbers[k] for k in range(m)), Fraction(0))
-        numbers.append(-total / (m + 1))
-    return tuple(numbers)
-
+#: B₂, B₄, …, B₂₄ (DLMF 24.2)
+_BERNOULLI = (
+    1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330,
+    854513 / 138, -236364091 / 2730,
+)  # fmt: skip
 
 _START = 12  # the asymptotic series are used from here on
 
@@ -200,8 +195,7 @@ def _digamma_positive(x: Any) -> Any:
         total = total - np.where(low, 1 / np.where(low, x, 1.0), 0.0)
         x = np.where(low, x + 1, x)
     inverse_square = 1 / (x * x)
-    numbers = _bernoulli()
-    coefficients = [float(-numbers[2 * k] / (2 * k)) for k in range(8, 0, -1)]
+    coefficients = [-_BERNOULLI[k - 1] / (2 * k) for k in range(8, 0, -1)]
     series = _polynomial(inverse_square, [*coefficients, 0.0])
     return total + (np.log(x) - 0.5 / x + series)
 
@@ -226,10 +220,9 @@ def _hurwitz_zeta(s: int, a: Any) -> Any:
     power = a ** -float(s)
     total = total + (a ** (1.0 - s) / (s - 1) + 0.5 * power)
     # Σ B₂ⱼ / (2j)! · s (s + 1) … (s + 2j − 2) · a^(−s − 2j + 1)
-    numbers = _bernoulli()
     factor, power = float(s), power / a
     for j in range(1, 13):
-        total = total + float(numbers[2 * j]) / math.factorial(2 * j) * factor * power
+        total = total + _BERNOULLI[j - 1] / math.factorial(2 * j) * factor * power
         factor *= (s + 2 * j - 1) * (s + 2 * j)
         power = power / (a * a)
     return total

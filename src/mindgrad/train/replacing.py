@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,7 +34,7 @@ def replaced(target: str | os.PathLike[str]) -> Iterator[Path]:
     if place.exists() and not place.is_file():
         raise OSError(f"'{target}' is a device or pipe, which cannot be replaced by a file.")
     # a name of fixed length: the target's may already be as long as a file system allows
-    new = place.parent / f".mindgrad-{secrets.token_hex(8)}.tmp"
+    new = place.parent / f".mindgrad-{os.urandom(8).hex()}.tmp"
     descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     mode = stat.S_IMODE((place if place.exists() else new).stat().st_mode)
     os.close(descriptor)
