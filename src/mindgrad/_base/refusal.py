@@ -16,6 +16,7 @@ from __future__ import annotations
 import itertools
 import linecache
 import os
+import re
 import types
 import unicodedata
 from typing import Any, NamedTuple, NoReturn, TypeVar
@@ -26,6 +27,9 @@ __all__ = ["HELPER", "CompileError", "Place", "place_of", "refuse", "without_own
 
 #: the end of ``co_qualname`` of a helper that the front end made of a part of a user's function
 HELPER = ".<part>"
+
+#: a function of its own up to Python 3.11, a part of the one around it since 3.12
+_COMPREHENSION = re.compile(r"(\.<locals>\.<(list|set|dict)comp>)+$")
 
 _LONGEST = 110  # characters of a source line that are shown
 _Error = TypeVar("_Error", bound=BaseException)
@@ -60,7 +64,7 @@ def place_of(frame: Any) -> Place:
             text = linecache.getline(code.co_filename, line, frame.f_globals)
             last = text if end_line == line else ""
             column, end_column = _characters(text, column), _characters(last, end_column)
-    name = code.co_qualname.removesuffix(HELPER).rpartition("<locals>.")[2]
+    name = _COMPREHENSION.sub("", code.co_qualname.removesuffix(HELPER)).rpartition("<locals>.")[2]
     return Place(code.co_filename, line, column, end_column, name, end_line)
 
 
