@@ -48,6 +48,7 @@ from mindgrad.functional.jacobian import jacfwd, jacrev
 from mindgrad.functional.jit import jit, ms_function
 from mindgrad.functional.jvp import jvp, linearize
 from mindgrad.functional.vjp import vjp
+from mindgrad.functional.vmap import vmap
 from mindgrad.train import *  # noqa: F403
 
 __version__ = "0.1.0"
@@ -58,6 +59,7 @@ __all__ = [
     "get_context", "get_grad", "get_rng_state", "get_seed", "grad", "install", "jacfwd", "jacrev",
     "jit", "jvp", "linearize", "manual_seed", "set_rng_state",
     "ms_function", "mutable", "nn", "numpy", "ops", "set_context", "set_seed", "value_and_grad", "vjp",
+    "vmap",
     "ParallelMode", "amp", "communication", "dataset", "get_auto_parallel_context",
     "reset_auto_parallel_context", "set_auto_parallel_context", "train",
     "dtype_to_nptype", "dtype_to_pytype", "float_", "int_", "pytype_to_dtype",

@@ -14,7 +14,7 @@ import numpy as np
 from mindgrad._base.refusal import refuse
 from mindgrad.common.parameter import Parameter
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend.state import is_compiling, write
+from mindgrad.frontend.state import generators, is_compiling, write
 from mindgrad.primitives.random import STATE_WORDS
 
 __all__ = [
@@ -40,6 +40,7 @@ def _initial_state(seed: int | None) -> np.ndarray:
 #: what the next draw depends on; see ``mindgrad.primitives.random``
 RANDOM_STATE = Parameter(_initial_state(None), name="random_state", requires_grad=False)
 RANDOM_STATE.is_permanent = True
+generators.append(RANDOM_STATE)
 
 
 def set_seed(seed: int) -> None:

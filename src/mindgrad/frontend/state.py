@@ -24,6 +24,7 @@ __all__ = [
     "computing_in",
     "depends_on",
     "float_type",
+    "generators",
     "has_attribute",
     "is_compiling",
     "journal",
@@ -32,6 +33,9 @@ __all__ = [
     "read_function",
     "write",
 ]
+
+#: the Parameters that hold the states of generators of random numbers
+generators: list[Any] = []
 
 
 def read(parameter: Tensor) -> Tensor:

@@ -147,8 +147,10 @@ def check_inputs(owner: str, args: Sequence[Any]) -> None:
             )
 
 
-def check_count(fn: Any, known: Arity, count: int, scaled: bool) -> None:
+def check_count(fn: Any, known: Arity, count: int, scaled: bool | None = None) -> None:
     """Check the number of positional arguments, the ``sens`` excluded.
+
+    ``scaled`` says whether one is given; ``None``: the API knows none.
 
     Raises:
         TypeError: ``fn`` does not take ``count`` positional arguments.
@@ -158,7 +160,7 @@ def check_count(fn: Any, known: Arity, count: int, scaled: bool) -> None:
     number = int(known.least if count < known.least else known.most)
     if scaled:
         hint = " With sens_param=True the last argument is the 'sens', after those of the function."
-    elif count > known.most:
+    elif scaled is not None and count > known.most:
         hint = " A 'sens' is taken with sens_param=True only."
     else:
         hint = ""
