@@ -30,7 +30,7 @@ from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.structural import convert, iota, reshape
 from mindgrad.transforms.batch import push_batch
 
-__all__ = ["jacfwd", "jacrev"]
+__all__ = ["identity", "jacfwd", "jacrev"]
 
 
 def jacrev(
@@ -130,7 +130,7 @@ def _over_outputs(out: Any, rows: Sequence[Any]) -> Any:
 # -- rules, as ``record.transformed`` takes them ---------------------------------------------------
 
 
-def _identity(type: TensorType) -> Any:
+def identity(type: TensorType) -> Any:
     """The basis vectors of ``type``, stacked along a new first axis."""
     n = type.size
     rows, columns = (iota(shape=(n, n), axis=axis, dtype=int32) for axis in (0, 1))
@@ -151,7 +151,7 @@ def _swept(
     swept = []
     for k, type in enumerate(types):
         graph = Graph([*needed, *given], equations, produced)
-        basis = [_identity(type) if j == k else zeros(other) for j, other in enumerate(types)]
+        basis = [identity(type) if j == k else zeros(other) for j, other in enumerate(types)]
         axes = [*[None] * len(needed), *[0 if j == k else None for j in range(len(types))]]
         results, places = push_batch(graph, [*needed, *basis], axes, type.size)
         swept.append(list(zip(results, places, strict=True)))
