@@ -1,0 +1,433 @@
+"""The collapsed sweep: a sum of second derivatives over many directions, in one run of the program.
+
+    collapse(G)(x, p, q, c) = (G(x), J p_d, J q_d, Σ_d D²G(x)[p_d, q_d] + J c)
+
+With ``p = q`` the unit vectors and ``c = 0`` the last is the Laplacian ("forward Laplacian": R. Li et al.,
+*A computational framework for neural network-based variational Monte Carlo with Forward Laplacian*, Nature
+Machine Intelligence 2024; F. Dangel et al., *Collapsing Taylor mode automatic differentiation*, 2025); other
+pairs give any operator ``Σ a_ij ∂_i ∂_j``.
+
+Every value ``y`` of the program is followed by the stack of its tangents, one per direction, and by *one*
+second-order term ``c_y``, already summed over the directions: the sum is taken as early as the chain rule
+allows, because what follows is linear in it. For ``y = f(x)``, from the rules that the rows have:
+
+    pointwise     c_y = Σ_k f_k c_k + Σ_kl f_kl · (Σ_d p_kd q_ld)       f_kl: the partial of the partial
+    linear        c_y = f(c_x)
+    multilinear   c_y = B(c_a, b) + B(a, c_b) + Σ_d (B(p_ad, q_bd) + B(q_ad, p_bd))
+    general       c_y = jvp(y, x; c_x) + Σ_d (the forward derivative along q_d of jvp(y, x; p_d))
+
+No row has a rule for this. A branch or a loop is one equation of a batched Taylor series of second order, of
+which the directions share the second coefficient, ``c / D``.
+
+Cost: D + 2 times the program with ``p = q`` (2 D + 2 else), against 2 D + 2 or 4 D for second derivatives along
+each direction; the products with ``f_kl`` are made once, not per direction. Memory: two stacks alive at a time.
+Limits: rows that depend on a stack need a batch rule; a loop carries second-order terms of every direction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from mindgrad.core.build import Builder, building, current
+from mindgrad.core.graph import Constant, Equation, Graph, Variable, without_effects
+from mindgrad.primitives.batching import aligned, past, placed
+from mindgrad.primitives.contraction import dot
+from mindgrad.primitives.kinds import accumulate, ones, product, zeros
+from mindgrad.primitives.reduction import reduce_sum
+from mindgrad.primitives.structural import broadcast_in_dim
+from mindgrad.transforms.batch import push_batch
+from mindgrad.transforms.forward import forward, push_tangents
+from mindgrad.transforms.taylor import taylor
+
+__all__ = ["Collapse", "Stack", "collapse"]
+
+
+class Stack(NamedTuple):
+    """A tangent per direction, side by side.
+
+    Attributes:
+        atom: the tangents, with one axis more than the value has.
+        at: where that axis stands.
+    """
+
+    atom: Any
+    at: int
+
+
+def collapse(graph: Graph, active: Sequence[int], size: int, paired: bool = False) -> Graph:
+    """The graph of values and of second derivatives summed over directions.
+
+    Args:
+        graph: the program.
+        active: indices of the inputs that are moved.
+        size: the number D of directions, at least 1.
+        paired: whether a second stack of directions is given (``q``), or ``q = p``.
+
+    Returns:
+        A graph with inputs ``(*inputs, p of each active input, q of each if paired, c of each)`` and outputs
+        ``(*outputs, J p of each output, J q of each if paired, c of each output)``; stacks have their axis of
+        directions in front.
+    """
+    builder = Builder()
+    with building(builder):
+        inputs = [builder.input(v.type) for v in graph.inputs]
+        moved = [inputs[k] for k in active]
+        stacks = [
+            [builder.input(x.type.with_shape((size, *x.shape))) for x in moved]
+            for _ in range(2 if paired else 1)
+        ]
+        terms = [builder.input(x.type) for x in moved]
+        outputs = builder.inline(graph, inputs)
+        sweep = Collapse(size)
+        for k, x in enumerate(moved):
+            sweep.start(x, *[Stack(given[k], 0) for given in stacks], second=terms[k])
+        sweep.push(list(builder.equations))
+        sides = [sweep.left, sweep.right] if paired else [sweep.left]
+        made = [sweep.at_front(y, side) for side in sides for y in outputs]
+        made += [sweep.second_or_zero(y) for y in outputs]
+        return builder.close([*[sweep.value(y) for y in outputs], *made])
+
+
+class Collapse:
+    """A sweep over equations that stand in the current builder.
+
+    Args:
+        size: the number of directions.
+        weights: an atom of shape ``(size,)``: then ``q_d = w_d p_d``, without a stack of its own.
+
+    Attributes:
+        left, right: the stacks ``p`` and ``q`` of the variables that move; ``right`` is ``left`` where the two are
+            the same, or differ by the weights only.
+        second: the terms ``c``.
+    """
+
+    __slots__ = ("_values", "_weights", "left", "right", "second", "size")
+
+    def __init__(self, size: int, weights: Any = None) -> None:
+        self.size = size
+        self.left: dict[Any, Stack] = {}
+        self.right = self.left
+        self.second: dict[Any, Any] = {}
+        self._weights = weights
+        #: what stands for values that are made anew together with their derivatives
+        self._values: dict[Any, Any] = {}
+
+    def start(self, x: Any, left: Stack, right: Stack | None = None, second: Any = None) -> None:
+        """Move ``x`` along these directions; all that is moved has a ``right``, or nothing has."""
+        self.left[x] = left
+        if right is not None:
+            if self.right is self.left:
+                self.right = {}
+            self.right[x] = right
+        if second is not None:
+            self.second[x] = second
+
+    # -- what is asked for ------------------------------------------------------------------------
+
+    def value(self, y: Any) -> Any:
+        """The value of ``y``."""
+        return self._values.get(y, y)
+
+    def second_or_zero(self, y: Any) -> Any:
+        """The term ``c`` of ``y``, zeros where nothing reaches it."""
+        found = self.second.get(y)
+        return zeros(y.type) if found is None else found
+
+    def at_front(self, y: Any, side: dict[Any, Stack]) -> Any:
+        """The stack of ``y`` with the directions in front."""
+        found = side.get(y)
+        if found is None:
+            return zeros(y.type.with_shape((self.size, *y.shape)))
+        return placed(self.size, found.atom, found.at, 0)
+
+    # -- the sweep --------------------------------------------------------------------------------
+
+    def push(self, equations: Iterable[Equation]) -> None:
+        """Emit stacks and terms of every equation that depends on what is moved."""
+        for equation in equations:
+            moves = any(x in self.left or x in self.second for x in equation.inputs)
+            if moves and equation.primitive.kind == "control":
+                self._control(equation)
+                continue
+            if self._values and any(x in self._values for x in equation.inputs):
+                self._again(equation)
+            if moves and equation.primitive.jvp is not None:
+                self._follow(equation)
+        current().restore_order()
+
+    def _again(self, equation: Equation) -> None:
+        """The same equation on values that were made anew."""
+        made = equation.primitive(*map(self.value, equation.inputs), **equation.parameters)
+        found = made if equation.primitive.multiple else (made,)
+        self._values.update(zip(equation.outputs, found, strict=True))
+
+    def _follow(self, equation: Equation) -> None:
+        xs = [self.value(x) for x in equation.inputs]
+        ys = [self.value(y) for y in equation.outputs]
+        moved = [k for k, x in enumerate(equation.inputs) if x in self.left]
+        for side in [self.left] if self.right is self.left else [self.left, self.right]:
+            for y, stack in zip(equation.outputs, self._stacks(equation, xs, moved, side), strict=True):
+                if stack is not None:
+                    side[y] = stack
+        terms = [[t] for t in _tangents(equation, ys, xs, [self.second.get(x) for x in equation.inputs])]
+        for listed, term in zip(terms, self._curvature(equation, xs, ys, moved), strict=True):
+            listed.append(term)
+        for y, listed in zip(equation.outputs, terms, strict=True):
+            total = accumulate(listed)
+            if total is not None:
+                self.second[y] = total
+
+    def _stacks(
+        self, equation: Equation, xs: Sequence[Any], moved: Sequence[int], side: dict[Any, Stack]
+    ) -> list[Stack | None]:
+        """The forward rule on a whole stack."""
+        if not moved:
+            return [None] * len(equation.outputs)
+        given = [side[equation.inputs[k]] for k in moved]
+        found = self._batched(_first(equation, xs, moved), xs, given)
+        return [None if made is None else self._stack(*made) for made in found]
+
+    def _batched(
+        self, made: tuple[Graph, list[bool]], xs: Sequence[Any], given: Sequence[Stack]
+    ) -> list[Any]:
+        """The results of a rule's graph on stacks, each with its axis; ``None`` where there is none."""
+        graph, present = made
+        variables = [x for x in xs if type(x) is Variable]
+        axes = [*[None] * len(variables), *[stack.at for stack in given]]
+        outputs, places = push_batch(graph, [*variables, *[s.atom for s in given]], axes, self.size)
+        following = zip(outputs, places, strict=True)
+        return [next(following) if there else None for there in present]
+
+    def _stack(self, atom: Any, at: int | None) -> Stack:
+        return Stack(atom, at) if at is not None else Stack(placed(self.size, atom, None, 0), 0)
+
+    # -- second order -----------------------------------------------------------------------------
+
+    def _weighted(self, x: Any) -> Stack:
+        """``q`` of a variable, with the weights in it."""
+        stack = self.right[x]
+        if self._weights is None:
+            return stack
+        spread = broadcast_in_dim(self._weights, shape=stack.atom.shape, dims=(stack.at,))
+        return Stack(spread * stack.atom, stack.at)
+
+    def _total(self, atom: Any, at: int | None) -> Any:
+        """The sum over the directions."""
+        if at is None:
+            atom, at = placed(self.size, atom, None, 0), 0
+        return reduce_sum(atom, axes=(at,))
+
+    def _curvature(
+        self, equation: Equation, xs: Sequence[Any], ys: Sequence[Any], moved: Sequence[int]
+    ) -> list[Any]:
+        """Σ_d D²f[p_d, q_d] of each output; ``None`` where it is zero."""
+        primitive = equation.primitive
+        nothing: list[Any] = [None] * len(equation.outputs)
+        if not moved or primitive.kind in ("linear", "pointwise linear"):
+            return nothing
+        is_product = primitive.kind in ("multilinear", "pointwise multilinear") and primitive.name != "div"
+        if is_product and len(moved) < 2:
+            return nothing
+        if primitive.pointwise and not primitive.multiple:
+            return [self._pointwise(equation, xs, ys[0], moved)]
+        if primitive is dot and not any(x.tainted for x in xs):
+            return [self._contraction(equation)]
+        sides = [[self.left[x], self._weighted(x)] for x in (equation.inputs[k] for k in moved)]
+        given = [side[k] for k in (0, 1) for side in sides]
+        found = self._batched(_second(equation, xs, moved), xs, given)
+        return [None if made is None else self._total(*made) for made in found]
+
+    def _pairs(self, a: Any, b: Any) -> Any:
+        """Σ_d p_a q_b, for ``a`` other than ``b`` + q_a p_b."""
+        left, right = self.left[a], self._weighted(b)
+        total = self._total(*self._product(left, right))
+        if a is b:
+            return total
+        if self.right is self.left:
+            return total + total
+        return total + self._total(*self._product(self.right[a], self.left[b]))
+
+    def _product(self, a: Stack, b: Stack) -> tuple[Any, int]:
+        (left, right), at = aligned(self.size, [a.atom, b.atom], [a.at, b.at])
+        return product(left, right), at
+
+    def _pointwise(self, equation: Equation, xs: Sequence[Any], y: Any, moved: Sequence[int]) -> Any:
+        """Σ_kl f_kl Σ_d p_kd q_ld: the products of tangents are summed before they meet ``f_kl``."""
+        graph, pairs = _partials(equation, xs, moved)
+        found = current().inline(graph, [x for x in xs if type(x) is Variable])
+        terms = []
+        for (k, l), slope in zip(pairs, found, strict=True):
+            if type(slope) is Constant and slope.is_all(0):
+                continue
+            a, b = equation.inputs[k], equation.inputs[l]
+            total = self._pairs(a, b)
+            if k != l and a is b:  # one variable as two operands
+                total = total + total
+            terms.append(product(slope, total, y.tainted))
+        return accumulate(terms)
+
+    def _contraction(self, equation: Equation) -> Any:
+        """The directions are one axis more that is contracted."""
+        a, b = equation.inputs
+        first = self._contracted(self.left[a], self._weighted(b), **equation.parameters)
+        if self.right is self.left:
+            return first + first
+        return first + self._contracted(self.right[a], self.left[b], **equation.parameters)
+
+    def _contracted(self, a: Stack, b: Stack, contract: Any, batch: Any) -> Any:
+        contract = tuple([(*past(axes, s.at), s.at) for axes, s in zip(contract, (a, b), strict=True)])
+        batch = tuple([past(axes, s.at) for axes, s in zip(batch, (a, b), strict=True)])
+        return dot(a.atom, b.atom, contract=contract, batch=batch)
+
+    # -- branches and loops -----------------------------------------------------------------------
+
+    def _control(self, equation: Equation) -> None:
+        """Values, stacks and terms of a branch or loop, by one equation for all directions."""
+        if equation.primitive.jvp is None:
+            if any(x in self._values for x in equation.inputs):
+                self._again(equation)
+            return
+        xs = [self.value(x) for x in equation.inputs]
+        moved = [k for k, x in enumerate(equation.inputs) if x in self.left or x in self.second]
+        is_series = (
+            self.right is self.left and self._weights is None and equation.primitive.series is not None
+        )
+        make = _series if is_series else _nested
+        graph = make(equation, moved)
+        sides = [[], [], []]  # type: list[list[tuple[Any, int | None]]]
+        for k in moved:
+            x = equation.inputs[k]
+            zero = (zeros(x.type), None)
+            term = self.second.get(x)
+            # half of it for the coefficient of a series, and the same for every direction
+            share = 1 / (2 * self.size) if is_series else 1 / self.size
+            sides[0].append(self.left.get(x, zero))
+            sides[1].append(self._weighted(x) if x in self.right else zero)
+            sides[2].append(zero if term is None else (term * share, None))
+        if is_series:
+            given = [each for pair in zip(sides[0], sides[2], strict=True) for each in pair]
+        else:
+            given = [each for side in sides for each in side]
+        axes = [*[None] * len(xs), *[at for _, at in given]]
+        made, places = push_batch(graph, [*xs, *[atom for atom, _ in given]], axes, self.size)
+        self._take(equation, list(zip(made, places, strict=True)), is_series)
+
+    def _take(self, equation: Equation, made: list[tuple[Any, int | None]], is_series: bool) -> None:
+        count = len(equation.outputs)
+        for k, y in enumerate(equation.outputs):
+            value, at = made[k]
+            if at is None and not equation.has_effect:
+                self._values[y] = value
+            if not y.type.dtype.is_inexact:
+                continue
+            if is_series:
+                first, second = made[count + 2 * k : count + 2 * k + 2]
+                other = first
+            else:
+                first, other, second = (made[count * part + k] for part in (1, 2, 3))
+            if not (_is_zero(first[0]) and _is_zero(other[0])):
+                self.left[y] = self._stack(*first)
+                if self.right is not self.left:
+                    self.right[y] = self._stack(*other)
+            if not _is_zero(second[0]):
+                total = self._total(*second)
+                self.second[y] = total + total if is_series else total
+
+
+def _is_zero(atom: Any) -> bool:
+    return type(atom) is Constant and atom.is_all(0)
+
+
+# -- the rules of a row, as graphs of their own --------------------------------------------------------
+
+
+def _tangents(equation: Equation, ys: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
+    """The forward rule; a tangent per output."""
+    primitive: Any = equation.primitive
+    if all(t is None for t in ts):
+        return [None] * len(ys)
+    found = primitive.jvp(ys if primitive.multiple else ys[0], xs, ts, **equation.parameters)
+    return list(found) if primitive.multiple else [found]
+
+
+class _Alone:
+    """One equation in a builder of its own."""
+
+    def __init__(self, equation: Equation, xs: Sequence[Any]) -> None:
+        self.equation = equation
+        self.builder = Builder()
+        with building(self.builder):
+            self.xs = [
+                self.builder.input(x.type, tainted=x.tainted) if type(x) is Variable else x for x in xs
+            ]
+            made = equation.primitive(*self.xs, **equation.parameters)
+            self.ys = list(made) if equation.primitive.multiple else [made]
+
+    def tangents(self, of: dict[int, Any]) -> list[Any]:
+        """The forward rule for the tangents of these operands."""
+        ts = [of.get(k) for k in range(len(self.xs))]
+        return _tangents(self.equation, self.ys, self.xs, ts)
+
+    def directions(self, moved: Sequence[int]) -> dict[int, Any]:
+        """Further inputs, one for each operand that moves."""
+        return {k: self.builder.input(self.xs[k].type) for k in moved}
+
+    def close(self, outputs: Sequence[Any]) -> tuple[Graph, list[bool]]:
+        """The graph of those outputs that there are, and which these are."""
+        return self.builder.close([y for y in outputs if y is not None]), [y is not None for y in outputs]
+
+
+def _first(equation: Equation, xs: Sequence[Any], moved: Sequence[int]) -> tuple[Graph, list[bool]]:
+    """``(xs, p) ↦ jvp(y, x; p)``."""
+    alone = _Alone(equation, xs)
+    with building(alone.builder):
+        return alone.close(alone.tangents(alone.directions(moved)))
+
+
+def _second(equation: Equation, xs: Sequence[Any], moved: Sequence[int]) -> tuple[Graph, list[bool]]:
+    """``(xs, p, q) ↦ D²f[p, q]``: the forward rule of the forward rule's equations."""
+    alone = _Alone(equation, xs)
+    with building(alone.builder):
+        left, right = alone.directions(moved), alone.directions(moved)
+        found = alone.tangents(left)
+        tangents = {alone.xs[k]: t for k, t in right.items()}
+        push_tangents(list(alone.builder.equations), tangents)
+        return alone.close([tangents.get(each) for each in found])
+
+
+def _partials(
+    equation: Equation, xs: Sequence[Any], moved: Sequence[int]
+) -> tuple[Graph, list[tuple[int, int]]]:
+    """``xs ↦ f_kl`` of a pointwise row, for the pairs ``k ≤ l`` for which it is not zero."""
+    alone = _Alone(equation, xs)
+    with building(alone.builder):
+        slopes = {k: alone.tangents({k: ones(alone.xs[k].type)})[0] for k in moved}
+        primal = list(alone.builder.equations)
+        found = {}
+        for k in moved:
+            tangents = {alone.xs[k]: ones(alone.xs[k].type)}
+            push_tangents(primal, tangents)
+            for l in moved:
+                if k <= l and slopes[l] in tangents:
+                    found[k, l] = tangents[slopes[l]]
+        return alone.builder.close(list(found.values())), list(found)
+
+
+def _graph_of(equation: Equation) -> Graph:
+    alone = _Alone(equation, [Variable(x.type, tainted=x.tainted) for x in equation.inputs])
+    with building(alone.builder):
+        return without_effects(alone.builder.close(alone.ys))  # the equation that is there prints
+
+
+def _series(equation: Equation, moved: Sequence[int]) -> Graph:
+    """``(xs, (p, c) of each) ↦ (ys, (J p, …) of each)``: coefficients one and two."""
+    return taylor(_graph_of(equation), moved, 2)
+
+
+def _nested(equation: Equation, moved: Sequence[int]) -> Graph:
+    """``(xs, p, q, c) ↦ (ys, J p, J q, D²f[p, q] + J c)``: forward mode of forward mode."""
+    count, given = len(equation.inputs), len(moved)
+    along_p = forward(_graph_of(equation), moved)
+    # inputs (xs, p), of which the first move along q and the second along c
+    return forward(along_p, [*moved, *range(count, count + given)])
