@@ -20,7 +20,7 @@ from mindgrad.functional.callables import arity, in_either_mode, remembered
 from mindgrad.functional.derive import Run
 from mindgrad.functional.linearized import linearized
 
-__all__ = ["jvp", "jvp_of", "linearize"]
+__all__ = ["jvp", "jvp_of", "like", "linearize"]
 
 
 def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> tuple[Any, ...]:
@@ -97,13 +97,13 @@ def _along(
 
 def _result(out: Any, pushed: Sequence[Tensor], has_aux: bool) -> tuple[Any, ...]:
     differentiated = out[0] if has_aux else out
-    derivative = _like(differentiated, pushed)
+    derivative = like(differentiated, pushed)
     if not has_aux:
         return out, derivative
     return differentiated, derivative, out[1] if len(out) == 2 else tuple(out[1:])
 
 
-def _like(out: Any, tensors: Sequence[Tensor]) -> Any:
+def like(out: Any, tensors: Sequence[Tensor]) -> Any:
     """``tensors`` in the structure of ``out``; what is no tensor in it has derivative zero."""
     leaves, structure = flatten(out)
     following = iter(tensors)
@@ -144,6 +144,6 @@ def linearize(fn: Callable[..., Any], inputs: Any) -> tuple[Any, Callable[..., A
 
     def jvp_fn(*v: Any) -> Any:
         tangents = v[0] if len(v) == 1 and isinstance(v[0], (tuple, list)) and not is_mutable(v[0]) else v
-        return _like(out, pushed(match("linearize", "v", tangents, args, "inputs")))
+        return like(out, pushed(match("linearize", "v", tangents, args, "inputs")))
 
     return out, jvp_fn

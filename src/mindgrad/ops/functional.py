@@ -12,6 +12,7 @@ from mindgrad.functional.gradient import (  # noqa: F401
 )
 from mindgrad.functional.jacobian import jacfwd, jacrev  # noqa: F401
 from mindgrad.functional.jvp import jvp, linearize  # noqa: F401
+from mindgrad.functional.taylor import derivative, jet, taylor  # noqa: F401
 from mindgrad.functional.vjp import vjp  # noqa: F401
 from mindgrad.functional.vmap import vmap  # noqa: F401
 from mindgrad.ops import arithmetic as _arithmetic

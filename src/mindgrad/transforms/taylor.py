@@ -27,16 +27,17 @@ from mindgrad.primitives.kinds import accumulate, zeros
 __all__ = ["taylor"]
 
 
-def taylor(graph: Graph, active: Sequence[int], order: int) -> Graph:
+def taylor(graph: Graph, active: Sequence[int], order: int, degree: int | None = None) -> Graph:
     """The graph of the Taylor coefficients of the outputs.
 
     Args:
         graph: the program.
         active: indices of the inputs that are series; the others are constant.
         order: the highest coefficient K, at least 1.
+        degree: the highest coefficient D of the inputs, by default K; those above are zero.
 
     Returns:
-        A graph with inputs ``(*inputs, x_1, …, x_K of each active input)`` and outputs
+        A graph with inputs ``(*inputs, x_1, …, x_D of each active input)`` and outputs
         ``(*outputs, y_1, …, y_K of each output)``. Coefficients are those of the powers of ``s``
         (derivatives divided by factorials).
 
@@ -50,7 +51,8 @@ def taylor(graph: Graph, active: Sequence[int], order: int) -> Graph:
         inputs = [builder.input(v.type) for v in graph.inputs]
         series = _Series(builder, order)
         for index in active:
-            series.start(inputs[index], [builder.input(inputs[index].type) for _ in range(order)])
+            own = range(order if degree is None else degree)
+            series.start(inputs[index], [builder.input(inputs[index].type) for _ in own])
         given = list(builder.inputs)  # before the variables that stand for rates
         outputs = builder.inline(graph, inputs)
         primal = list(builder.equations)
