@@ -1,0 +1,152 @@
+"""Every layer and loss against PyTorch: values, gradients in inputs and weights, and second derivatives.
+
+The numbers on the right-hand side were computed by ``tests/unit/references/make_references.py`` and are read
+from the file that it wrote, so PyTorch is not needed here. The objective is Σ mask · (y + y²/2) of the outputs
+y; the second derivative is that of the product of its gradient with fixed directions.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mindgrad as ms
+from mindgrad import Tensor, nn, ops
+from mindgrad.nn import layer as layers
+from mindgrad.nn import loss as losses
+from tests.unit.references import optimisers, table
+from tests.unit.references.case import REFERENCES, direction, mask
+
+FOLDER = Path(table.__file__).parent
+NAMES = {"ms": ms, "nn": nn, "ops": ops, "Tensor": Tensor, "np": np}
+
+
+def _read():
+    with np.load(FOLDER / REFERENCES) as file:
+        index, numbers = json.loads(str(file["index"])), file["numbers"]
+    found, start = {}, 0
+    sizes = {case.name: _sizes(case) for case in table.CASES}
+    for name, outputs in index.items():
+        shapes = [tuple(x) for x in outputs] + sizes.get(name, []) * 2
+        arrays = []
+        for shape in shapes:
+            size = int(np.prod(shape))
+            arrays.append(numbers[start : start + size].reshape(shape))
+            start += size
+        found[name] = (arrays[: len(outputs)], arrays[len(outputs) :])
+    assert start == len(numbers), "the table has changed: run tests/unit/references/make_references.py"
+    return found
+
+
+def _sizes(case):
+    """The shapes of what is differentiated."""
+    return [case.inputs[i].shape for i in case.places] + list(case.weights.values())
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return _read()
+
+
+@pytest.fixture(autouse=True)
+def _eager():
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    yield
+    ms.set_context(mode=ms.GRAPH_MODE)
+
+
+def test_the_table_is_complete():
+    exported = {*layers.__all__, *losses.__all__}
+    shown = {case.layer for case in table.CASES}
+    assert shown | set(table.EXCEPTIONS) == exported
+    assert not shown & set(table.EXCEPTIONS)
+    names = [case.name for case in (*table.CASES, *optimisers.CASES)]
+    assert sorted(_read()) == sorted(names), "run tests/unit/references/make_references.py"
+    assert sum(case.compiled for case in table.CASES) >= len(table.CASES) / 10
+
+
+def _as_tuple(found):
+    """All tensors of a structure of tuples."""
+    return tuple(y for x in found for y in _as_tuple(x)) if isinstance(found, tuple) else (found,)
+
+
+def program(case):
+    """A function of the inputs that returns outputs, gradients and second derivatives, and the layer."""
+    cell = eval(case.made, NAMES)
+    values = case.weight_values()
+    trained = {p.name: p for p in cell.trainable_params()}
+    assert {name: p.shape for name, p in trained.items()} == case.weights
+    for p in cell.get_parameters():
+        p.set_dtype(ms.float64)
+    for name, value in values.items():
+        trained[name].set_data(Tensor(value))
+    weights = ms.ParameterTuple([trained[name] for name in values])
+    applied = eval(f"lambda cell, x: cell({case.takes})", NAMES)
+    options = dict(grad_position=case.places or None, weights=weights or None)
+
+    def outputs(*x):
+        return _as_tuple(applied(cell, x))
+
+    def objective(*x):
+        return sum(
+            (Tensor(mask(y.shape)) * (y + y * y / 2)).sum()
+            for y in outputs(*x)
+            if y.dtype in (ms.float32, ms.float64)
+        )
+
+    def gradients(function, x):
+        found = ms.grad(function, **options)(*x)
+        return _as_tuple(found)  # those of the inputs, then those of the weights
+
+    def slope(*x):
+        return sum((Tensor(direction(g.shape, i)) * g).sum() for i, g in enumerate(gradients(objective, x)))
+
+    def whole(*x):
+        if not case.places and not weights:
+            return outputs(*x), (), ()
+        return outputs(*x), gradients(objective, x), gradients(slope, x)
+
+    return whole
+
+
+def compare(found, expected):
+    outputs, first, second = found
+    values, derivatives = expected
+    assert len(outputs) == len(values)
+    for y, value in zip(outputs, values, strict=True):
+        assert y.shape == value.shape
+        np.testing.assert_allclose(y.asnumpy(), value, rtol=1e-9, atol=1e-11)
+    for kind, these, those in (
+        ("first", first, derivatives[: len(first)]),
+        ("second", second, derivatives[len(first) :]),
+    ):
+        for place, (g, value) in enumerate(zip(these, those, strict=True)):
+            assert g.shape == value.shape
+            assert g.dtype == ms.float64
+            np.testing.assert_allclose(
+                g.asnumpy(), value, rtol=1e-7, atol=1e-9, err_msg=f"{kind} derivative, {place}"
+            )
+
+
+@pytest.mark.parametrize("case", table.CASES, ids=lambda case: case.name)
+def test_layer(case, expected):
+    compare(program(case)(*map(Tensor, case.inputs)), expected[case.name])
+
+
+@pytest.mark.parametrize("case", [case for case in table.CASES if case.compiled], ids=lambda case: case.name)
+def test_compiled_layer(case, expected):
+    ms.set_context(mode=ms.GRAPH_MODE)
+    compare(ms.jit(program(case))(*map(Tensor, case.inputs)), expected[case.name])
+
+
+@pytest.mark.parametrize("case", optimisers.CASES, ids=lambda case: case.name)
+def test_optimiser(case, expected):
+    params = [ms.Parameter(Tensor(x), name=f"w{k}") for k, x in enumerate(optimisers.START)]
+    optimiser = eval(case.made, NAMES | {"params": params})
+    values, _ = expected[case.name]
+    for step, gradients in enumerate(optimisers.GRADIENTS):
+        optimiser(tuple(map(Tensor, gradients)))
+        for p, value in zip(params, values, strict=True):
+            # rates and powers of beta are kept in Float32, and with them 1 − 0.999ᵗ
+            np.testing.assert_allclose(p.asnumpy(), value[step], rtol=1e-5, atol=5e-6)
