@@ -1,6 +1,6 @@
 """mindgrad differentiates programs, with MindSpore's gradient API, on CPU and GPU."""
 
-from mindgrad import amp, communication, context, dataset, nn, numpy, ops, train
+from mindgrad import amp, communication, context, dataset, log, nn, numpy, ops, train
 from mindgrad._base.refusal import CompileError
 from mindgrad.cli import explain_all as _explain_all
 from mindgrad.cli import install
@@ -45,8 +45,9 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.functional.cache import cache_info, clear_cache
 from mindgrad.functional.gradient import get_grad, grad, value_and_grad
 from mindgrad.functional.jacobian import jacfwd, jacrev
-from mindgrad.functional.jit import jit, ms_function
+from mindgrad.functional.jit import JitConfig, jit, jit_class, lazy_inline, ms_function
 from mindgrad.functional.jvp import jvp, linearize
+from mindgrad.functional.taylor import derivative, jet, taylor
 from mindgrad.functional.vjp import vjp
 from mindgrad.functional.vmap import vmap
 from mindgrad.train import *  # noqa: F403
@@ -54,12 +55,12 @@ from mindgrad.train import *  # noqa: F403
 __version__ = "0.1.0"
 
 __all__ = [
-    "CompileError", "GRAPH_MODE", "PYNATIVE_MODE", "Parameter", "ParameterTuple", "Tensor", "cache_info",
-    "clear_cache", "context", "dtype",
+    "CompileError", "GRAPH_MODE", "JitConfig", "PYNATIVE_MODE", "Parameter", "ParameterTuple", "Tensor",
+    "cache_info", "clear_cache", "context", "dtype",
     "get_context", "get_grad", "get_rng_state", "get_seed", "grad", "install", "jacfwd", "jacrev",
-    "jit", "jvp", "linearize", "manual_seed", "set_rng_state",
+    "jit", "jit_class", "lazy_inline", "log", "jvp", "linearize", "manual_seed", "set_rng_state",
     "ms_function", "mutable", "nn", "numpy", "ops", "set_context", "set_seed", "value_and_grad", "vjp",
-    "vmap",
+    "derivative", "jet", "taylor", "vmap",
     "ParallelMode", "amp", "communication", "dataset", "get_auto_parallel_context",
     "reset_auto_parallel_context", "set_auto_parallel_context", "train",
     "dtype_to_nptype", "dtype_to_pytype", "float_", "int_", "pytype_to_dtype",

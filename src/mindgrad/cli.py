@@ -80,6 +80,11 @@ class _Finder:
             raise ModuleNotFoundError(_no_module(fullname), name=fullname)
         for each in (module, *_public_modules()):
             explain_missing_names(each)
+        # What is loaded is known under its second name too, as it would be had this package that name:
+        # importing it then does not set the attribute of its parent, which may be a function by now.
+        for name, loaded in list(sys.modules.items()):
+            if name.startswith(f"{_PACKAGE}."):
+                sys.modules.setdefault(_ALIAS + name.removeprefix(_PACKAGE), loaded)
         return importlib.machinery.ModuleSpec(fullname, _Loader(module))  # type: ignore[arg-type]
 
 

@@ -13,7 +13,7 @@ from mindgrad.functional.cache import CacheInfo
 from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.memory import remembered
 
-__all__ = ["JitFunction", "jit", "ms_function"]
+__all__ = ["JitConfig", "JitFunction", "jit", "jit_class", "lazy_inline", "ms_function"]
 
 
 class JitFunction:
@@ -105,3 +105,72 @@ def jit(
 
 #: the name of :func:`jit` in MindSpore r1.x
 ms_function = jit
+
+
+class JitConfig:
+    """MindSpore's options of a compiled Cell; there is nothing here that they could change.
+
+    Args:
+        jit_level: ``"O0"``, ``"O1"`` or ``"O2"``: a Cell is compiled whole, with all optimisations.
+        exc_mode: ``"auto"``, ``"sink"`` or ``"no_sink"``.
+        jit_syntax_level: ``"STRICT"`` or ``"LAX"``.
+        **options: the others of MindSpore.
+
+    >>> import mindgrad as ms
+    >>> ms.JitConfig(jit_level="O1").jit_config_dict["jit_level"]
+    'O1'
+    """
+
+    def __init__(
+        self, jit_level: str = "", exc_mode: str = "auto", jit_syntax_level: str = "", **options: Any
+    ) -> None:
+        #: the options, by name
+        self.jit_config_dict = {
+            "jit_level": jit_level, "exc_mode": exc_mode, "jit_syntax_level": jit_syntax_level, **options
+        }  # fmt: skip
+
+
+def jit_class(cls: type) -> type:
+    """Marks a class whose objects compiled functions may make and use: all may here, so it stays as it is.
+
+    Raises:
+        TypeError: ``cls`` is no class, or it is a Cell, which needs no mark.
+
+    >>> import mindgrad as ms
+    >>> @ms.jit_class
+    ... class Line:
+    ...     def __init__(self, slope):
+    ...         self.slope = slope
+    ...     def at(self, x):
+    ...         return self.slope * x
+    >>> line = Line(ms.Tensor([2.0]))
+    >>> print(ms.jit(lambda x: line.at(x))(ms.Tensor([3.0])))
+    [6.]
+    """
+    if not isinstance(cls, type):
+        raise TypeError(f"Decorator jit_class can only be used for class type, but got {cls!r}.")
+    if hasattr(cls, "construct"):
+        raise TypeError(
+            f"Decorator jit_class is used for user-defined classes and cannot be used for nn.Cell: {cls!r}."
+        )
+    return cls
+
+
+def lazy_inline(fn: Callable[..., Any] | None = None, attrs: Any = None, policy: Any = None) -> Any:
+    """Marks the ``__init__`` of a Cell that MindSpore compiles once for all its uses; it stays as it is.
+
+    Args:
+        fn: the function; without it a decorator is returned.
+        attrs, policy: accepted for compatibility.
+
+    >>> import mindgrad as ms
+    >>> class Block(ms.nn.Cell):
+    ...     @ms.lazy_inline
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...     def construct(self, x):
+    ...         return x * x
+    >>> print(Block()(ms.Tensor([3.0])))
+    [9.]
+    """
+    return lazy_inline if fn is None else fn

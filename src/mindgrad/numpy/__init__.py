@@ -44,6 +44,10 @@ from mindgrad.numpy.pointwise import *  # noqa: F403
 from mindgrad.numpy.products import *  # noqa: F403
 from mindgrad.numpy.reducing import *  # noqa: F403
 
+# the names of Python, for what NumPy has two names for
+abs, mod = getattr(_pointwise, "absolute"), getattr(_pointwise, "remainder")  # noqa: B009
+max, min = _reducing.amax, _reducing.amin
+
 e = _math.e
 euler_gamma = 0.5772156649015329
 inf = Inf = PINF = Infinity = infty = _math.inf
@@ -54,9 +58,9 @@ NZERO, PZERO = -0.0, 0.0
 pi = _math.pi
 
 __all__ = [
-    "Inf", "Infinity", "NAN", "NINF", "NZERO", "NaN", "PINF", "PZERO", "bfloat16", "bool_", "complex128",
-    "complex64", "e", "euler_gamma", "float16", "float32", "float64", "inf", "infty", "int16", "int32",
-    "int64", "int8", "nan", "pi", "uint16", "uint32", "uint64", "uint8",
+    "Inf", "Infinity", "NAN", "NINF", "NZERO", "NaN", "PINF", "PZERO", "abs", "bfloat16", "bool_",
+    "complex128", "complex64", "e", "euler_gamma", "float16", "float32", "float64", "inf", "infty", "int16",
+    "int32", "int64", "int8", "max", "min", "mod", "nan", "pi", "uint16", "uint32", "uint64", "uint8",
 ]  # fmt: skip
 for _part in (
     _analysing, _arranging, _choosing, _counting, _creating, _grids, _joined, _pointwise, _products,

@@ -11,6 +11,7 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import entry
 from mindgrad.functional.gradient import GradOperation
 from mindgrad.ops.contraction import batch_dot, dot, matmul, tensor_dot
+from mindgrad.ops.creation import ones_like, zeros_like
 from mindgrad.ops.joining import repeat_elements
 from mindgrad.ops.limits import clip_by_value
 from mindgrad.ops.random import laplace, normal, uniform
@@ -20,9 +21,10 @@ from mindgrad.ops.statistics import clip_by_global_norm, clip_by_norm
 from mindgrad.ops.variates import gamma, poisson
 
 __all__ = [
-    "GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "batch_dot", "clip_by_global_norm",
+    "GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "add_flags", "batch_dot", "clip_by_global_norm",
     "clip_by_norm", "clip_by_value", "core", "count_nonzero", "dot", "gamma", "laplace", "matmul",
-    "multinomial", "normal", "poisson", "repeat_elements", "tensor_dot", "uniform", "zip_operation",
+    "multinomial", "normal", "ones_like", "poisson", "repeat_elements", "tensor_dot", "uniform",
+    "zeros_like", "zip_operation",
 ]  # fmt: skip
 
 _KINDS: dict[str, Callable[[Any], bool]] = {
@@ -58,6 +60,20 @@ def core(fn: Callable[..., Any] | None = None, **flags: Any) -> Any:
     6
     """
     return core if fn is None else fn
+
+
+def add_flags(fn: Callable[..., Any] | None = None, **flags: Any) -> Any:
+    """Puts flags of MindSpore's compiler on a function, which changes nothing here: see :func:`core`.
+
+    Args:
+        fn: the function; without it a decorator is returned.
+        flags: accepted for compatibility.
+
+    >>> from mindgrad.ops import composite as C
+    >>> C.add_flags(has_effect=True)(len) is len
+    True
+    """
+    return core(fn)
 
 
 def zip_operation(*sequences: Any) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ from mindgrad.ops.reduction import flag, widened
 
 __all__ = [
     "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d",
-    "InstanceNorm3d", "LayerNorm",
+    "InstanceNorm3d", "LayerNorm", "SyncBatchNorm",
 ]  # fmt: skip
 
 
@@ -141,6 +141,55 @@ for _kind, _input, _shape, _example in (
     (BatchNorm3d, "volumes", "(n, c, d, h, w)", "(2, 1, 1, 1, 1)"),
 ):
     _kind.__doc__ = _BATCH.format(input=_input, shape=_shape, name=_kind.__name__, example=_example)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Batch normalisation over the batches of all processes: with one process as ``nn.BatchNorm2d``.
+
+    Args:
+        num_features, eps, momentum, affine, gamma_init, beta_init, moving_mean_init, moving_var_init,
+        use_batch_statistics: as for :class:`BatchNorm2d`.
+        process_groups: which processes belong together: ``None`` or ``[[0]]``.
+        dtype: the element type of the Parameters.
+
+    Inputs:
+        x: a real tensor of shape (n, c, h, w), or (n, c).
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: an argument is out of range, there are other processes in ``process_groups``, or the
+            input has another shape.
+
+    >>> from mindgrad import Tensor, nn
+    >>> print(nn.SyncBatchNorm(1, eps=0.0).set_train()(Tensor([[1.0], [3.0]])))
+    [[-1.]
+     [ 1.]]
+    """
+
+    axes = (2, 4)
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.9,
+        affine: bool = True,
+        gamma_init: Any = "ones",
+        beta_init: Any = "zeros",
+        moving_mean_init: Any = "zeros",
+        moving_var_init: Any = "ones",
+        use_batch_statistics: bool | None = None,
+        process_groups: Any = None,
+        dtype: Any = float32,
+    ) -> None:
+        if process_groups not in (None, [[0]], ((0,),)):
+            raise ValueError(
+                f"For 'SyncBatchNorm', there is process 0 only, but 'process_groups' is {process_groups}."
+            )
+        super().__init__(
+            num_features, eps, momentum, affine, gamma_init, beta_init, moving_mean_init, moving_var_init,
+            use_batch_statistics, dtype=dtype,
+        )  # fmt: skip
 
 
 class LayerNorm(Cell):

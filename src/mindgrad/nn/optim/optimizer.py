@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,22 @@ from mindgrad.nn.learning_rate_schedule import LearningRateSchedule
 from mindgrad.nn.optim.groups import members
 from mindgrad.nn.optim.rates import ConstantRate, checked_rate, held_rate
 
-__all__ = ["Optimizer"]
+__all__ = ["Optimizer", "opt_init_args_register"]
+
+
+def opt_init_args_register(fn: Callable[..., None]) -> Callable[..., None]:
+    """Marks the ``__init__`` of an optimiser, whose arguments MindSpore notes for its module ``boost``.
+
+    There is none here: the function is returned as it is.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad.nn.optim.optimizer import opt_init_args_register
+    >>> class Descent(ms.nn.SGD):
+    ...     @opt_init_args_register
+    ...     def __init__(self, params):
+    ...         super().__init__(params, learning_rate=0.5)
+    """
+    return fn
 
 
 class Optimizer(Cell):

@@ -1,5 +1,10 @@
 """Callbacks: what happens besides training, before and after runs, epochs and steps."""
 
+from mindgrad.train.callback._callback import (  # noqa: F401
+    _CallbackManager,
+    _handle_loss,
+    _InternalCallbackParam,
+)
 from mindgrad.train.callback.base import Callback, LambdaCallback, RunContext
 from mindgrad.train.callback.checkpoint import CheckpointConfig, ModelCheckpoint
 from mindgrad.train.callback.monitors import History, LossMonitor, ProgressBar, TimeMonitor

@@ -1,0 +1,319 @@
+"""Checks of arguments that programs borrow from MindSpore: functions (2.x), ``Validator`` and ``Rel`` (1.x).
+
+Each returns the value it was given, or raises an error that names the argument and its owner.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import DType
+
+EQ, NE, LT, LE, GT, GE = "==", "!=", "<", "<=", ">", ">="
+IN, NOT_IN = "in", "not in"
+INC_NEITHER, INC_LEFT, INC_RIGHT, INC_BOTH = "()", "[)", "(]", "[]"
+
+_RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
+    EQ: operator.eq, NE: operator.ne, LT: operator.lt, LE: operator.le, GT: operator.gt, GE: operator.ge,
+    IN: lambda value, of: value in of, NOT_IN: lambda value, of: value not in of,
+}  # fmt: skip
+
+
+class Rel:
+    """Relations between a value and what it is compared with, or the bounds that belong to a range.
+
+    >>> from mindgrad._checkparam import Rel
+    >>> Rel.GE, Rel.INC_LEFT
+    ('>=', '[)')
+    """
+
+    EQ, NE, LT, LE, GT, GE = EQ, NE, LT, LE, GT, GE
+    IN, NOT_IN = IN, NOT_IN
+    INC_NEITHER, INC_LEFT, INC_RIGHT, INC_BOTH = INC_NEITHER, INC_LEFT, INC_RIGHT, INC_BOTH
+
+
+def _owner(prim_name: str | None) -> str:
+    return f"For '{prim_name}', the" if prim_name else "The"
+
+
+def _named(arg_name: str | None) -> str:
+    return f"'{arg_name}'" if arg_name else "value"
+
+
+def _number(
+    value: Any, kinds: tuple[type, ...], kind: str, arg_name: str | None, prim_name: str | None
+) -> Any:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, kinds):
+        raise TypeError(
+            f"{_owner(prim_name)} {_named(arg_name)} must be {kind}, but got '{value}' with type "
+            f"'{type(value).__name__}'."
+        )
+    return value
+
+
+_INT, _FLOAT, _REAL = (int, np.integer), (float, np.floating), (int, float, np.integer, np.floating)
+
+
+def check_number(arg_name: str | None, arg_value: Any, value: Any, rel: str, prim_name: str | None) -> Any:
+    """A finite number in the relation ``rel`` to ``value``.
+
+    Raises:
+        TypeError, ValueError: it is none, or not in that relation.
+
+    >>> from mindgrad import _checkparam as validator
+    >>> validator.check_number("rate", 0.5, 0, validator.GT, "Net")
+    0.5
+    """
+    if isinstance(arg_value, _FLOAT) and not np.isfinite(arg_value):
+        raise ValueError(f"{_owner(prim_name)} {_named(arg_name)} must be finite, but got '{arg_value}'.")
+    if not _RELATIONS[rel](arg_value, value):
+        raise ValueError(
+            f"{_owner(prim_name)} {_named(arg_name)} must be {rel} {value}, but got '{arg_value}' with type "
+            f"'{type(arg_value).__name__}'."
+        )
+    return arg_value
+
+
+def check_number_range(
+    arg_value: Any, lower_limit: Any, upper_limit: Any, rel: str, value_type: type,
+    arg_name: str | None = None, prim_name: str | None = None,
+) -> Any:  # fmt: skip
+    """A number of ``value_type`` between two limits, each of which ``rel`` takes in, ``[``, or not, ``(``.
+
+    Raises:
+        TypeError, ValueError: it is none, or not between them.
+
+    >>> from mindgrad import _checkparam as validator
+    >>> validator.check_number_range(0.0, 0.0, 1.0, validator.INC_LEFT, float, "rate", "Net")
+    0.0
+    """
+    kinds: tuple[type, ...] = {int: _INT, float: _FLOAT}.get(value_type, (value_type,))
+    _number(arg_value, kinds, value_type.__name__, arg_name, prim_name)
+    above = operator.ge if rel[0] == "[" else operator.gt
+    below = operator.le if rel[1] == "]" else operator.lt
+    if not (above(arg_value, lower_limit) and below(arg_value, upper_limit)):
+        raise ValueError(
+            f"{_owner(prim_name)} {_named(arg_name)} must be in range of {rel[0]}{lower_limit}, {upper_limit}"
+            f"{rel[1]}, but got {arg_value} with type '{type(arg_value).__name__}'."
+        )
+    return arg_value
+
+
+def check(
+    arg_name: str | None, arg_value: Any, value_name: str, value: Any, rel: str = EQ,
+    prim_name: str | None = None, excp_cls: type[Exception] = ValueError,
+) -> Any:  # fmt: skip
+    """``arg_value`` in the relation ``rel`` to ``value``, which errors call ``value_name``.
+
+    Raises:
+        excp_cls: it is not.
+
+    >>> from mindgrad import _checkparam as validator
+    >>> validator.check("rank of x", 2, "rank of y", 2, validator.EQ, "Net")
+    2
+    """
+    if rel in (INC_NEITHER, INC_LEFT, INC_RIGHT, INC_BOTH):
+        lower, upper = value
+        return check_number_range(arg_value, lower, upper, rel, type(arg_value), arg_name, prim_name)
+    if not _RELATIONS[rel](arg_value, value):
+        raise excp_cls(
+            f"{_owner(prim_name)} {_named(arg_name)} must be {rel} {value_name}: {value}, "
+            f"but got {arg_value}."
+        )
+    return arg_value
+
+
+def check_int(
+    arg_value: Any, value: Any, rel: str, arg_name: str | None = None, prim_name: str | None = None
+) -> Any:
+    """An int in the relation ``rel`` to ``value``."""
+    return check_number(arg_name, check_is_int(arg_value, arg_name, prim_name), value, rel, prim_name)
+
+
+def check_float(
+    arg_value: Any, value: Any, rel: str, arg_name: str | None = None, prim_name: str | None = None
+) -> Any:
+    """A float in the relation ``rel`` to ``value``."""
+    return check_number(arg_name, check_is_float(arg_value, arg_name, prim_name), value, rel, prim_name)
+
+
+def check_is_int(arg_value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
+    """An int."""
+    return _number(arg_value, _INT, "int", arg_name, prim_name)
+
+
+def check_is_float(arg_value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
+    """A float."""
+    return _number(arg_value, _FLOAT, "float", arg_name, prim_name)
+
+
+def check_is_number(
+    arg_value: Any, arg_type: Any, arg_name: str | None = None, prim_name: str | None = None
+) -> Any:
+    """A finite number of the type ``arg_type``, or of one of them."""
+    kinds = arg_type if isinstance(arg_type, tuple) else (arg_type,)
+    names = " or ".join(kind.__name__ for kind in kinds)
+    return check_number(
+        arg_name, _number(arg_value, kinds, names, arg_name, prim_name), np.inf, LT, prim_name
+    )
+
+
+def check_positive_int(arg_value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
+    """An int above 0."""
+    return check_int(arg_value, 0, GT, arg_name, prim_name)
+
+
+def check_negative_int(arg_value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
+    """An int below 0."""
+    return check_int(arg_value, 0, LT, arg_name, prim_name)
+
+
+def check_non_negative_int(arg_value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
+    """An int that is 0 or more."""
+    return check_int(arg_value, 0, GE, arg_name, prim_name)
+
+
+def check_equal_int(
+    arg_value: Any, value: int, arg_name: str | None = None, prim_name: str | None = None
+) -> Any:
+    """The int ``value``."""
+    return check_int(arg_value, value, EQ, arg_name, prim_name)
+
+
+def check_positive_float(arg_value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
+    """A float above 0."""
+    return check_float(arg_value, 0, GT, arg_name, prim_name)
+
+
+def check_non_negative_float(
+    arg_value: Any, arg_name: str | None = None, prim_name: str | None = None
+) -> Any:
+    """A float that is 0 or more."""
+    return check_float(arg_value, 0, GE, arg_name, prim_name)
+
+
+def check_positive_int_sequence(
+    sequence: Sequence[Any], arg_name: str | None = None, prim_name: str | None = None
+) -> Sequence[Any]:
+    """A sequence of ints above 0."""
+    for index, element in enumerate(sequence):
+        check_positive_int(element, f"{arg_name or 'value'}[{index}]", prim_name)
+    return sequence
+
+
+def check_int_range(
+    arg_value: Any, lower_limit: Any, upper_limit: Any, rel: str,
+    arg_name: str | None = None, prim_name: str | None = None,
+) -> Any:  # fmt: skip
+    """An int between two limits; see :func:`check_number_range`."""
+    return check_number_range(arg_value, lower_limit, upper_limit, rel, int, arg_name, prim_name)
+
+
+def check_float_range(
+    arg_value: Any, lower_limit: Any, upper_limit: Any, rel: str,
+    arg_name: str | None = None, prim_name: str | None = None,
+) -> Any:  # fmt: skip
+    """A float between two limits; see :func:`check_number_range`."""
+    return check_number_range(arg_value, lower_limit, upper_limit, rel, float, arg_name, prim_name)
+
+
+def check_bool(arg_value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
+    """A bool."""
+    if not isinstance(arg_value, bool):
+        raise TypeError(
+            f"{_owner(prim_name)} {_named(arg_name)} must be a bool, but got {type(arg_value).__name__}."
+        )
+    return arg_value
+
+
+def check_string(
+    arg_value: Any, valid_values: Any, arg_name: str | None = None, prim_name: str | None = None
+) -> Any:
+    """One of some strings."""
+    if not isinstance(arg_value, str) or arg_value not in valid_values:
+        raise ValueError(
+            f"{_owner(prim_name)} {_named(arg_name)} must be str and must be in '{valid_values}', but got "
+            f"'{arg_value}'."
+        )
+    return arg_value
+
+
+def check_str_by_regular(
+    target: str, reg: str = r"^[0-9a-zA-Z_\.]*$", flag: Any = re.ASCII, prim_name: str | None = None
+) -> bool:
+    """A string that matches a pattern: ``True``."""
+    if re.match(reg, target, flag) is None:
+        raise ValueError(f"{_owner(prim_name)} value '{target}' does not match {reg!r}.")
+    return True
+
+
+def check_value_type(arg_name: str, arg_value: Any, valid_types: Any, prim_name: str | None = None) -> Any:
+    """A value of one of some Python types; a bool is an int only where bool is listed.
+
+    Raises:
+        TypeError: it is of another type.
+
+    >>> from mindgrad import _checkparam as validator
+    >>> validator.check_value_type("rate", 0.5, [int, float], "Net")
+    0.5
+    """
+    types = tuple(valid_types) if isinstance(valid_types, (list, tuple)) else (valid_types,)
+    is_unlisted_bool = isinstance(arg_value, bool) and bool not in types and object not in types
+    if is_unlisted_bool or not isinstance(arg_value, types):
+        names = [kind.__name__ for kind in types]
+        wanted = f"'{names[0]}'" if len(names) == 1 else f"one of '{names}'"
+        raise TypeError(
+            f"For '{prim_name}', the type of '{arg_name}' should be {wanted}, but got type "
+            f"'{type(arg_value).__name__}'."
+            if prim_name
+            else f"The type of '{arg_name}' should be {wanted}, but got type '{type(arg_value).__name__}'."
+        )
+    return arg_value
+
+
+def check_isinstance(arg_name: str, arg_value: Any, classes: Any) -> Any:
+    """An instance of one of some classes."""
+    return check_value_type(arg_name, arg_value, classes)
+
+
+def check_subclass(
+    arg_name: str, type_: Any, template_types: Any, prim_name: str | None, addition_error_info: Any = None
+) -> Any:
+    """A class or element type that is one of some, or derived from one."""
+    allowed = tuple(template_types) if isinstance(template_types, (list, tuple)) else (template_types,)
+    for each in allowed:
+        if type_ is each or (isinstance(type_, type) and isinstance(each, type) and issubclass(type_, each)):
+            return type_
+        if each is DType and isinstance(type_, DType):
+            return type_
+    wanted = ", ".join(map(str, allowed))
+    raise TypeError(f"{_owner(prim_name)} '{arg_name}' must be one of {wanted}, but got {type_}.")
+
+
+def check_type_name(arg_name: str, arg_type: Any, valid_types: Any, prim_name: str | None) -> Any:
+    """An element type that is one of some."""
+    allowed = tuple(valid_types) if isinstance(valid_types, (list, tuple, set, frozenset)) else (valid_types,)
+    if arg_type not in allowed:
+        names = ", ".join(map(str, allowed))
+        wanted = names if len(allowed) == 1 else f"one of {names}"
+        raise TypeError(f"{_owner(prim_name)} '{arg_name}' should be {wanted}, but got {arg_type!r}.")
+    return arg_type
+
+
+class Validator:
+    """The checks of this module under MindSpore 1.x's name.
+
+    >>> from mindgrad._checkparam import Validator
+    >>> Validator.check_positive_int(3, "size", "Net")
+    3
+    """
+
+
+for _name, _value in list(globals().items()):
+    if _name.startswith("check"):
+        setattr(Validator, _name, staticmethod(_value))

@@ -1,0 +1,113 @@
+"""Messages under MindSpore's names: ``from mindspore import log as logger``.
+
+They go through Python's ``logging``, to the logger ``mindgrad``, which prints them on standard error. The
+environment variable ``GLOG_v`` says from which level on: 0 debug, 1 info, 2 warning (the default),
+3 error, 4 critical; it is read when the package is imported.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import Any
+
+__all__ = ["critical", "debug", "error", "get_level", "get_log_config", "info", "set_level", "warning"]
+
+_LEVELS = (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR, logging.CRITICAL)
+_FORMAT = "[%(levelname)s] %(asctime)s %(pathname)s:%(lineno)d %(message)s"
+
+
+def _asked() -> int:
+    number = os.environ.get("GLOG_v", "2")  # noqa: SIM112 MindSpore's name
+    return int(number) if number in ("0", "1", "2", "3", "4") else 2
+
+
+class _StandardError(logging.StreamHandler):
+    """Made with the first message, on the standard error of then."""
+
+
+def _logger() -> logging.Logger:
+    logger = logging.getLogger("mindgrad")
+    if not any(isinstance(handler, _StandardError) for handler in logger.handlers):
+        handler = _StandardError()
+        handler.setFormatter(logging.Formatter(_FORMAT))
+        logger.addHandler(handler)
+        logger.setLevel(_LEVELS[_asked()])
+        logger.propagate = False
+    return logger
+
+
+def debug(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Log ``msg % args`` as information for developers.
+
+    >>> from mindgrad import log
+    >>> log.debug("step %d", 3)
+    """
+    _logger().debug(msg, *args, stacklevel=2, **kwargs)
+
+
+def info(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Log ``msg % args`` as information.
+
+    >>> from mindgrad import log
+    >>> log.info("step %d", 3)
+    """
+    _logger().info(msg, *args, stacklevel=2, **kwargs)
+
+
+def warning(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Log ``msg % args`` as a warning; it is shown unless ``GLOG_v`` is 3 or 4."""
+    _logger().warning(msg, *args, stacklevel=2, **kwargs)
+
+
+def error(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Log ``msg % args`` as an error; nothing is raised."""
+    _logger().error(msg, *args, stacklevel=2, **kwargs)
+
+
+def critical(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Log ``msg % args`` as a critical error; nothing is raised."""
+    _logger().critical(msg, *args, stacklevel=2, **kwargs)
+
+
+def get_level() -> str:
+    """From which level on messages are shown, as a digit.
+
+    >>> from mindgrad import log
+    >>> log.get_level() in "01234"
+    True
+    """
+    return str(_LEVELS.index(_logger().level)) if _logger().level in _LEVELS else str(_asked())
+
+
+def set_level(level: int | str) -> None:
+    """Show messages from ``level`` on: 0 to 4, a level of Python's ``logging``, or its name.
+
+    Raises:
+        ValueError: there is no such level.
+
+    >>> from mindgrad import log
+    >>> before = log.get_level()
+    >>> log.set_level("ERROR")
+    >>> log.get_level()
+    '3'
+    >>> log.set_level(int(before))
+    """
+    named = logging.getLevelNamesMapping().get(level.upper()) if isinstance(level, str) else level
+    if isinstance(named, int) and 0 <= named < len(_LEVELS):
+        named = _LEVELS[named]
+    if named not in _LEVELS:
+        raise ValueError(
+            f"For 'set_level', the 'level' must be 0 to 4 or the name of one, but got {level!r}."
+        )
+    _logger().setLevel(named)
+
+
+def get_log_config() -> dict[str, str]:
+    """The settings that hold.
+
+    >>> from mindgrad import log
+    >>> sorted(log.get_log_config())
+    ['GLOG_v']
+    """
+    return {"GLOG_v": get_level()}

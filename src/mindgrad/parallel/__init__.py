@@ -1,0 +1,1 @@
+"""Several processes, of which there is one: what programs ask MindSpore's ``parallel`` for."""
