@@ -234,6 +234,7 @@ _BY_NAME = {
     "softmax2d": Softmax2d, "softmin": Softmin, "softshrink": SoftShrink, "softsign": Softsign,
     "tanh": Tanh, "tanhshrink": Tanhshrink,
 }  # fmt: skip
+_activation = _BY_NAME  # the name under which libraries import the table, to add their own
 
 
 def get_activation(name: str | None, prim_name: str | None = None) -> Cell | None:
