@@ -15,11 +15,11 @@ import mindgrad as ms
 from mindgrad import Tensor, nn, ops
 from mindgrad.nn import layer as layers
 from mindgrad.nn import loss as losses
-from tests.unit.references import optimisers, table
+from tests.unit.references import extremes, optimisers, table
 from tests.unit.references.case import REFERENCES, direction, mask
 
 FOLDER = Path(table.__file__).parent
-NAMES = {"ms": ms, "nn": nn, "ops": ops, "Tensor": Tensor, "np": np}
+NAMES = {"ms": ms, "nn": nn, "ops": ops, "Tensor": Tensor, "np": np, "MASK": extremes.MASK}
 
 
 def _read():
@@ -63,7 +63,7 @@ def test_the_table_is_complete():
     assert not shown & set(table.EXCEPTIONS)
     names = [case.name for case in (*table.CASES, *optimisers.CASES)]
     assert sorted(_read()) == sorted(names), "run tests/unit/references/make_references.py"
-    assert sum(case.compiled for case in table.CASES) >= len(table.CASES) / 10
+    assert sum(case.compiled for case in table.USUAL) >= len(table.USUAL) / 10
 
 
 def _as_tuple(found):
@@ -71,28 +71,38 @@ def _as_tuple(found):
     return tuple(y for x in found for y in _as_tuple(x)) if isinstance(found, tuple) else (found,)
 
 
-def program(case):
-    """A function of the inputs that returns outputs, gradients and second derivatives, and the layer."""
+def layer_of(case, dtype):
+    """A function of a tuple of inputs, and the Parameters that it trains, with the values of the table."""
     cell = eval(case.made, NAMES)
     values = case.weight_values()
     trained = {p.name: p for p in cell.trainable_params()}
     assert {name: p.shape for name, p in trained.items()} == case.weights
     for p in cell.get_parameters():
-        p.set_dtype(ms.float64)
+        p.set_dtype(Tensor(np.zeros(0, dtype)).dtype)
     for name, value in values.items():
-        trained[name].set_data(Tensor(value))
-    weights = ms.ParameterTuple([trained[name] for name in values])
-    applied = eval(f"lambda cell, x: cell({case.takes})", NAMES)
+        trained[name].set_data(Tensor(value.astype(dtype)))
+    call = eval(f"lambda cell, x: cell({case.takes})", NAMES)
+    return lambda x: call(cell, x), ms.ParameterTuple([trained[name] for name in values])
+
+
+def _given(case, dtype=np.float64):
+    """The inputs as Tensors, those that are differentiated of this type."""
+    return [Tensor(x.astype(dtype) if x.dtype == np.float64 else x) for x in case.inputs]
+
+
+def program(case, dtype=np.float64, order=2):
+    """A function of the inputs that returns outputs, gradients and second derivatives."""
+    applied, weights = layer_of(case, dtype)
     options = dict(grad_position=case.places or None, weights=weights or None)
 
     def outputs(*x):
-        return _as_tuple(applied(cell, x))
+        return _as_tuple(applied(x))
 
     def objective(*x):
         return sum(
-            (Tensor(mask(y.shape)) * (y + y * y / 2)).sum()
+            (Tensor(mask(y.shape).astype(dtype)) * (y + y * y / 2)).sum()
             for y in outputs(*x)
-            if y.dtype in (ms.float32, ms.float64)
+            if y.dtype in (ms.float16, ms.float32, ms.float64)
         )
 
     def gradients(function, x):
@@ -105,7 +115,7 @@ def program(case):
     def whole(*x):
         if not case.places and not weights:
             return outputs(*x), (), ()
-        return outputs(*x), gradients(objective, x), gradients(slope, x)
+        return outputs(*x), gradients(objective, x), gradients(slope, x) if order == 2 else ()
 
     return whole
 
@@ -131,13 +141,28 @@ def compare(found, expected):
 
 @pytest.mark.parametrize("case", table.CASES, ids=lambda case: case.name)
 def test_layer(case, expected):
-    compare(program(case)(*map(Tensor, case.inputs)), expected[case.name])
+    compare(program(case)(*_given(case)), expected[case.name])
+
+
+@pytest.mark.parametrize("case", table.USUAL, ids=lambda case: case.name)
+def test_narrower_types_stay(case, expected):
+    values, derivatives = expected[case.name]
+    for dtype, tolerance in ((np.float32, 1e-4), (np.float16, 3e-2)):
+        outputs, gradients, _ = program(case, dtype, 1)(*_given(case, dtype))
+        kept = {np.float32} if case.layer == "OneHot" else {dtype, np.int32, np.int64}
+        for y, value in zip(outputs, values, strict=True):
+            assert y.asnumpy().dtype in {np.dtype(each) for each in kept}
+            np.testing.assert_allclose(y.asnumpy(), value, rtol=tolerance, atol=tolerance)
+        for g, value in zip(gradients, derivatives[: len(gradients)], strict=True):
+            assert g.asnumpy().dtype == dtype
+            size = 1 + np.abs(value).max()
+            np.testing.assert_allclose(g.asnumpy(), value, rtol=tolerance, atol=tolerance * size)
 
 
 @pytest.mark.parametrize("case", [case for case in table.CASES if case.compiled], ids=lambda case: case.name)
 def test_compiled_layer(case, expected):
     ms.set_context(mode=ms.GRAPH_MODE)
-    compare(ms.jit(program(case))(*map(Tensor, case.inputs)), expected[case.name])
+    compare(ms.jit(program(case))(*_given(case)), expected[case.name])
 
 
 @pytest.mark.parametrize("case", optimisers.CASES, ids=lambda case: case.name)

@@ -1,8 +1,9 @@
 """All cases, and the names of ``mindgrad.nn`` that have none."""
 
-from tests.unit.references import activations, layers, losses, sequences
+from tests.unit.references import activations, extremes, layers, losses, sequences
 
-CASES = [*activations.CASES, *layers.CASES, *sequences.CASES, *losses.CASES]
+USUAL = [*activations.CASES, *layers.CASES, *sequences.CASES, *losses.CASES]
+CASES = [*USUAL, *extremes.CASES]
 
 EXCEPTIONS = {
     "CellDict": "holds Cells and computes nothing: tests/unit/test_containers.py",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.core.dtype import float32, int32
+from mindgrad.core.dtype import int32
 from mindgrad.core.tensor import Tensor
 from mindgrad.nn.layer.activation import get_activation
 from mindgrad.nn.loss.base import LossBase
@@ -93,16 +93,16 @@ class MultiClassDiceLoss(LossBase):
         if self.activation is not None:
             x = self.activation(x)
         classes = x.shape[1]
-        if self.weights is not None and operand(self.weights, operator).shape != (classes,):
+        weights = None if self.weights is None else cast(operand(self.weights, operator), x.dtype)
+        if weights is not None and weights.shape != (classes,):
             raise ValueError(
-                f"For '{operator}', the 'weights' must have the shape ({classes},), but got "
-                f"{self.weights.shape}."
+                f"For '{operator}', the 'weights' must have the shape ({classes},), but got {weights.shape}."
             )
         total: Any = 0.0
         for c in range(classes):
             if c != self.ignore_indiex:
                 loss = dice(operator, x[:, c], t[:, c], 1e-5)  # type: ignore[index]
-                total = total + (loss if self.weights is None else loss * self.weights[c])  # type: ignore[operator]
+                total = total + (loss if weights is None else loss * weights[c])  # type: ignore[operator, index]
         return total / classes
 
 
@@ -174,6 +174,6 @@ class FocalLoss(LossBase):
             shares = classification.along_classes(weights, 3, 1) if is_full else indexing.take(weights, t, 0)
             loss = arithmetic.mul(loss, shares)
         if is_full:
-            loss = arithmetic.mul(loss, cast(t, float32 if not t.dtype.is_float else t.dtype))
+            loss = arithmetic.mul(loss, cast(t, loss.dtype))
             return self.get_loss(mean(loss, 2))
         return self.get_loss(mean(layout.squeeze(loss, 1), 1))
