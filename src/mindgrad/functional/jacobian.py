@@ -26,11 +26,11 @@ from mindgrad.functional.linearized import dependent
 from mindgrad.functional.record import transformed
 from mindgrad.primitives.arithmetic import equal
 from mindgrad.primitives.batching import placed
-from mindgrad.primitives.kinds import zeros
+from mindgrad.primitives.kinds import ones, zeros
 from mindgrad.primitives.structural import convert, iota, reshape
 from mindgrad.transforms.batch import push_batch
 
-__all__ = ["identity", "jacfwd", "jacrev"]
+__all__ = ["by_columns", "by_rows", "check_real", "identity", "jacfwd", "jacrev"]
 
 
 def jacrev(
@@ -62,7 +62,7 @@ def jacrev(
     >>> print(ms.jacfwd(ms.jacrev(lambda x: x * x * x))(ms.Tensor(2.0)))  # the second derivative
     12.0
     """
-    return _jacobian("jacrev", _by_rows, fn, grad_position, has_aux)
+    return _jacobian("jacrev", by_rows, fn, grad_position, has_aux)
 
 
 def jacfwd(
@@ -76,7 +76,7 @@ def jacfwd(
     >>> print(ms.jacfwd(lambda t: ms.ops.sin(t * ms.Tensor([0.0, 1.0])))(ms.Tensor(0.0)))
     [0. 1.]
     """
-    return _jacobian("jacfwd", _by_columns, fn, grad_position, has_aux)
+    return _jacobian("jacfwd", by_columns, fn, grad_position, has_aux)
 
 
 def _jacobian(
@@ -100,12 +100,7 @@ def _made(
     def run(*args: Any, **kwargs: Any) -> Any:
         call = Call(owner, fn, known, args, kwargs, positions)
         run = Run(owner, fn, call.args, call.kwargs, call.positions, (), has_aux)
-        for t in (*run.inputs.tensors, *run.outputs):
-            if t.dtype.kind == "complex":
-                raise TypeError(
-                    f"For '{owner}', inputs and outputs must be real, but got a Tensor of dtype "
-                    f"{t.dtype}: differentiate its real and imaginary part."
-                )
+        check_real(owner, (*run.inputs.tensors, *run.outputs))
         outputs, found = transformed(run.recorded, rule, (), run.outputs)
         count = len(run.inputs.tensors)
         rows = []
@@ -118,6 +113,16 @@ def _made(
 
     run.__name__ = run.__qualname__ = f"{owner}_of_{getattr(fn, '__name__', type(fn).__name__)}"
     return differentiates(in_either_mode(fn, run), fn)
+
+
+def check_real(owner: str, tensors: Sequence[Tensor]) -> None:
+    """Raises: TypeError: one of ``tensors`` is complex."""
+    for t in tensors:
+        if t.dtype.kind == "complex":
+            raise TypeError(
+                f"For '{owner}', inputs and outputs must be real, but got a Tensor of dtype "
+                f"{t.dtype}: differentiate its real and imaginary part."
+            )
 
 
 def _over_outputs(out: Any, rows: Sequence[Any]) -> Any:
@@ -151,14 +156,18 @@ def _swept(
     swept = []
     for k, type in enumerate(types):
         graph = Graph([*needed, *given], equations, produced)
-        basis = [identity(type) if j == k else zeros(other) for j, other in enumerate(types)]
-        axes = [*[None] * len(needed), *[0 if j == k else None for j in range(len(types))]]
+        # the one basis vector of a single element needs no axis to stand along
+        single = type.size == 1
+        vectors = ones(type) if single else identity(type)
+        basis = [vectors if j == k else zeros(other) for j, other in enumerate(types)]
+        axes = [*[None] * len(needed), *[0 if j == k and not single else None for j in range(len(types))]]
         results, places = push_batch(graph, [*needed, *basis], axes, type.size)
         swept.append(list(zip(results, places, strict=True)))
     return swept
 
 
-def _by_rows(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any]:
+def by_rows(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any] = ()) -> list[Any]:
+    """The Jacobians of each of ``ys`` by each of ``xs``, in reverse mode."""
     types = [y.type for y in ys]
     rows = []
     for y, found in zip(ys, _swept(builder, reverse_rule, xs, ys, types), strict=True):
@@ -168,7 +177,8 @@ def _by_rows(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence
     return rows
 
 
-def _by_columns(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any]:
+def by_columns(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any] = ()) -> list[Any]:
+    """The Jacobians of each of ``ys`` by each of ``xs``, in forward mode."""
     types = [x.type for x in xs]
     swept = _swept(builder, forward_rule, xs, ys, types)
     rows = []

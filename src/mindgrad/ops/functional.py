@@ -10,6 +10,7 @@ from mindgrad.functional.gradient import (  # noqa: F401
     grad,
     value_and_grad,
 )
+from mindgrad.functional.hessian import ggnvp, hessian, hvp, vhp  # noqa: F401
 from mindgrad.functional.jacobian import jacfwd, jacrev  # noqa: F401
 from mindgrad.functional.jvp import jvp, linearize  # noqa: F401
 from mindgrad.functional.taylor import derivative, jet, taylor  # noqa: F401
