@@ -23,6 +23,9 @@ __all__ = ["install", "main"]
 
 _ALIAS = "mindspore"
 _PACKAGE = __name__.partition(".")[0]
+#: What programs are told that ask for the version of MindSpore. What counts here is 2.10, but programs
+#: compare versions as text and cut them after five characters, which goes well with single digits only.
+_MINDSPORE = "2.9.0"
 _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
 
 _USAGE = "usage: python -m mindgrad [-h | -V] {script.py | folder | - | -m module | -c code} [args ...]"
@@ -91,7 +94,10 @@ class _Finder:
 def install() -> None:
     """Make ``import mindspore``, and every import below it, mean this package.
 
-    Holds for the imports that follow, in the whole process; calling it again changes nothing.
+    Holds for the imports that follow, in the whole process; calling it again changes nothing. From then
+    on ``mindgrad.__version__`` says which version of MindSpore the package stands for, because programs
+    choose by ``mindspore.__version__`` what they call; its own version is what
+    ``importlib.metadata.version("mindgrad")`` says.
 
     Raises:
         ImportError: another ``mindspore`` has been imported in this process already: objects of
@@ -118,6 +124,7 @@ def install() -> None:
             )
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
+        sys.modules[_PACKAGE].__version__ = _MINDSPORE  # type: ignore[attr-defined]
 
 
 def _is_own(module: object) -> bool:

@@ -8,6 +8,7 @@ A weight of shape (n_out, n_in, k₁, k₂, …) has
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -87,6 +88,16 @@ def _calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     return _GAINS[nonlinearity]
 
 
+def _init_random_uniform(a: float, b: float, shape: tuple[int, ...] | None = None) -> Any:
+    """Uniform numbers between ``a`` and ``b``."""
+    return _generator().uniform(a, b, shape)
+
+
+def _init_random_normal(mean: float, sigma: float, shape: tuple[int, ...] | None = None) -> Any:
+    """Normal numbers of standard deviation ``sigma`` around ``mean``."""
+    return _generator().normal(mean, sigma, shape)
+
+
 # --- the classes -------------------------------------------------------------------------------------
 
 
@@ -104,7 +115,7 @@ class Uniform(Initializer):
         self.scale = _number("Uniform", "scale", scale)
 
     def _initialize(self, arr: np.ndarray) -> None:
-        _assignment(arr, _generator().uniform(-self.scale, self.scale, arr.shape))
+        _assignment(arr, _init_random_uniform(-self.scale, self.scale, arr.shape))
 
 
 @_register()
@@ -122,7 +133,7 @@ class Normal(Initializer):
         self.mean = _number("Normal", "mean", mean)
 
     def _initialize(self, arr: np.ndarray) -> None:
-        _assignment(arr, _generator().normal(self.mean, self.sigma, arr.shape))
+        _assignment(arr, _init_random_normal(self.mean, self.sigma, arr.shape))
 
 
 def _truncated(low: float, high: float, shape: tuple[int, ...]) -> np.ndarray:

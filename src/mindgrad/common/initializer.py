@@ -35,6 +35,8 @@ from mindgrad.common.initial_variance import (
     _calculate_correct_fan,
     _calculate_fan_in_and_fan_out,
     _calculate_gain,
+    _init_random_normal,
+    _init_random_uniform,
 )
 from mindgrad.core.dtype import as_dtype, float32
 from mindgrad.core.tensor import Tensor, make_tensor
@@ -42,8 +44,8 @@ from mindgrad.core.tensor import Tensor, make_tensor
 __all__ = [
     "Constant", "Dirac", "HeNormal", "HeUniform", "Identity", "Initializer", "Normal", "One", "Orthogonal",
     "Sparse", "TruncatedNormal", "Uniform", "VarianceScaling", "XavierNormal", "XavierUniform", "Zero",
-    "_assignment", "_calculate_correct_fan", "_calculate_fan_in_and_fan_out", "_calculate_gain", "_register",
-    "initializer",
+    "_assignment", "_calculate_correct_fan", "_calculate_fan_in_and_fan_out", "_calculate_gain",
+    "_init_random_normal", "_init_random_uniform", "_register", "initializer",
 ]  # fmt: skip
 
 
