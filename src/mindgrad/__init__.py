@@ -44,6 +44,7 @@ from mindgrad.core.mutable import mutable
 from mindgrad.core.tensor import Tensor
 from mindgrad.functional.cache import cache_info, clear_cache
 from mindgrad.functional.gradient import get_grad, grad, value_and_grad
+from mindgrad.functional.hessian import ggnvp, hessian, hvp, vhp
 from mindgrad.functional.jacobian import jacfwd, jacrev
 from mindgrad.functional.jit import JitConfig, jit, jit_class, lazy_inline, ms_function
 from mindgrad.functional.jvp import jvp, linearize
@@ -60,7 +61,7 @@ __all__ = [
     "get_context", "get_grad", "get_rng_state", "get_seed", "grad", "install", "jacfwd", "jacrev",
     "jit", "jit_class", "lazy_inline", "log", "jvp", "linearize", "manual_seed", "set_rng_state",
     "ms_function", "mutable", "nn", "numpy", "ops", "set_context", "set_seed", "value_and_grad", "vjp",
-    "derivative", "jet", "taylor", "vmap",
+    "derivative", "ggnvp", "hessian", "hvp", "jet", "taylor", "vhp", "vmap",
     "ParallelMode", "amp", "communication", "dataset", "get_auto_parallel_context",
     "reset_auto_parallel_context", "set_auto_parallel_context", "train",
     "dtype_to_nptype", "dtype_to_pytype", "float_", "int_", "pytype_to_dtype",
