@@ -188,7 +188,7 @@ def _rows(primal: Tensor, rows: Any, index: int) -> Tensor:
     if rows.shape[1:] != primal.shape or not rows.shape:
         raise ValueError(
             f"In series, the shape of each element must be the same as the primals. Series {index} has shape "
-            f"{rows.shape}, but must have (orders, *{primal.shape})."
+            f"{rows.shape}, but must have that of its primal, {primal.shape}, behind an axis of the orders."
         )
     if not rows.shape[0]:
         raise ValueError("For 'jet', the 'series' must hold at least one order, but got none.")
