@@ -165,6 +165,35 @@ def _dot_simplify(a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
         start = count if mine else count + skipped
         dims = (*range(count), *range(start, start + len(free)))
         return broadcast_in_dim(total * full(total.type, this.value), shape=result.shape, dims=dims)
+    return _of_repeated(a, b, contract, batch)
+
+
+def _of_repeated(a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
+    """A product with an operand that is repeated along free axes is a repeated product, which is cheaper.
+
+    The unit vectors along which every row of a batch is differentiated are such an operand.
+    """
+    shapes = (a.shape, b.shape)
+    free = [_free(len(shapes[k]), contract[k], batch[k]) for k in (0, 1)]
+    for k, x in enumerate((a, b)):
+        made_by = getattr(x, "made_by", None)
+        if made_by is None or made_by.primitive is not broadcast_in_dim:
+            continue
+        dims, (inner,) = made_by.parameters["dims"], made_by.inputs
+        whole = {axis for axis, size in zip(dims, inner.shape, strict=True) if size == x.shape[axis]}
+        if not whole.issuperset((*contract[k], *batch[k])) or whole.issuperset(free[k]):
+            continue
+        place = {axis: at for at, axis in enumerate(dims)}
+        operands, contracted, batched = [a, b], list(contract), list(batch)
+        operands[k] = inner
+        contracted[k] = tuple(place[axis] for axis in contract[k])
+        batched[k] = tuple(place[axis] for axis in batch[k])
+        # where the axes (batch, free of a, free of b) of the smaller product stand in the larger one
+        count, start = len(batch[0]), [len(batch[0]), len(batch[0]) + len(free[0])]
+        kept = [[start[j] + at for at, axis in enumerate(free[j]) if j != k or axis in place] for j in (0, 1)]
+        made = dot(*operands, contract=tuple(contracted), batch=tuple(batched))
+        shape = _dot_type(a.type, b.type, contract, batch).shape
+        return broadcast_in_dim(made, shape=shape, dims=(*range(count), *kept[0], *kept[1]))
     return None
 
 

@@ -95,17 +95,22 @@ class Collapse:
     Args:
         size: the number of directions.
         weights: an atom of shape ``(size,)``: then ``q_d = w_d p_d``, without a stack of its own.
+        is_part: whether there are more directions than these: then the terms are made of variables that
+            stand for the sums over all of them.
 
     Attributes:
-        left, right: the stacks ``p`` and ``q`` of the variables that move; ``right`` is ``left`` where the two are
-            the same, or differ by the weights only.
+        left, right: the stacks ``p`` and ``q`` of the variables that move; ``right`` is ``left`` where the
+            two are the same, or differ by the weights only.
         second: the terms ``c``.
+        sums: for each variable that stands for a sum over all directions, that over these.
     """
 
-    __slots__ = ("_values", "_weights", "left", "right", "second", "size")
+    __slots__ = ("_is_part", "_values", "_weights", "left", "right", "second", "size", "sums")
 
-    def __init__(self, size: int, weights: Any = None) -> None:
+    def __init__(self, size: int, weights: Any = None, is_part: bool = False) -> None:
         self.size = size
+        self.sums: dict[Variable, Any] = {}
+        self._is_part = is_part
         self.left: dict[Any, Stack] = {}
         self.right = self.left
         self.second: dict[Any, Any] = {}
@@ -216,7 +221,15 @@ class Collapse:
         """The sum over the directions."""
         if at is None:
             atom, at = placed(self.size, atom, None, 0), 0
-        return reduce_sum(atom, axes=(at,))
+        return self._whole(reduce_sum(atom, axes=(at,)))
+
+    def _whole(self, total: Any) -> Any:
+        """The sum over all directions, for that over these."""
+        if not self._is_part or type(total) is Constant:
+            return total
+        standing = Variable(total.type, tainted=total.tainted)
+        self.sums[standing] = total
+        return standing
 
     def _curvature(
         self, equation: Equation, xs: Sequence[Any], ys: Sequence[Any], moved: Sequence[int]
@@ -278,7 +291,7 @@ class Collapse:
     def _contracted(self, a: Stack, b: Stack, contract: Any, batch: Any) -> Any:
         contract = tuple([(*past(axes, s.at), s.at) for axes, s in zip(contract, (a, b), strict=True)])
         batch = tuple([past(axes, s.at) for axes, s in zip(batch, (a, b), strict=True)])
-        return dot(a.atom, b.atom, contract=contract, batch=batch)
+        return self._whole(dot(a.atom, b.atom, contract=contract, batch=batch))
 
     # -- branches and loops -----------------------------------------------------------------------
 
