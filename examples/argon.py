@@ -208,7 +208,7 @@ def main():
     net = NeuralPotential(32)
     energies = energy(Tensor(places)).asnumpy()
     train = slice(0, 160)
-    losses = fit(net, places[train], energies[train], forces[train], 200 if chosen.quick else 1500, 4)
+    losses = fit(net, places[train], energies[train], forces[train], 100 if chosen.quick else 1500, 4)
     test = Tensor(places[170:], ms.float32)
     found = Forces(net)(test).asnumpy()
     error = np.linalg.norm(found - forces[170:]) / np.linalg.norm(forces[170:])

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+import mindgrad as ms
+
 SMOKE = Path(__file__).parent / "smoke"
 
 # Two workers may share one GPU: neither may reserve most of its memory when jax starts.
@@ -24,6 +26,14 @@ os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=1")
 settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("here"), derandomize=True, database=None)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+
+@pytest.fixture(autouse=True)
+def mode_stays():
+    """What a test does to the mode ends with it."""
+    before = ms.get_context("mode")
+    yield
+    ms.set_context(mode=before)
 
 
 @pytest.hookimpl(trylast=True)

@@ -10,13 +10,6 @@ from tests.unit.derivative_checks import as_parameters, check
 RNG = np.random.default_rng(2)
 
 
-@pytest.fixture(autouse=True)
-def _eager():
-    ms.set_context(mode=ms.PYNATIVE_MODE)
-    yield
-    ms.set_context(mode=ms.GRAPH_MODE)
-
-
 def attention(q, k, v, weights, bias, out, out_bias, heads, mask=0.0):
     """One head after the other, batch in the second axis; `mask` is added to (batch, heads, queries, keys)."""
     size = out.shape[0]

@@ -9,13 +9,6 @@ import mindgrad as ms
 from mindgrad import Tensor, nn, ops
 
 
-@pytest.fixture(autouse=True)
-def _eager():
-    ms.set_context(mode=ms.PYNATIVE_MODE)
-    yield
-    ms.set_context(mode=ms.GRAPH_MODE)
-
-
 def scale(number):
     return nn.Dense(1, 1, weight_init=Tensor([[float(number)]]), has_bias=False)
 

@@ -16,13 +16,6 @@ from tests.unit.derivative_checks import as_parameters, check
 RNG = np.random.default_rng(11)
 
 
-@pytest.fixture(autouse=True)
-def _eager():
-    ms.set_context(mode=ms.PYNATIVE_MODE)
-    yield
-    ms.set_context(mode=ms.GRAPH_MODE)
-
-
 # --- activations -------------------------------------------------------------------------------------
 
 X = RNG.normal(size=(3, 4)) * 2

@@ -11,13 +11,6 @@ from tests.unit.derivative_checks import check
 RNG = np.random.default_rng(7)
 
 
-@pytest.fixture(autouse=True)
-def _eager():
-    ms.set_context(mode=ms.PYNATIVE_MODE)
-    yield
-    ms.set_context(mode=ms.GRAPH_MODE)
-
-
 X, Y, Z = (RNG.normal(size=(4, 3)) * 2 for _ in range(3))
 SIGNS = np.array([[1, -1, 1], [-1, -1, 1], [1, 1, 1], [-1, 1, -1]])
 P = expit(X)  # within (0, 1)

@@ -10,13 +10,6 @@ from tests.unit.derivative_checks import as_parameters, check
 RNG = np.random.default_rng(3)
 
 
-@pytest.fixture(autouse=True)
-def _eager():
-    ms.set_context(mode=ms.PYNATIVE_MODE)
-    yield
-    ms.set_context(mode=ms.GRAPH_MODE)
-
-
 def normalised(x, axes, eps):
     return (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + eps)
 

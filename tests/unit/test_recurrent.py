@@ -12,13 +12,6 @@ from tests.unit.derivative_checks import as_parameters, check
 RNG = np.random.default_rng(5)
 
 
-@pytest.fixture(autouse=True)
-def _eager():
-    ms.set_context(mode=ms.PYNATIVE_MODE)
-    yield
-    ms.set_context(mode=ms.GRAPH_MODE)
-
-
 # --- the steps, written with one matrix for each gate --------------------------------------------------
 
 

@@ -10,13 +10,6 @@ from tests.unit.derivative_checks import check
 RNG = np.random.default_rng(4)
 
 
-@pytest.fixture(autouse=True)
-def _eager():
-    ms.set_context(mode=ms.PYNATIVE_MODE)
-    yield
-    ms.set_context(mode=ms.GRAPH_MODE)
-
-
 def places(n, m, how):
     return [
         {"ends": i * (n - 1) / max(m - 1, 1), "areas": (i + 0.5) * n / m - 0.5, "starts": i * n / m}[how]
