@@ -1,5 +1,8 @@
 """Computes with PyTorch what the layers have to give, and writes it to pytorch.npz beside this file.
 
+The file holds ``numbers``, all arrays one behind the other; ``index``, for each case the number of outputs and
+the shapes of outputs, first and second derivatives; and ``made_by``, the version of PyTorch.
+
 From the repository's root, with a Python that has PyTorch (and needs nothing of this project):
 
     python -m tests.unit.references.make_references
@@ -53,11 +56,11 @@ def main():
             arrays, outputs = computed(case)
         except Exception as error:
             raise RuntimeError(f"For the case {case.name}: {error}") from error
-        index[case.name] = [list(x.shape) for x in arrays[:outputs]]
+        index[case.name] = [outputs, [list(x.shape) for x in arrays]]
         numbers += [np.asarray(x, np.float64).ravel() for x in arrays]
     for case in optimisers.CASES:
         arrays = optimisers.steps_of_theirs(torch, case)
-        index[case.name] = [list(x.shape) for x in arrays]
+        index[case.name] = [len(arrays), [list(x.shape) for x in arrays]]
         numbers += [x.ravel() for x in arrays]
     where = Path(__file__).parent / REFERENCES
     made_by = f"PyTorch {torch.__version__}"
