@@ -45,13 +45,20 @@ def test_moving_statistics_follow_the_batches():
     for _ in range(3):
         x = RNG.normal(size=(7, 3)).astype(np.float32) * 3 + 2
         cell(Tensor(x))
-        mean, variance = 0.8 * mean + 0.2 * x.mean(0), 0.8 * variance + 0.2 * x.var(0)
+        mean, variance = 0.8 * mean + 0.2 * x.mean(0), 0.8 * variance + 0.2 * x.var(0, ddof=1)
     np.testing.assert_allclose(cell.moving_mean.asnumpy(), mean, rtol=1e-5)
     np.testing.assert_allclose(cell.moving_variance.asnumpy(), variance, rtol=1e-5)
     cell.set_train(False)
     expected = (x - mean) / np.sqrt(variance + 1e-5)
     np.testing.assert_allclose(cell(Tensor(x)).asnumpy(), expected, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(cell.moving_mean.asnumpy(), mean, rtol=1e-5)  # stays
+
+
+def test_a_batch_of_one_element_leaves_finite_statistics():
+    cell = nn.BatchNorm1d(2, momentum=0.75).set_train()
+    cell(Tensor([[1.0, 2.0]]))
+    assert cell.moving_mean.asnumpy().tolist() == [0.25, 0.5]
+    assert cell.moving_variance.asnumpy().tolist() == [0.75, 0.75]
 
 
 def test_batch_norm_elsewhere_is_affine():

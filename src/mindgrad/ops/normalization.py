@@ -1,7 +1,7 @@
 """Normalisation: x − mean over √(variance + ε), with statistics of some axes, then a scale and a shift.
 
-Half precision is computed in Float32 and converted back. Variances are those of the population (divided
-by n), in moving statistics too, as MindSpore on a CPU has them.
+Half precision is computed in Float32 and converted back. Batches are normalised with the variance of the
+population (divided by n); moving statistics follow its estimate (divided by n − 1), as in MindSpore.
 """
 
 from __future__ import annotations
@@ -91,7 +91,9 @@ def normalised_batch(
             if not x.size:
                 raise ValueError(f"For '{operator}', a batch must not be empty, but its shape is {x.shape}.")
             mean, variance = statistics(x, (0, *range(2, x.ndim)))
-            for statistic, now in ((running_mean, mean), (running_var, variance)):
+            count = x.size // x.shape[1]
+            estimate = arithmetic.mul(variance, count / max(count - 1, 1))
+            for statistic, now in ((running_mean, mean), (running_var, estimate)):
                 if isinstance(statistic, Parameter):
                     moved(statistic, now, momentum)
         assert mean is not None
@@ -115,7 +117,8 @@ def batch_norm(
     Args:
         input_x: a real tensor of shape (n, c, …).
         running_mean, running_var: tensors of shape (c,). With ``training`` the batch's own mean and
-            variance are used in their place; those that are Parameters are moved towards them.
+            variance (divided by n) are used in their place; those that are Parameters are moved towards its
+            mean and its estimate of the variance (divided by n − 1).
         weight, bias: tensors of shape (c,), or ``None``.
         training: whether the statistics of the batch are used.
         momentum: the share by which statistics are moved.

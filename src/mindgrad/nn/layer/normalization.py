@@ -92,10 +92,10 @@ class _BatchNorm(Cell):
 
 _BATCH = """Batch normalisation of {input}: (x − mean) / √(variance + eps) · gamma + beta for each channel.
 
-    In training (``set_train()``) mean and variance are those of the batch, and the moving statistics become
-    momentum · moving + (1 − momentum) · batch; both use the variance of the population (divided by n), as
-    MindSpore on a CPU. Otherwise the moving statistics are used. They move also where only a gradient is
-    asked for, and in compiled programs.
+    In training (``set_train()``) mean and variance are those of the batch (the variance divided by n), and
+    the moving statistics become momentum · moving + (1 − momentum) · batch, with the estimate of the
+    variance (divided by n − 1, or by 1 if there is one element). Otherwise the moving statistics are used. They move
+    also where only a gradient is asked for, and in compiled programs.
 
     Args:
         num_features: the number of channels, c.
@@ -119,7 +119,7 @@ _BATCH = """Batch normalisation of {input}: (x − mean) / √(variance + eps) �
     >>> layer = nn.{name}(1, momentum=0.5).set_train()
     >>> y = layer(ops.reshape(Tensor([1.0, 3.0]), {example}))
     >>> print(f"{{y.max():.4f}}", layer.moving_mean.asnumpy(), layer.moving_variance.asnumpy())
-    1.0000 [1.] [1.]
+    1.0000 [1.] [1.5]
     """
 
 
