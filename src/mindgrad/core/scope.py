@@ -43,6 +43,7 @@ __all__ = [
     "lifted",
     "open_scopes",
     "opened",
+    "outermost_program",
     "rebind",
     "run_arrays",
     "run_kernel",
@@ -69,6 +70,11 @@ _local = _Local()
 def open_scopes() -> list[Scope]:
     """The scopes open on this thread, outermost first."""
     return _local.scopes
+
+
+def outermost_program() -> GraphScope | None:
+    """The first of the open scopes that is a program."""
+    return next((scope for scope in _local.scopes if isinstance(scope, GraphScope)), None)
 
 
 def innermost() -> Scope | None:
@@ -188,8 +194,10 @@ def rebind(tensor: Tensor, value: Tensor) -> None:
     body = _local.body
     if body is not None and scopes[-1] is body and tensor._scope is not body:
         body.changed.setdefault(id(tensor), (tensor, as_it_is(tensor)))
-    elif scopes and isinstance(scopes[0], GraphScope) and not tensor.is_traced:
-        scopes[0].restored.setdefault(id(tensor), (tensor, as_it_is(tensor)))
+    elif not tensor.is_traced:
+        program = outermost_program()
+        if program is not None:
+            program.restored.setdefault(id(tensor), (tensor, as_it_is(tensor)))
     _set(tensor, value)
     if value.is_traced:
         value._scope.rebound.append(weakref.ref(tensor))

@@ -9,6 +9,7 @@ derivative, or is emitted into the program that is compiled. There is no loop ov
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -17,7 +18,7 @@ from mindgrad._base.refusal import CompileError
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.build import Builder, building
 from mindgrad.core.graph import Graph
-from mindgrad.core.scope import GraphScope, apply, as_it_is, lifted, open_scopes, opened
+from mindgrad.core.scope import GraphScope, apply, as_it_is, lifted, open_scopes, opened, outermost_program
 from mindgrad.core.settings import is_graph_mode
 from mindgrad.core.tensor import Tensor
 from mindgrad.core.types import tensor_type
@@ -147,7 +148,7 @@ def _mapped(
     scope = GraphScope(values_are_inputs=True)
     #: of each generator of random numbers the symbol of one element's state
     generators: list[tuple[Any, Any]] = []
-    with opened(scope), _unassigned(fn, scope):
+    with opened(scope), _unassigned(fn):
         given, symbols = [], []
         for x, place in zip(leaves, places, strict=True):
             if place is None:
@@ -160,7 +161,10 @@ def _mapped(
             symbol = scope.symbol(generator.type)
             generators.append((generator, symbol._atom))
             scope.bindings[id(generator)] = symbol
-        results, shape = flatten(_traced(fn, unflatten(structure, given), kwargs))
+        args = unflatten(structure, given)
+        given.clear()
+        results, shape = flatten(_traced(fn, args, kwargs))
+        del args
         results = [as_it_is(lifted(state.read(x))) if isinstance(x, Tensor) else x for x in results]
         drawn = [each for each in generators if id(each[0]) in scope.written]
         _check_written(fn, scope, drawn)
@@ -258,10 +262,10 @@ def _check_written(fn: Any, scope: GraphScope, drawn: Sequence[tuple[Any, Any]])
 
 
 @contextmanager
-def _unassigned(fn: Any, scope: GraphScope) -> Iterator[None]:
+def _unassigned(fn: Any) -> Iterator[None]:
     """While ``fn`` is traced; what it has assigned outside of itself is undone and raises."""
-    held = open_scopes()[0]
-    before = set(held.restored)
+    program: Any = outermost_program()
+    before = set(program.restored)
     with assigned.body() if assigned.watch() is not None else assigned.watched():
         yield
         level = assigned.innermost()
@@ -271,8 +275,22 @@ def _unassigned(fn: Any, scope: GraphScope) -> Iterator[None]:
             f"For 'vmap', {describe(fn)} assigns {labels[0]}: it is traced once for all elements, each of "
             f"which would give its own value. Return the value instead."
         )
-    if set(held.restored) - before:
+    if _rebound_outside(program, before):
         raise RuntimeError(
             f"For 'vmap', {describe(fn)} assigns to elements of a tensor from outside of it, x[...] = ...: "
             f"each element would change it. Copy it in the function, or return what is to be stored."
         )
+
+
+def _rebound_outside(program: GraphScope, before: set[int]) -> bool:
+    """Whether a tensor that lives on was bound to another value by item assignment."""
+    found = False
+    for key in set(program.restored) - before:
+        tensor, was = program.restored.pop(key)
+        still = weakref.ref(tensor)
+        del tensor  # the function's own end with it
+        alive = still()
+        if alive is not None:
+            program.restored[key] = alive, was
+            found = True
+    return found
