@@ -94,8 +94,8 @@ _BATCH = """Batch normalisation of {input}: (x − mean) / √(variance + eps) �
 
     In training (``set_train()``) mean and variance are those of the batch (the variance divided by n), and
     the moving statistics become momentum · moving + (1 − momentum) · batch, with the estimate of the
-    variance (divided by n − 1, or by 1 if there is one element). Otherwise the moving statistics are used. They move
-    also where only a gradient is asked for, and in compiled programs.
+    variance (divided by n − 1, or by 1 if there is one element). Otherwise the moving statistics are used.
+    They move also where only a gradient is asked for, and in compiled programs.
 
     Args:
         num_features: the number of channels, c.
