@@ -45,9 +45,23 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.functional.cache import cache_info, clear_cache
 from mindgrad.functional.gradient import get_grad, grad, value_and_grad
 from mindgrad.functional.hessian import ggnvp, hessian, hvp, vhp
+from mindgrad.functional.implicit import (
+    SolverInfo,
+    argmin,
+    custom_linear_solve,
+    custom_root,
+    fixed_point,
+)
 from mindgrad.functional.jacobian import jacfwd, jacrev
 from mindgrad.functional.jit import JitConfig, jit, jit_class, lazy_inline, ms_function
 from mindgrad.functional.jvp import jvp, linearize
+from mindgrad.functional.laplacian import (
+    biharmonic,
+    directional_derivative,
+    divergence,
+    laplacian,
+    second_order,
+)
 from mindgrad.functional.taylor import derivative, jet, taylor
 from mindgrad.functional.vjp import vjp
 from mindgrad.functional.vmap import vmap
@@ -61,7 +75,9 @@ __all__ = [
     "get_context", "get_grad", "get_rng_state", "get_seed", "grad", "install", "jacfwd", "jacrev",
     "jit", "jit_class", "lazy_inline", "log", "jvp", "linearize", "manual_seed", "set_rng_state",
     "ms_function", "mutable", "nn", "numpy", "ops", "set_context", "set_seed", "value_and_grad", "vjp",
+    "biharmonic", "directional_derivative", "divergence", "laplacian", "second_order",
     "derivative", "ggnvp", "hessian", "hvp", "jet", "taylor", "vhp", "vmap",
+    "SolverInfo", "argmin", "custom_linear_solve", "custom_root", "fixed_point",
     "ParallelMode", "amp", "communication", "dataset", "get_auto_parallel_context",
     "reset_auto_parallel_context", "set_auto_parallel_context", "train",
     "dtype_to_nptype", "dtype_to_pytype", "float_", "int_", "pytype_to_dtype",

@@ -3,18 +3,20 @@
     laplacian(f)(x) = Σ_d ∂²f/∂x_d²                  second_order(f)(x, a) = Σ_ij a_ij ∂²f/∂x_i ∂x_j
     divergence(f)(x) = Σ_d ∂f_d/∂x_d                 biharmonic(f)(x) = Σ_ij ∂⁴f/∂x_i² ∂x_j²
 
-Points are the rows of ``x``, of shape ``(…, D)``: each leading index is a point of its own, moved along the same
-directions as all others, and has a value of its own. Second derivatives are summed over the directions while they
-are made (``transforms.collapse``): no Hessian, and about D + 2 times the function.
+Points are the rows of ``x``, of shape ``(…, D)``: each leading index is a point of its own, moved along the
+same directions as all others, and has a value of its own. Second derivatives are summed over the directions
+while they are made (``transforms.collapse``): no Hessian, and about D + 2 times the function.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
+from mindgrad.core.build import current
 from mindgrad.core.graph import Graph, Variable
 from mindgrad.core.tensor import Tensor
 from mindgrad.core.types import TensorType
@@ -30,10 +32,18 @@ from mindgrad.functional.record import transformed
 from mindgrad.primitives.batching import moved, placed
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.reduction import reduce_sum
-from mindgrad.primitives.structural import reshape
+from mindgrad.primitives.structural import broadcast_in_dim, reshape
 from mindgrad.transforms.batch import push_batch
+from mindgrad.transforms.taylor import taylor
 
-__all__ = ["biharmonic", "divergence", "divergence_along", "laplacian", "second_order"]
+__all__ = [
+    "biharmonic",
+    "directional_derivative",
+    "divergence",
+    "divergence_along",
+    "laplacian",
+    "second_order",
+]
 
 Rule = Callable[..., list[Any]]
 
@@ -48,9 +58,10 @@ def laplacian(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0) 
         grad_position: the input whose rows are the points, or a tuple of several.
 
     Returns:
-        A function of the arguments of ``fn``. It gives one value per row, of shape ``(…)``; one scalar for a single
-        point of shape ``(D,)``; ``(…, C)`` for C components; the structure of the outputs of ``fn`` where there are
-        several. For a tuple of positions it gives a tuple over them: their sum is the Laplacian in all of them.
+        A function of the arguments of ``fn``. It gives one value per row, of shape ``(…)``; one scalar for a
+        single point of shape ``(D,)``; ``(…, C)`` for C components; the structure of the outputs of ``fn``
+        where there are several. For a tuple of positions it gives a tuple over them: their sum is the
+        Laplacian in all of them.
 
     Raises:
         TypeError: an input or output is no real floating-point Tensor.
@@ -58,8 +69,8 @@ def laplacian(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0) 
             position is negative or stands twice.
         IndexError: a position is beyond the inputs.
 
-    What is given can be differentiated, compiled and nested again. All rows are moved at once, so a function that
-    mixes rows (a mean over them) gets the sum of what all rows do to each value.
+    What is given can be differentiated, compiled and nested again. All rows are moved at once, so a function
+    that mixes rows (a mean over them) gets the sum of what all rows do to each value.
 
     >>> import mindgrad as ms
     >>> square = lambda x: (x * x).sum(-1)
@@ -82,18 +93,18 @@ def second_order(
         factored: whether the coefficients are given by a factor ``s`` with ``a = s sᵀ``.
 
     Returns:
-        A function of the arguments of ``fn`` and of the coefficients, which are its last argument: a Tensor of the
-        dtype of the input and of shape ``(D,)`` (the diagonal of a diagonal ``a``: ``[1, -c²]`` makes a wave
-        operator), ``(D, D)``, or ``(…, D, D)``, one matrix per row. With ``factored`` the shape is ``(D, K)`` or
-        ``(…, D, K)``: the diffusion of a stochastic differential equation driven by K sources. The result has the
-        shape of that of :func:`laplacian`. ``a`` need be neither symmetric nor definite.
+        A function of the arguments of ``fn`` and of the coefficients, which are its last argument: a Tensor
+        of the dtype of the input and of shape ``(D,)`` (the diagonal of a diagonal ``a``: ``[1, -c²]`` makes
+        a wave operator), ``(D, D)``, or ``(…, D, D)``, one matrix per row. With ``factored`` the shape is
+        ``(D, K)`` or ``(…, D, K)``: the diffusion of a stochastic differential equation driven by K sources.
+        The result has the shape of that of :func:`laplacian`. ``a`` need be neither symmetric nor definite.
 
     Raises:
         TypeError: as :func:`laplacian`; or the coefficients are no Tensor of the input's dtype.
         ValueError: as :func:`laplacian`; or the coefficients have another shape.
 
-    The cost is that of D + 2 functions for a diagonal, of K + 2 for a factor, of 2 D + 2 for a matrix. It can be
-    differentiated by the coefficients too.
+    The cost is that of D + 2 functions for a diagonal, of K + 2 for a factor, of 2 D + 2 for a matrix. It
+    can be differentiated by the coefficients too.
 
     >>> import mindgrad as ms
     >>> f = lambda x: x[..., 0] * x[..., 0] * x[..., 1]
@@ -141,8 +152,8 @@ def divergence_along(fn: Callable[..., Any], grad_position: int = 0) -> Callable
         grad_position: as for :func:`divergence`.
 
     Returns:
-        A function of the arguments of ``fn`` and of the directions ``v``, its last argument: a Tensor of shape
-        ``(D, K)``, or ``(…, D, K)`` for directions of its own for every row.
+        A function of the arguments of ``fn`` and of the directions ``v``, its last argument: a Tensor of
+        shape ``(D, K)``, or ``(…, D, K)`` for directions of its own for every row.
 
     >>> import mindgrad as ms
     >>> from mindgrad.functional.laplacian import divergence_along
@@ -156,6 +167,51 @@ def divergence_along(fn: Callable[..., Any], grad_position: int = 0) -> Callable
             _check_coefficients(owner, extras[0], x.type, True)
 
     return _operator("divergence_along", fn, grad_position, checked, lambda: _traced, extra=1)
+
+
+def directional_derivative(
+    fn: Callable[..., Any], order: int = 1, grad_position: int = 0
+) -> Callable[..., Any]:
+    """The derivative of an order along a direction, ``dⁿ/dsⁿ f(x + s v)`` at ``s = 0``.
+
+    Args:
+        fn: a Cell or a function that maps rows to values, as for :func:`laplacian`.
+        order: n, at least 1. Above the first it is one Taylor series, whose cost grows as n².
+        grad_position: the input whose rows are the points.
+
+    Returns:
+        A function of the arguments of ``fn`` and of the direction ``v``, its last argument: a Tensor of the
+        dtype of the input and of shape ``(D,)``, for all rows, or of the input's shape. It gives what
+        :func:`laplacian` gives.
+
+    Raises:
+        TypeError, ValueError, IndexError: as :func:`laplacian`; ``order`` is no positive int.
+
+    >>> import mindgrad as ms
+    >>> f = lambda x: x[..., 0] ** 3 * x[..., 1]
+    >>> x, v = ms.Tensor([2.0, 5.0]), ms.Tensor([1.0, 0.0])
+    >>> print(*[ms.ops.directional_derivative(f, n)(x, v) for n in (1, 2, 3)])
+    60.0 60.0 30.0
+    """
+    if isinstance(order, bool) or not isinstance(order, int):
+        raise TypeError(
+            f"For 'directional_derivative', the 'order' must be int, but got {type(order).__name__}."
+        )
+    if order < 1:
+        raise ValueError(f"For 'directional_derivative', the 'order' must be at least 1, but got {order}.")
+
+    def checked(owner: str, run: Run, extras: Sequence[Tensor]) -> None:
+        _check_rows(owner, run, extras)
+        for x in run.inputs.tensors:
+            if extras[0].shape not in (x.shape[-1:], x.shape):
+                raise ValueError(
+                    f"For '{owner}', the direction must have shape {x.shape[-1:]} or {x.shape} for an "
+                    f"input of shape {x.shape}, but got {extras[0].shape}."
+                )
+
+    return _operator(
+        "directional_derivative", fn, grad_position, checked, lambda: _along(order), f"of order {order}", 1
+    )
 
 
 def biharmonic(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0) -> Callable[..., Any]:
@@ -173,7 +229,9 @@ def biharmonic(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0)
     if isinstance(grad_position, tuple):
         each = [biharmonic(fn, position) for position in grad_position]
         return remembered(fn, ("biharmonic", grad_position), lambda: _together(fn, each))
-    return laplacian(laplacian(fn, grad_position), grad_position)
+    # the inner one at once, so that the outer one sees through it
+    inner = _operator("laplacian", fn, grad_position, _check_rows, lambda: _swept("unit", True), "whole")
+    return _operator("biharmonic", inner, grad_position, _check_rows, lambda: _swept("unit"))
 
 
 def _together(fn: Callable[..., Any], each: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
@@ -236,17 +294,20 @@ def _check_arguments(owner: str, inputs: Sequence[Any], given: Sequence[Any]) ->
     for x in inputs:
         if not isinstance(x, Tensor):
             raise TypeError(
-                f"For '{owner}', an input that is differentiated must be a Tensor whose rows are points, but got "
+                f"For '{owner}', an input that is differentiated must be a Tensor whose rows are points, "
+                f"but got "
                 f"{type(x).__name__}."
             )
         if not x.dtype.is_float:
             raise TypeError(
-                f"For '{owner}', an input that is differentiated must be of a real floating-point type, but got a "
+                f"For '{owner}', an input that is differentiated must be of a real floating-point type, "
+                f"but got a "
                 f"Tensor of dtype {x.dtype}; convert it: x.astype(...)."
             )
         if not x.ndim or not x.shape[-1]:
             raise ValueError(
-                f"For '{owner}', the last axis of the input must be that of the coordinates, of size 1 at least, but "
+                f"For '{owner}', the last axis of the input must be that of the coordinates, of size 1 at "
+                f"least, but "
                 f"got a Tensor of shape {x.shape}."
             )
     for each in given:
@@ -269,8 +330,10 @@ def _check_rows(owner: str, run: Run, extras: Sequence[Tensor]) -> None:
             lead = x.shape[:-1]
             if y.shape[: len(lead)] != lead:
                 raise ValueError(
-                    f"For '{owner}', the function must give a value for every row of its input: for an input of "
-                    f"shape {x.shape} an output of shape {lead} or {(*lead, 1)}, but got {y.shape}. The last axis "
+                    f"For '{owner}', the function must give a value for every row of its input: for an "
+                    f"input of "
+                    f"shape {x.shape} an output of shape {lead} or {(*lead, 1)}, but got {y.shape}. The "
+                    f"last axis "
                     f"of the input is that of the coordinates."
                 )
 
@@ -281,7 +344,8 @@ def _check_field(owner: str, run: Run, extras: Sequence[Tensor]) -> None:
         for x in run.inputs.tensors:
             if y.shape != x.shape:
                 raise ValueError(
-                    f"For '{owner}', the function must give a vector of the size of the row for every row of its "
+                    f"For '{owner}', the function must give a vector of the size of the row for every row "
+                    f"of its "
                     f"input: for an input of shape {x.shape} an output of that shape, but got {y.shape}."
                 )
 
@@ -290,7 +354,8 @@ def _real_outputs(owner: str, run: Run) -> list[Tensor]:
     for y in run.outputs:
         if not y.dtype.is_float:
             raise TypeError(
-                f"For '{owner}', the outputs must be of a real floating-point type, but got a Tensor of dtype "
+                f"For '{owner}', the outputs must be of a real floating-point type, but got a Tensor of "
+                f"dtype "
                 f"{y.dtype}."
             )
     return run.outputs
@@ -307,7 +372,8 @@ def _check_coefficients(owner: str, given: Tensor, x: TensorType, factored: bool
         wanted = f"({size},), ({size}, {size}) or {(*lead, size, size)}"
     if not fits:
         raise ValueError(
-            f"For '{owner}', the last argument must have shape {wanted} for an input of shape {x.shape}, but got "
+            f"For '{owner}', the last argument must have shape {wanted} for an input of shape {x.shape}, "
+            f"but got "
             f"{shape}."
         )
 
@@ -321,18 +387,39 @@ def _of_rows(matrix: Any, axis: int) -> Any:
 
 
 @lru_cache(maxsize=8)
-def _swept(form: str) -> Rule:
+def _swept(form: str, is_whole: bool = False) -> Rule:
     """The collapsed sweep for directions of a form."""
 
     def rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
         equations = list(builder.equations)
         results = []
         for x in xs:
-            found = summed(builder, equations, x, ys, _directions(form, x, *extras))
-            lead = x.shape[:-1]
-            for y, each in zip(ys, found, strict=True):
-                results.append(reshape(each, shape=lead) if y.shape == (*lead, 1) else each)
+            found = summed(builder, equations, x, ys, _directions(form, x, *extras), is_whole)
+            results += [_per_row(each, x) for each in found]
         return results
+
+    return rule
+
+
+def _per_row(y: Any, x: Any) -> Any:
+    """One value per row without an axis of size one."""
+    lead = x.shape[:-1]
+    return reshape(y, shape=lead) if y.shape == (*lead, 1) else y
+
+
+@lru_cache(maxsize=64)
+def _along(order: int) -> Rule:
+    """The derivative of an order along one direction, by a Taylor series."""
+
+    def rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
+        (x,), (v,) = xs, extras
+        if v.shape != x.shape:
+            v = broadcast_in_dim(v, shape=x.shape, dims=(len(x.shape) - 1,))
+        equations, needed = dependent(builder, [x], ys)
+        # what it needs comes first, and what moves last
+        series = taylor(Graph([*needed, x], equations, ys), [len(needed)], order)
+        found = current().inline(series, [*needed, x, v, *[zeros(x.type)] * (order - 1)])[len(ys) :]
+        return [_per_row(found[(k + 1) * order - 1] * math.factorial(order), x) for k in range(len(ys))]
 
     return rule
 

@@ -2,10 +2,11 @@
 
     Σ_d D²f[p_d, q_d]   with   S_l = Σ_portions Σ_{d in portion} (products of tangents in equation l)
 
-Nothing that a direction does reaches another one but through sums of products of tangents. So the stacks run in a
-loop over portions of the directions, which adds up these sums for all equations at once; the one second-order term
-follows behind the loop. That is the same arithmetic, and on two CPU cores twice as fast where a whole stack is
-larger than the cache. Limits: a branch or loop of the program itself needs all directions at once.
+Nothing that a direction does reaches another one but through sums of products of tangents. So the stacks run
+in a loop over portions of the directions, which adds up these sums for all equations at once; the one
+second-order term follows behind the loop. That is the same arithmetic, and on two CPU cores twice as fast
+where a whole stack is larger than the cache. Limits: a branch or loop of the program itself needs all
+directions at once.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from mindgrad.transforms.collapse import Collapse, Stack
 __all__ = ["Directions", "spread", "summed"]
 
 #: bytes of the stack of one value: of a portion, and above which there are portions
-_PORTION = {"CPU": 2**20}
+_PORTION = {"CPU": 2**19}
 _PORTION_ELSEWHERE = 2**28
 _WORTH = 4
 
@@ -53,7 +54,12 @@ def spread(rows: Any, x: Any) -> Any:
 
 
 def summed(
-    builder: Builder, equations: Sequence[Equation], x: Any, ys: Sequence[Any], directions: Directions
+    builder: Builder,
+    equations: Sequence[Equation],
+    x: Any,
+    ys: Sequence[Any],
+    directions: Directions,
+    is_whole: bool = False,
 ) -> list[Any]:
     """Σ_d D²y[p_d, q_d] of each of ``ys``, emitted into ``builder``.
 
@@ -63,9 +69,10 @@ def summed(
         x: what moves.
         ys: what it is asked for.
         directions: along what.
+        is_whole: whether all directions go together in any case.
     """
     count = directions.left.shape[0]
-    size = _portion(equations, x, count)
+    size = count if is_whole else _portion(equations, x, count)
     if size < count:
         found = _in_portions(builder, equations, x, ys, directions, size)
         if found is not None:

@@ -13,6 +13,13 @@ from mindgrad.functional.gradient import (  # noqa: F401
 from mindgrad.functional.hessian import ggnvp, hessian, hvp, vhp  # noqa: F401
 from mindgrad.functional.jacobian import jacfwd, jacrev  # noqa: F401
 from mindgrad.functional.jvp import jvp, linearize  # noqa: F401
+from mindgrad.functional.laplacian import (  # noqa: F401
+    biharmonic,
+    directional_derivative,
+    divergence,
+    laplacian,
+    second_order,
+)
 from mindgrad.functional.taylor import derivative, jet, taylor  # noqa: F401
 from mindgrad.functional.vjp import vjp  # noqa: F401
 from mindgrad.functional.vmap import vmap  # noqa: F401
@@ -35,6 +42,7 @@ from mindgrad.ops.creation import *  # noqa: F403
 from mindgrad.ops.cumulative import *  # noqa: F403
 from mindgrad.ops.divisors import *  # noqa: F403
 from mindgrad.ops.dropping import *  # noqa: F403
+from mindgrad.ops.estimators import *  # noqa: F403
 from mindgrad.ops.extremes import *  # noqa: F403
 from mindgrad.ops.factorisation import *  # noqa: F403
 from mindgrad.ops.flow import *  # noqa: F403

@@ -19,9 +19,10 @@ allows, because what follows is linear in it. For ``y = f(x)``, from the rules t
 No row has a rule for this. A branch or a loop is one equation of a batched Taylor series of second order, of
 which the directions share the second coefficient, ``c / D``.
 
-Cost: D + 2 times the program with ``p = q`` (2 D + 2 else), against 2 D + 2 or 4 D for second derivatives along
-each direction; the products with ``f_kl`` are made once, not per direction. Memory: two stacks alive at a time.
-Limits: rows that depend on a stack need a batch rule; a loop carries second-order terms of every direction.
+Cost: D + 2 times the program with ``p = q`` (2 D + 2 else), against 2 D + 2 or 4 D for second derivatives
+along each direction; the products with ``f_kl`` are made once, not per direction. Memory: two stacks alive
+at a time. Limits: rows that depend on a stack need a batch rule; a loop carries second-order terms of every
+direction.
 """
 
 from __future__ import annotations

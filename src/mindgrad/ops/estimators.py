@@ -1,0 +1,156 @@
+"""Differential operators in many dimensions, estimated along a few random directions.
+
+    E[v vᵀ] = 1    ⟹    Δf = E[D²f[v, v]],    ∇·f = E[v · (∂f/∂x v)]
+
+The mean over K directions costs K + 2 times the function instead of D + 2, and has no bias (M. F.
+Hutchinson, *A stochastic estimator of the trace of the influence matrix*, 1989; random coordinates: Z. Hu et
+al., *Stochastic Taylor derivative estimator*, NeurIPS 2024). The directions are new in every call, and the
+same ones after ``set_seed``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from mindgrad.core.dtype import float64
+from mindgrad.core.tensor import Tensor
+from mindgrad.functional.arguments import check_callable, check_positions
+from mindgrad.functional.callables import differentiates, in_either_mode, remembered
+from mindgrad.functional.laplacian import divergence_along, second_order
+from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.drawing import combined, fractions, normals, seeds_of, with_probability
+from mindgrad.ops.matrices import one_hot
+from mindgrad.ops.operands import cast
+from mindgrad.ops.ordering import argsort
+from mindgrad.primitives import arithmetic
+
+__all__ = ["estimate_divergence", "estimate_laplacian"]
+
+DISTRIBUTIONS = ("rademacher", "normal", "coordinates")
+
+
+def estimate_laplacian(
+    fn: Callable[..., Any],
+    samples: int,
+    distribution: str = "rademacher",
+    seed: int | None = None,
+    grad_position: int = 0,
+    per_row: bool = False,
+) -> Callable[..., Any]:
+    """An unbiased estimate of the Laplacian of ``fn``, by random directions.
+
+    Args:
+        fn: a Cell or a function that maps rows to values, as for :func:`mindgrad.laplacian`.
+        samples: the number K of directions.
+        distribution: ``"rademacher"``: elements ±1; ``"normal"``: of mean 0 and variance 1;
+            ``"coordinates"``: K different axes (at most D), which is exact for K = D.
+        seed: a seed of this estimator's own, by default that of ``set_seed``.
+        grad_position: the input whose rows are the points.
+        per_row: whether each row has directions of its own, by default they are shared, which costs less.
+
+    Returns:
+        A function of the arguments of ``fn``; the shape of its result is that of :func:`mindgrad.laplacian`.
+
+    Raises:
+        TypeError, ValueError: as :func:`mindgrad.laplacian`; ``samples`` is no int, less than 1, or above the
+            number of coordinates to choose from; the distribution is not known.
+
+    >>> import mindgrad as ms
+    >>> square = lambda x: (x * x).sum(-1)
+    >>> print(ms.ops.estimate_laplacian(square, 4)(ms.ops.ones((3, 100))))
+    [200. 200. 200.]
+    """
+    return _estimator("estimate_laplacian", fn, samples, distribution, seed, grad_position, per_row)
+
+
+def estimate_divergence(
+    fn: Callable[..., Any],
+    samples: int,
+    distribution: str = "rademacher",
+    seed: int | None = None,
+    grad_position: int = 0,
+    per_row: bool = False,
+) -> Callable[..., Any]:
+    """An unbiased estimate of the divergence of a vector field, by random directions.
+
+    ``fn`` is as for :func:`mindgrad.divergence`, and everything else as for :func:`estimate_laplacian`.
+
+    >>> import mindgrad as ms
+    >>> print(ms.ops.estimate_divergence(lambda x: 3.0 * x, 1)(ms.ops.ones((2, 10))))
+    [30. 30.]
+    """
+    return _estimator("estimate_divergence", fn, samples, distribution, seed, grad_position, per_row)
+
+
+def _estimator(
+    owner: str,
+    fn: Callable[..., Any],
+    samples: int,
+    distribution: str,
+    seed: int | None,
+    position: int,
+    per_row: bool,
+) -> Callable[..., Any]:
+    check_callable(owner, fn)
+    check_positions(owner, position)
+    if isinstance(position, tuple):
+        raise TypeError(f"For '{owner}', the 'grad_position' must be int, but got a tuple: estimate each.")
+    samples = whole_number(samples, owner, "samples", least=1)
+    if distribution not in DISTRIBUTIONS:
+        raise ValueError(
+            f"For '{owner}', the 'distribution' must be one of {', '.join(DISTRIBUTIONS)}, but got "
+            f"{distribution!r}."
+        )
+    seeds = seeds_of(owner, seed)
+
+    def made() -> Callable[..., Any]:
+        if owner == "estimate_divergence":
+            exact = divergence_along(fn, position)
+        else:
+            exact = second_order(fn, position, factored=True)
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            if len(args) <= position or not isinstance(args[position], Tensor):
+                raise TypeError(
+                    f"For '{owner}', argument {position} must be a Tensor whose rows are points, given by "
+                    f"position."
+                )
+            return exact(
+                *args, _directions(owner, args[position], samples, distribution, seeds, per_row), **kwargs
+            )
+
+        run.__name__ = run.__qualname__ = f"{owner}_of_{getattr(fn, '__name__', type(fn).__name__)}"
+        return differentiates(in_either_mode(fn, run), fn)
+
+    return remembered(fn, (owner, samples, distribution, seeds, position, per_row), made)
+
+
+def _directions(
+    owner: str, x: Tensor, samples: int, distribution: str, seeds: tuple[int, int], per_row: bool
+) -> Tensor:
+    """Random directions as columns, of which the mean of ``v vᵀ`` is the sum."""
+    if not x.dtype.is_float or not x.ndim or not x.shape[-1]:
+        raise TypeError(
+            f"For '{owner}', the input must be a floating-point Tensor whose last axis is that of the "
+            f"coordinates, "
+            f"but got one of shape {x.shape} and dtype {x.dtype}."
+        )
+    size = x.shape[-1]
+    lead = x.shape[:-1] if per_row else ()
+    shape, scale = (*lead, size, samples), 1 / math.sqrt(samples)
+    if distribution == "normal":
+        found = normals(owner, shape, x.dtype, seeds)
+    elif distribution == "rademacher":
+        signs = cast(with_probability(owner, 0.5, shape, seeds), x.dtype)
+        found = combined(arithmetic.sub, combined(arithmetic.mul, signs, 2.0), 1.0)
+    else:
+        if samples > size:
+            raise ValueError(
+                f"For '{owner}', there are {size} coordinates to choose from, but 'samples' is {samples}."
+            )
+        order: Any = argsort(fractions(owner, (*lead, size), float64, seeds))
+        axes: Any = cast(one_hot(order[..., :samples], size), x.dtype)
+        found, scale = axes.swapaxes(-1, -2), math.sqrt(size / samples)
+    return combined(arithmetic.mul, found, scale)
