@@ -82,7 +82,8 @@ def collapse(graph: Graph, active: Sequence[int], size: int, paired: bool = Fals
         outputs = builder.inline(graph, inputs)
         sweep = Collapse(size)
         for k, x in enumerate(moved):
-            sweep.start(x, *[Stack(given[k], 0) for given in stacks], second=terms[k])
+            left, right = stacks[0][k], stacks[1][k] if paired else None
+            sweep.start(x, Stack(left, 0), None if right is None else Stack(right, 0), terms[k])
         sweep.push(list(builder.equations))
         sides = [sweep.left, sweep.right] if paired else [sweep.left]
         made = [sweep.at_front(y, side) for side in sides for y in outputs]
