@@ -123,8 +123,10 @@ def position(name: str, label: str, axis: int, rank: int, shape: Any) -> int:
     return axis % rank
 
 
-def size_of(leaves: Sequence[Any], axes: Sequence[tuple[str, int | None]]) -> tuple[int, list[int | None]]:
-    """The number of elements, and for every leaf the position of its axis.
+def size_of(
+    leaves: Sequence[Any], axes: Sequence[tuple[str, int | None]], known: int | None = None
+) -> tuple[int, list[int | None]]:
+    """The number of elements, and for every leaf the position of its axis; ``known``: of an ensemble.
 
     Raises:
         RuntimeError: an axis is out of bounds, stands where no tensor is, or sizes differ; nothing is mapped.
@@ -142,18 +144,23 @@ def size_of(leaves: Sequence[Any], axes: Sequence[tuple[str, int | None]]) -> tu
                 f"elements share it. Say so with None at its place in 'in_axes', or make it a Tensor."
             )
         places.append(place)
-    if not found:
+    if not found and known is None:
         raise RuntimeError(
             "For 'vmap', nothing is mapped: at least one argument must hold a Tensor whose place in "
             "'in_axes' is not None."
         )
     sizes = {shape[place] for _, place, shape in found}
-    if len(sizes) > 1:
-        listed = "; ".join(
-            f"{label} has {shape[place]} along axis {place} (shape {shape})" for label, place, shape in found
+    listed = "; ".join(
+        f"{label} has {shape[place]} along axis {place} (shape {shape})" for label, place, shape in found
+    )
+    if known is not None and sizes - {known}:
+        raise RuntimeError(
+            f"For 'vmap', the axis_size of each argument must be the number of Cells, {known}, but {listed}. "
+            f"Use None in 'in_axes' for what all Cells share."
         )
+    if len(sizes) > 1:
         raise RuntimeError(
             f"For 'vmap', the axis_size of each argument must be the same, but {listed}. Choose other axes "
             f"with 'in_axes', None for what all elements share."
         )
-    return sizes.pop(), places
+    return sizes.pop() if known is None else known, places

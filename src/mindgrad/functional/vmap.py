@@ -30,7 +30,7 @@ from mindgrad.functional.donation import window
 from mindgrad.functional.record import inline_here
 from mindgrad.primitives.batching import placed
 from mindgrad.primitives.random import random_bits
-from mindgrad.primitives.structural import concatenate
+from mindgrad.primitives.structural import concatenate, reshape
 from mindgrad.transforms.batch import push_batch
 
 __all__ = ["vmap"]
@@ -46,11 +46,14 @@ def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callabl
 
     Args:
         fn: a Cell or a function. It is traced, in both modes: a Python ``if`` or ``while`` on a tensor
-            becomes part of the program, the value of an element cannot be printed or converted.
+            becomes part of the program, the value of an element cannot be converted to a Python number.
+            A CellList of Cells made alike is an ensemble: element b is that of Cell b, with its Parameters;
+            Python attributes are those of the first.
         in_axes: which axis of the arguments counts the elements: an int for all of them, or a tuple or
             list with an int or ``None`` for each positional argument; ``None`` is for what all elements
             share. An entry for an argument that is a container is one axis for all its tensors or a
-            tuple, list or dict in turn. A negative axis counts from the end.
+            tuple, list or dict in turn. A negative axis counts from the end. For an ensemble it may be
+            ``None`` altogether.
         out_axes: where the axis of the elements stands in the results: an int for all, or a tuple or list
             like the result; ``None`` for a result that does not depend on the element and is given once.
 
@@ -68,7 +71,8 @@ def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callabl
         TypeError: ``fn`` cannot be called.
         RuntimeError: an axis is no int or None, is out of bounds or belongs to no Tensor; all are None; the
             number of axes is not that of the arguments or results; the sizes along the axes differ; a
-            result with ``None`` depends on the element; ``fn`` assigns what lives outside of it.
+            result with ``None`` depends on the element; ``fn`` assigns what lives outside of it; the Cells of
+            an ensemble differ in kind, or in the types of their Parameters.
 
     >>> import mindgrad as ms
     >>> from mindgrad import ops
@@ -86,7 +90,7 @@ def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callabl
     check_callable("vmap", fn)
     check_axes("in_axes", in_axes)
     check_axes("out_axes", out_axes)
-    if not mapped(in_axes):
+    if not mapped(in_axes) and not _is_ensemble(fn):
         raise RuntimeError(
             "For 'vmap', at least one element of 'in_axes' must not be None: without a mapped argument there "
             "are no elements to map over."
@@ -94,22 +98,56 @@ def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callabl
     return remembered(fn, ("vmap", frozen(in_axes), frozen(out_axes)), lambda: _made(fn, in_axes, out_axes))
 
 
-def _made(fn: Callable[..., Any], in_axes: Any, out_axes: Any) -> Callable[..., Any]:
-    known = arity(fn)
+def _is_ensemble(fn: Any) -> bool:
+    return getattr(fn, "is_list_of_cells", False)
+
+
+def _made(fn: Any, in_axes: Any, out_axes: Any) -> Callable[..., Any]:
+    ensemble = _is_ensemble(fn)
+    if ensemble and not len(fn):
+        raise RuntimeError("For 'vmap', the CellList holds no Cells.")
+    one = fn[0] if ensemble else fn
+    known = arity(one)
 
     def run(*args: Any, **kwargs: Any) -> Any:
         listed: Sequence[Any] = args
         if kwargs:
             listed, kwargs = bind_keywords(known, args, kwargs)
         if not kwargs or len(listed) > known.most:
-            check_count(fn, known, len(listed))
+            check_count(one, known, len(listed))
         check_inputs("vmap", listed)
         leaves, structure = flatten(tuple(listed))
-        size, places = size_of(leaves, _axes_of_arguments(in_axes, listed, known.names))
-        return _mapped(fn, leaves, structure, kwargs, places, size, out_axes)
+        members = _members(fn) if ensemble else []
+        axes = _axes_of_arguments(in_axes, listed, known.names)
+        size, places = size_of(leaves, axes, len(fn) if ensemble else None)
+        element = fn[0] if ensemble else fn
+        return _mapped(element, leaves, structure, kwargs, places, size, out_axes, members)
 
     run.__name__ = run.__qualname__ = f"vmap_of_{getattr(fn, '__name__', type(fn).__name__)}"
-    return differentiates(in_either_mode(fn, run), fn)
+    return differentiates(in_either_mode(one, run), one)
+
+
+def _members(cells: Any) -> list[list[Any]]:
+    """For every Parameter of the first Cell those that stand in its place, one for each Cell.
+
+    Raises:
+        RuntimeError: the Cells differ in kind, or in the types of their Parameters.
+    """
+    state.depends_on(cells)
+    listed = [list(cell.get_parameters()) for cell in cells]
+    kinds = []
+    for cell, parameters in zip(cells, listed, strict=True):
+        state.depends_on(cell)
+        kinds.append(([type(each) for _, each in cell.cells_and_names()], [p.type for p in parameters]))
+    for index, cell in enumerate(cells):
+        if kinds[index] != kinds[0]:
+            raise RuntimeError(
+                f"For 'vmap', the Cells of a CellList must be of one kind, with Parameters of the same "
+                f"shapes and dtypes, but Cell {index} ({type(cell).__name__}) differs from Cell 0 "
+                f"({type(cells[0]).__name__})."
+            )
+    groups = [list(group) for group in zip(*listed, strict=True)]
+    return [group for group in groups if any(p is not group[0] for p in group)]
 
 
 def _axes_of_arguments(
@@ -142,9 +180,14 @@ def _mapped(
     places: Sequence[int | None],
     size: int,
     out_axes: Any,
+    members: Sequence[Sequence[Any]],
 ) -> Any:
-    """``fn`` on each of ``size`` elements, whose axes stand at ``places`` in ``leaves``."""
+    """``fn`` on each of ``size`` elements, whose axes stand at ``places`` in ``leaves``.
+
+    ``members`` are Parameters of which each element has its own: the first stands in ``fn``.
+    """
     batched = [state.read(x) for x, place in zip(leaves, places, strict=True) if place is not None]
+    batched += [_joined(group) for group in members]
     scope = GraphScope(values_are_inputs=True)
     #: of each generator of random numbers the symbol of one element's state
     generators: list[tuple[Any, Any]] = []
@@ -157,6 +200,10 @@ def _mapped(
             symbol = scope.symbol(tensor_type(x.dtype, x.shape[:place] + x.shape[place + 1 :]))
             symbols.append(symbol._atom)
             given.append(as_it_is(symbol))
+        for group in members:
+            symbol = scope.symbol(group[0].type)
+            symbols.append(symbol._atom)
+            scope.bindings[id(group[0])] = symbol
         for generator in state.generators:
             symbol = scope.symbol(generator.type)
             generators.append((generator, symbol._atom))
@@ -174,7 +221,7 @@ def _mapped(
         tensors = {scope.bindings[id(p)]._atom: p for p in scope.parameters if id(p) not in scope.written}
     tensors.update(scope.captures)
     tensors.update(zip(symbols, batched, strict=True))
-    axes = dict(zip(symbols, [place for place in places if place is not None], strict=True))
+    axes = dict(zip(symbols, [p for p in places if p is not None] + [0] * len(members), strict=True))
     for generator, symbol in generators:
         tensors[symbol] = state.read(generator)
     for generator, symbol in drawn:
@@ -230,6 +277,12 @@ def _batched(
                 )
             made.append(y)
         return builder.close(made)
+
+
+def _joined(parameters: Sequence[Any]) -> Tensor:
+    """The values of Parameters of one type along a new first axis."""
+    values = [lifted(state.read(p)) for p in parameters]
+    return apply(concatenate, *[apply(reshape, x, shape=(1, *x.shape)) for x in values], axis=0)
 
 
 def _split(generator: Any, size: int) -> Tensor:

@@ -147,6 +147,9 @@ class CellList(_Indexed):
     2
     """
 
+    #: ``vmap`` makes an ensemble of them
+    is_list_of_cells = True
+
     def __init__(self, *args: Any, auto_prefix: bool = True) -> None:
         super().__init__(auto_prefix)
         cells = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple, CellList)) else args
