@@ -38,10 +38,19 @@ class Step:
     subset: Callable[[Sequence[int]], Any] | None = None
 
 
+def _no_rows(name: str) -> Iterator[Row]:
+    raise TypeError(
+        f"'{name}' is derived from Dataset and has no rows that could be read in passes; give an object with "
+        f"__getitem__ and __len__ to GeneratorDataset: GeneratorDataset({name}(...), column_names)."
+    )
+
+
 class Readable:
     """What can be read pass by pass."""
 
-    def __init__(self, step: Step) -> None:
+    def __init__(self, step: Step | None = None) -> None:
+        if step is None:  # programs derive classes of their own, which have a __getitem__
+            step = Step(type(self).__name__, (), lambda draw: _no_rows(type(self).__name__), lambda: None)
         twice = [name for name in step.columns if step.columns.count(name) > 1]
         if twice:
             raise ValueError(

@@ -5,6 +5,7 @@ MindSpore's transformations of images and text are not here; any function from a
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,6 +15,8 @@ from mindgrad.core.dtype import as_dtype
 from mindgrad.dataset.rows import array_of
 
 __all__ = ["Compose", "Concatenate", "Duplicate", "OneHot", "TypeCast"]
+
+transforms = sys.modules[__name__]  # where MindSpore has them: dataset.transforms.transforms
 
 
 class TypeCast:
