@@ -40,6 +40,9 @@ burgers, argon, newton-cg   The problems of examples/ from start to end on the s
         float64, and how much the total energy changed; Newton's method with conjugate gradients until the
         gradient's norm is below 1e-9, float64, and the certificate of the loss.
 
+laplacian   The Laplacian in the inputs of a perceptron 64 -> 256x3 -> 1 with tanh at 128 points, float32;
+            ``laplacian-gradient`` is the gradient in all weights of its mean square (a residual's loss).
+
 trace   1,000 operators on an (8, 8) matrix, one after the other: a block of ten, ten times, ten times.
 
 cache-hit  The sum of an array of four numbers and 50 Parameters of four numbers.
@@ -63,6 +66,7 @@ SGD_RATE = 1e-3
 ADAM_RATE, ADAM_DECAYS, ADAM_EPSILON = 1e-4, (0.9, 0.999), 1e-8
 T3_WIDTHS = (2, 20, 20, 20, 20, 20, 20, 20, 20, 1)
 T3_POINTS = 10_000
+LAPLACIAN_WIDTHS, LAPLACIAN_POINTS = (64, 256, 256, 256, 1), 128
 NESTED_WIDTHS = (1, 32, 32, 1)
 LOOP_STATES = 32
 LOOP_TIME = 4.0
@@ -165,6 +169,14 @@ def t3() -> Burgers:
     x = generator.uniform(-1.0, 1.0, (T3_POINTS, 1)).astype(np.float32)
     t = generator.uniform(0.0, 1.0, (T3_POINTS, 1)).astype(np.float32)
     return Burgers(x, t, perceptron(T3_WIDTHS, generator))
+
+
+def laplacian() -> tuple[np.ndarray, Layers]:
+    """The points, (128, 64), and the layers of the network."""
+    generator = np.random.default_rng(64)
+    layers = perceptron(LAPLACIAN_WIDTHS, generator)
+    points = generator.normal(size=(LAPLACIAN_POINTS, LAPLACIAN_WIDTHS[0]))
+    return points.astype(np.float32), layers
 
 
 def nested() -> tuple[np.ndarray, Layers]:

@@ -185,6 +185,33 @@ TASKS = (
         orders=(1, 2, 3, 4, 5, 6),
     ),
     Task(
+        "laplacian",
+        "the Laplacian of a 64 -> 256x3 -> 1 tanh network at 128 points",
+        "jax:trace of hessian",
+        (
+            "mindgrad:graph",
+            "jax:trace of hessian",
+            "jax:loop of jvp of grad",
+            "jax:jvp of jvp",
+            "jax:forward by hand",
+        ),
+        (
+            Goal(
+                "mindgrad:graph",
+                1 / 1.9,
+                ("jax:trace of hessian", "jax:loop of jvp of grad", "jax:jvp of jvp"),
+            ),
+            # a fiftieth of what the trace of the Hessian needs
+            Goal("mindgrad:graph", 0.68 * MEGABYTE, of="temporary"),
+        ),
+    ),
+    Task(
+        "laplacian-gradient",
+        "the gradient in all weights of the mean square of that Laplacian",
+        "jax:trace of hessian",
+        ("mindgrad:graph", "jax:trace of hessian", "jax:loop of jvp of grad", "jax:forward by hand"),
+    ),
+    Task(
         "loop",
         "a while loop with a tensor as trip count, 32 float32 numbers: value and gradient",
         "jax:loop",

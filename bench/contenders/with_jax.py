@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import jax_control
+import jax_operators
 import problems
 from jax_control import PyTree, arrays, wait
 from job import Job, Unavailable
@@ -259,6 +260,7 @@ TASKS: dict[str, Callable[..., Job]] = {
     "t3-build": t3_build,
     "nested": nested,
     **jax_control.TASKS,
+    **jax_operators.TASKS,
 }
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
+import problems
 from job import Job
 
 import mindgrad
@@ -18,7 +19,7 @@ mindgrad.install()
 
 import mindspore_control  # noqa: E402  (their `import mindspore` must mean mindgrad)
 import mindspore_programs  # noqa: E402
-from mindspore_results import wait_for_all  # noqa: E402
+from mindspore_results import arrays, wait_for_all  # noqa: E402
 
 COMPILATIONS = 3
 
@@ -119,7 +120,26 @@ def trace_of_a_thousand(variant: str) -> Job:
     return Job(build, wait_for_all, None, timed_by_itself=True, facts=facts)
 
 
+def laplacian(task: str, variant: str) -> Job:
+    """What MindSpore has no name for, on the network that it would be given."""
+    mindgrad.set_context(mode=mindgrad.GRAPH_MODE)
+    points, layers = problems.laplacian()
+    network = mindspore_programs.perceptron(layers)
+    operator, x = mindgrad.laplacian(network), mindgrad.Tensor(points)
+    function = operator
+    if task == "laplacian-gradient":
+        weights = network.trainable_params()
+        function = mindgrad.grad(lambda x: mindgrad.ops.square(operator(x)).mean(), None, weights)
+    return Job(
+        lambda: function(x),
+        wait_for_all,
+        arrays,
+        facts=lambda: {"equations": profiled(function, x).equations, "temporary": temporary(function, x)},
+    )
+
+
 TASKS = {
+    **{task: partial(laplacian, task) for task in ("laplacian", "laplacian-gradient")},
     "t3-build": t3_build,
     "nested": nested,
     **{task: partial(loop, task) for task in mindspore_control.FLOWS},

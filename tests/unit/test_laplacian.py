@@ -335,8 +335,10 @@ def test_a_product_of_repeated_rows_is_a_repeated_product():
         left = dot(y, w, contract=((2,), (0,)), batch=((), ()))
         right = dot(w, y, contract=((0,), (2,)), batch=((), ()))
         batched = dot(y, y, contract=((2,), (2,)), batch=((0,), (0,)))
-        assert left.shape == (3, 2, 5) and left.made_by.primitive is broadcast_in_dim
-        assert right.shape == (5, 3, 2) and right.made_by.primitive is broadcast_in_dim
+        assert left.shape == (3, 2, 5)
+        assert left.made_by.primitive is broadcast_in_dim
+        assert right.shape == (5, 3, 2)
+        assert right.made_by.primitive is broadcast_in_dim
         assert batched.shape == (3, 2, 2)
         program = builder.close([left, right, batched])
     xs, ws = RANDOM.normal(size=(3, 4)), RANDOM.normal(size=(4, 5))

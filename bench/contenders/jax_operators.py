@@ -1,0 +1,97 @@
+"""Differential operators with jax: its own transforms, and the forward Laplacian written by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import problems
+from jax_control import PyTree, arrays, wait
+from job import Job
+
+Laplacian = Callable[[PyTree, jax.Array], jax.Array]
+
+
+def value(layers: PyTree, x: jax.Array) -> jax.Array:
+    """The network at one point."""
+    for weight, bias in layers[:-1]:
+        x = jnp.tanh(x @ weight + bias)
+    weight, bias = layers[-1]
+    return (x @ weight + bias)[0]
+
+
+def trace_of_hessian(layers: PyTree, x: jax.Array) -> jax.Array:
+    """Forward over reverse for all unit vectors at once, as ``jax.hessian`` does it."""
+    return jax.vmap(lambda x: jnp.trace(jax.hessian(partial(value, layers))(x)))(x)
+
+
+def loop_of_jvp_of_grad(layers: PyTree, x: jax.Array) -> jax.Array:
+    """One Hessian-vector product per unit vector, in a loop: little memory."""
+
+    def at(x: jax.Array) -> jax.Array:
+        slope = jax.grad(partial(value, layers))
+
+        def add(total: jax.Array, unit: jax.Array) -> tuple[jax.Array, None]:
+            return total + jnp.vdot(unit, jax.jvp(slope, (x,), (unit,))[1]), None
+
+        return jax.lax.scan(add, jnp.zeros((), x.dtype), jnp.eye(x.size, dtype=x.dtype))[0]
+
+    return jax.vmap(at)(x)
+
+
+def jvp_of_jvp(layers: PyTree, x: jax.Array) -> jax.Array:
+    """Forward over forward, for all unit vectors at once."""
+
+    def at(x: jax.Array) -> jax.Array:
+        def along(unit: jax.Array) -> jax.Array:
+            slope = lambda x: jax.jvp(partial(value, layers), (x,), (unit,))[1]
+            return jax.jvp(slope, (x,), (unit,))[1]
+
+        return jnp.sum(jax.vmap(along)(jnp.eye(x.size, dtype=x.dtype)))
+
+    return jax.vmap(at)(x)
+
+
+def forward_by_hand(layers: PyTree, x: jax.Array) -> jax.Array:
+    """Value, Jacobian and Laplacian through the layers, for this network alone."""
+    (count, size), second = x.shape, jnp.zeros_like(x)
+    stack = jnp.broadcast_to(jnp.eye(size, dtype=x.dtype)[:, None, :], (size, count, size))
+    for weight, bias in layers[:-1]:
+        x = jnp.tanh(x @ weight + bias)
+        stack, second = stack @ weight, second @ weight
+        slope = 1 - x * x
+        second = slope * second - 2 * x * slope * jnp.sum(stack * stack, 0)
+        stack = slope * stack
+    return (second @ layers[-1][0])[:, 0]
+
+
+FORMS: dict[str, Laplacian] = {
+    "trace of hessian": trace_of_hessian,
+    "loop of jvp of grad": loop_of_jvp_of_grad,
+    "jvp of jvp": jvp_of_jvp,
+    "forward by hand": forward_by_hand,
+}
+
+
+def laplacian(task: str, variant: str) -> Job:
+    points, layers = problems.laplacian()
+    x = jnp.asarray(points)
+    layers = [(jnp.asarray(weight), jnp.asarray(bias)) for weight, bias in layers]
+    form = FORMS[variant]
+    if task == "laplacian-gradient":
+        function = jax.jit(jax.grad(lambda layers, x: jnp.mean(jnp.square(form(layers, x)))))
+    else:
+        function = jax.jit(form)
+
+    def facts() -> dict[str, float]:
+        analysis = function.lower(layers, x).compile().memory_analysis()
+        return {"temporary": float(analysis.temp_size_in_bytes)}
+
+    return Job(lambda: function(layers, x), wait, arrays, facts=facts)
+
+
+TASKS: dict[str, Callable[..., Job]] = {
+    task: partial(laplacian, task) for task in ("laplacian", "laplacian-gradient")
+}
