@@ -175,3 +175,26 @@ def test_what_lives_outside_is_not_changed(under, mode):
     assert kept.last is None
     assert LISTED == []
     close(OUTSIDE, [1.0, 2.0])
+
+
+# --- programs -----------------------------------------------------------------------------------------------
+
+
+def test_made_anew_it_finds_its_program():
+    ms.set_context(mode=ms.GRAPH_MODE)
+    x = t(*X)
+    calls = [
+        lambda: ms.vmap(lambda a: (a * a).sum())(x),
+        lambda: ms.vmap(lambda d: d["a"] * 2, [{"a": 1}], [0])({"a": x}),
+        lambda: ms.hvp(lambda a: (a * a).sum())(x, x),
+        lambda: ms.jacrev(lambda a: (a * a).sum())(x),
+        lambda: ops.derivative(lambda a: a * a, x, 2)[1],
+    ]
+    first = [call().asnumpy() for call in calls]
+    before = ms.cache_info().misses
+    for call, wanted in zip(calls, first, strict=True):
+        close(call(), wanted)
+    assert ms.cache_info().misses == before
+    # and not that of another one
+    close(ms.vmap(lambda a: (a * a).sum(), 1)(x), (X * X).sum(0))
+    close(ms.vmap(lambda d: d["a"] * 2, [{"a": 0}], [0])({"a": x}), 2 * X)

@@ -12,7 +12,7 @@ from typing import Any
 from mindgrad._base.tree import attributes_of, is_record
 from mindgrad.core.tensor import Tensor
 
-__all__ = ["check_axes", "frozen", "leaf_axes", "mapped", "position", "size_of"]
+__all__ = ["check_axes", "frozen", "leaf_axes", "mapped", "position", "size_of", "thawed"]
 
 
 def frozen(axes: Any) -> Hashable:
@@ -22,6 +22,15 @@ def frozen(axes: Any) -> Hashable:
     if isinstance(axes, (tuple, list)):
         return tuple(map(frozen, axes))
     return axes
+
+
+def thawed(axes: Any) -> Any:
+    """What was :func:`frozen`, with dicts again."""
+    if not isinstance(axes, tuple):
+        return axes
+    if axes and axes[0] is dict:
+        return {name: thawed(each) for name, each in axes[1:]}
+    return tuple(map(thawed, axes))
 
 
 def check_axes(name: str, axes: Any) -> None:

@@ -93,12 +93,11 @@ def _jacobian(
 def _made(
     owner: str, rule: Callable[..., list[Any]], fn: Callable[..., Any], grad_position: Any, has_aux: bool
 ) -> Callable[..., Any]:
-    known = arity(fn)
     several = isinstance(grad_position, tuple)
     positions = grad_position if several else (grad_position,)
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        call = Call(owner, fn, known, args, kwargs, positions)
+        call = Call(owner, fn, arity(fn), args, kwargs, positions)
         run = Run(owner, fn, call.args, call.kwargs, call.positions, (), has_aux)
         check_real(owner, (*run.inputs.tensors, *run.outputs))
         outputs, found = transformed(run.recorded, rule, (), run.outputs)

@@ -24,7 +24,7 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.core.types import tensor_type
 from mindgrad.frontend import assigned, entry, state
 from mindgrad.functional.arguments import bind_keywords, check_callable, check_count, check_inputs
-from mindgrad.functional.axes import check_axes, frozen, leaf_axes, mapped, position, size_of
+from mindgrad.functional.axes import check_axes, frozen, leaf_axes, mapped, position, size_of, thawed
 from mindgrad.functional.callables import arity, describe, differentiates, in_either_mode, remembered
 from mindgrad.functional.donation import window
 from mindgrad.functional.record import inline_here
@@ -95,7 +95,8 @@ def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callabl
             "For 'vmap', at least one element of 'in_axes' must not be None: without a mapped argument there "
             "are no elements to map over."
         )
-    return remembered(fn, ("vmap", frozen(in_axes), frozen(out_axes)), lambda: _made(fn, in_axes, out_axes))
+    axes = frozen(in_axes), frozen(out_axes)
+    return remembered(fn, ("vmap", *axes), lambda: _made(fn, *axes))
 
 
 def _is_ensemble(fn: Any) -> bool:
@@ -107,10 +108,10 @@ def _made(fn: Any, in_axes: Any, out_axes: Any) -> Callable[..., Any]:
     if ensemble and not len(fn):
         raise RuntimeError("For 'vmap', the CellList holds no Cells.")
     one = fn[0] if ensemble else fn
-    known = arity(one)
 
     def run(*args: Any, **kwargs: Any) -> Any:
         listed: Sequence[Any] = args
+        known = arity(one)
         if kwargs:
             listed, kwargs = bind_keywords(known, args, kwargs)
         if not kwargs or len(listed) > known.most:
@@ -118,10 +119,10 @@ def _made(fn: Any, in_axes: Any, out_axes: Any) -> Callable[..., Any]:
         check_inputs("vmap", listed)
         leaves, structure = flatten(tuple(listed))
         members = _members(fn) if ensemble else []
-        axes = _axes_of_arguments(in_axes, listed, known.names)
+        axes = _axes_of_arguments(thawed(in_axes), listed, known.names)
         size, places = size_of(leaves, axes, len(fn) if ensemble else None)
         element = fn[0] if ensemble else fn
-        return _mapped(element, leaves, structure, kwargs, places, size, out_axes, members)
+        return _mapped(element, leaves, structure, kwargs, places, size, thawed(out_axes), members)
 
     run.__name__ = run.__qualname__ = f"vmap_of_{getattr(fn, '__name__', type(fn).__name__)}"
     return differentiates(in_either_mode(one, run), one)
