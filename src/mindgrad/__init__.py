@@ -62,6 +62,7 @@ from mindgrad.functional.laplacian import (
     laplacian,
     second_order,
 )
+from mindgrad.functional.ode import OdeInfo, odeint
 from mindgrad.functional.taylor import derivative, jet, taylor
 from mindgrad.functional.vjp import vjp
 from mindgrad.functional.vmap import vmap
@@ -77,7 +78,7 @@ __all__ = [
     "ms_function", "mutable", "nn", "numpy", "ops", "set_context", "set_seed", "value_and_grad", "vjp",
     "biharmonic", "directional_derivative", "divergence", "laplacian", "second_order",
     "derivative", "ggnvp", "hessian", "hvp", "jet", "taylor", "vhp", "vmap",
-    "SolverInfo", "argmin", "custom_linear_solve", "custom_root", "fixed_point",
+    "OdeInfo", "SolverInfo", "argmin", "custom_linear_solve", "custom_root", "fixed_point", "odeint",
     "ParallelMode", "amp", "communication", "dataset", "get_auto_parallel_context",
     "reset_auto_parallel_context", "set_auto_parallel_context", "train",
     "dtype_to_nptype", "dtype_to_pytype", "float_", "int_", "pytype_to_dtype",

@@ -16,11 +16,11 @@ from mindgrad.primitives.complexes import conj
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.structural import convert, stop_gradient
 
-__all__ = ["CustomDerivative"]
+__all__ = ["CustomDerivative", "kept"]
 
-#: pullbacks by what they compute, so that equal ones are one graph whoever made them
-_PULLBACKS: dict[Any, Graph] = {}
-_PULLBACKS_KEPT = 256
+#: graphs by what they compute, so that equal ones are one graph whoever made them
+_GRAPHS: dict[Any, Graph] = {}
+_GRAPHS_KEPT = 256
 
 
 class CustomDerivative:
@@ -77,13 +77,7 @@ class CustomDerivative:
             gradients = self._gradients(inputs, entry.run(self.bprop, *inputs, out, dout))
             atoms = [scope.atom(_conjugate(g)) for g in gradients]
             graph = scope.builder.close(atoms)
-        key = _fingerprint(graph)
-        kept = _PULLBACKS.get(key)
-        if kept is None:
-            if len(_PULLBACKS) >= _PULLBACKS_KEPT:
-                _PULLBACKS.clear()
-            kept = _PULLBACKS.setdefault(key, graph)
-        return kept, [state.read(tensor) for _, tensor in scope.captures]
+        return kept(graph), [state.read(tensor) for _, tensor in scope.captures]
 
     def _gradients(self, inputs: Sequence[Any], returned: Any) -> list[Tensor]:
         """One gradient per tensor among ``inputs``, checked against it."""
@@ -126,6 +120,17 @@ class CustomDerivative:
                 f"{index}th argument, which is:{list(x.shape)}, but got: {list(gradient.shape)}."
             )
         return gradient if gradient.dtype is x.dtype else apply(convert, gradient, dtype=x.dtype)
+
+
+def kept(graph: Graph) -> Graph:
+    """The first graph of those that compute the same, so that what was derived from it is found again."""
+    key = _fingerprint(graph)
+    found = _GRAPHS.get(key)
+    if found is None:
+        if len(_GRAPHS) >= _GRAPHS_KEPT:
+            _GRAPHS.clear()
+        found = _GRAPHS.setdefault(key, graph)
+    return found
 
 
 def _fingerprint(graph: Graph) -> Any:
