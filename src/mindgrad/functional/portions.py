@@ -26,10 +26,10 @@ from mindgrad.transforms.collapse import Collapse, Stack
 
 __all__ = ["Directions", "spread", "summed"]
 
-#: bytes of the stack of one value: of a portion, and above which there are portions
-_PORTION = {"CPU": 2**19}
+#: bytes of the stack of one value: in a portion (half of a level-2 cache), and how many times as many it takes
+_PORTION = {"CPU": 2**17}
 _PORTION_ELSEWHERE = 2**28
-_WORTH = 4
+_WORTH = 16
 
 
 class Directions(NamedTuple):
