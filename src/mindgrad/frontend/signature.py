@@ -62,6 +62,24 @@ class FunctionKey:
         return shown(self.function)
 
 
+class ParameterKey:
+    """A Parameter as part of a signature: a program knows it, so that it can assign to it."""
+
+    __slots__ = ("parameter",)
+
+    def __init__(self, parameter: Any) -> None:
+        self.parameter = parameter
+
+    def __hash__(self) -> int:
+        return id(self.parameter)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ParameterKey) and self.parameter is other.parameter
+
+    def __repr__(self) -> str:
+        return f"the Parameter '{self.parameter.name}'"
+
+
 def _plain_function(function: Any) -> Any:
     while True:
         if isinstance(function, functools.partial):
@@ -73,13 +91,13 @@ def _plain_function(function: Any) -> Any:
 
 
 def leaf_signature(leaf: Any) -> Any:
-    """What of an argument selects the program: a tensor's type, a constant's value.
+    """What of an argument selects the program: a tensor's type, a constant's value, which Parameter it is.
 
     Raises:
         TypeError: the argument is a NumPy array, or nothing that can be compared (a set, a bytearray).
     """
     if isinstance(leaf, Tensor):
-        return leaf.type
+        return (type(leaf), ParameterKey(leaf)) if leaf.is_parameter else leaf.type
     if isinstance(leaf, np.ndarray):
         raise TypeError(
             "For a compiled function, the input can not be numpy.ndarray; make it a Tensor: Tensor(array)."

@@ -204,7 +204,7 @@ def _signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list
 
 
 def _is_data(leaf: Any) -> bool:
-    return isinstance(leaf, Tensor) or type(leaf) in DATA
+    return (isinstance(leaf, Tensor) and not leaf.is_parameter) or type(leaf) in DATA
 
 
 def _as_tensor(number: Any) -> Tensor:

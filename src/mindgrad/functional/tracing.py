@@ -63,8 +63,8 @@ class Trace:
 
 def _symbol(scope: GraphScope, leaf: Any) -> Any:
     """What stands for an argument in the program."""
-    if isinstance(leaf, Tensor):
-        return scope.symbol(leaf.type)
+    if isinstance(leaf, Tensor):  # a Parameter is itself: it is read, or assigned to, where it is met
+        return leaf if leaf.is_parameter else scope.symbol(leaf.type)
     return make_number(scope.symbol(DATA[type(leaf)])) if type(leaf) in DATA else leaf
 
 
