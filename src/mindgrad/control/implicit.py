@@ -18,6 +18,8 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
+import numpy as np
+
 from mindgrad.control.batches import Flags, batched_graph, fronted
 from mindgrad.control.bodies import forward_body
 from mindgrad.core.build import Builder, building, current
@@ -99,6 +101,7 @@ def linear_system(
     product: Graph, consts: int, solver: Solver, transposed_solver: Solver, symmetric: bool = False
 ) -> System:
     """The system of a graph ``(*consts, *xs) ↦ A x`` that is linear in ``xs``."""
+    _refuse_affine(product, consts)
     pulled = product if symmetric else _pulled(product, consts, with_xs=False)
     return System(product, pulled, consts, solver, transposed_solver)
 
@@ -114,6 +117,26 @@ def jacobian_system(function: Graph, consts: int, solver: Solver, transposed_sol
         given = [builder.input(v.type) for v in pushed.inputs]
         product = builder.close(builder.inline(Graph(pushed.inputs, pushed.equations, outputs), given))
     return System(product, _pulled(function, consts, with_xs=True), count, solver, transposed_solver)
+
+
+#: rows that are linear in these operands together, not in each
+_JOINTLY_LINEAR = {"add": 0, "sub": 0, "concatenate": 0, "select": 1}
+
+
+def _refuse_affine(product: Graph, consts: int) -> None:
+    """Raise where a value that does not depend on the vector is added to one that does."""
+    dependent: set[Any] = set(product.inputs[consts:])
+    for equation in product.equations:
+        if dependent.isdisjoint(equation.inputs):
+            continue
+        dependent.update(equation.outputs)
+        first = _JOINTLY_LINEAR.get(equation.primitive.name)
+        others = [] if first is None else [x for x in equation.inputs[first:] if x not in dependent]
+        if any(type(x) is Variable or np.any(x.value) for x in others):
+            raise ValueError(
+                "For 'custom_linear_solve', the 'matvec' is not linear: it adds a value that does not depend "
+                "on the vector. Leave it out of 'matvec' and subtract it from 'b'."
+            )
 
 
 def _pulled(function: Graph, consts: int, with_xs: bool) -> Graph:

@@ -10,7 +10,7 @@ and A. Walther, *Evaluating Derivatives*, 2nd edition, chapter 15).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.implicit import jacobian_system, linear_solve, linear_system, root
@@ -25,34 +25,14 @@ from mindgrad.functional.iterate import (
     Value,
     as_tensors,
     check_real_tensors,
-    chosen,
     held,
-    repeat,
 )
-from mindgrad.functional.record import inline_here
+from mindgrad.functional.searches import SolverInfo, iterated, minimised, newton
 from mindgrad.functional.systems import NAMES, LinearSolver, dot, tolerance
 from mindgrad.primitives.kinds import ones
 from mindgrad.transforms.reverse import pull_back
 
 __all__ = ["SolverInfo", "argmin", "custom_linear_solve", "custom_root", "fixed_point"]
-
-_HALVINGS = 2.0**-20  # the shortest step of a line search
-_DECREASE = 1e-4  # the share of the predicted decrease that a step must give: Armijo's condition
-
-
-class SolverInfo(NamedTuple):
-    """What a built-in solver says of its result: tensors, which have no derivative.
-
-    Attributes:
-        iterations: the number of steps that were made.
-        error: the largest change of an element that the last step made or asked for; of a linear system
-            the length of the residual relative to that of the right-hand side.
-        converged: whether ``error`` is as small as was asked for.
-    """
-
-    iterations: Tensor
-    error: Tensor
-    converged: Tensor
 
 
 def custom_root(
@@ -118,7 +98,7 @@ def custom_root(
     function, start, structure = _equation(owner, f, initial_guess, args)
     solver = _solver(owner, tangent_solve, structure)
     if solve is None:
-        xs, aux = _newton(function, start, solver, tol, maxiter)
+        xs, aux = newton(function, start, solver, tol, maxiter)
     else:
         xs, aux = _found(owner, solve, _plain(f, args), function, start, structure, has_aux)
     x = _passed(function, xs, solver, structure)
@@ -178,7 +158,7 @@ def fixed_point(
     function, start, structure = _equation(owner, residual, initial_guess, ())
     solver = _solver(owner, tangent_solve, structure)
     if solve is None:
-        xs, aux = _iterated(function, start, tol, maxiter)
+        xs, aux = iterated(function, start, tol, maxiter)
     else:
         xs, aux = _found(owner, solve, once, None, start, structure, has_aux)
     x = _passed(function, xs, solver, structure)
@@ -240,7 +220,7 @@ def argmin(
     function = objective.with_graph(_gradient(objective.graph, len(objective.outside)))
     solver = _solver(owner, tangent_solve, structure)
     if solve is None:
-        xs, aux = _minimised(objective, function, start, solver, tol, maxiter)
+        xs, aux = minimised(objective, function, start, solver, tol, maxiter)
     else:
         xs, aux = _found(owner, solve, once, objective, start, structure, has_aux)
     x = _passed(function, xs, solver, structure)
@@ -405,124 +385,3 @@ def _gradient(graph: Graph, consts: int) -> Graph:
         inputs = [builder.input(v.type) for v in graph.inputs]
         outputs = builder.inline(graph, inputs)
         return builder.close(pull_back(builder, inputs[consts:], outputs, [ones(outputs[0].type)]))
-
-
-def _largest(xs: Sequence[Value]) -> Value:
-    parts = [x.abs().max() for x in xs if x.size]
-    found = parts[0]
-    for each in parts[1:]:
-        found = chosen(each > found, each, found)
-    return found
-
-
-def _is_small(change: Value, xs: Sequence[Value], tol: float) -> Value:
-    return change < tol * (1 + _largest(xs))  # not for infinite ones
-
-
-# -- built-in solvers ------------------------------------------------------------------------------
-
-
-def _newton(
-    function: Function, start: Sequence[Value], solver: LinearSolver, tol: float | None, maxiter: int
-) -> tuple[list[Value], SolverInfo]:
-    outside = [held(x) for x in function.outside]
-    solution = jacobian_system(function.graph, len(outside), solver, solver).solution
-
-    def towards(xs: list[Value], rest: list[Value]) -> list[Value]:
-        return inline_here(solution, [*outside, *xs, *rest])
-
-    def residual(xs: Sequence[Value]) -> tuple[list[Value], Value]:
-        rest = function(outside, xs)
-        return rest, dot(rest, rest)
-
-    def descent(xs: list[Value]) -> Any:
-        rest, square = residual(xs)
-        step = towards(xs, rest)
-        return step, lambda x: residual(x)[1], lambda t: square
-
-    return _descended(descent, start, tol, maxiter)
-
-
-def _minimised(
-    objective: Function,
-    function: Function,
-    start: Sequence[Value],
-    solver: LinearSolver,
-    tol: float | None,
-    maxiter: int,
-) -> tuple[list[Value], SolverInfo]:
-    outside = [held(x) for x in function.outside]
-    solution = jacobian_system(function.graph, len(outside), solver, solver).solution
-
-    def value(xs: Sequence[Value]) -> Value:
-        return objective(outside, xs)[0].reshape(())
-
-    def descent(xs: list[Value]) -> Any:
-        slopes = function(outside, xs)
-        step = inline_here(solution, [*outside, *xs, *slopes])
-        is_down = dot(slopes, step) > 0
-        step = [chosen(is_down, a, b) for a, b in zip(step, slopes, strict=True)]
-        now, slope = value(xs), dot(slopes, step)
-        return step, value, lambda t: now - _DECREASE * t * slope
-
-    return _descended(descent, start, tol, maxiter)
-
-
-def _descended(
-    descent: Callable[..., Any], start: Sequence[Value], tol: float | None, maxiter: int
-) -> tuple[list[Value], SolverInfo]:
-    """Steps from ``start`` until they are small.
-
-    ``descent(xs)`` gives a step, to be subtracted; a function of ``xs`` that must not grow along it; and the
-    most that it may be after the share ``t`` of the step.
-    """
-    xs = [held(x) for x in start]
-    tol = tolerance(xs[0]) if tol is None else tol
-    one = Tensor(1.0, xs[0].dtype)
-
-    def goes_on(trips: Value, change: Value, going: Value, *xs: Value) -> Value:
-        return going & (trips < maxiter)
-
-    def trip(trips: Value, _: Value, __: Value, *xs: Value) -> tuple:
-        step, value, most = descent(list(xs))
-        change = _largest(step)
-        is_done = _is_small(change, xs, tol)
-
-        def moved(t: Value) -> list[Value]:
-            return [x - t * s for x, s in zip(xs, step, strict=True)]
-
-        def is_too_long(t: Value, after: Value) -> Value:
-            return ~(after <= most(t)) & ~is_done & (t > _HALVINGS)
-
-        def halved(t: Value, _: Value) -> tuple[Value, Value]:
-            return t / 2, value(moved(t / 2))
-
-        t, _after = repeat(is_too_long, halved, one, value(moved(one)))
-        is_moved = is_done | (t > _HALVINGS)
-        after = [chosen(is_moved, a, x) for a, x in zip(moved(t), xs, strict=True)]
-        return (trips + 1, change, ~is_done & is_moved, *after)
-
-    found = repeat(goes_on, trip, Tensor(0), one, Tensor(True), *xs)
-    xs = list(found[3:])
-    return xs, SolverInfo(found[0], found[1], _is_small(found[1], xs, tol))
-
-
-def _iterated(
-    function: Function, start: Sequence[Value], tol: float | None, maxiter: int
-) -> tuple[list[Value], SolverInfo]:
-    """``x + (f(x) - x)`` until it does not change any more."""
-    xs = [held(x) for x in start]
-    outside = [held(x) for x in function.outside]
-    tol = tolerance(xs[0]) if tol is None else tol
-
-    def goes_on(trips: Value, change: Value, *xs: Value) -> Value:
-        # a change of NaN ends the iteration
-        return (change > tol * (1 + _largest(xs))) & (trips < maxiter)
-
-    def trip(trips: Value, _: Value, *xs: Value) -> tuple:
-        rest = function(outside, xs)
-        return (trips + 1, _largest(rest), *[x + r for x, r in zip(xs, rest, strict=True)])
-
-    change = _largest(function(outside, xs))
-    found = repeat(goes_on, trip, Tensor(0), change, *xs)
-    return list(found[2:]), SolverInfo(found[0], found[1], _is_small(found[1], found[2:], tol))

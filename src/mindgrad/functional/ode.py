@@ -380,7 +380,7 @@ def _adjoint(
 
     def slope(parts: Values, at: Value) -> Values:
         y, a = parts[:count], parts[count : 2 * count]
-        found = inline_here(pulled, [*outside, *y, at, *a])
+        found: Values = inline_here(pulled, [*outside, *y, at, *a])
         return [*found[:count], *[-ct for ct in (*found[count + weights :], *found[count : count + weights])]]
 
     def at(k: int) -> Values:

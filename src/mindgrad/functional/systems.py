@@ -173,7 +173,8 @@ def _dense(product: Graph, given: Values, bs: Values) -> Values:
         start += b.size
     count = len(bs)
     columns = batched_graph(product, (*[False] * len(given), *[True] * count), (True,) * count, size)
-    parts = [y.reshape((size, -1)) for y in inline_here(columns, [*given, *basis])]
+    found: Values = inline_here(columns, [*given, *basis])
+    parts = [y.reshape((size, -1)) for y in found]
     transposed = parts[0] if count == 1 else apply(concatenate, *parts, axis=1)
     right = [b.reshape((-1, 1)) for b in bs]
     vector = right[0] if count == 1 else apply(concatenate, *right, axis=0)
@@ -192,9 +193,9 @@ def _cg(matvec: Product, bs: Values, tol: float, maxiter: int) -> Values:
         x, r, p = vectors[:count], vectors[count : 2 * count], vectors[2 * count :]
         q = matvec(list(p))
         alpha = rho / dot(p, q)
-        x, r = _plus(x, alpha, p), _plus(r, -alpha, q)
-        after = dot(r, r)
-        return (trips + 1, after, *x, *r, *_plus(r, after / rho, p))
+        y, rest = _plus(x, alpha, p), _plus(r, -alpha, q)
+        after = dot(rest, rest)
+        return (trips + 1, after, *y, *rest, *_plus(rest, after / rho, p))
 
     return list(repeat(goes_on, step, Tensor(0), dot(bs, bs), *zero, *bs, *bs)[2 : 2 + count])
 
@@ -217,11 +218,11 @@ def _bicgstab(matvec: Product, bs: Values, tol: float, maxiter: int) -> Values:
         square = dot(t, t)
         # a residual of zero after the first half step: the second adds nothing
         omega = dot(t, s) / (square + (square == 0).astype(square.dtype))
-        x = _plus(_plus(x, alpha, p), omega, s)
-        r = _plus(s, -omega, t)
-        after = dot(bs, r)
+        y = _plus(_plus(x, alpha, p), omega, s)
+        rest = _plus(s, -omega, t)
+        after = dot(bs, rest)
         # at the solution rho and omega are zero, and p is not used any more
         share = after / rho * (alpha / (omega + (omega == 0).astype(omega.dtype)))
-        return (trips + 1, after, *x, *r, *_plus(r, share, _plus(p, -omega, v)))
+        return (trips + 1, after, *y, *rest, *_plus(rest, share, _plus(p, -omega, v)))
 
     return list(repeat(goes_on, step, Tensor(0), dot(bs, bs), *zero, *bs, *bs)[2 : 2 + count])

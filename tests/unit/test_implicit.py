@@ -1,0 +1,310 @@
+"""Roots, fixed points, minima and linear systems: their derivatives against closed forms, jax and NumPy."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import mindgrad as ms
+from mindgrad import Parameter, Tensor, nn, ops
+from mindgrad.tools import profile
+
+MODES = [ms.PYNATIVE_MODE, ms.GRAPH_MODE]
+
+
+@pytest.fixture(autouse=True)
+def eager():
+    before = ms.get_context("mode")
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    yield
+    ms.set_context(mode=before)
+
+
+def double(x):
+    return Tensor(np.asarray(x, np.float64))
+
+
+def cube_root(a):
+    return ms.custom_root(lambda x, a: x * x * x - a, double(1.0), args=(a,))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_root_has_all_derivatives_in_both_modes_of_differentiation(mode):
+    ms.set_context(mode=mode)
+
+    def everything(a):
+        first = ms.grad(cube_root)
+        return cube_root(a), first(a), ms.jvp(first, a, double(1.0))[1], ms.grad(ms.grad(first))(a)
+
+    run = ms.jit(everything) if mode == ms.GRAPH_MODE else everything
+    found = [x.item() for x in run(double(8.0))]
+    expected = [2, 1 / 3 * 8 ** (-2 / 3), -2 / 9 * 8 ** (-5 / 3), 10 / 27 * 8 ** (-8 / 3)]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_a_taylor_series_of_a_root():
+    _, third = ms.derivative(cube_root, double(8.0), order=3)
+    np.testing.assert_allclose(third.item(), 10 / 27 * 8 ** (-8 / 3), rtol=1e-12)
+
+
+MATRIX = np.array([[3.0, 0.5, -0.2], [0.1, 2.0, 0.4], [-0.3, 0.2, 2.5]])
+POINT = np.array([1.0, -0.5, 2.0])
+
+
+def system(a, v, exp, tanh):
+    return lambda x: a @ x + tanh(x) * 0.3 + exp(-x * x) - v
+
+
+def root_of(a, v, how=None):
+    return ms.custom_root(system(a, v, ops.exp, ops.tanh), double(np.zeros(3)), tangent_solve=how)
+
+
+def jax_root_of(a, v):
+    def newton(f, x):
+        for _ in range(30):
+            x = x - jnp.linalg.solve(jax.jacobian(f)(x), f(x))
+        return x
+
+    def tangent(g, y):
+        return jnp.linalg.solve(jax.jacobian(g)(y), y)
+
+    return jax.lax.custom_root(system(a, v, jnp.exp, jnp.tanh), jnp.zeros(3), newton, tangent)
+
+
+@pytest.mark.parametrize("how", ["dense", "bicgstab", lambda g, b: ms.custom_linear_solve(g, b, "dense")])
+def test_a_system_of_equations_agrees_with_jax(how):
+    with jax.enable_x64(True):
+        expected = jax.grad(lambda a, v: (jax_root_of(a, v) ** 2).sum(), (0, 1))(MATRIX, POINT)
+        second = jax.hessian(lambda v: (jax_root_of(MATRIX, v) ** 2).sum())(POINT)
+    a, v = double(MATRIX), double(POINT)
+    found = ms.grad(lambda a, v: (root_of(a, v, how) ** 2).sum(), (0, 1))(a, v)
+    for x, y in zip(found, expected, strict=True):
+        np.testing.assert_allclose(x.asnumpy(), y, rtol=1e-8, atol=1e-10)
+    slope = ms.grad(lambda v: (root_of(a, v, how) ** 2).sum())
+    np.testing.assert_allclose(ms.jacrev(slope)(v).asnumpy(), second, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(ms.jacfwd(slope)(v).asnumpy(), second, rtol=1e-7, atol=1e-9)
+
+
+class Residual(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.w = Parameter(double(0.7), name="w")
+        self.b = Parameter(double([0.1, 0.2]), name="b")
+
+    def construct(self, x, a):
+        return ops.tanh(self.w * x) + self.b - a * x
+
+
+class Implicit(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.f = Residual()
+
+    def construct(self, a):
+        return (ms.custom_root(self.f, double([1.0, 1.0]), args=(a,)) ** 2).sum()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_weights_inside_of_the_equation_have_gradients(mode):
+    ms.set_context(mode=mode)
+    net = Implicit()
+    a = double([2.0, 3.0])
+    of_a, (of_w, of_b) = ms.grad(net, 0, net.trainable_params())(a)
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+
+    def moved(parameter, direction):
+        before, values = parameter.asnumpy().copy(), []
+        for sign in (1, -1):
+            parameter.set_data(double(before + sign * 1e-6 * direction))
+            values.append(net(a).item())
+        parameter.set_data(double(before))
+        return (values[0] - values[1]) / 2e-6
+
+    np.testing.assert_allclose(of_w.item(), moved(net.f.w, 1.0), rtol=1e-7)
+    np.testing.assert_allclose(of_b.asnumpy()[1], moved(net.f.b, np.array([0.0, 1.0])), rtol=1e-7)
+    np.testing.assert_allclose(
+        of_a.asnumpy()[0], (net(a + double([1e-6, 0])) - net(a - double([1e-6, 0]))).item() / 2e-6, rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_each_element_of_a_batch_is_an_equation_of_its_own(mode):
+    ms.set_context(mode=mode)
+    a = double([1.0, 8.0, 27.0])
+
+    def everything(a):
+        roots = ms.vmap(cube_root)
+        return roots(a), ms.vmap(ms.grad(cube_root))(a), ms.grad(lambda a: (roots(a) ** 2).sum())(a)
+
+    run = ms.jit(everything) if mode == ms.GRAPH_MODE else everything
+    roots, of_each, of_sum = run(a)
+    x = np.array([1.0, 2.0, 3.0])
+    np.testing.assert_allclose(roots.asnumpy(), x, rtol=1e-12)
+    np.testing.assert_allclose(of_each.asnumpy(), 1 / (3 * x * x), rtol=1e-12)
+    np.testing.assert_allclose(of_sum.asnumpy(), 2 * x / (3 * x * x), rtol=1e-12)
+
+
+def test_a_batch_of_dense_systems():
+    vs = double(np.stack([POINT, POINT * 2, -POINT]))
+    a = double(MATRIX)
+    loss = lambda v: (root_of(a, v, "dense") ** 2).sum()
+    each = np.stack([ms.grad(loss)(v).asnumpy() for v in vs])
+    np.testing.assert_allclose(ms.vmap(ms.grad(loss))(vs).asnumpy(), each, rtol=1e-8)
+    np.testing.assert_allclose(ms.grad(lambda vs: ms.vmap(loss)(vs).sum())(vs).asnumpy(), each, rtol=1e-8)
+
+
+def test_the_solver_is_the_users_and_is_not_differentiated():
+    """The derivative of bisection itself is zero."""
+
+    def bisection(f, x):
+        low, high = x * 0, x * 0 + 4.0
+        while high - low > 1e-13:
+            middle = (low + high) / 2
+            if f(middle) > 0:
+                high = middle
+            else:
+                low = middle
+        return low
+
+    def root(a):
+        return ms.custom_root(lambda x: x * x - a, double(1.0), bisection)
+
+    for run in (ms.grad(root), ms.jit(ms.grad(root))):
+        np.testing.assert_allclose(run(double(2.0)).item(), 0.5 / np.sqrt(2), rtol=1e-11)
+    np.testing.assert_allclose(ms.jit(ms.grad(ms.grad(root)))(double(2.0)).item(), -0.25 / 2**1.5, rtol=1e-10)
+
+
+def test_the_gradient_saves_nothing_of_the_iteration():
+    ms.set_context(mode=ms.GRAPH_MODE)
+
+    def solve(f, x):
+        while ops.abs(f(x)) > 1e-12:
+            x = x - f(x) / 2
+        return x
+
+    def root(a):
+        return ms.custom_root(lambda x: x * x - a, double(1.0), solve)
+
+    counts = profile.measure(ms.value_and_grad(root), double(2.0)).counts
+    assert counts["while"] == 1
+    assert "while_pullback" not in counts
+
+
+def test_fixed_point():
+    def found(a):
+        return ms.fixed_point(lambda x: ops.cos(a * x), double(0.5))
+
+    x, slope = ms.value_and_grad(found)(double(0.9))
+    x = x.item()
+    np.testing.assert_allclose(x, np.cos(0.9 * x), rtol=1e-11)
+    s = np.sin(0.9 * x)
+    np.testing.assert_allclose(slope.item(), -x * s / (1 + 0.9 * s), rtol=1e-10)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_argmin_of_a_ridge_regression(mode):
+    ms.set_context(mode=mode)
+    design, target = MATRIX[:, :2], POINT
+
+    def weights(strength):
+        def loss(parts):
+            w = ops.stack([parts["a"], parts["b"]])
+            return ((double(design) @ w - double(target)) ** 2).sum() + strength * (w * w).sum()
+
+        found = ms.argmin(loss, {"a": double(0.0), "b": double(0.0)})
+        return found["a"] + 2 * found["b"]
+
+    def exact(strength):
+        w = np.linalg.solve(design.T @ design + strength * np.eye(2), design.T @ target)
+        return w[0] + 2 * w[1]
+
+    value, slope = ms.value_and_grad(weights)(double(0.5))
+    np.testing.assert_allclose(value.item(), exact(0.5), rtol=1e-11)
+    np.testing.assert_allclose(slope.item(), (exact(0.5 + 1e-6) - exact(0.5 - 1e-6)) / 2e-6, rtol=1e-7)
+
+
+def test_argmin_goes_down_where_newton_would_go_up():
+    x, info = ms.argmin(lambda x: ops.cos(x).sum(), double([0.3]), has_aux=True)
+    assert info.converged.item()
+    np.testing.assert_allclose(np.cos(x.asnumpy()), -1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("how", ["auto", "dense", "bicgstab", "cg"])
+def test_linear_systems_agree_with_the_inverse(how):
+    def matrix(a):
+        return a.T @ a if how == "cg" else a
+
+    def solved(a, v):
+        m = matrix(a)
+        return (ms.custom_linear_solve(lambda x: m @ x, v, how, symmetric=how == "cg") ** 2).sum()
+
+    def inverted(a, v):
+        return ((ops.inverse(matrix(a)) @ v) ** 2).sum()
+
+    def both(f):
+        second = ms.grad(lambda a, v: (ms.grad(f, 1)(a, v) ** 2).sum())
+        return *ms.grad(f, (0, 1))(a, v), second(a, v)
+
+    a, v = double(MATRIX), double(POINT)
+    for x, y in zip(both(solved), both(inverted), strict=True):
+        np.testing.assert_allclose(x.asnumpy(), y.asnumpy(), rtol=1e-9, atol=1e-11)
+
+
+def test_a_diagonal_system_is_seen_and_needs_no_matrix():
+    a = double(np.linspace(1, 2, 5000))
+    ms.set_context(mode=ms.GRAPH_MODE)
+
+    def roots(a):
+        return ms.custom_root(lambda x: x * x - a, a * 0 + 1).sum()
+
+    found = profile.measure(ms.grad(roots), a).counts
+    assert "solve" not in found
+    np.testing.assert_allclose(ms.grad(roots)(a).asnumpy(), 0.5 / np.sqrt(a.asnumpy()), rtol=1e-12)
+
+
+def test_what_does_not_converge_says_so():
+    _, info = ms.custom_root(lambda x: x * x + 1, double(1.5), has_aux=True)
+    assert not info.converged.item()
+    _, info = ms.fixed_point(lambda x: 2 * x, double(1.0), has_aux=True, maxiter=7)
+    assert (info.iterations.item(), info.converged.item()) == (7, False)
+    _, info = ms.custom_linear_solve(
+        lambda x: double(MATRIX) @ x, double(POINT), "bicgstab", has_aux=True, maxiter=1
+    )
+    assert not info.converged.item()
+    _, info = ms.custom_root(lambda x: x * x - 2, double(1.5), has_aux=True)
+    assert info.converged.item()
+    assert 2 < info.iterations.item() < 8
+
+
+ONE, TWO = Tensor(1.0), Tensor([1.0, 2.0])
+ERRORS = [
+    (lambda: ms.custom_root(3, ONE), TypeError, "should be callable"),
+    (lambda: ms.custom_root(lambda x: x, 1.0), TypeError, "initial_guess must be a Tensor"),
+    (lambda: ms.custom_root(lambda x: x, Tensor(1)), TypeError, "real floating-point type, but got Int64"),
+    (lambda: ms.custom_root(lambda x: x.sum(), TWO), ValueError, r"the shape \(\) instead of \(2,\)"),
+    (lambda: ms.custom_root(lambda x: (x, x), TWO), TypeError, "returned 2 Tensor"),
+    (
+        lambda: ms.custom_root(lambda x: x * x - 2, ONE, tangent_solve="lu"),
+        ValueError,
+        "'bicgstab', but got 'lu'",
+    ),
+    (lambda: ms.custom_root(lambda x: x, ONE, lambda f, x: TWO), ValueError, "'solve' must return"),
+    (lambda: ms.custom_root(lambda x: x, ONE, lambda f, x: x, has_aux=True), ValueError, "a tuple"),
+    (lambda: ms.argmin(lambda x: x * x, TWO), ValueError, "one Tensor of one element"),
+    (lambda: ms.custom_linear_solve(lambda x: x * x, TWO), ValueError, "not linear: its derivative"),
+    (lambda: ms.custom_linear_solve(lambda x: x + 1, TWO), ValueError, "not linear: it adds"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "text"), ERRORS)
+def test_errors(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
+
+
+def test_a_solver_that_uses_what_is_differentiated_is_refused():
+    def loss(a):
+        return ms.custom_root(lambda x: a @ x - 1, TWO, tangent_solve=lambda g, b: a @ b)[0]
+
+    with pytest.raises(RuntimeError, match="may use its arguments and constants"):
+        ms.grad(loss)(Tensor([[1.0, 2.0], [0.0, 3.0]]))
