@@ -10,6 +10,7 @@ from jax.experimental import jet as jax_jet
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
+from mindgrad.functional.compiled import trace
 
 MODES = {"graph": ms.GRAPH_MODE, "pynative": ms.PYNATIVE_MODE}
 
@@ -129,6 +130,34 @@ def test_high_order():
     close(ops.taylor(lambda x: 1 / (1 - x), t(0.0)[0], 40), np.ones(41))
     _, found = ops.derivative(ops.exp, t(0.5), 30)
     close(found, [math.exp(0.5)])
+
+
+ROOTS = {
+    "quotient": lambda x: 1 / (2 - x),
+    "quotient of series": lambda x: x / (1 + x * x),
+    "root": lambda x: ops.sqrt(1 + x),
+    "logarithm": lambda x: ops.log(1 + x),
+    "power": lambda x: (1 + x) ** 2.5,
+    "tanh": ops.tanh,
+}
+
+
+@pytest.mark.parametrize("name", ROOTS)
+def test_size_grows_with_the_square_of_the_order(name):
+    sizes = [len(trace(lambda x: ops.taylor(ROOTS[name], x, k), t(0.3))) for k in (10, 20, 40)]  # noqa: B023
+    assert sizes[2] - sizes[1] < 4.5 * (sizes[1] - sizes[0])
+
+
+def test_a_quotient_that_is_not_taken():
+    """Zero times infinity: where the divisor is masked the series is zero, as are nested derivatives."""
+
+    def f(x):
+        safe = ops.select(x > 0, x, ops.zeros_like(x))
+        return ops.select(x > 0, ops.sqrt(safe) + 1 / safe, ops.zeros_like(x))
+
+    wanted = [[0.0, 2.25], [0.0, 0.25 - 1 / 16], [0.0, -1 / 64 + 1 / 64]]
+    close(ops.taylor(f, t(0.0, 4.0), 2), wanted)
+    close(2 * ops.taylor(f, t(0.0, 4.0), 2)[2], ms.grad(ms.grad(f))(t(0.0, 4.0)).asnumpy())
 
 
 def test_order_zero_is_the_value():

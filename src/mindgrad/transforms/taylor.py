@@ -9,10 +9,11 @@ series:
     ẏ = jvp(y, x; ẋ)         ⟹        k y_k = (coefficient k − 1 of jvp(y, x; ẋ)),   (ẋ)_j = (j + 1) x_{j+1}
 
 The right side is an expression of rows again (``cos(x) · ẋ`` for the sine); its coefficients follow in
-the same way, one order lower each time, so the recursion ends. Coefficients are made on demand and
-once. Branches and loops are the exception: their rows' ``series`` make the branch, or the loop, of all
-coefficients. Cost: O(K²) products per nonlinear equation, against 2ᴷ for nested forward mode. Limits: those
-of the forward rules.
+the same way, one order lower each time, so the recursion ends. A quotient is the product solved for a
+factor: its forward rule has quotients again, of which every order would make more. Coefficients are made
+on demand and once. Branches and loops are the exception: their rows' ``series`` make the branch, or the
+loop, of all coefficients. Cost: O(K²) products per nonlinear equation, against 2ᴷ for nested forward
+mode. Limits: those of the forward rules.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad.core.build import Builder, building
-from mindgrad.core.graph import Equation, Graph, Variable
+from mindgrad.core.graph import Constant, Equation, Graph, Variable
+from mindgrad.primitives.arithmetic import absorb, div
 from mindgrad.primitives.kinds import accumulate, zeros
 
 __all__ = ["taylor"]
@@ -149,7 +151,9 @@ class _Series:
         kind = primitive.kind
         if kind in ("linear", "pointwise linear"):
             return self._linear(equation, k)
-        if kind in ("multilinear", "pointwise multilinear") and primitive.name != "div":
+        if primitive is div:
+            return self._quotient(equation, k)
+        if kind in ("multilinear", "pointwise multilinear"):
             return self._product(equation, k)
         rate = self._rate(equation, atom)
         found = None if rate is None else self.coefficient(rate, k - 1)
@@ -180,6 +184,27 @@ class _Series:
             if left is not None and right is not None:
                 terms.append(equation.primitive(left, right, **equation.parameters))
         return accumulate(terms)
+
+    def _quotient(self, equation: Equation, k: int) -> Any:
+        """``y b = a``, solved for the last coefficient of y: y_k = (a_k − Σ_{j<k} y_j b_{k−j}) / b_0.
+
+        At b = 0 both quotients absorb, as in the forward rule: what does not move stays where it is.
+        """
+        a, b = equation.inputs
+        top, terms = self.coefficient(a, k), []
+        for j in range(k):
+            left, right = self.coefficient(equation.outputs[0], j), self.coefficient(b, k - j)
+            if left is not None and right is not None:
+                terms.append(absorb(left, right))
+        if terms:
+            known = accumulate(terms)
+            top = -known if top is None else top - known
+        if top is None:
+            return None
+        below = self.coefficient(b, 0)
+        if type(below) is Constant and below.is_splat and not below.is_all(0):
+            return top / below
+        return absorb(1 / (zeros(b.type) if below is None else below), top)
 
     def _rate(self, equation: Equation, atom: Variable) -> Any:
         """ẏ as an expression of y, x and variables that stand for ẋ."""
