@@ -269,14 +269,14 @@ TASKS = (
         "newton",
         "Newton's method for 1,000 Kepler equations, until the residual is small: value and gradient",
         "jax:scan",
-        ("mindgrad:graph", "jax:implicit", "jax:scan", "torch:eager", "mindspore:graph"),
-        (Goal("mindgrad:graph", 2.0, ("jax:scan",)),),
+        ("mindgrad:graph", "mindgrad:implicit", "jax:implicit", "jax:scan", "torch:eager", "mindspore:graph"),
+        (Goal("mindgrad:graph", 2.0, ("jax:scan",)), Goal("mindgrad:implicit", 1.2, ("jax:implicit",))),
     ),
     Task(
         "newton-memory",
         "the same with damped steps, which take that many trips",
         "jax:implicit",
-        ("mindgrad:graph", "jax:implicit", "jax:scan", "torch:eager", "mindspore:graph"),
+        ("mindgrad:graph", "mindgrad:implicit", "jax:implicit", "jax:scan", "torch:eager", "mindspore:graph"),
         (
             Goal("mindgrad:graph", 1.0, of="temporary", growth=True),
             Goal("mindgrad:graph", 1.2, of="peak", growth=True),

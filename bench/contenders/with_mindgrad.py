@@ -11,6 +11,7 @@ import problems
 from job import Job
 
 import mindgrad
+from mindgrad import ops
 from mindgrad.backend.xla import lower_ahead
 from mindgrad.functional.compiled import trace
 from mindgrad.tools import profile
@@ -77,9 +78,31 @@ def loop(task: str, variant: str, trips: int) -> Job:
     return job
 
 
+class ImplicitKepler(mindspore_control.Kepler):
+    """The same anomaly, found by the same steps, as the root that it is: no step is differentiated."""
+
+    def construct(self, mean, eccentricity, damping):
+        def residual(anomaly):
+            return anomaly - eccentricity * ops.sin(anomaly) - mean
+
+        def solve(f, anomaly):
+            rest = f(anomaly)
+            while ops.abs(rest).max() > problems.NEWTON_TOLERANCE:
+                anomaly = anomaly - damping * rest / (1.0 - eccentricity * ops.cos(anomaly))
+                rest = f(anomaly)
+            return anomaly
+
+        return ops.square(mindgrad.custom_root(residual, mean, solve)).mean()
+
+
 def newton(variant: str, trips: int | None = None) -> Job:
-    job = mindspore_programs.prepare("newton", variant, trips=trips)
     function, arguments = mindspore_control.newton_program(trips)
+    if variant == "implicit":
+        mindgrad.set_context(mode=mindgrad.GRAPH_MODE)
+        function = mindgrad.value_and_grad(ImplicitKepler(), (0, 1))
+        job = mindspore_control.job((function, arguments), variant="graph")
+    else:
+        job = mindspore_programs.prepare("newton", variant, trips=trips)
     job.facts = lambda: {"temporary": temporary(function, *arguments)}
     return job
 
