@@ -4,9 +4,11 @@
 
 Nothing that a direction does reaches another one but through sums of products of tangents. So the stacks run
 in a loop over portions of the directions, which adds up these sums for all equations at once; the one
-second-order term follows behind the loop. That is the same arithmetic, and on two CPU cores twice as fast
-where a whole stack is larger than the cache. Limits: a branch or loop of the program itself needs all
-directions at once.
+second-order term follows behind the loop. The arithmetic is the same, the memory that of one portion.
+Measured for 64 directions of a net with 256 units at 128 points, XLA's default options, one core: 34 ms at
+once, 17–18 ms in portions of 1 to 8 directions. (Most of that is XLA's fusion of products with what follows
+them, which is slow on large stacks and does not reach into loops: without it, on two cores, 9.0 ms at once,
+8.5 ms in portions of 8, 14 ms one by one.) Limits: a branch or loop of the program itself needs all directions at once.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from mindgrad.transforms.collapse import Collapse, Stack
 
 __all__ = ["Directions", "spread", "summed"]
 
-#: bytes of the stack of one value: in a portion (half of a level-2 cache), and how many times as many it takes
+#: bytes of the stack of one value in a portion, and how many times as many the whole must have
 _PORTION = {"CPU": 2**17}
 _PORTION_ELSEWHERE = 2**28
 _WORTH = 16
