@@ -8,7 +8,9 @@ second-order term follows behind the loop. The arithmetic is the same, the memor
 Measured for 64 directions of a net with 256 units at 128 points, XLA's default options, one core: 34 ms at
 once, 17–18 ms in portions of 1 to 8 directions. (Most of that is XLA's fusion of products with what follows
 them, which is slow on large stacks and does not reach into loops: without it, on two cores, 9.0 ms at once,
-8.5 ms in portions of 8, 14 ms one by one.) Limits: a branch or loop of the program itself needs all directions at once.
+8.5 ms in portions of 8, 14 ms one by one.)
+
+Limits: a branch or loop of the program itself needs all directions at once.
 """
 
 from __future__ import annotations
