@@ -44,10 +44,10 @@ class Pair(nn.Cell):
 def test_parameters_in_attribute_order_with_paths():
     net = Pair()
     assert [p.name for p in net.get_parameters()] == [
-        "scale", "first.weight", "first.shift", "second.weight", "second.shift",
+        "scale", "first.weight", "first.bias", "second.weight", "second.bias",
     ]  # fmt: skip
     assert [p.name for p in net.trainable_params()] == [
-        "first.weight", "first.shift", "second.weight", "second.shift",
+        "first.weight", "first.bias", "second.weight", "second.bias",
     ]  # fmt: skip
     assert [p.name for p in net.untrainable_params()] == ["scale"]
     assert [name for name, _ in net.parameters_and_names()][:2] == ["scale", "first.weight"]
@@ -518,3 +518,23 @@ def test_a_parameter_is_not_lost_by_assigning_something_else(mode):
 
 def test_parameters_of_numbers_are_32_bits_wide():
     assert [Parameter(x).dtype for x in (3, 3.0)] == [ms.int32, ms.float32]
+
+
+def test_inner_parameters_are_named_by_attributes_as_in_mindspore():
+    class Inner(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.weight = Parameter(Tensor([1.0]), name="scale")
+            self.pair = ms.ParameterTuple([Parameter(Tensor([1.0]), name=name) for name in ("left", "right")])
+
+    class Outer(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.own = Parameter(Tensor([1.0]), name="given")
+            self.inner = Inner()
+            self.loss = nn.WithLossCell(nn.Dense(2, 1), nn.MSELoss())
+
+    assert [p.name for p in Inner().get_parameters()] == ["scale", "left", "right"]
+    assert [p.name for p in Outer().get_parameters()] == [
+        "given", "inner.weight", "inner.left", "inner.right", "loss._backbone.weight", "loss._backbone.bias",
+    ]  # fmt: skip

@@ -24,7 +24,7 @@ class _Indexed(Cell):
             prefix = _prefix_of(self)
             self.insert_child_to_cell(name, cell)
             if prefix and self._auto_prefix:
-                cell.update_parameters_name(prefix)
+                cell.update_parameters_name(f"{prefix}{name}.")
 
     def _hold(self, cells: Iterable[Cell]) -> None:
         """Hold these Cells in this order in place of all others; names stay."""
@@ -200,7 +200,7 @@ class CellDict(Cell):
         prefix = _prefix_of(self)
         self.insert_child_to_cell(key, cell)
         if prefix:
-            cell.update_parameters_name(prefix)
+            cell.update_parameters_name(f"{prefix}{key}.")
 
     def __delitem__(self, key: str) -> None:
         _ = self._cells[key]  # the error names the key

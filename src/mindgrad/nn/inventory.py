@@ -100,9 +100,13 @@ class Inventory:
         return {p.name: p for p in self.get_parameters(recurse)}
 
     def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
-        """Put ``prefix`` before the name of every Parameter."""
-        for parameter in self.get_parameters(recurse):
-            parameter.name = prefix + parameter.name
+        """Name every Parameter by where it is, the names of attributes, with ``prefix`` before it.
+
+        Those of a ParameterTuple, which have no attribute of their own, keep their names behind ``prefix``.
+        """
+        attributes = {id(p) for _, cell in self.cells_and_names() for p in cell._params.values()}
+        for path, parameter in list(self._paths_and_parameters(recurse)):
+            parameter.name = prefix + (path if id(parameter) in attributes else parameter.name)
 
     def check_names(self) -> None:
         """Check that no two Parameters have one name.
