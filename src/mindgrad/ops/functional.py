@@ -107,7 +107,7 @@ tensor_le = _comparison.less_equal
 tensor_lt = _comparison.less
 tensor_mod = _arithmetic.floor_mod
 tensor_mul = _arithmetic.mul
-tensor_pow = _arithmetic.pow
+pows = tensor_pow = _arithmetic.pow
 tensor_range = _creation.range
 tensor_sub = _arithmetic.sub
 
