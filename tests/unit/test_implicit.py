@@ -308,3 +308,53 @@ def test_a_solver_that_uses_what_is_differentiated_is_refused():
 
     with pytest.raises(RuntimeError, match="may use its arguments and constants"):
         ms.grad(loss)(Tensor([[1.0, 2.0], [0.0, 3.0]]))
+
+
+def through_a_loop(a):
+    def f(x):
+        y, trips = x, x * 0
+        while trips < 5:
+            y, trips = y * 1.1 + 0.1 * x * x, trips + 1
+        return y - a
+
+    return ms.custom_root(f, double(1.0))
+
+
+def within_a_root(a):
+    def f(x):
+        return ms.custom_root(lambda y: y * y * y + y - x, double(1.0)) + x - a
+
+    return ms.custom_root(f, double(1.0))
+
+
+def of_a_differential_equation(a):
+    """The speed at which a pendulum reaches the angle ``a`` after one second."""
+
+    def f(speed):
+        y = ms.odeint(
+            lambda y, t: ops.stack([y[1], -ops.sin(y[0])]),
+            ops.stack([speed * 0, speed]),
+            double([0.0, 1.0]),
+            rtol=1e-10,
+            atol=1e-12,
+        )
+        return y[-1, 0] - a
+
+    return ms.custom_root(f, double(0.5))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("root", [through_a_loop, within_a_root])
+def test_roots_of_programs_with_loops_and_roots_in_them(root, compiled):
+    def derivatives(a):
+        return root(a), ms.grad(root)(a), ms.grad(ms.grad(root))(a)
+
+    run = ms.jit(derivatives) if compiled else derivatives
+    low, here, high = ([x.item() for x in run(double(a))] for a in (3 - 1e-5, 3.0, 3 + 1e-5))
+    np.testing.assert_allclose(here[1:], (np.array(high) - low)[:2] / 2e-5, rtol=1e-7)
+
+
+def test_a_shooting_method():
+    slope = ms.grad(of_a_differential_equation)(double(0.6)).item()
+    values = [of_a_differential_equation(double(a)).item() for a in (0.6 - 1e-5, 0.6 + 1e-5)]
+    np.testing.assert_allclose(slope, (values[1] - values[0]) / 2e-5, rtol=1e-7)

@@ -287,4 +287,5 @@ root = Primitive(
     jvp=_root_jvp,
     batch=_root_batch,
     multiple=True,
+    taint="passes",
 )
