@@ -39,6 +39,7 @@ from mindgrad.context import (
     reset_auto_parallel_context,
     set_auto_parallel_context,
     set_context,
+    set_device,
 )
 from mindgrad.core.mutable import mutable
 from mindgrad.core.tensor import Tensor
@@ -75,7 +76,8 @@ __all__ = [
     "cache_info", "clear_cache", "context", "dtype",
     "get_context", "get_grad", "get_rng_state", "get_seed", "grad", "install", "jacfwd", "jacrev",
     "jit", "jit_class", "lazy_inline", "log", "jvp", "linearize", "manual_seed", "set_rng_state",
-    "ms_function", "mutable", "nn", "numpy", "ops", "set_context", "set_seed", "value_and_grad", "vjp",
+    "ms_function", "mutable", "nn", "numpy", "ops", "set_context", "set_device", "set_seed",
+    "value_and_grad", "vjp",
     "biharmonic", "directional_derivative", "divergence", "laplacian", "second_order",
     "derivative", "ggnvp", "hessian", "hvp", "jet", "taylor", "vhp", "vmap",
     "OdeInfo", "SolverInfo", "argmin", "custom_linear_solve", "custom_root", "fixed_point", "odeint",

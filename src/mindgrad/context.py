@@ -21,6 +21,7 @@ from mindgrad.core.settings import GRAPH_MODE, PYNATIVE_MODE
 __all__ = [
     "GRAPH_MODE", "PYNATIVE_MODE", "ParallelMode", "get_auto_parallel_context", "get_context",
     "reset_auto_parallel_context", "set_auto_parallel_context", "set_context",
+    "set_device",
 ]  # fmt: skip
 
 #: options of MindSpore that steer its own machinery; they are kept, and change nothing here
@@ -57,8 +58,9 @@ def set_context(
         device_id: which GPU.
         checkpoint_slots: in reverse mode through a ``while`` on a tensor, how many states of the loop
             are saved at most (1024 by default, rounded down to a power of two, and fewer if they would take
-            more than 256 KiB). Up to so many trips nothing is computed twice, up to its square each
-            trip is replayed once, beyond log₂ of the rest more. Programs compiled from here on use it.
+            more than 256 KiB). Up to the square of so many trips each is replayed once, beyond log₂ of the
+            rest more; where a state is larger than 1 KiB, up to so many trips none is. Programs compiled from
+            here on use it.
         **options: MindSpore's other options. ``enable_compile_cache=True`` with ``compile_cache_path`` keeps
             compiled programs on disk (as the environment variable ``MINDGRAD_CACHE_DIR`` does). The
             others steer MindSpore's own machinery; they are accepted so that programs run unmodified, and
@@ -99,6 +101,24 @@ def set_context(
         settings.store("mode", mode)
     for name, value in options.items():
         settings.store(name, value)
+
+
+def set_device(device_target: str, device_id: int | None = None) -> None:
+    """Choose the device, as ``set_context(device_target=…, device_id=…)`` does.
+
+    Args:
+        device_target: ``"CPU"``, ``"GPU"`` or ``"Ascend"``, see :func:`set_context`.
+        device_id: which GPU.
+
+    Raises:
+        ValueError, TypeError, RuntimeError: see :func:`set_context`.
+
+    >>> import mindgrad as ms
+    >>> ms.set_device("CPU")
+    >>> ms.get_context("device_target")
+    'CPU'
+    """
+    set_context(device_target=device_target, device_id=device_id)
 
 
 def get_context(attr_key: str) -> Any:
