@@ -276,6 +276,17 @@ def test_what_does_not_converge_says_so():
     assert 2 < info.iterations.item() < 8
 
 
+def test_what_has_no_elements_is_its_own_root():
+    assert ms.custom_root(lambda x: x * x - 2, double(np.zeros((0, 3)))).shape == (0, 3)
+
+
+def test_a_search_that_meets_nan_does_not_claim_to_have_converged():
+    _, info = ms.custom_root(lambda x: ops.log(x) - 1, (double(-1.0)), has_aux=True)
+    assert not info.converged.item()
+    _, info = ms.fixed_point(lambda x: (ops.log(x[0]), x[1]), (double(-1.0), double(1.0)), has_aux=True)
+    assert not info.converged.item()
+
+
 ONE, TWO = Tensor(1.0), Tensor([1.0, 2.0])
 ERRORS = [
     (lambda: ms.custom_root(3, ONE), TypeError, "should be callable"),

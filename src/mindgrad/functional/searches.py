@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from mindgrad.control.implicit import jacobian_system
+from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
 from mindgrad.functional.iterate import Function, Value, chosen, held, repeat
 from mindgrad.functional.record import inline_here
 from mindgrad.functional.systems import LinearSolver, dot, tolerance
+from mindgrad.primitives.piecewise import maximum
 
 __all__ = ["SolverInfo", "iterated", "minimised", "newton"]
 
@@ -33,10 +35,9 @@ class SolverInfo(NamedTuple):
 
 
 def _largest(xs: Sequence[Value]) -> Value:
-    parts = [x.abs().max() for x in xs if x.size]
-    found = parts[0]
-    for each in parts[1:]:
-        found = chosen(each > found, each, found)
+    found = Tensor(0.0, xs[0].dtype)
+    for each in [x.abs().max() for x in xs if x.size]:
+        found = apply(maximum, found, each)  # NaN stays
     return found
 
 
