@@ -197,3 +197,8 @@ ERRORS = [
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_the_compiled_adjoint():
+    found = ms.jit(ms.grad(lambda rate: decay(rate, adjoint=True)))(double(2.0))
+    np.testing.assert_allclose(found.item(), -np.exp(-2), rtol=1e-7)
