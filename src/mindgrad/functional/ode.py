@@ -36,7 +36,8 @@ from mindgrad.functional.iterate import (
     repeat,
 )
 from mindgrad.functional.record import inline_here
-from mindgrad.primitives.structural import concatenate, convert
+from mindgrad.functional.systems import dot
+from mindgrad.primitives.structural import concatenate, convert, reverse
 from mindgrad.transforms.reverse import pull_back
 
 __all__ = ["OdeInfo", "odeint"]
@@ -383,26 +384,45 @@ def _adjoint(
         found: Values = inline_here(pulled, [*outside, *y, at, *a])
         return [*found[:count], *[-ct for ct in (*found[count + weights :], *found[count : count + weights])]]
 
-    def at(k: int) -> Values:
-        return [row[k] for row in rows]
-
-    last = times.shape[0] - 1
-    a = [ct[last] for ct in cotangents]
+    a = [ct[-1] for ct in cotangents]
     gradients = [p * 0 for p in outside]
-    of_times: list[Any] = [None] * (last + 1)
-    for k in range(last, 0, -1):
-        f = inline_here(graph, [*outside, *at(k), times[k]])
-        of_times[k] = sum((ct[k] * each).sum() for ct, each in zip(cotangents, f, strict=True))
-        span = apply(concatenate, times[k : k + 1], times[k - 1 : k], axis=0)
-        found = _solved(slope, [*at(k), *a, *gradients], span, rtol, atol, max_steps)
+    of_times: list[Value] = []
+
+    def go_back(*now: Value) -> None:
+        nonlocal a, gradients
+        end, start, *parts = now
+        y, here, before = (list(parts[k : k + count]) for k in (0, count, 2 * count))
+        f = inline_here(graph, [*outside, *y, end])
+        of_times.append(dot(here, f))
+        span = apply(concatenate, end.reshape((1,)), start.reshape((1,)), axis=0)
+        found = _solved(slope, [*y, *a, *gradients], span, rtol, atol, max_steps)
         ends = [x[1] for x in found[: 2 * count + weights]]
-        a = [x + ct[k - 1] for x, ct in zip(ends[count : 2 * count], cotangents, strict=True)]
+        a = [x + ct for x, ct in zip(ends[count : 2 * count], before, strict=True)]
         gradients = ends[2 * count :]
-    f = inline_here(graph, [*outside, *at(0), times[0]])
-    carried = [x - ct[0] for x, ct in zip(a, cotangents, strict=True)]
-    of_times[0] = -sum((x * each).sum() for x, each in zip(carried, f, strict=True))
-    made = [x.reshape((1,)) for x in of_times]
-    return tuple(gradients), tuple(a), apply(concatenate, *made, axis=0) if last else made[0]
+
+    stacks = [times[1:], times[:-1]]
+    stacks += [*[y[1:] for y in rows], *[ct[1:] for ct in cotangents], *[ct[:-1] for ct in cotangents]]
+    length = times.shape[0] - 1
+    backwards: Values = [apply(reverse, x, axes=(0,)) for x in stacks] if length else []
+    if state.is_compiling() and length > 1:
+
+        def get() -> tuple[Any, ...]:
+            return a, gradients, of_times
+
+        def put(values: tuple[Any, ...]) -> None:
+            nonlocal a, gradients, of_times
+            a, gradients, of_times = values
+
+        names = ["the adjoint state", "the gradients", "the gradients of the times"]
+        pairs = [(x, False) for x in backwards]
+        scanned(length, pairs, lambda now: go_back(*now), State(get, put, names), lambda _: True)
+    else:
+        for k in range(length):
+            go_back(*[x[k] for x in backwards])
+    f = inline_here(graph, [*outside, *[y[0] for y in rows], times[0]])
+    first = -dot([x - ct[0] for x, ct in zip(a, cotangents, strict=True)], f)
+    made = [x.reshape((1,)) for x in (first, *reversed(list(of_times)))]
+    return tuple(gradients), tuple(a), apply(concatenate, *made, axis=0) if length else made[0]
 
 
 def _pulled_slope(graph: Graph, weights: int) -> Graph:
