@@ -18,7 +18,8 @@ from mindgrad import cli, context
 SOURCE = Path(mindgrad.__file__).parents[1]
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\binf\b|\bnan\b)")
 
-collect_ignore_glob = ["guide/*"]  # MindSpore programs: test_guide.py runs them
+# MindSpore programs: test_guide.py and test_training_runs.py run them
+collect_ignore_glob = ["guide/*", "training/*"]
 
 
 def launch(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:

@@ -1,3 +1,6 @@
-"""Folders that hold no tests."""
+"""What holds no tests."""
 
-collect_ignore = ["mindspore_files"]  # a program for MindSpore, and what it wrote
+collect_ignore = [
+    "mindspore_files",  # a program for MindSpore, and what it wrote
+    "references/make_references.py",  # runs with PyTorch
+]

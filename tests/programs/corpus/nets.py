@@ -35,8 +35,8 @@ class Tanh(nn.Cell):
 
 
 def _dense(p, path, x):
-    (w,) = [value for name, value in p.items() if name.startswith(path) and name.endswith("_w")]
-    (b,) = [value for name, value in p.items() if name.startswith(path) and name.endswith("_b")]
+    w = p[f"{path}.weight"]
+    b = p[f"{path}.bias"]
     return x @ w + b
 
 
@@ -249,8 +249,7 @@ def _penalty_by_jax(p, x):
         return (_dense(p, "critic.one", jnp.tanh(_dense(p, "critic.two", x))) ** 2).mean()
 
     by_weight, slope = jax.grad(critic, (0, 1))(p, x)
-    (first,) = [g for name, g in by_weight.items() if name.startswith("critic.two") and name.endswith("_w")]
-    return (jnp.sqrt((slope**2).sum()) - 1) ** 2, (first**2).sum()
+    return (jnp.sqrt((slope**2).sum()) - 1) ** 2, (by_weight["critic.two.weight"] ** 2).sum()
 
 
 @program(normal(2, 3), oracle=lambda p, x: _normalised_by_jax(p, x))
