@@ -110,6 +110,8 @@ class Command:
     def __init__(self, command: list[str], environment: dict[str, str] | None = None) -> None:
         self.command = command
         self.variables = {**os.environ, **(environment or {})}
+        # as users have it: from the second time on an import reads compiled modules
+        self.variables.pop("PYTHONDONTWRITEBYTECODE", None)
 
     def _seconds(self, timeout: float) -> float:
         begin = time.perf_counter()

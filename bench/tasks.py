@@ -230,6 +230,7 @@ TASKS = (
             Goal("mindgrad:graph gradient", 8.0, ("mindgrad:graph loop",)),
             Goal("mindgrad:graph gradient", MEGABYTE, of="temporary"),
         ),
+        tolerance=2e-2,  # a million roundings of Float32 are 6e-3 away from the exact result
         reference="jax:scan",
         only_value=("mindgrad:graph loop", "jax:loop"),
         size="trips",
