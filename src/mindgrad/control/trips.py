@@ -108,12 +108,12 @@ class LinearTrip:
         self.coefficients = Graph([*whole.inputs[:consts], *kept], whole.equations, whole.outputs)
         self.totals = contributions
         self.rows = self._fitting(rows) if _is_plain(whole) and _is_plain(contributions) else 1
-        self.dear = Graph(self.coefficients.inputs, (), ())
         if self.rows > 1:
             flags = [k >= consts for k in range(consts + len(kept))]
             self.coefficients = batched_graph(
                 self.coefficients, tuple(flags), (True,) * len(coefficients), self.rows
             )
+            self.dear = Graph(self.coefficients.inputs, (), ())
             flags = [k >= len(fixed) for k in range(len(inputs))]
             self.totals = summed_graph(contributions, tuple(flags), self.rows)
         else:
@@ -123,9 +123,9 @@ class LinearTrip:
         """Take what is dear out of the coefficients."""
         whole = self.coefficients
         uses = Counter([*[x for e in whole.equations for x in e.inputs], *whole.outputs])
-        dear = [e for e in whole.equations if e.primitive.name in _DEAR and uses[e.outputs[0]] > 1]
-        values = [e.outputs[0] for e in dear]
-        others = [e for e in whole.equations if e not in dear]
+        is_dear = [e.primitive.name in _DEAR and uses[e.outputs[0]] > 1 for e in whole.equations]
+        values = [e.outputs[0] for e, flag in zip(whole.equations, is_dear, strict=True) if flag]
+        others = [e for e, flag in zip(whole.equations, is_dear, strict=True) if not flag]
         self.dear = Graph(whole.inputs, live_equations(whole.equations, values), values)
         self.coefficients = Graph(
             [*whole.inputs, *values], live_equations(others, whole.outputs), whole.outputs

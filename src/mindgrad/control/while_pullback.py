@@ -116,8 +116,7 @@ def _pullback_numpy(
         here = before[first : first + rows]
         # as the compiled kernel: many trips at once, those that are missing like the first, without weight
         xs = [here[0][k] if rows == 1 else _stack([x[k] for x in here], rows) for k in needed]
-        once = evaluate(dear, [*given, *xs]) if rows == 1 else []
-        found = evaluate(coefficients, [*given, *xs, *once])
+        found = evaluate(coefficients, [*given, *xs, *evaluate(dear, [*given, *xs])])
         after: list[Any] = []
         for k in reversed(range(len(here))):
             after.insert(0, cts)
