@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 __all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "get", "is_graph_mode", "store"]
@@ -15,6 +16,8 @@ _options: dict[str, Any] = {
     "device_id": 0,
     "check_bprop": False,
     "checkpoint_slots": 1024,
+    # whether programs are rewritten into cheaper ones of the same value (see ``core.rewriting``)
+    "rewrites": os.environ.get("MINDGRAD_OPT", "1") != "0",
 }
 
 

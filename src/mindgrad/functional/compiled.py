@@ -42,12 +42,16 @@ from mindgrad.functional.cache import (
 from mindgrad.functional.donation import run_and_store, settled
 from mindgrad.functional.reasons import UNKNOWN, between_functions, between_signatures
 from mindgrad.functional.tracing import DATA, NUMBER, TENSOR, Trace, kind_held, kind_of, trace_of
+from mindgrad.rewrites.order import before_compilation
 
 __all__ = ["Compiled", "trace"]
 
 
 #: programs kept per signature, for different states of the Cells and variables that they were traced with
 _KEPT = 8
+
+#: the options that select a program
+_OPTIONS = ("mode", "device_target", "device_id", "rewrites")
 
 
 class _Program:
@@ -79,7 +83,8 @@ class _Program:
         tensors: Sequence[Place] = (),
     ) -> None:
         traced = trace_of(function, leaves, structure, numbers, tensors)
-        graph, parameters, written = traced.graph, traced.parameters, traced.written
+        parameters, written = traced.parameters, traced.written
+        graph = before_compilation(traced.graph)
         self.function = function
         self.key = key
         self._structure = traced.structure
@@ -200,7 +205,7 @@ def _signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list
         tensors = [x if isinstance(x, Tensor) else _as_tensor(x) for x in leaves if _is_data(x)]
     else:
         tensors = list(args)
-    return (key, settings.get("mode"), settings.get("device_target"), settings.get("device_id")), tensors
+    return (key, *map(settings.get, _OPTIONS)), tensors
 
 
 def _is_data(leaf: Any) -> bool:

@@ -30,10 +30,12 @@ _OPTION = "Switch it less often."
 def between_signatures(before: Any, after: Any, function: Callable[..., Any]) -> Iterator[Change]:
     """What differs between two signatures of calls of ``function``.
 
-    A signature is ``(arguments, mode, device target, device id)``, the arguments as
+    A signature is ``(arguments, mode, device target, device id, rewrites)``, the arguments as
     ``(structure, one signature per leaf)`` or, of plain tensors, as their types.
     """
-    for what, one, other in zip(("the device", "the device id"), before[2:], after[2:], strict=True):
+    for what, one, other in zip(
+        ("the device", "the device id", "the option 'rewrites'"), before[2:], after[2:], strict=True
+    ):
         if one != other:
             yield change(what, one, other, _OPTION)
     if before[1] != after[1]:

@@ -34,6 +34,7 @@ from mindgrad.core.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.core.types import TensorType
 from mindgrad.frontend import outcome, state
 from mindgrad.primitives.kinds import zeros
+from mindgrad.rewrites.order import before_derivative
 
 __all__ = ["Recorded", "record", "transformed"]
 
@@ -152,16 +153,31 @@ def _finish_graph(
     recorded: Recorded, transform: Any, extras: list, chosen: list, kept: list
 ) -> tuple[list[Tensor], list[Tensor]]:
     scope: GraphScope = recorded.scope
-    builder = scope.builder
-    with building(builder):
+    with building(scope.builder):
         xs = [t._atom for t in recorded.inputs]
         ys = [scope.atom(t) for t in chosen]
         given = [None if e is None else scope.atom(e) for e in extras]
-        produced = transform(builder, xs, ys, given)
         primal = [scope.atom(t) for t in kept]
+    builder, (xs, ys, given, primal) = _improved(scope.builder, (xs, ys, given, primal))
+    with building(builder):
+        produced = transform(builder, xs, ys, given)
         graph = builder.close([*primal, *produced])
     outside = inline_here(graph, [tensor for _, tensor in scope.captures])
     return outside[: len(kept)], outside[len(kept) :]
+
+
+def _improved(builder: Builder, groups: tuple[list[Any], ...]) -> tuple[Builder, tuple[list[Any], ...]]:
+    """The program of ``builder`` as it is best differentiated, and ``groups`` of its atoms there."""
+    atoms = [atom for group in groups for atom in group if atom is not None]
+    closed = builder.close(atoms)
+    better = before_derivative(closed)
+    if better is closed:
+        return builder, groups
+    made = Builder()
+    with building(made):
+        found = made.inline(better, [made.input(v.type) for v in better.inputs])
+    now = dict(zip(atoms, found, strict=True))
+    return made, tuple([None if a is None else now[a] for a in group] for group in groups)
 
 
 def inline_here(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:

@@ -1,0 +1,71 @@
+"""Rewrites: other programs of the same value at a lower cost, each a row with its law.
+
+    a rewrite:  G ⟼ G',  G'(x) = G(x) up to rounding,  cost(G') ≤ cost(G)
+
+A rewrite is declared once, where its code stands; whoever applies it says so with :meth:`Rewrite.fired`,
+and ``tools.explain`` lists what fired. ``MINDGRAD_OPT=0`` in the environment turns all of them off; inside
+a process the option ``rewrites`` does (``core.settings``), which selects compiled programs as the mode does.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from mindgrad.core import settings
+
+__all__ = ["REWRITES", "Rewrite", "is_rewriting", "watching"]
+
+#: every rewrite by its name
+REWRITES: dict[str, Rewrite] = {}
+
+
+class _Local(threading.local):
+    counts: Counter[str] | None = None
+
+
+_local = _Local()
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """One rewrite: its name, and its law as an equation that a reader can check.
+
+    >>> from mindgrad.core.rewriting import Rewrite, watching
+    >>> halves = Rewrite("halves", "x / 2 + x / 2 = x")
+    >>> with watching() as counts:
+    ...     halves.fired()
+    >>> counts
+    Counter({'halves': 1})
+    """
+
+    name: str
+    law: str
+
+    def __post_init__(self) -> None:
+        REWRITES[self.name] = self
+
+    def fired(self, times: int = 1) -> None:
+        """Tell those who watch that the rewrite was applied."""
+        if _local.counts is not None and times:
+            _local.counts[self.name] += times
+
+
+def is_rewriting() -> bool:
+    """Whether programs are rewritten."""
+    return bool(settings.get("rewrites"))
+
+
+@contextmanager
+def watching() -> Iterator[Counter[str]]:
+    """Count, by name, the rewrites that are applied on this thread inside the ``with`` block."""
+    before = _local.counts
+    counts: Counter[str] = Counter()
+    _local.counts = counts
+    try:
+        yield counts
+    finally:
+        _local.counts = before

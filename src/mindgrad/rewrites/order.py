@@ -1,0 +1,37 @@
+"""The order in which whole graphs are rewritten.
+
+    rewritten(G)(x) = G(x) up to rounding
+
+``before`` runs on a program that is about to be differentiated: what it changes, the derivative inherits.
+``after`` runs on a finished program, once, before it is compiled. Each is a list of passes Graph → Graph;
+a pass that changes nothing gives back the graph that it was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mindgrad.core.graph import Graph
+from mindgrad.core.rewriting import is_rewriting
+
+__all__ = ["before_compilation", "before_derivative"]
+
+_BEFORE: list[Callable[[Graph], Graph]] = []
+_AFTER: list[Callable[[Graph], Graph]] = []
+
+
+def before_derivative(graph: Graph) -> Graph:
+    """``graph`` as it is best differentiated."""
+    return _passed(_BEFORE, graph)
+
+
+def before_compilation(graph: Graph) -> Graph:
+    """``graph`` as it is best run."""
+    return _passed(_AFTER, graph)
+
+
+def _passed(passes: list[Callable[[Graph], Graph]], graph: Graph) -> Graph:
+    if is_rewriting():
+        for each in passes:
+            graph = each(graph)
+    return graph
