@@ -1,8 +1,16 @@
-"""mindgrad differentiates programs, with MindSpore's gradient API, on CPU and GPU."""
+"""mindgrad differentiates programs, with MindSpore's gradient API, on CPU and GPU.
 
-from mindgrad import amp, communication, context, dataset, log, nn, numpy, ops, train
+What a gradient of operators needs is loaded with the package; the rooms and names in ``_ROOMS`` and
+``_NAMES`` are when they are first asked for (docs/decisions/0010-import.md).
+"""
+
+import sys as _sys
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from mindgrad import common, context, ops
+from mindgrad._base.missing import explain_all as _explain_all
 from mindgrad._base.refusal import CompileError
-from mindgrad.cli import explain_all as _explain_all
 from mindgrad.cli import install
 from mindgrad.common import dtype
 from mindgrad.common.dtype import (
@@ -46,13 +54,6 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.functional.cache import cache_info, clear_cache
 from mindgrad.functional.gradient import get_grad, grad, value_and_grad
 from mindgrad.functional.hessian import ggnvp, hessian, hvp, vhp
-from mindgrad.functional.implicit import (
-    SolverInfo,
-    argmin,
-    custom_linear_solve,
-    custom_root,
-    fixed_point,
-)
 from mindgrad.functional.jacobian import jacfwd, jacrev
 from mindgrad.functional.jit import JitConfig, jit, jit_class, lazy_inline, ms_function
 from mindgrad.functional.jvp import jvp, linearize
@@ -63,17 +64,51 @@ from mindgrad.functional.laplacian import (
     laplacian,
     second_order,
 )
-from mindgrad.functional.ode import OdeInfo, odeint
 from mindgrad.functional.taylor import derivative, jet, taylor
 from mindgrad.functional.vjp import vjp
 from mindgrad.functional.vmap import vmap
-from mindgrad.train import *  # noqa: F403
+
+if _TYPE_CHECKING:
+    from mindgrad import amp, communication, dataset, log, nn, numpy, scipy, train  # noqa: F401
+    from mindgrad.functional.implicit import (
+        SolverInfo,
+        argmin,
+        custom_linear_solve,
+        custom_root,
+        fixed_point,
+    )
+    from mindgrad.functional.ode import OdeInfo, odeint
+    from mindgrad.train import *  # noqa: F403
+
+#: Loaded when they are first asked for, by `__getattr__` or by their own import.
+_ROOMS = ("amp", "communication", "dataset", "log", "nn", "numpy", "scipy", "train")
+#: Likewise, and where they live.
+_NAMES = {
+    "mindgrad.functional.implicit": (
+        "SolverInfo", "argmin", "custom_linear_solve", "custom_root", "fixed_point",
+    ),
+    "mindgrad.functional.ode": ("OdeInfo", "odeint"),
+    "mindgrad.train": (
+        "AMP_BLACK_LIST", "AMP_WHITE_LIST", "Accuracy", "Callback", "CheckpointConfig",
+        "DynamicLossScaleManager", "EarlyStopping", "EvaluationBase", "F1", "Fbeta",
+        "FixedLossScaleManager", "History", "LambdaCallback", "LearningRateScheduler", "Loss",
+        "LossMonitor", "LossScaleManager", "MAE", "MSE", "Metric", "Model", "ModelCheckpoint",
+        "Precision", "ProgressBar", "Recall", "ReduceLROnPlateau", "RunContext", "SummaryCollector",
+        "SummaryLandscape", "TimeMonitor", "Top1CategoricalAccuracy", "Top5CategoricalAccuracy",
+        "TopKCategoricalAccuracy", "auto_mixed_precision", "build_train_network",
+        "ckpt_to_safetensors", "custom_mixed_precision", "data_sink", "export", "get_black_list",
+        "get_metric_fn", "get_metrics", "get_white_list", "load", "load_checkpoint",
+        "load_param_into_net", "names", "rearrange_inputs", "safetensors_to_ckpt",
+        "save_checkpoint",
+    ),
+}  # fmt: skip
+_LATER = {name: module for module, names in _NAMES.items() for name in names}
 
 __version__ = "0.1.0"
 
 __all__ = [
     "CompileError", "GRAPH_MODE", "JitConfig", "PYNATIVE_MODE", "Parameter", "ParameterTuple", "Tensor",
-    "cache_info", "clear_cache", "context", "dtype",
+    "cache_info", "clear_cache", "common", "context", "dtype",
     "get_context", "get_grad", "get_rng_state", "get_seed", "grad", "install", "jacfwd", "jacrev",
     "jit", "jit_class", "lazy_inline", "log", "jvp", "linearize", "manual_seed", "set_rng_state",
     "ms_function", "mutable", "nn", "numpy", "ops", "set_context", "set_device", "set_seed",
@@ -87,6 +122,21 @@ __all__ = [
     "DType", "bfloat16", "bool_", "complex64", "complex128", "float16", "float32", "float64", "int8",
     "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
 ]  # fmt: skip
-__all__ = list(dict.fromkeys(__all__ + train.__all__))
+__all__ = list(dict.fromkeys([*__all__, *_ROOMS, *_LATER]))
+
+
+def __getattr__(name: str) -> object:
+    if name in _ROOMS:
+        return _import_module(f"mindgrad.{name}")  # which makes it an attribute
+    if name in _LATER:
+        value = globals()[name] = getattr(_import_module(_LATER[name]), name)
+        return value
+    module = _sys.modules[__name__]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=module)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 _explain_all()

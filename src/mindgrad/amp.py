@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from mindgrad import ops
+from mindgrad._base.missing import explain_room as _explain_room
 from mindgrad.common.dtype import float32, int32
 from mindgrad.common.parameter import Parameter
 from mindgrad.core.tensor import Tensor
@@ -183,3 +184,6 @@ class DynamicLossScaler(LossScaler):
         ops.assign(self.scale_value, ops.select(finite, ops.select(is_due, grown, scale), shrunk))
         ops.assign(self.counter, (self.counter + 1) % self.scale_window * ops.cast(finite, int32))
         return True
+
+
+_explain_room(__name__)

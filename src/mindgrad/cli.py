@@ -8,25 +8,31 @@ A real MindSpore on the disk is never looked at.
 """
 
 import builtins
-import difflib
 import importlib.machinery
 import importlib.util
 import io
 import linecache
-import opcode
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from types import CodeType, ModuleType, TracebackType
+
+from mindgrad._base import missing
+from mindgrad._base.missing import (
+    PACKAGE,
+    explain_missing_names,
+    is_own,
+    nearest,
+    public_modules,
+    spell_as,
+)
 
 __all__ = ["install", "main"]
 
 _ALIAS = "mindspore"
-_PACKAGE = __name__.partition(".")[0]
 #: What programs are told that ask for the version of MindSpore. What counts here is 2.10, but programs
 #: compare versions as text and cut them after five characters, which goes well with single digits only.
 _MINDSPORE = "2.9.0"
-_IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
 
 _USAGE = "usage: python -m mindgrad [-h | -V] {script.py | folder | - | -m module | -c code} [args ...]"
 _HELP = f"""{_USAGE}
@@ -77,17 +83,19 @@ class _Finder:
     ) -> importlib.machinery.ModuleSpec | None:
         if fullname != _ALIAS and not fullname.startswith(f"{_ALIAS}."):
             return None
-        module = _own_module(_PACKAGE + fullname.removeprefix(_ALIAS))
+        module = _own_module(PACKAGE + fullname.removeprefix(_ALIAS))
         if module is None:
             # Answering None would let the next finder look for a real MindSpore's module.
             raise ModuleNotFoundError(_no_module(fullname), name=fullname)
-        for each in (module, *_public_modules()):
+        for each in (module, *public_modules()):
             explain_missing_names(each)
         # What is loaded is known under its second name too, as it would be had this package that name:
         # importing it then does not set the attribute of its parent, which may be a function by now.
+        # Not this module itself: what is there when its finder answers is loaded by its own spec, again.
         for name, loaded in list(sys.modules.items()):
-            if name.startswith(f"{_PACKAGE}."):
-                sys.modules.setdefault(_ALIAS + name.removeprefix(_PACKAGE), loaded)
+            alias = _ALIAS + name.removeprefix(PACKAGE)
+            if name.startswith(f"{PACKAGE}.") and alias != fullname:
+                sys.modules.setdefault(alias, loaded)
         return importlib.machinery.ModuleSpec(fullname, _Loader(module))  # type: ignore[arg-type]
 
 
@@ -114,22 +122,18 @@ def install() -> None:
         True
     """
     for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] == _ALIAS and not _is_own(module):
+        if name.partition(".")[0] == _ALIAS and not is_own(module):
             place = getattr(module, "__file__", None) or "a module without a file"
             raise ImportError(
                 f"{name!r} is already imported in this process, from {place}, so it cannot come to "
-                f"mean {_PACKAGE}. Call mindgrad.install() before the first import of {_ALIAS}, or "
+                f"mean {PACKAGE}. Call mindgrad.install() before the first import of {_ALIAS}, or "
                 "start the program with `python -m mindgrad`.",
                 name=name,
             )
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
-        sys.modules[_PACKAGE].__version__ = _MINDSPORE  # type: ignore[attr-defined]
-
-
-def _is_own(module: object) -> bool:
-    # Where an import is forbidden, sys.modules holds None.
-    return isinstance(module, ModuleType) and module.__name__.partition(".")[0] == _PACKAGE
+        spell_as(_ALIAS)
+        sys.modules[PACKAGE].__version__ = _MINDSPORE  # type: ignore[attr-defined]
 
 
 def _own_module(name: str) -> ModuleType | None:
@@ -141,30 +145,7 @@ def _own_module(name: str) -> ModuleType | None:
             raise  # the module is there, and something that it needs is not
     parent, _, child = name.rpartition(".")
     value = getattr(sys.modules.get(parent), child, None)  # a module under a second name
-    return value if isinstance(value, ModuleType) and _is_own(value) else None
-
-
-def _public_modules() -> Iterator[ModuleType]:
-    """This package and the modules that are its attributes: `ops`, `nn`, `context` and so on."""
-    package = sys.modules[_PACKAGE]
-    yield package
-    for name, value in list(vars(package).items()):
-        if isinstance(value, ModuleType) and _is_own(value) and not name.startswith("_"):
-            yield value
-
-
-def _spelled(module: ModuleType) -> str:
-    """The name under which the program knows the module."""
-    installed = any(isinstance(finder, _Finder) for finder in sys.meta_path)
-    return (_ALIAS if installed else _PACKAGE) + module.__name__.removeprefix(_PACKAGE)
-
-
-def explain_all() -> None:
-    """Let every module that programs import from answer for names that it does not have."""
-    rooms = {module.__name__ for module in _public_modules() if hasattr(module, "__all__")}
-    for name, module in list(sys.modules.items()):
-        if _is_own(module) and (name in rooms or name.rpartition(".")[0] in rooms - {_PACKAGE}):
-            explain_missing_names(module)
+    return value if isinstance(value, ModuleType) and is_own(value) else None
 
 
 def _no_module(fullname: str) -> str:
@@ -172,56 +153,9 @@ def _no_module(fullname: str) -> str:
     names = [
         name.rpartition(".")[2]
         for name, module in list(sys.modules.items())
-        if name.rpartition(".")[0] == _PACKAGE + parent.removeprefix(_ALIAS) and _is_own(module)
+        if name.rpartition(".")[0] == PACKAGE + parent.removeprefix(_ALIAS) and is_own(module)
     ]
-    return f"No module named {fullname!r}: {_PACKAGE} has no such module{_nearest(child, names)}"
-
-
-def _nearest(name: str, names: Sequence[str]) -> str:
-    public = [each for each in names if not each.startswith("_")]
-    same = [each for each in public if each.lower() == name.lower()]
-    near = dict.fromkeys([*same, *difflib.get_close_matches(name, public, n=3)])
-    return "; nearest: " + ", ".join(map(repr, near)) if near else ""
-
-
-def explain_missing_names(module: ModuleType) -> None:
-    """Let the module answer for a name that it does not have with what stands nearest."""
-    own: Callable[[str], object] | None = module.__dict__.get("__getattr__")
-    if getattr(own, "explains", False):
-        return
-
-    def explain(name: str) -> object:
-        if own is not None:
-            try:
-                return own(name)
-            except AttributeError:
-                pass
-        if name.startswith("__"):  # asked for by the machinery of Python, which expects an answer
-            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
-        elsewhere = [
-            _spelled(each)
-            for each in _public_modules()
-            if each is not module and name in vars(each) and not _is_own(vars(each)[name])
-        ]
-        hint = f"{_PACKAGE} has no such name"
-        if elsewhere:
-            hint += f" there, but has it in {' and '.join(elsewhere)}"
-        hint += _nearest(name, list(getattr(module, "__all__", vars(module))))
-        caller = sys._getframe(1)
-        if caller.f_code.co_code[caller.f_lasti] != _IMPORT_FROM:
-            raise AttributeError(f"module {_spelled(module)!r} has no attribute {name!r}: {hint}")
-        # `from module import name`, which would turn an AttributeError into a text of its own.
-        loaded = sys.modules.get(f"{module.__name__}.{name}")
-        if loaded is not None:
-            return loaded
-        raise ImportError(
-            f"cannot import name {name!r} from {_spelled(module)!r}: {hint}",
-            name=_spelled(module),
-            path=getattr(module, "__file__", None),
-        )
-
-    explain.explains = True  # type: ignore[attr-defined]
-    module.__dict__["__getattr__"] = explain
+    return f"No module named {fullname!r}: {PACKAGE} has no such module{nearest(child, names)}"
 
 
 # --- the launcher: what `python` does ---
@@ -240,7 +174,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(_HELP, end="")
         return 0
     if first in ("-V", "--version"):
-        print(_PACKAGE, sys.modules[_PACKAGE].__version__)
+        print(PACKAGE, sys.modules[PACKAGE].__version__)
         return 0
     option = first[:2] if first[:2] in ("-c", "-m") else ""
     if option and len(first) > 2:  # -ccode is -c code
@@ -269,12 +203,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _refuse(reason: str) -> int:
-    print(f"{_PACKAGE}: {reason}\n{_USAGE}\nTry: python -m mindgrad --help", file=sys.stderr)
+    print(f"{PACKAGE}: {reason}\n{_USAGE}\nTry: python -m mindgrad --help", file=sys.stderr)
     return 2
 
 
 def _fail(reason: str, status: int) -> SystemExit:
-    print(f"{_PACKAGE}: {reason}", file=sys.stderr)
+    print(f"{PACKAGE}: {reason}", file=sys.stderr)
     return SystemExit(status)
 
 
@@ -399,7 +333,7 @@ def _without_our_frames(hook: Callable[..., object]) -> Callable[..., object]:
 
 
 def _is_ours(entry: TracebackType) -> bool:
-    return entry.tb_frame.f_code.co_filename == __file__
+    return entry.tb_frame.f_code.co_filename in (__file__, missing.__file__)
 
 
 def _is_import(entry: TracebackType) -> bool:

@@ -11,6 +11,8 @@ import logging
 import os
 from typing import Any
 
+from mindgrad._base.missing import explain_room as _explain_room
+
 __all__ = ["critical", "debug", "error", "get_level", "get_log_config", "info", "set_level", "warning"]
 
 _LEVELS = (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR, logging.CRITICAL)
@@ -111,3 +113,6 @@ def get_log_config() -> dict[str, str]:
     ['GLOG_v']
     """
     return {"GLOG_v": get_level()}
+
+
+_explain_room(__name__)

@@ -15,7 +15,7 @@ EXPORTS = [(module, name) for module in MODULES for name in importlib.import_mod
 def description(thing: object) -> str:
     """Its own docstring: not that of a base class, but an instance may have that of its class."""
     if isinstance(thing, type):
-        return inspect.cleandoc(thing.__dict__.get("__doc__") or "")
+        return inspect.cleandoc(thing.__doc__ or "") if "__doc__" in vars(thing) else ""
     return inspect.getdoc(thing) or ""
 
 

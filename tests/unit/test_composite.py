@@ -8,7 +8,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, ParameterTuple, Tensor, nn, ops
-from mindgrad.cli import explain_all
+from mindgrad._base.missing import explain_all
 from mindgrad.ops import composite as C
 from mindgrad.ops import functional as F
 from mindgrad.ops import operations as P

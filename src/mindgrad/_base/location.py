@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
-from pathlib import Path
 from typing import Any
 
 __all__ = ["user_frame", "user_location", "warn_user"]
 
-PACKAGE = str(Path(__file__).resolve().parent.parent)
+# (pathlib would take a tenth of the whole import)
+PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 
 
 def user_frame() -> Any:

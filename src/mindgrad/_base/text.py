@@ -23,10 +23,12 @@ The ``repr`` never looks at NumPy's print options and shares no state between th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["parameter_repr", "tensor_repr", "tensor_str"]
 

@@ -6,6 +6,7 @@ Sources (:class:`GeneratorDataset`, :class:`NumpySlicesDataset`) and, as methods
 read such files with their own library in a source for :class:`GeneratorDataset`.
 """
 
+from mindgrad._base.missing import explain_room as _explain_room
 from mindgrad.dataset import config, pipeline, samplers, sources, transforms
 from mindgrad.dataset.config import get_seed, set_seed
 from mindgrad.dataset.iterators import DictIterator, TupleIterator
@@ -16,3 +17,5 @@ from mindgrad.dataset.sources import *  # noqa: F403
 
 __all__ = ["BatchInfo", "DictIterator", "TupleIterator", "config", "get_seed", "set_seed", "transforms"]
 __all__ = list(dict.fromkeys(__all__ + pipeline.__all__ + samplers.__all__ + sources.__all__))
+
+_explain_room(__name__)

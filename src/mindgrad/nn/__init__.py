@@ -1,5 +1,6 @@
 """Cells and layers."""
 
+from mindgrad._base.missing import explain_room as _explain_room
 from mindgrad.nn import dynamic_lr, layer, learning_rate_schedule, loss, metrics, optim, wrap
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.container import CellList, SequentialCell
@@ -15,3 +16,5 @@ from mindgrad.nn.wrap import *  # noqa: F403
 __all__ = ["Cell", "CellList", "ForwardValueAndGrad", "Jvp", "SequentialCell", "Vjp"]
 for _part in (dynamic_lr, layer, learning_rate_schedule, loss, metrics, optim, wrap):
     __all__ = list(dict.fromkeys(__all__ + _part.__all__))
+
+_explain_room(__name__)

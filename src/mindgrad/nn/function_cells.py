@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad.nn.cell import Cell
-from mindgrad.ops.operations.base import Attribute, described
+from mindgrad.ops.operations.base import Attribute, Later, described, signature
 
 __all__ = ["FunctionCell", "function_cell", "function_cells"]
 
@@ -119,13 +119,8 @@ def function_cell(
         "_counts": (least, min(most, len(names))),
         "__module__": module,
         "__qualname__": name,
-        "__doc__": _documentation(function, names, found, keywords or {}, meaning, example, prints),
-        "__signature__": inspect.Signature(
-            [
-                inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=each.default)
-                for key, each in found.items()
-            ]
-        ),
+        "__doc__": Later(_documentation, function, names, found, keywords or {}, meaning, example, prints),
+        "__signature__": Later(signature, found),
     }
     return type(name, (base,), body)
 

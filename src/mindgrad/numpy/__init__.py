@@ -6,6 +6,7 @@ integers Int32. All are made of ``mindgrad.ops``, so they are differentiated and
 
 import math as _math
 
+from mindgrad._base.missing import explain_room as _explain_room
 from mindgrad.common.dtype import (
     bfloat16,
     bool_,
@@ -67,3 +68,5 @@ for _part in (
     _reducing,
 ):  # fmt: skip
     __all__ += _part.__all__
+
+_explain_room(__name__)

@@ -4,19 +4,38 @@ Functions: ``ops.matmul(x, y)`` (``mindgrad.ops.functional``). Classes: ``ops.Ma
 (``mindgrad.ops.operations``). Derivatives: ``ops.GradOperation``, ``ops.grad``, ``ops.jvp``, ``ops.vjp``.
 """
 
+import sys as _sys
+from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from mindgrad.ops import composite, functional, operations
+from mindgrad.ops import composite, functional
 from mindgrad.ops import functional as function  # noqa: F401 - its name in MindSpore 2.x
 from mindgrad.ops import methods as _methods  # noqa: F401 - attaches the methods of Tensor
 from mindgrad.ops.composite import *  # noqa: F403
 from mindgrad.ops.functional import *  # noqa: F403
-from mindgrad.ops.operations import *  # noqa: F403
-
-__all__ = list(dict.fromkeys(composite.__all__ + functional.__all__ + operations.__all__))
 
 if _TYPE_CHECKING:
-    # the names are collected from many files, which a type checker does not follow
+    from mindgrad.ops import operations as operations
 
-    def __getattr__(name: str) -> _Any: ...
+
+# The classes are loaded with the first name that is not here (docs/decisions/0010-import.md). To a type
+# checker, which does not follow the names through so many files, this says that there are more.
+def __getattr__(name: str) -> _Any:
+    if name == "__all__" or not name.startswith("_"):
+        _load_classes()
+        if name in globals():
+            return globals()[name]
+    module = _sys.modules[__name__]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=module)
+
+
+def __dir__() -> list[str]:
+    _load_classes()
+    return sorted(globals())
+
+
+def _load_classes() -> None:
+    operations = _import_module("mindgrad.ops.operations")
+    names = list(dict.fromkeys([*composite.__all__, *functional.__all__, *operations.__all__]))
+    globals().update({name: getattr(operations, name) for name in operations.__all__}, __all__=names)

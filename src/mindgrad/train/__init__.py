@@ -1,5 +1,6 @@
 """Training: the Model and its callbacks, mixed precision, files of Parameters."""
 
+from mindgrad._base.missing import explain_room as _explain_room
 from mindgrad.train import amp, callback, loss_scale_manager, metrics, model, serialization
 from mindgrad.train.amp import *  # noqa: F403
 from mindgrad.train.callback import *  # noqa: F403
@@ -12,3 +13,5 @@ from mindgrad.train.serialization import *  # noqa: F403
 __all__ = ["data_sink"]
 for _part in (amp, callback, loss_scale_manager, metrics, model, serialization):
     __all__ = list(dict.fromkeys(__all__ + _part.__all__))
+
+_explain_room(__name__)

@@ -3,6 +3,7 @@
 Each fixes its attributes when it is made and applies the function of the same name when it is called.
 """
 
+from mindgrad._base.missing import explain_room as _explain_room
 from mindgrad.ops.operations import (
     array_ops,
     layer_ops,
@@ -38,3 +39,5 @@ __all__ += other_ops.__all__
 __all__ += part_ops.__all__
 __all__ += primitive.__all__
 __all__ += random_ops.__all__
+
+_explain_room(__name__)

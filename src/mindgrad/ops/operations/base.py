@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +17,8 @@ from mindgrad.core.dtype import as_dtype
 from mindgrad.ops.operations.primitive import Primitive
 
 __all__ = [
-    "Attribute", "Operation", "anything", "boolean", "classes", "described", "element_type", "integer",
-    "integers", "number", "operation", "text",
+    "Attribute", "Later", "Operation", "anything", "boolean", "classes", "described", "element_type",
+    "integer", "integers", "number", "operation", "signature", "text",
 ]  # fmt: skip
 
 _REQUIRED = inspect.Parameter.empty
@@ -29,6 +30,16 @@ class Attribute(NamedTuple):
     check: Callable[[Any], Any]
     words: str
     default: Any = _REQUIRED
+
+
+class Later:
+    """An attribute of a class that is made when it is first read, as few of a thousand texts are."""
+
+    def __init__(self, make: Callable[..., Any], *args: Any) -> None:
+        self.make = lru_cache(maxsize=1)(partial(make, *args))
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        return self.make()
 
 
 class Operation(Primitive):
@@ -122,15 +133,20 @@ def operation(
         "_counts": _counts(used, skip=0 if run is None else 1),
         "__module__": module,
         "__qualname__": name,
-        "__doc__": _documentation(name, function, used, 0 if run is None else 1, found, example, prints),
-        "__signature__": inspect.Signature(
-            [
-                inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=each.default)
-                for key, each in found.items()
-            ]
+        "__doc__": Later(
+            _documentation, name, function, used, 0 if run is None else 1, found, example, prints
         ),
+        "__signature__": Later(signature, found),
     }
     return type(name, (Operation,), body)
+
+
+def signature(attributes: dict[str, Attribute]) -> inspect.Signature:
+    """The signature of a constructor that takes these attributes."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return inspect.Signature(
+        [inspect.Parameter(key, kind, default=each.default) for key, each in attributes.items()]
+    )
 
 
 def classes(namespace: dict[str, Any]) -> list[str]:

@@ -1,0 +1,118 @@
+"""Modules that answer for a name they do not have: what stands nearest, or which module has it.
+
+Programs come with the names of a far larger library. A missing one should say at once whether it is
+spelled differently, lives elsewhere in this package, or is not there at all.
+"""
+
+import difflib
+import opcode
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType
+
+PACKAGE = __name__.partition(".")[0]
+_IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
+_spelled = PACKAGE
+
+
+def spell_as(name: str) -> None:
+    """From now on errors call this package by the name under which the program knows it."""
+    global _spelled
+    _spelled = name
+
+
+def is_own(module: object) -> bool:
+    """Whether it is a module of this package. (Where an import is forbidden, sys.modules holds None.)"""
+    return isinstance(module, ModuleType) and module.__name__.partition(".")[0] == PACKAGE
+
+
+def public_modules() -> Iterator[ModuleType]:
+    """This package and the modules that are its attributes by now: `ops`, `context` and so on."""
+    package = sys.modules[PACKAGE]
+    yield package
+    for name, value in list(vars(package).items()):
+        if isinstance(value, ModuleType) and is_own(value) and not name.startswith("_"):
+            yield value
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """The end of an error message: which of the `names` are spelled much like `name`."""
+    public = [each for each in names if not each.startswith("_")]
+    same = [each for each in public if each.lower() == name.lower()]
+    near = dict.fromkeys([*same, *difflib.get_close_matches(name, public, n=3)])
+    return "; nearest: " + ", ".join(map(repr, near)) if near else ""
+
+
+def explain_all() -> None:
+    """Let every module that programs import from answer for names that it does not have."""
+    package = sys.modules[PACKAGE]
+    values = [vars(package).get(name) for name in package.__all__]
+    _explain({PACKAGE, *[value.__name__ for value in values if isinstance(value, ModuleType)]})
+
+
+def explain_room(name: str) -> None:
+    """Let the loaded module with this name, and those directly below it, answer for missing names."""
+    _explain({name})
+
+
+def _explain(rooms: set[str]) -> None:
+    for name, module in list(sys.modules.items()):
+        if name.startswith(PACKAGE) and is_own(module):
+            above = name.rpartition(".")[0]
+            if name in rooms or (above in rooms and above != PACKAGE):
+                explain_missing_names(module)
+
+
+def explain_missing_names(module: ModuleType) -> None:
+    """Let the module answer for a name that it does not have with what stands nearest."""
+    own: Callable[[str], object] | None = module.__dict__.get("__getattr__")
+    if getattr(own, "explains", False):
+        return
+
+    def explain(name: str) -> object:
+        if own is not None:
+            try:
+                return own(name)
+            except AttributeError as error:
+                if error.obj is not module:  # its own mistake, which is not to be hidden
+                    raise
+        if name.startswith("__"):  # asked for by the machinery of Python, which expects an answer
+            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+        hint = f"{PACKAGE} has no such name"
+        elsewhere = [_spelling(each) for each in _all_rooms() if each is not module and _has(each, name)]
+        if elsewhere:
+            hint += f" there, but has it in {' and '.join(elsewhere)}"
+        hint += nearest(name, list(getattr(module, "__all__", vars(module))))
+        caller = sys._getframe(1)
+        if caller.f_code.co_code[caller.f_lasti] != _IMPORT_FROM:
+            raise AttributeError(
+                f"module {_spelling(module)!r} has no attribute {name!r}: {hint}", name=name, obj=module
+            )
+        # `from module import name`, which would turn an AttributeError into a text of its own.
+        loaded = sys.modules.get(f"{module.__name__}.{name}")
+        if loaded is not None:
+            return loaded
+        raise ImportError(
+            f"cannot import name {name!r} from {_spelling(module)!r}: {hint}",
+            name=_spelling(module),
+            path=getattr(module, "__file__", None),
+        )
+
+    explain.explains = True  # type: ignore[attr-defined]
+    module.__dict__["__getattr__"] = explain
+
+
+def _all_rooms() -> list[ModuleType]:
+    """The public modules, whole: what nobody has needed so far may have the name, and is loaded."""
+    package = sys.modules[PACKAGE]
+    for name in package.__all__:
+        getattr(package, name)
+    return [each for each in public_modules() if hasattr(each, "__all__")]
+
+
+def _has(module: ModuleType, name: str) -> bool:
+    return name in vars(module) and not is_own(vars(module)[name])
+
+
+def _spelling(module: ModuleType) -> str:
+    return _spelled + module.__name__.removeprefix(PACKAGE)
