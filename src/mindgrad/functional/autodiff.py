@@ -16,9 +16,12 @@ from typing import Any
 
 from mindgrad.core.graph import Atom
 from mindgrad.core.primitive import REGISTRY
+from mindgrad.core.rewriting import is_rewriting
+from mindgrad.core.scope import GraphScope
 from mindgrad.core.tensor import Tensor
 from mindgrad.functional.record import Recorded, transformed
 from mindgrad.primitives.kinds import ones
+from mindgrad.rewrites.directions import as_series, pulled_along
 from mindgrad.transforms.forward import push_tangents, tangent_or_zero
 from mindgrad.transforms.reverse import pull_back
 
@@ -42,6 +45,25 @@ def forward_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], ts: Sequenc
     return [tangent_or_zero(y, tangents) for y in ys]
 
 
+def _reverse(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
+    """The same while compiling: by forward mode where that leads further."""
+    if all(y.type.dtype.kind == "float" for y in ys):
+        given = [ones(y.type) if ct is None else ct for y, ct in zip(ys, cts, strict=True)]
+        found = pulled_along(builder, xs, ys, given)
+        if found is not None:
+            return found
+    return reverse_rule(builder, xs, ys, cts)
+
+
+def _forward(builder: Any, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
+    found = as_series(builder, xs, ys, ts)
+    return forward_rule(builder, xs, ys, ts) if found is None else found
+
+
+def _chooses(recorded: Recorded) -> bool:
+    return isinstance(recorded.scope, GraphScope) and is_rewriting()
+
+
 def pull(
     recorded: Recorded, cotangents: Sequence[Tensor | None], outputs: Sequence[Tensor] | None = None
 ) -> tuple[list[Tensor], list[Tensor]]:
@@ -52,6 +74,8 @@ def pull(
         cotangents: one per output, of its type; ``None`` stands for ones.
         outputs: the outputs that carry a cotangent; by default all.
     """
+    if _chooses(recorded):
+        return transformed(recorded, _reverse, cotangents, outputs, keeps_series=True)
     return transformed(recorded, reverse_rule, cotangents, outputs)
 
 
@@ -59,4 +83,6 @@ def push(
     recorded: Recorded, tangents: Sequence[Tensor | None], outputs: Sequence[Tensor] | None = None
 ) -> tuple[list[Tensor], list[Tensor]]:
     """The outputs of ``recorded`` and the tangents of those chosen; a tangent ``None`` is zero."""
+    if _chooses(recorded):
+        return transformed(recorded, _forward, tangents, outputs, keeps_series=True)
     return transformed(recorded, forward_rule, tangents, outputs)

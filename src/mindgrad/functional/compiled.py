@@ -354,7 +354,7 @@ class Compiled:
 
 
 def trace(function: Callable[..., Any], *args: Any) -> Graph:
-    """The graph of ``function`` at the types of ``args``, before any simplification by XLA.
+    """The graph of ``function`` at the types of ``args`` as it is compiled, before any simplification by XLA.
 
     Its outputs are the new values of written Parameters, then the tensors of the result, then those that
     it leaves in attributes and variables.
@@ -364,4 +364,4 @@ def trace(function: Callable[..., Any], *args: Any) -> Graph:
     >>> len(trace(lambda x: x * x + 1.0, ms.Tensor([1.0, 2.0])))
     2
     """
-    return Trace(function, *flatten((args, {}))).graph
+    return before_compilation(Trace(function, *flatten((args, {}))).graph)

@@ -27,10 +27,10 @@ from mindgrad.functional.autodiff import forward_rule, reverse_rule
 from mindgrad.functional.callables import arity, differentiates, in_either_mode, remembered
 from mindgrad.functional.derive import Call, Inputs, Run
 from mindgrad.functional.jacobian import by_columns, by_rows, check_real
-from mindgrad.functional.linearized import dependent
 from mindgrad.functional.record import transformed
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.structural import stop_gradient
+from mindgrad.transforms.linearize import dependent
 
 __all__ = ["ggnvp", "hessian", "hvp", "vhp"]
 

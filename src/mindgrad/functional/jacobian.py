@@ -22,13 +22,13 @@ from mindgrad.functional.arguments import check_callable, check_flag, check_posi
 from mindgrad.functional.autodiff import forward_rule, reverse_rule
 from mindgrad.functional.callables import arity, differentiates, in_either_mode, remembered
 from mindgrad.functional.derive import Call, Run
-from mindgrad.functional.linearized import dependent
 from mindgrad.functional.record import transformed
 from mindgrad.primitives.arithmetic import equal
 from mindgrad.primitives.batching import placed
 from mindgrad.primitives.kinds import ones, zeros
 from mindgrad.primitives.structural import convert, iota, reshape
 from mindgrad.transforms.batch import push_batch
+from mindgrad.transforms.linearize import dependent
 
 __all__ = ["by_columns", "by_rows", "check_real", "identity", "jacfwd", "jacrev"]
 

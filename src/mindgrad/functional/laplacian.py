@@ -26,7 +26,6 @@ from mindgrad.functional.autodiff import forward_rule
 from mindgrad.functional.callables import arity, differentiates, in_either_mode, remembered
 from mindgrad.functional.derive import Call, Run
 from mindgrad.functional.jacobian import identity
-from mindgrad.functional.linearized import dependent
 from mindgrad.functional.portions import Directions, spread, summed
 from mindgrad.functional.record import transformed
 from mindgrad.primitives.batching import moved, placed
@@ -34,6 +33,7 @@ from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.reduction import reduce_sum
 from mindgrad.primitives.structural import broadcast_in_dim, reshape
 from mindgrad.transforms.batch import push_batch
+from mindgrad.transforms.linearize import dependent
 from mindgrad.transforms.taylor import taylor
 
 __all__ = [

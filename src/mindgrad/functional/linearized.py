@@ -16,7 +16,7 @@ import numpy as np
 
 from mindgrad.backend.xla import compile_graph
 from mindgrad.core.build import Builder, building
-from mindgrad.core.graph import Graph, Variable, live_equations
+from mindgrad.core.graph import Graph, Variable
 from mindgrad.core.scope import GraphScope, open_scopes
 from mindgrad.core.settings import is_graph_mode
 from mindgrad.core.tensor import Tensor, make_tensor
@@ -25,8 +25,9 @@ from mindgrad.functional.callables import is_compiled, remembered
 from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.derive import Inputs, Run
 from mindgrad.functional.record import Recorded, inline_here, transformed
+from mindgrad.transforms.linearize import dependent
 
-__all__ = ["dependent", "linearized"]
+__all__ = ["linearized"]
 
 Apply = Callable[[Sequence[Tensor]], list[Tensor]]
 
@@ -72,19 +73,6 @@ def linearized(
     program = remembered(fn, (owner, key), lambda: Compiled(first))
     out, kept, second = program(*args)
     return out, Inputs(args, positions), lambda given: second(kept, given)
-
-
-def dependent(builder: Builder, given: Sequence[Variable], produced: Sequence[Any]) -> tuple[list, list]:
-    """The equations behind ``produced`` that depend on ``given``, and what they need of the others."""
-    after: set[Any] = set(given)
-    equations = []
-    for equation in live_equations(builder.equations, produced):
-        if not after.isdisjoint(equation.inputs):
-            after.update(equation.outputs)
-            equations.append(equation)
-    used = [x for equation in equations for x in equation.inputs] + list(produced)
-    needed = [x for x in dict.fromkeys(used) if type(x) is Variable and x not in after]
-    return equations, needed
 
 
 def _nothing(builder: Any, xs: Any, ys: Any, extras: Any) -> list[Any]:

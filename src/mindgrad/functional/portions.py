@@ -23,10 +23,10 @@ from mindgrad.control.scan import scan
 from mindgrad.core import settings
 from mindgrad.core.build import Builder, building, current
 from mindgrad.core.graph import Equation, Graph, Variable
-from mindgrad.functional.linearized import dependent
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.structural import broadcast_in_dim, pad, reshape
 from mindgrad.transforms.collapse import Collapse, Stack
+from mindgrad.transforms.linearize import dependent
 
 __all__ = ["Directions", "spread", "summed"]
 

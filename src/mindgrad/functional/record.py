@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.tree import flatten, unflatten
+from mindgrad.control.along import settled
 from mindgrad.core.build import Builder, building
 from mindgrad.core.graph import Graph, Variable
 from mindgrad.core.scope import (
@@ -101,6 +102,7 @@ def transformed(
     transform: Callable[..., list[Any]],
     extras: Sequence[Tensor | None] = (),
     outputs: Sequence[Tensor] | None = None,
+    keeps_series: bool = False,
 ) -> tuple[list[Tensor], list[Tensor]]:
     """The function's outputs and what ``transform`` makes of the recording, one level further out.
 
@@ -110,6 +112,7 @@ def transformed(
             must depend on nothing else, since its program is kept and used again.
         extras: cotangents or tangents; ``None`` is passed on as ``None``.
         outputs: the outputs to transform, by default all.
+        keeps_series: whether ``transform`` is given equations of ``control.along`` as they are.
 
     Returns:
         All output tensors, and the results of ``transform``.
@@ -122,9 +125,11 @@ def transformed(
     held = [x for _, leaves, _ in places for x in leaves if _is_of(x, scope)]
     kept = [*recorded.outputs, *(value for _, value in written), *map(as_it_is, rebound)]
     kept += map(as_it_is, held)
-    finish = _finish_graph if isinstance(scope, GraphScope) else _finish_recorder
     given = [None if e is None else lifted(e) for e in extras]
-    outside, results = finish(recorded, transform, given, chosen, kept)
+    if isinstance(scope, GraphScope):
+        outside, results = _finish_graph(recorded, transform, given, chosen, kept, keeps_series)
+    else:
+        outside, results = _finish_recorder(recorded, transform, given, chosen, kept)
     count = len(recorded.outputs)
     for (parameter, _), value in zip(written, outside[count:], strict=False):
         state.write(parameter, value)
@@ -150,7 +155,7 @@ def _seen(leaf: Tensor, outside: Tensor) -> Tensor:
 
 
 def _finish_graph(
-    recorded: Recorded, transform: Any, extras: list, chosen: list, kept: list
+    recorded: Recorded, transform: Any, extras: list, chosen: list, kept: list, keeps_series: bool
 ) -> tuple[list[Tensor], list[Tensor]]:
     scope: GraphScope = recorded.scope
     with building(scope.builder):
@@ -158,7 +163,7 @@ def _finish_graph(
         ys = [scope.atom(t) for t in chosen]
         given = [None if e is None else scope.atom(e) for e in extras]
         primal = [scope.atom(t) for t in kept]
-    builder, (xs, ys, given, primal) = _improved(scope.builder, (xs, ys, given, primal))
+    builder, (xs, ys, given, primal) = _improved(scope.builder, (xs, ys, given, primal), keeps_series)
     with building(builder):
         produced = transform(builder, xs, ys, given)
         graph = builder.close([*primal, *produced])
@@ -166,11 +171,13 @@ def _finish_graph(
     return outside[: len(kept)], outside[len(kept) :]
 
 
-def _improved(builder: Builder, groups: tuple[list[Any], ...]) -> tuple[Builder, tuple[list[Any], ...]]:
+def _improved(
+    builder: Builder, groups: tuple[list[Any], ...], keeps_series: bool
+) -> tuple[Builder, tuple[list[Any], ...]]:
     """The program of ``builder`` as it is best differentiated, and ``groups`` of its atoms there."""
     atoms = [atom for group in groups for atom in group if atom is not None]
     closed = builder.close(atoms)
-    better = before_derivative(closed)
+    better = before_derivative(closed if keeps_series else settled(closed))
     if better is closed:
         return builder, groups
     made = Builder()

@@ -24,10 +24,10 @@ from mindgrad.functional.arguments import check_callable, check_count, match
 from mindgrad.functional.callables import arity, in_either_mode, remembered
 from mindgrad.functional.derive import Run
 from mindgrad.functional.jvp import like
-from mindgrad.functional.linearized import dependent
 from mindgrad.functional.record import transformed
 from mindgrad.primitives.kinds import ones
 from mindgrad.primitives.structural import concatenate, convert, reshape, slice
+from mindgrad.transforms.linearize import dependent
 from mindgrad.transforms.taylor import taylor as series_of
 
 __all__ = ["derivative", "jet", "taylor"]

@@ -11,13 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from mindgrad.control.along import settled
 from mindgrad.core.graph import Graph
 from mindgrad.core.rewriting import is_rewriting
+from mindgrad.rewrites.algebra import distributed
+from mindgrad.rewrites.layout import transposes_carried
 
 __all__ = ["before_compilation", "before_derivative"]
 
-_BEFORE: list[Callable[[Graph], Graph]] = []
-_AFTER: list[Callable[[Graph], Graph]] = []
+_BEFORE: list[Callable[[Graph], Graph]] = [distributed]
+_AFTER: list[Callable[[Graph], Graph]] = [settled, distributed, transposes_carried]
 
 
 def before_derivative(graph: Graph) -> Graph:

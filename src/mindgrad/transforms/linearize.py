@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad.core.build import Builder
-from mindgrad.core.graph import Atom, Variable
+from mindgrad.core.graph import Atom, Variable, live_equations
 from mindgrad.transforms.forward import push_tangents
 
-__all__ = ["linearize"]
+__all__ = ["dependent", "linearize"]
 
 
 def linearize(
@@ -32,3 +32,16 @@ def linearize(
     builder.linear_equations.clear()
     push_tangents(list(builder.equations), tangents)
     return directions, [tangents.get(y) for y in outputs]
+
+
+def dependent(builder: Builder, given: Sequence[Variable], produced: Sequence[Any]) -> tuple[list, list]:
+    """The equations behind ``produced`` that depend on ``given``, and what they need of the others."""
+    after: set[Any] = set(given)
+    equations = []
+    for equation in live_equations(builder.equations, produced):
+        if not after.isdisjoint(equation.inputs):
+            after.update(equation.outputs)
+            equations.append(equation)
+    used = [x for equation in equations for x in equation.inputs] + list(produced)
+    needed = [x for x in dict.fromkeys(used) if type(x) is Variable and x not in after]
+    return equations, needed

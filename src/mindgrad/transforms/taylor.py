@@ -178,12 +178,28 @@ class _Series:
     def _product(self, equation: Equation, k: int) -> Any:
         """The Cauchy product Σ_j B(a_j, b_{k−j})."""
         a, b = equation.inputs
+        if a is b and equation.primitive.commutative:
+            return self._square(equation, a, k)
         terms = []
         for j in range(k + 1):
             left, right = self.coefficient(a, j), self.coefficient(b, k - j)
             if left is not None and right is not None:
                 terms.append(equation.primitive(left, right, **equation.parameters))
         return accumulate(terms)
+
+    def _square(self, equation: Equation, a: Any, k: int) -> Any:
+        """The Cauchy product of a series with itself, each pair of coefficients once."""
+        terms = []
+        for j in range((k + 1) // 2):
+            left, right = self.coefficient(a, j), self.coefficient(a, k - j)
+            if left is not None and right is not None:
+                terms.append(equation.primitive(left, right, **equation.parameters))
+        total = accumulate(terms)
+        total = None if total is None else 2 * total
+        middle = None if k % 2 else self.coefficient(a, k // 2)
+        if middle is None:
+            return total
+        return accumulate([total, equation.primitive(middle, middle, **equation.parameters)])
 
     def _quotient(self, equation: Equation, k: int) -> Any:
         """``y b = a``, solved for the last coefficient of y: y_k = (a_k − Σ_{j<k} y_j b_{k−j}) / b_0.

@@ -1,0 +1,200 @@
+"""Reverse mode turned into forward mode where the rows of a batch do not mix.
+
+    y = s(v(x)),  s linear,  v carries the rows of x   ⟹   J_y(x)ᵀ ct = Σ_j e_j ⊗ Σ (ct_v ∘ J_v(x) d_j)
+
+with ``ct_v = sᵀ ct``, and ``d_j`` one for column j of every row. Proof: along a carried axis the Jacobian of
+``v`` is diagonal (``transforms.alignment``), so element (n, j) of ``J_vᵀ ct_v`` is
+``Σ_m ct_v[n, m] ∂v[n, m]/∂x[n, j]``, ``∂v[n, m]/∂x[n, j] = (J_v d_j)[n, m]`` because no other row of
+``d_j`` reaches row n. It is how the equations of physics-informed networks are written: the gradient of the
+sum of ``u`` over all points, in the points.
+
+What is emitted is one ``along`` equation per column, so that nested gradients become Taylor series
+(``control.along``). When it pays: with one column a gradient costs the same either way, and the next one is
+a longer series instead of the gradient of a gradient. With several columns reverse mode is cheaper as long
+as nobody differentiates again; that is decided when somebody does, or when the program is finished
+(``rewrites.columns``). Limits: programs without control flow and without effects, real inputs, at most
+:data:`MOST` columns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mindgrad.control.along import along
+from mindgrad.core.build import Builder, current
+from mindgrad.core.graph import Equation, Graph, Variable, live_equations
+from mindgrad.core.rewriting import Rewrite
+from mindgrad.primitives.kinds import accumulate, ones, product, zeros
+from mindgrad.primitives.reduction import reduce_sum
+from mindgrad.primitives.structural import broadcast_in_dim, concatenate, convert, reshape, transpose
+from mindgrad.transforms.alignment import Carried, alignment
+from mindgrad.transforms.forward import push_tangents
+from mindgrad.transforms.linearize import dependent
+from mindgrad.transforms.transpose import pull_cotangents
+
+__all__ = ["MOST", "as_series", "pulled_along"]
+
+#: columns per call for which one sweep each is considered
+MOST = 4
+
+DIAGONAL = Rewrite("diagonal", "Jᵀ ct = Σ_j e_j (ct ∘ J d_j) where J is diagonal across the rows of a batch")
+
+
+class _Cut(NamedTuple):
+    """Values between an input and the outputs: what is behind them is linear."""
+
+    values: list[Variable]
+    tail: list[Equation]
+    columns: list[int]  # the axes of the input that are mixed
+    carried: list[Carried]
+
+
+def pulled_along(
+    builder: Builder, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]
+) -> list[Any] | None:
+    """The cotangents of ``xs`` by forward mode; ``None`` where that is not possible or not considered."""
+    if not all(type(x) is Variable and x.dtype.kind == "float" and x.type.size for x in xs):
+        return None
+    live = live_equations(builder.equations, ys)
+    cuts = []
+    for x in xs:
+        cut = _cut(live, x, ys)
+        if cut is None:
+            return None
+        cuts.append(cut)
+    if sum(_count(x, cut) for x, cut in zip(xs, cuts, strict=True)) > MOST:
+        return None
+    made = [_pulled(builder, x, cut, ys, cts) for x, cut in zip(xs, cuts, strict=True)]
+    DIAGONAL.fired(len(made))
+    return made
+
+
+def as_series(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]) -> list[Any] | None:
+    """The tangents of ``ys`` as one ``along`` equation; ``None`` where that is not possible."""
+    moving = [(x, t) for x, t in zip(xs, ts, strict=True) if t is not None]
+    if len(moving) != 1:
+        return None
+    x, t = moving[0]
+    if type(x) is not Variable or x.dtype.kind != "float":
+        return None
+    if _moving(live_equations(builder.equations, ys), x) is None:
+        return None
+    return [
+        zeros(y.type) if found is None else found
+        for y, found in zip(ys, _along(builder, x, ys, t), strict=True)
+    ]
+
+
+def _count(x: Variable, cut: _Cut) -> int:
+    return math.prod(x.shape[axis] for axis in cut.columns)
+
+
+def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
+    """What depends on ``x``; ``None`` if control flow or an effect does."""
+    found: set[Any] = {x}
+    for equation in live:
+        if equation.primitive.jvp is None or found.isdisjoint(equation.inputs):
+            continue
+        if (equation.primitive.kind == "control" and equation.primitive is not along) or equation.has_effect:
+            return None
+        found.update(equation.outputs)
+    return found
+
+
+def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | None:
+    """The values nearest to ``ys`` whose mixed axes of ``x`` are few, if what follows them is linear."""
+    moving = _moving(live, x)
+    if moving is None:
+        return None
+    places = alignment(live, x)
+    values: dict[Variable, Carried] = {}
+    tail: dict[Equation, None] = {}
+    waiting = [y for y in ys if y in moving]
+    while waiting:
+        y = waiting.pop()
+        if y in values or y.made_by in tail:
+            continue
+        carried = places[y]
+        if math.prod(n for n, place in zip(x.shape, carried, strict=True) if place is None) <= MOST:
+            values[y] = carried
+            continue
+        equation = y.made_by
+        if equation is None or not _is_linear(equation, moving):
+            return None
+        tail[equation] = None
+        waiting.extend(atom for atom in equation.inputs if atom in moving)
+    found = list(values)
+    columns = [axis for axis in range(len(x.shape)) if any(values[v][axis] is None for v in found)]
+    if sum(x.shape[axis] > 1 for axis in columns) > 1:
+        return None
+    ordered = [equation for equation in live if equation in tail]
+    return _Cut(found, ordered, columns, [values[v] for v in found])
+
+
+def _is_linear(equation: Equation, moving: set[Any]) -> bool:
+    """Whether ``equation`` is linear in what depends on the input."""
+    kind = equation.primitive.kind
+    if kind in ("linear", "pointwise linear"):
+        return not equation.primitive.multiple
+    return kind in ("multilinear", "pointwise multilinear") and sum(x in moving for x in equation.inputs) == 1
+
+
+def _pulled(builder: Builder, x: Variable, cut: _Cut, ys: Sequence[Any], cts: Sequence[Any]) -> Any:
+    if not cut.values:
+        return zeros(x.type)
+    weights = _through_tail(builder, cut, ys, cts)
+    kept = [axis for axis in range(len(x.shape)) if axis not in cut.columns]
+    column = next((axis for axis in cut.columns if x.shape[axis] > 1), None)
+    parts = []
+    for j in range(1 if column is None else x.shape[column]):
+        tangents = _along(builder, x, cut.values, _direction(x, column, j))
+        terms = []
+        for v, carried, weight, tangent in zip(cut.values, cut.carried, weights, tangents, strict=True):
+            if weight is None or tangent is None:
+                continue
+            places = [place for axis in kept if (place := carried[axis]) is not None]
+            others = tuple(axis for axis in range(len(v.shape)) if axis not in places)
+            term = product(weight, tangent)
+            term = convert(reduce_sum(term, axes=others) if others else term, dtype=x.dtype)
+            left = sorted(places)
+            terms.append(transpose(term, permutation=tuple(left.index(place) for place in places)))
+        total = accumulate(terms)
+        shape = tuple(1 if axis in cut.columns else n for axis, n in enumerate(x.shape))
+        parts.append(zeros(x.type.with_shape(shape)) if total is None else reshape(total, shape=shape))
+    return parts[0] if column is None else concatenate(*parts, axis=column)
+
+
+def _through_tail(builder: Builder, cut: _Cut, ys: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
+    """The cotangents of the values of a cut."""
+    tangents: dict[Any, Any] = {v: builder.input(v.type, linear=True) for v in cut.values}
+    directions = [tangents[v] for v in cut.values]
+    builder.linear_equations.clear()
+    push_tangents(cut.tail, tangents)
+    return pull_cotangents(list(builder.linear_equations), [tangents.get(y) for y in ys], cts, directions)
+
+
+def _direction(x: Variable, column: int | None, j: int) -> Any:
+    """One in column ``j`` of every row."""
+    if column is None:
+        return ones(x.type)
+    unit = current().constant(np.eye(x.shape[column], dtype=x.dtype.numpy)[j])
+    return broadcast_in_dim(unit, shape=x.shape, dims=(column,))
+
+
+def _along(builder: Builder, x: Variable, values: Sequence[Any], direction: Any) -> list[Any]:
+    """The derivatives of ``values`` along a direction, ``None`` where they do not depend on ``x``."""
+    equations, needed = dependent(builder, [x], values)
+    reached = {x, *[y for equation in equations for y in equation.outputs]}
+    moved = list(dict.fromkeys(v for v in values if v in reached))
+    if all(equation.primitive is along or _is_linear(equation, reached) for equation in equations):
+        tangents = {x: direction}  # series that get longer, and sums of them
+        push_tangents(equations, tangents)
+        return [tangents.get(v) for v in values]
+    program = Graph([*needed, x], equations, moved)
+    found = along(*needed, x, direction, program=program, place=len(needed), order=1)
+    made = dict(zip(moved, found, strict=True))
+    return [made.get(v) for v in values]
