@@ -24,7 +24,6 @@ from mindgrad._base.missing import (
     is_own,
     nearest,
     public_modules,
-    spell_as,
 )
 
 __all__ = ["install", "main"]
@@ -77,6 +76,8 @@ class _Loader:
 
 class _Finder:
     """Finds ``mindspore.a.b`` as ``mindgrad.a.b``; leaves every other name to the next finder."""
+
+    stands_for = _ALIAS
 
     def find_spec(
         self, fullname: str, path: object = None, target: object = None
@@ -132,7 +133,6 @@ def install() -> None:
             )
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
-        spell_as(_ALIAS)
         sys.modules[PACKAGE].__version__ = _MINDSPORE  # type: ignore[attr-defined]
 
 

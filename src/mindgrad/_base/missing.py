@@ -12,13 +12,6 @@ from types import ModuleType
 
 PACKAGE = __name__.partition(".")[0]
 _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
-_spelled = PACKAGE
-
-
-def spell_as(name: str) -> None:
-    """From now on errors call this package by the name under which the program knows it."""
-    global _spelled
-    _spelled = name
 
 
 def is_own(module: object) -> bool:
@@ -115,4 +108,6 @@ def _has(module: ModuleType, name: str) -> bool:
 
 
 def _spelling(module: ModuleType) -> str:
-    return _spelled + module.__name__.removeprefix(PACKAGE)
+    """The name under which the program knows the module: that of the finder which gives it another."""
+    names = (getattr(finder, "stands_for", None) for finder in sys.meta_path)
+    return next((name for name in names if name), PACKAGE) + module.__name__.removeprefix(PACKAGE)
