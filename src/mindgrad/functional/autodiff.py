@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindgrad.core.graph import Atom
+from mindgrad.core.graph import Atom, live_equations
 from mindgrad.core.primitive import REGISTRY
 from mindgrad.core.rewriting import is_rewriting
 from mindgrad.core.scope import GraphScope
@@ -41,27 +41,20 @@ def reverse_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequen
 def forward_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
     """The transform ``t ↦ J(x) t``, as ``record.transformed`` takes it; ``None`` stands for zeros."""
     tangents: dict[Atom, Atom] = {x: t for x, t in zip(xs, ts, strict=True) if t is not None}
-    push_tangents(list(builder.equations), tangents)
+    push_tangents(live_equations(builder.equations, ys), tangents)
     return [tangent_or_zero(y, tangents) for y in ys]
 
 
-def _reverse(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
-    """The same while compiling: by forward mode where that leads further."""
-    if all(y.type.dtype.kind == "float" for y in ys):
-        given = [ones(y.type) if ct is None else ct for y, ct in zip(ys, cts, strict=True)]
-        found = pulled_along(builder, xs, ys, given)
-        if found is not None:
-            return found
-    return reverse_rule(builder, xs, ys, cts)
+def _pulled_along(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]) -> list[Any] | None:
+    """What ``reverse_rule`` gives, by forward mode; ``None`` where reverse mode leads further."""
+    if any(y.type.dtype.kind != "float" for y in ys):
+        return None
+    given = [ones(y.type) if ct is None else ct for y, ct in zip(ys, cts, strict=True)]
+    return pulled_along(builder, xs, ys, given)
 
 
-def _forward(builder: Any, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
-    found = as_series(builder, xs, ys, ts)
-    return forward_rule(builder, xs, ys, ts) if found is None else found
-
-
-def _chooses(recorded: Recorded) -> bool:
-    return isinstance(recorded.scope, GraphScope) and is_rewriting()
+def _chosen(recorded: Recorded, shortcut: Any) -> Any:
+    return shortcut if isinstance(recorded.scope, GraphScope) and is_rewriting() else None
 
 
 def pull(
@@ -74,15 +67,12 @@ def pull(
         cotangents: one per output, of its type; ``None`` stands for ones.
         outputs: the outputs that carry a cotangent; by default all.
     """
-    if _chooses(recorded):
-        return transformed(recorded, _reverse, cotangents, outputs, keeps_series=True)
-    return transformed(recorded, reverse_rule, cotangents, outputs)
+    shortcut = _chosen(recorded, _pulled_along)
+    return transformed(recorded, reverse_rule, cotangents, outputs, shortcut)
 
 
 def push(
     recorded: Recorded, tangents: Sequence[Tensor | None], outputs: Sequence[Tensor] | None = None
 ) -> tuple[list[Tensor], list[Tensor]]:
     """The outputs of ``recorded`` and the tangents of those chosen; a tangent ``None`` is zero."""
-    if _chooses(recorded):
-        return transformed(recorded, _forward, tangents, outputs, keeps_series=True)
-    return transformed(recorded, forward_rule, tangents, outputs)
+    return transformed(recorded, forward_rule, tangents, outputs, _chosen(recorded, as_series))

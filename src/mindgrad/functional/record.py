@@ -102,7 +102,7 @@ def transformed(
     transform: Callable[..., list[Any]],
     extras: Sequence[Tensor | None] = (),
     outputs: Sequence[Tensor] | None = None,
-    keeps_series: bool = False,
+    shortcut: Callable[..., list[Any] | None] | None = None,
 ) -> tuple[list[Tensor], list[Tensor]]:
     """The function's outputs and what ``transform`` makes of the recording, one level further out.
 
@@ -112,7 +112,8 @@ def transformed(
             must depend on nothing else, since its program is kept and used again.
         extras: cotangents or tangents; ``None`` is passed on as ``None``.
         outputs: the outputs to transform, by default all.
-        keeps_series: whether ``transform`` is given equations of ``control.along`` as they are.
+        shortcut: what is tried first while compiling, on a program that holds derivatives as equations of
+            ``control.along``; called as ``transform`` is, it may give ``None``.
 
     Returns:
         All output tensors, and the results of ``transform``.
@@ -127,7 +128,7 @@ def transformed(
     kept += map(as_it_is, held)
     given = [None if e is None else lifted(e) for e in extras]
     if isinstance(scope, GraphScope):
-        outside, results = _finish_graph(recorded, transform, given, chosen, kept, keeps_series)
+        outside, results = _finish_graph(recorded, transform, given, chosen, kept, shortcut)
     else:
         outside, results = _finish_recorder(recorded, transform, given, chosen, kept)
     count = len(recorded.outputs)
@@ -155,29 +156,30 @@ def _seen(leaf: Tensor, outside: Tensor) -> Tensor:
 
 
 def _finish_graph(
-    recorded: Recorded, transform: Any, extras: list, chosen: list, kept: list, keeps_series: bool
+    recorded: Recorded, transform: Any, extras: list, chosen: list, kept: list, shortcut: Any
 ) -> tuple[list[Tensor], list[Tensor]]:
     scope: GraphScope = recorded.scope
-    with building(scope.builder):
+    builder = scope.builder
+    with building(builder):
         xs = [t._atom for t in recorded.inputs]
         ys = [scope.atom(t) for t in chosen]
         given = [None if e is None else scope.atom(e) for e in extras]
         primal = [scope.atom(t) for t in kept]
-    builder, (xs, ys, given, primal) = _improved(scope.builder, (xs, ys, given, primal), keeps_series)
-    with building(builder):
-        produced = transform(builder, xs, ys, given)
-        graph = builder.close([*primal, *produced])
+        produced = None if shortcut is None else shortcut(builder, xs, ys, given)
+    if produced is None:
+        builder, (xs, ys, given, primal) = _improved(builder, (xs, ys, given, primal))
+        with building(builder):
+            produced = transform(builder, xs, ys, given)
+    graph = builder.close([*primal, *produced])
     outside = inline_here(graph, [tensor for _, tensor in scope.captures])
     return outside[: len(kept)], outside[len(kept) :]
 
 
-def _improved(
-    builder: Builder, groups: tuple[list[Any], ...], keeps_series: bool
-) -> tuple[Builder, tuple[list[Any], ...]]:
+def _improved(builder: Builder, groups: tuple[list[Any], ...]) -> tuple[Builder, tuple[list[Any], ...]]:
     """The program of ``builder`` as it is best differentiated, and ``groups`` of its atoms there."""
     atoms = [atom for group in groups for atom in group if atom is not None]
     closed = builder.close(atoms)
-    better = before_derivative(closed if keeps_series else settled(closed))
+    better = before_derivative(settled(closed))
     if better is closed:
         return builder, groups
     made = Builder()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from mindgrad.primitives.batching import (
     past,
 )
 from mindgrad.primitives.kinds import constant, linear, zeros
+from mindgrad.primitives.moved_again import joined, part_of, reshaped_twice
 from mindgrad.primitives.samples import case, reals
 
 __all__ = [
@@ -112,6 +112,13 @@ def _reshape_type(x: TensorType, shape: Shape) -> TensorType:
     return result
 
 
+def _reshape_simplify(x: Any, shape: Shape) -> Any:
+    if x.shape == shape:
+        return x
+    splat = _splat(x, x.type.with_shape(shape))
+    return reshaped_twice(x, shape) if splat is None else splat
+
+
 reshape = linear(
     "reshape",
     type_rule=_reshape_type,
@@ -122,7 +129,7 @@ reshape = linear(
         reshape(moved(xs[0], at[0], 0), shape=(size, *shape)),
         0,
     ),
-    simplify=lambda x, shape: x if x.shape == shape else _splat(x, x.type.with_shape(shape)),
+    simplify=_reshape_simplify,
     samples=[
         case(reals()[2, 6], shape=(3, 4)),
         case(reals()[1], shape=()),
@@ -283,23 +290,7 @@ def _concatenate_simplify(*xs: Any, axis: int) -> Any:
         value = first.value.tobytes()  # bytes: NaN is itself, and −0 is not 0
         if all(isinstance(x, Constant) and x.is_splat and x.value.tobytes() == value for x in xs):
             return _splat(first, _concatenate_type(*[x.type for x in xs], axis=axis))
-    return None if axis else _unstacked(xs)
-
-
-def _unstacked(xs: Sequence[Any]) -> Any:
-    """The array whose slices ``xs`` are, all of them in order: each with an axis more, or as it is."""
-    made = [getattr(x, "made_by", None) for x in xs]
-    wide = all(each is not None and each.primitive is reshape for each in made)
-    slices = [each.inputs[0] for each in made if each is not None] if wide else list(xs)
-    source = getattr(slices[0], "made_by", None)
-    if source is None or source.primitive.name != "unstack" or len(source.outputs) != len(slices):
-        return None
-    if any(one is not other for one, other in zip(source.outputs, slices, strict=True)):
-        return None
-    whole = source.inputs[0]
-    if not wide:
-        return reshape(whole, shape=(whole.shape[0] * whole.shape[1], *whole.shape[2:]))
-    return whole if all(x.shape == (1, *y.shape) for x, y in zip(xs, slices, strict=True)) else None
+    return joined(xs, axis)
 
 
 #: ``concatenate(*xs, axis)``: the operands one after another along ``axis``
@@ -343,7 +334,8 @@ def _slice_transpose(ct: Any, x: Any, start: Shape, limit: Shape, strides: Shape
 def _slice_simplify(x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
     if limit == x.shape and not any(start) and all(step == 1 for step in strides):
         return x
-    return _splat(x, _slice_type(x.type, start, limit, strides))
+    splat = _splat(x, _slice_type(x.type, start, limit, strides))
+    return part_of(x, start, limit, strides) if splat is None else splat
 
 
 #: ``slice(x, start, limit, strides)``: the elements ``start, start + stride, … < limit`` of each axis

@@ -12,7 +12,7 @@ What is emitted is one ``along`` equation per column, so that nested gradients b
 (``control.along``). When it pays: with one column a gradient costs the same either way, and the next one is
 a longer series instead of the gradient of a gradient. With several columns reverse mode is cheaper as long
 as nobody differentiates again; that is decided when somebody does, or when the program is finished
-(``rewrites.columns``). Limits: programs without control flow and without effects, real inputs, at most
+(``control.along.settled``). Limits: programs without control flow and without effects, real inputs, at most
 :data:`MOST` columns.
 """
 
@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindgrad.control.along import along
+from mindgrad.control.along import along, interned
 from mindgrad.core.build import Builder, current
 from mindgrad.core.graph import Equation, Graph, Variable, live_equations
 from mindgrad.core.rewriting import Rewrite
@@ -85,7 +85,7 @@ def as_series(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], ts: Sequen
         return None
     return [
         zeros(y.type) if found is None else found
-        for y, found in zip(ys, _along(builder, x, ys, t), strict=True)
+        for y, found in zip(ys, _Line(builder, x, ys).tangents(t), strict=True)
     ]
 
 
@@ -149,9 +149,10 @@ def _pulled(builder: Builder, x: Variable, cut: _Cut, ys: Sequence[Any], cts: Se
     weights = _through_tail(builder, cut, ys, cts)
     kept = [axis for axis in range(len(x.shape)) if axis not in cut.columns]
     column = next((axis for axis in cut.columns if x.shape[axis] > 1), None)
+    line = _Line(builder, x, cut.values)
     parts = []
     for j in range(1 if column is None else x.shape[column]):
-        tangents = _along(builder, x, cut.values, _direction(x, column, j))
+        tangents = line.tangents(_direction(x, column, j))
         terms = []
         for v, carried, weight, tangent in zip(cut.values, cut.carried, weights, tangents, strict=True):
             if weight is None or tangent is None:
@@ -185,16 +186,23 @@ def _direction(x: Variable, column: int | None, j: int) -> Any:
     return broadcast_in_dim(unit, shape=x.shape, dims=(column,))
 
 
-def _along(builder: Builder, x: Variable, values: Sequence[Any], direction: Any) -> list[Any]:
-    """The derivatives of ``values`` along a direction, ``None`` where they do not depend on ``x``."""
-    equations, needed = dependent(builder, [x], values)
-    reached = {x, *[y for equation in equations for y in equation.outputs]}
-    moved = list(dict.fromkeys(v for v in values if v in reached))
-    if all(equation.primitive is along or _is_linear(equation, reached) for equation in equations):
-        tangents = {x: direction}  # series that get longer, and sums of them
-        push_tangents(equations, tangents)
-        return [tangents.get(v) for v in values]
-    program = Graph([*needed, x], equations, moved)
-    found = along(*needed, x, direction, program=program, place=len(needed), order=1)
-    made = dict(zip(moved, found, strict=True))
-    return [made.get(v) for v in values]
+class _Line:
+    """What of a program moves with ``x``, for any direction."""
+
+    def __init__(self, builder: Builder, x: Variable, values: Sequence[Any]) -> None:
+        self._x, self._values = x, values
+        self._equations, self._needed = dependent(builder, [x], values)
+        self._reached = {x, *[y for equation in self._equations for y in equation.outputs]}
+        self._moved = list(dict.fromkeys(v for v in values if v in self._reached))
+        self._program = interned(Graph([*self._needed, x], self._equations, self._moved))
+
+    def tangents(self, direction: Any) -> list[Any]:
+        """The derivatives of the values along ``direction``, ``None`` where they do not depend on ``x``."""
+        tangents: dict[Any, Any] = {self._x: direction}
+        if all(each.primitive is along or _is_linear(each, self._reached) for each in self._equations):
+            push_tangents(self._equations, tangents)  # series that get longer, and sums of them
+        else:
+            place = len(self._needed)
+            found = along(*self._needed, self._x, direction, program=self._program, place=place, order=1)
+            tangents.update(zip(self._moved, found, strict=True))
+        return [tangents.get(v) for v in self._values]
