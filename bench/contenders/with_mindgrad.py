@@ -12,8 +12,6 @@ from job import Job
 
 import mindgrad
 from mindgrad import ops
-from mindgrad.backend.xla import lower_ahead
-from mindgrad.functional.compiled import trace
 from mindgrad.tools import profile
 
 mindgrad.install()
@@ -46,8 +44,7 @@ def profiled(function: Callable[..., object], *arguments: object, lower: bool = 
 
 def temporary(function: Callable[..., object], *arguments: object) -> float:
     """Bytes that a compiled call needs besides its arguments and results, as XLA plans it."""
-    compiled = lower_ahead(trace(function, *arguments)).compile()
-    return float(compiled.memory_analysis().temp_size_in_bytes)
+    return float(profile.measure(function, *arguments, compile=True).temporary_bytes)
 
 
 def t3_build(variant: str) -> Job:

@@ -1,6 +1,6 @@
 """The persistent compile cache: executables on disk, found again by other processes.
 
-    file name = SHA-256 of (program text, kinds of device and CPU, versions, flags)
+    file name = SHA-256 of (program text, kinds of device and CPU, versions, flags, compile options)
 
 It is off unless a directory is named: by ``set_context(enable_compile_cache=True,
 compile_cache_path=...)``, or by the environment variable ``MINDGRAD_CACHE_DIR``. What is stored are the
@@ -23,12 +23,13 @@ import os
 import platform
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from mindgrad._base.location import warn_user
+from mindgrad.backend.options import compiled_with
 from mindgrad.core import settings
 
 __all__ = ["DIRECTORY_VARIABLE", "LARGEST", "compiled", "directory"]
@@ -56,21 +57,22 @@ def directory() -> Path | None:
     return Path("~/.cache/mindgrad").expanduser() if wanted else None
 
 
-def compiled(lowered: Any, device: Any) -> Callable[..., Any]:
+def compiled(lowered: Any, device: Any, options: Mapping[str, str]) -> Callable[..., Any]:
     """Compile what jax lowered, or load it from the disk.
 
     Args:
         lowered: jax's lowered program.
         device: the jax device that it is for; ``None``: jax's default.
+        options: what XLA's compiler is told.
     """
     place = directory()
     if place is None:
-        return lowered.compile()
+        return compiled_with(lowered, options)
     device = device or _default_device()
-    file = place / (_key(lowered, device) + _SUFFIX)
+    file = place / (_key(lowered, device, options) + _SUFFIX)
     found = _load(file, lowered, device)
     if found is None:
-        found = lowered.compile()
+        found = compiled_with(lowered, options)
         _store(file, found)
     return found
 
@@ -80,10 +82,11 @@ def _default_device() -> Any:
     return jax.config.jax_default_device or jax.devices()[0]
 
 
-def _key(lowered: Any, device: Any) -> str:
+def _key(lowered: Any, device: Any, options: Mapping[str, str]) -> str:
     jax: Any = importlib.import_module("jax")
     described = [_MAGIC.decode(), _machine(), _settings_of(jax), device.platform, device.device_kind]
-    described += [str(device.id), str(device.client.platform_version), lowered.as_text()]
+    described += [str(device.id), str(device.client.platform_version), repr(sorted(options.items()))]
+    described.append(lowered.as_text())
     return hashlib.sha256("\0".join(described).encode()).hexdigest()
 
 

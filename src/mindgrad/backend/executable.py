@@ -9,9 +9,11 @@ needs no setting of jax: the element types and the device are part of the execut
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
+
+from mindgrad.backend.options import compiled_with
 
 __all__ = ["Executable", "ahead", "array_type", "copy_on_device"]
 
@@ -49,6 +51,7 @@ def ahead(
     wide: bool,
     device: Any,
     is_kept: bool,
+    options: Mapping[str, str],
 ) -> Callable[..., Any]:
     """Compile ``function(arrays, given, extra)`` for operands of these shapes.
 
@@ -58,13 +61,14 @@ def ahead(
         wide: whether it holds 64-bit types.
         device: the jax device that it runs on; ``None``: jax's default.
         is_kept: whether it may be kept on disk: not if it calls back into this process.
+        options: what XLA's compiler is told (``backend.options``).
     """
     from mindgrad.backend import disk  # with it come modules that importing mindgrad need not wait for
 
     jax: Any = importlib.import_module("jax")
     with jax.enable_x64(wide), jax.default_device(device or jax.config.jax_default_device):
         lowered = jax.jit(function, donate_argnums=(1,)).lower(*shapes)
-        return disk.compiled(lowered, device) if is_kept else lowered.compile()
+        return disk.compiled(lowered, device, options) if is_kept else compiled_with(lowered, options)
 
 
 @lru_cache(maxsize=1)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.backend.executable import Executable, ahead
+from mindgrad.backend.options import options_of
 from mindgrad.core.graph import Constant, Graph, Variable
 from mindgrad.core.primitive import Primitive
 
@@ -168,7 +169,15 @@ def compile_ahead(graph: Graph, donated: Sequence[int] = ()) -> Executable:
         return [jax.ShapeDtypeStruct(atom.shape, atom.type.dtype.numpy) for atom in atoms]
 
     inputs = [graph.inputs[k] for k in kept], [graph.inputs[k] for k in donated], hoisted
-    made = ahead(run, [shapes(atoms) for atoms in inputs], needs_x64(graph), _target(), not graph.has_effect)
+    device = _target()
+    made = ahead(
+        run,
+        [shapes(atoms) for atoms in inputs],
+        needs_x64(graph),
+        device,
+        not graph.has_effect,
+        options_of(graph, device),
+    )
     return Executable(made, [to_device(atom.value) for atom in hoisted], graph.has_effect)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mindgrad.backend.options import compiled_with, options_of
 from mindgrad.backend.xla import lower_ahead
 from mindgrad.functional.compiled import trace
 
@@ -23,6 +24,8 @@ class Profile:
         build_seconds: from Python to the finished graph, derivatives included.
         lower_seconds: from the graph to XLA's language; ``None`` if it was not asked for.
         compile_seconds: from there to machine code; ``None`` if it was not asked for.
+        temporary_bytes: the memory that a call needs besides its arguments and results, as XLA plans it;
+            ``None`` if it was not asked for.
     """
 
     equations: int
@@ -30,6 +33,7 @@ class Profile:
     build_seconds: float
     lower_seconds: float | None = None
     compile_seconds: float | None = None
+    temporary_bytes: int | None = None
 
 
 def measure(function: Callable[..., Any], *args: Any, lower: bool = False, compile: bool = False) -> Profile:
@@ -58,6 +62,7 @@ def measure(function: Callable[..., Any], *args: Any, lower: bool = False, compi
         found = replace(found, lower_seconds=time.perf_counter() - start)
     if compile:
         start = time.perf_counter()
-        lowered.compile()
+        compiled = compiled_with(lowered, options_of(graph, None))
         found = replace(found, compile_seconds=time.perf_counter() - start)
+        found = replace(found, temporary_bytes=int(compiled.memory_analysis().temp_size_in_bytes))
     return found

@@ -1,0 +1,93 @@
+"""Which options of XLA's compiler a program is compiled with.
+
+XLA's CPU compiler gives sums and maxima to a library of kernels (YNNPACK) unless it is told not to. Those
+kernels are up to six times faster than XLA's own where much is reduced to little, and up to fifty times
+slower where little is: sums over the last axis of a few elements, as in distances of particles, and, before
+jaxlib 0.11, sums over the first axis whose result is wide, as in the sums over directions of a Laplacian. So
+a program is compiled without them where it has more to lose than to win; the kernels for products of
+matrices and convolutions always stay. The measurements are in ``docs/decisions/0011-compile-options.md``.
+
+No option changes what a program means: results differ by the order of additions. An option that jaxlib does
+not know is dropped for the rest of the process.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from mindgrad.control.frequency import runs
+from mindgrad.core.graph import Equation, Graph
+
+__all__ = ["compiled_with", "options_of"]
+
+#: reductions that the library has kernels for
+_REDUCTIONS = ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "logsumexp", "norm")
+
+_FUSIONS = "xla_cpu_experimental_ynn_fusion_type"
+#: all kinds of kernels that are on by default but those of reductions
+_WITHOUT_REDUCTIONS = {
+    _FUSIONS: "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION"
+}
+
+#: nanoseconds per element that the library's kernels save: where more than ``_FEW`` elements become one;
+#: where no more do; where fewer than ``_NARROW`` results lie side by side; and where ``_WIDE`` do, in one
+#: block, before jaxlib ``_REPAIRED``
+_SAVED, _SAVED_FEW, _SAVED_NARROW, _SAVED_WIDE = 0.5, -0.25, -0.8, -8.0
+_FEW, _NARROW, _WIDE, _REPAIRED = 32, 8, 2**15, (0, 11)
+#: nanoseconds in all that are worth an option
+_WORTH = 1000.0
+#: how many trips a loop of unknown length is taken for: more than what is outside of it
+_TRIPS = 100
+
+#: options that the jaxlib at hand was found not to know
+_unknown: set[str] = set()
+
+
+def options_of(graph: Graph, device: Any) -> dict[str, str]:
+    """The options for a program on a jax device (``None``: the CPU)."""
+    if device is not None and device.platform != "cpu":
+        return {}
+    saved = sum(run.times * _saved(run.equation) for run in runs(graph, _TRIPS))
+    return dict(_WITHOUT_REDUCTIONS) if saved < -_WORTH else {}
+
+
+def compiled_with(lowered: Any, options: Mapping[str, str]) -> Any:
+    """Compile what jax lowered, without the options that its compiler does not know.
+
+    jax names an unknown option before it compiles anything, so that nothing is compiled twice.
+    """
+    while True:
+        known = {name: value for name, value in options.items() if name not in _unknown}
+        try:
+            return lowered.compile(compiler_options=known) if known else lowered.compile()
+        except Exception as error:
+            named = [name for name in known if name in str(error)]
+            if not named or "option" not in str(error):
+                raise
+            _unknown.update(named)
+
+
+def _saved(equation: Equation) -> float:
+    """Nanoseconds that the library's kernel saves in one run of an equation."""
+    if equation.primitive.name not in _REDUCTIONS:
+        return 0.0
+    shape, axes = equation.inputs[0].shape, equation.parameters["axes"]
+    size = math.prod(shape)
+    if not size or not axes:
+        return 0.0
+    before, behind = math.prod(shape[: min(axes)]), math.prod(shape[max(axes) + 1 :])
+    if before == 1 and behind >= _WIDE and _version() < _REPAIRED:
+        return size * _SAVED_WIDE
+    if 1 < behind < _NARROW:
+        return size * _SAVED_NARROW
+    return size * (_SAVED_FEW if math.prod(shape[axis] for axis in axes) <= _FEW else _SAVED)
+
+
+@lru_cache(maxsize=1)
+def _version() -> tuple[int, ...]:
+    jaxlib: Any = importlib.import_module("jaxlib")
+    return tuple(int(part) for part in jaxlib.__version__.split(".")[:2])

@@ -1,0 +1,63 @@
+"""How often each equation of a program runs.
+
+    times(equation) = Π lengths of the loops around it
+
+A ``while`` runs as often as the data say: its trips are counted as the number that is assumed, and whether
+any were is told. Of a branch both sides are listed, as either may run; a program that stands in an equation
+for its derivative only (the pullback of a custom row) never runs and is not listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from mindgrad.core.graph import Equation, Graph
+
+__all__ = ["Run", "runs"]
+
+#: the parameters whose programs run where the equation does
+_RUN = ("condition", "body", "true", "false", "solution")
+
+
+class Run(NamedTuple):
+    """An equation that computes something, and how often.
+
+    Attributes:
+        equation: the equation.
+        times: how often it runs, with as many trips of each ``while`` as was assumed.
+        is_known: whether no trips were assumed.
+    """
+
+    equation: Equation
+    times: int
+    is_known: bool
+
+
+def runs(graph: Graph, trips: int = 1) -> Iterator[Run]:
+    """Every equation of ``graph`` and of the programs in it that is no loop or branch itself.
+
+    Args:
+        graph: the program.
+        trips: how many trips of a ``while`` are assumed.
+
+    >>> from mindgrad.functional.compiled import trace
+    >>> import mindgrad as ms
+    >>> graph = trace(lambda x: ms.ops.sin(x) * 2.0, ms.Tensor([1.0]))
+    >>> [(run.equation.primitive.name, run.times) for run in runs(graph)]
+    [('sin', 1), ('mul', 1)]
+    """
+    yield from _within(graph, trips, 1, True)
+
+
+def _within(graph: Graph, trips: int, times: int, is_known: bool) -> Iterator[Run]:
+    for equation in graph.equations:
+        found = [equation.parameters[name] for name in _RUN if name in equation.parameters]
+        inner = [each for each in found if isinstance(each, Graph)]
+        if not inner:
+            yield Run(equation, times, is_known)
+            continue
+        is_while = "condition" in equation.parameters
+        factor = trips if is_while else equation.parameters.get("length", 1)
+        for each in inner:
+            yield from _within(each, trips, times * factor, is_known and not is_while)
