@@ -89,5 +89,5 @@ def _saved(equation: Equation) -> float:
 
 @lru_cache(maxsize=1)
 def _version() -> tuple[int, ...]:
-    jaxlib: Any = importlib.import_module("jaxlib")
-    return tuple(int(part) for part in jaxlib.__version__.split(".")[:2])
+    jax: Any = importlib.import_module("jax")  # whose jaxlib is of the same version
+    return tuple(int(part) for part in jax.__version__.split(".")[:2])
