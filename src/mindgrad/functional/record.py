@@ -19,6 +19,7 @@ from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.along import settled
 from mindgrad.core.build import Builder, building
 from mindgrad.core.graph import Graph, Variable
+from mindgrad.core.rewriting import is_rewriting
 from mindgrad.core.scope import (
     GraphScope,
     Recorder,
@@ -36,6 +37,7 @@ from mindgrad.core.types import TensorType
 from mindgrad.frontend import outcome, state
 from mindgrad.primitives.kinds import zeros
 from mindgrad.rewrites.order import before_derivative
+from mindgrad.rewrites.repetition import with_smaller_inputs
 
 __all__ = ["Recorded", "record", "transformed"]
 
@@ -166,20 +168,33 @@ def _finish_graph(
         given = [None if e is None else scope.atom(e) for e in extras]
         primal = [scope.atom(t) for t in kept]
         produced = None if shortcut is None else shortcut(builder, xs, ys, given)
+    captured = [tensor for _, tensor in scope.captures]
     if produced is None:
-        builder, (xs, ys, given, primal) = _improved(builder, (xs, ys, given, primal))
+        builder, (xs, ys, given, primal) = _improved(builder, (xs, ys, given, primal), captured)
         with building(builder):
             produced = transform(builder, xs, ys, given)
     graph = builder.close([*primal, *produced])
-    outside = inline_here(graph, [tensor for _, tensor in scope.captures])
+    outside = inline_here(graph, captured)
     return outside[: len(kept)], outside[len(kept) :]
 
 
-def _improved(builder: Builder, groups: tuple[list[Any], ...]) -> tuple[Builder, tuple[list[Any], ...]]:
-    """The program of ``builder`` as it is best differentiated, and ``groups`` of its atoms there."""
+def _improved(
+    builder: Builder, groups: tuple[list[Any], ...], captured: list[Tensor]
+) -> tuple[Builder, tuple[list[Any], ...]]:
+    """The program of ``builder`` as it is best differentiated, and ``groups`` of its atoms there.
+
+    Where it needs less of what was ``captured`` than that, the tensors there are replaced.
+    """
     atoms = [atom for group in groups for atom in group if atom is not None]
     closed = builder.close(atoms)
-    better = before_derivative(settled(closed))
+    better = settled(closed)
+    if is_rewriting():
+        kept = set(groups[0])
+        given = [None if v in kept else _outer_atom(t) for v, t in zip(closed.inputs, captured, strict=True)]
+        better, smaller = with_smaller_inputs(better, given)
+        for at, atom in smaller.items():
+            captured[at] = captured[at]._scope.tensor(atom)
+    better = before_derivative(better)
     if better is closed:
         return builder, groups
     made = Builder()
@@ -187,6 +202,10 @@ def _improved(builder: Builder, groups: tuple[list[Any], ...]) -> tuple[Builder,
         found = made.inline(better, [made.input(v.type) for v in better.inputs])
     now = dict(zip(atoms, found, strict=True))
     return made, tuple([None if a is None else now[a] for a in group] for group in groups)
+
+
+def _outer_atom(tensor: Tensor) -> Any:
+    return tensor._atom if isinstance(tensor._scope, GraphScope) and not tensor.is_parameter else None
 
 
 def inline_here(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:

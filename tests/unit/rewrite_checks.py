@@ -1,0 +1,62 @@
+"""What every rewrite has to satisfy: value, gradient and second derivative on = off, and what fired."""
+
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+import mindgrad as ms
+from mindgrad import Tensor
+from mindgrad._base.tree import flatten
+from mindgrad.core import settings
+from mindgrad.core.rewriting import watching
+
+
+@contextmanager
+def compiled(rewrites: bool = True):
+    """Graph mode inside the block, with rewrites or without."""
+    before = settings.get("mode"), settings.get("rewrites")
+    ms.set_context(mode=ms.GRAPH_MODE)
+    settings.store("rewrites", rewrites)
+    try:
+        yield
+    finally:
+        settings.store("mode", before[0])
+        settings.store("rewrites", before[1])
+
+
+def everything(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The value of a scalar function, its gradient, and the gradient of the squared gradient."""
+    count = function.__code__.co_argcount
+    gradient = ms.value_and_grad(function, tuple(range(count)))
+
+    def squared(*xs):
+        _, slopes = gradient(*xs)
+        total = 0.0
+        for slope in slopes:
+            total = total + (slope * slope).sum()
+        return total
+
+    second = ms.grad(squared, tuple(range(count)))
+    return lambda *xs: (gradient(*xs), second(*xs))
+
+
+def numbers(result: Any) -> list[np.ndarray]:
+    """The arrays of a result."""
+    return [t.asnumpy() for t in flatten(result)[0]]
+
+
+def on_and_off(function: Callable[..., Any], arrays: Sequence[np.ndarray], rtol: float = 1e-9):
+    """Check that ``everything`` of ``function`` is the same with and without rewrites; what fired."""
+    xs = [Tensor(x) for x in arrays]
+    with compiled(False):
+        expected = numbers(everything(function)(*xs))
+    with compiled(), watching() as fired:
+        found = numbers(everything(function)(*xs))
+    assert len(found) == len(expected)
+    for ours, theirs in zip(found, expected, strict=True):
+        assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
+        scale = float(np.max(np.abs(theirs), initial=1.0))
+        np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=rtol * scale)
+    return fired

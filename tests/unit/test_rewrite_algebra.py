@@ -1,0 +1,213 @@
+"""Products of differences and of repeated values in their cheaper forms."""
+
+import numpy as np
+import pytest
+
+import mindgrad as ms
+from mindgrad import Tensor, ops
+from mindgrad.core.evaluate import evaluate
+from mindgrad.core.rewriting import watching
+from mindgrad.functional.compiled import trace
+from mindgrad.rewrites import algebra
+from mindgrad.rewrites.algebra import distributed
+from tests.unit.rewrite_checks import compiled, on_and_off
+
+POINTS, CENTRES, WIDTH = 60, 8, 10
+
+
+def arrays(*shapes, seed=0):
+    source = np.random.default_rng(seed)
+    return [source.normal(size=shape) for shape in shapes]
+
+
+def mixture(x, mu, q):
+    """A Gaussian mixture's log-likelihood, as it is written down."""
+    y = ops.einsum("kij,nkj->nki", q, x.expand_dims(1) - mu)
+    return ops.logsumexp(-0.5 * ops.square(y).sum(-1), 1).sum()
+
+
+def mixture_by_matmul(x, mu, q):
+    y = ops.matmul(q, ops.expand_dims(ops.expand_dims(x, 1) - mu, -1)).squeeze(-1)
+    return ops.logsumexp(-0.5 * ops.square(y).sum(-1), 1).sum()
+
+
+def pairwise(x, y, w):
+    """All differences of two sets of points, in other coordinates."""
+    z = ops.matmul(ops.expand_dims(x, 0) - ops.expand_dims(y, 1), w)
+    return ops.tanh(z).sum()
+
+
+def pairwise_sums(x, y, w):
+    z = ops.tensor_dot(w, ops.expand_dims(x, 1) + y, ((0,), (2,)))
+    return ops.square(ops.sin(z)).sum()
+
+
+SHAPES = {
+    mixture: [(POINTS, WIDTH), (CENTRES, WIDTH), (CENTRES, WIDTH, WIDTH)],
+    mixture_by_matmul: [(POINTS, WIDTH), (CENTRES, WIDTH), (CENTRES, WIDTH, WIDTH)],
+    pairwise: [(40, 5), (30, 5), (5, 4)],
+    pairwise_sums: [(40, 5), (30, 5), (5, 4)],
+}
+
+
+@pytest.mark.parametrize("function", SHAPES, ids=lambda f: f.__name__)
+def test_value_and_two_derivatives_are_the_same(function):
+    fired = on_and_off(function, arrays(*SHAPES[function]))
+    assert fired["distribution"] >= 1
+
+
+def test_one_product_is_left_and_no_differences():
+    x, mu, q = (Tensor(a) for a in arrays(*SHAPES[mixture]))
+    with compiled(False):
+        plain = trace(mixture, x, mu, q)
+    better = distributed(plain)
+    sizes = [e.outputs[0].type.size for e in better.equations if e.primitive.name == "sub"]
+    # only the difference of the products is as large as the differences were
+    assert sum(size == POINTS * CENTRES * WIDTH for size in sizes) == 1
+    large = [e for e in better.equations if e.primitive.name == "dot" and e.outputs[0].type.size > 4096]
+    assert [e.parameters["batch"] for e in large] == [((), ())]
+    # the derivative in the centres sums before it multiplies
+    with compiled():
+        gradient = trace(ms.grad(mixture, 1), x, mu, q)
+    products = [e for e in gradient.equations if e.primitive.name == "dot"]
+    assert sum(e.outputs[0].type.size > 4096 for e in products) == 1
+
+
+def test_a_captured_array_counts_as_repeated():
+    x, mu, q = arrays(*SHAPES[mixture])
+    points = Tensor(x)
+
+    def of_parameters(mu, q):
+        return mixture(points, mu, q)
+
+    assert on_and_off(of_parameters, [mu, q])["distribution"] >= 1
+
+
+def test_an_offset_of_the_data_costs_no_digits():
+    x, mu, q = arrays(*SHAPES[mixture])
+    offset = 1e6
+    with compiled():
+        gradient = ms.value_and_grad(mixture, (0, 1, 2))
+        with watching() as fired:
+            trace(gradient, Tensor(x), Tensor(mu), Tensor(q))
+        assert fired["distribution"] >= 1
+        near = gradient(Tensor(x), Tensor(mu), Tensor(q))
+        far = gradient(Tensor(x + offset), Tensor(mu + offset), Tensor(q))
+    # what x + 1e6 itself has lost is 1e-10
+    np.testing.assert_allclose(far[0].asnumpy(), near[0].asnumpy(), rtol=1e-8)
+    for ours, theirs in zip(far[1], near[1], strict=True):
+        np.testing.assert_allclose(ours.asnumpy(), theirs.asnumpy(), rtol=1e-6, atol=1e-6)
+
+
+def test_a_row_with_an_infinite_number_spoils_no_other():
+    x, mu, q = arrays(*SHAPES[mixture])
+
+    def rows(x, mu, q):
+        y = ops.einsum("kij,nkj->nki", q, x.expand_dims(1) - mu)
+        return ops.square(y).sum(-1)
+
+    with compiled(False):
+        plain = trace(rows, Tensor(x), Tensor(mu), Tensor(q))
+    better = distributed(plain)
+    assert better is not plain
+    for spoiled, number in ((0, np.inf), (0, np.nan), (1, np.inf), (1, np.nan)):
+        given = [x.copy(), mu.copy(), q]
+        given[spoiled][3, 2] = number
+        with np.errstate(all="ignore"):
+            (expected,), (found,) = evaluate(plain, given), evaluate(better, given)
+        assert np.isfinite(found).any()
+        assert np.array_equal(np.isfinite(found), np.isfinite(expected))
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes"),
+    [
+        # one term is as large as the difference: data without its mean would only lose digits
+        (lambda x, m, w: ops.tanh(ops.matmul(x - m, w)).sum(), [(500, 20), (20,), (20, 20)]),
+        # the result is much larger than the difference
+        (
+            lambda x, y, w: ops.einsum("ked,nkd->nke", w, x.expand_dims(1) - y).sum(),
+            [(400, 3), (5, 3), (5, 64, 3)],
+        ),
+        # few numbers
+        (mixture, [(5, 3), (4, 3), (4, 3, 3)]),
+    ],
+)
+def test_where_it_does_not_pay(function, shapes):
+    with compiled(False):
+        plain = trace(function, *map(Tensor, arrays(*shapes)))
+    assert distributed(plain) is plain
+
+
+def test_half_precision_keeps_its_differences():
+    x, mu, q = (Tensor(a.astype(np.float16)) for a in arrays(*SHAPES[mixture]))
+    with compiled(False):
+        plain = trace(mixture, x, mu, q)
+    assert distributed(plain) is plain
+
+
+def test_a_repeated_batch_is_one_product():
+    def many(a, x):
+        return ops.tanh(ops.matmul(a, ops.broadcast_to(x, (30, 20, 16)))).sum()
+
+    a, x = arrays((30, 4, 20), (20, 16))
+    assert on_and_off(many, [a, x])["repetition"] >= 1
+    with compiled(False):
+        better = distributed(trace(many, Tensor(a), Tensor(x)))
+    (product,) = [e for e in better.equations if e.primitive.name == "dot"]
+    assert product.parameters["batch"] == ((), ())
+
+
+def test_a_repeated_contraction_is_a_sum():
+    def summed(a, x):
+        return ops.sin(ops.matmul(a, ops.broadcast_to(x, (50, 90)))).sum()
+
+    a, x = arrays((70, 50), (1, 90))
+    assert on_and_off(summed, [a / 50, x])["repetition"] >= 1
+
+
+@pytest.mark.parametrize("k", [0, 1])
+@pytest.mark.parametrize("seed", range(20))
+def test_repeated_products_of_any_axes(k, seed, monkeypatch):
+    """Whatever axes repeat, whatever order they are in: against NumPy."""
+    monkeypatch.setattr(algebra, "_ELEMENTS", 1)
+    source = np.random.default_rng(seed)
+    letters = "abcdef"
+    sizes = dict(zip(letters, source.permutation([1, 2, 3, 4, 5, 2]), strict=True))
+    left = [c for c in letters if source.random() < 0.7]
+    right = [c for c in letters if source.random() < 0.7]
+    source.shuffle(left)
+    source.shuffle(right)
+    kept = [c for c in letters if (c in left or c in right) and source.random() < 0.6]
+    source.shuffle(kept)
+    terms = [left, right]
+    operands = [source.normal(size=[sizes[c] for c in term]) for term in terms]
+    repeated = [c for c in terms[k] if source.random() < 0.5]
+    small = [1 if c in repeated else sizes[c] for c in terms[k]]
+    first, second = source.normal(size=small), source.normal(size=[1] * len(small))
+    spec = f"{''.join(left)},{''.join(right)}->{''.join(kept)}"
+    whole = tuple(sizes[c] for c in terms[k])
+
+    def product(small, other):
+        both = [None, None]
+        both[k], both[1 - k] = ops.broadcast_to(small, whole), other
+        return ops.einsum(spec, *both)
+
+    def difference(first, second, other):
+        both = [None, None]
+        both[k], both[1 - k] = ops.broadcast_to(first, whole) - ops.broadcast_to(second, whole), other
+        return ops.einsum(spec, *both)
+
+    monkeypatch.setattr(algebra, "_PART", 1)
+    monkeypatch.setattr(algebra, "_pays", lambda *_: True)
+    for function, xs in (
+        (product, [first, operands[1 - k]]),
+        (difference, [first, second, operands[1 - k]]),
+    ):
+        given = [np.broadcast_to(first if function is product else first - second, whole)] * 2
+        given[1 - k] = operands[1 - k]
+        expected = np.einsum(spec, *given)
+        with compiled(False):
+            graph = distributed(trace(function, *map(Tensor, xs)))
+        (found,) = evaluate(graph, xs)
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)

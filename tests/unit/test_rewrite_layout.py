@@ -1,0 +1,137 @@
+"""Transposed values carried along as what they are transposed from."""
+
+import numpy as np
+import pytest
+
+from mindgrad import Tensor, ops
+from mindgrad.core.evaluate import evaluate
+from mindgrad.functional.compiled import trace
+from mindgrad.rewrites import layout
+from mindgrad.rewrites.layout import transposes_carried
+from tests.unit.rewrite_checks import compiled, on_and_off
+
+
+def arrays(*shapes, seed=0):
+    source = np.random.default_rng(seed)
+    return [source.normal(size=shape) for shape in shapes]
+
+
+def transposed_sizes(graph):
+    return [e.outputs[0].type.size for e in graph.equations if e.primitive.name == "transpose"]
+
+
+def attention(q, k, v):
+    """Heads are split, transposed, multiplied, and put together again."""
+    n, heads, width = 24, 4, 8
+    q, k, v = (ops.transpose(ops.reshape(2.0 * x, (n, heads, width)), (1, 0, 2)) for x in (q, k, v))
+    q, k = ops.sin(q), ops.sin(k)
+    weights = ops.softmax(ops.matmul(q, k.swapaxes(1, 2)), -1)
+    return ops.square(ops.reshape(ops.transpose(ops.matmul(weights, v), (1, 0, 2)), (n, heads * width))).sum()
+
+
+def channels_last(x, w, b):
+    y = ops.transpose(ops.tensor_dot(w, x, ((1,), (1,))), (1, 2, 3, 0)) + b
+    mean = y.mean((1, 2), keep_dims=True)
+    return (ops.relu(y - mean) * ops.exp(-ops.abs(y))).max(-1).sum()
+
+
+def rows_and_columns(x, w):
+    y = ops.tanh(ops.transpose(ops.matmul(x, w), (1, 0)))
+    z = ops.concat((y, 2.0 * y, ops.transpose(ops.sin(x), (1, 0))), 0)
+    best = ops.cast(ops.argmax(z, 0), z.dtype)
+    return (ops.logsumexp(z, 0) * best).sum() + (
+        y.reshape((8, 10, 70)).sum(1) * y.reshape((8, 700))[:, :70]
+    ).sum()
+
+
+SHAPES = {
+    attention: [(24, 32), (24, 32), (24, 32)],
+    channels_last: [(3, 5, 18, 20), (4, 5), (4,)],
+    rows_and_columns: [(70, 80), (80, 80)],
+}
+
+
+@pytest.mark.parametrize("function", SHAPES, ids=lambda f: f.__name__)
+def test_value_and_two_derivatives_are_the_same(function, monkeypatch):
+    monkeypatch.setattr(layout, "_ELEMENTS", 512)
+    fired = on_and_off(function, [x / 4 for x in arrays(*SHAPES[function])])
+    assert fired["layout"] >= 1
+
+
+def test_no_large_transposition_is_left():
+    x, w, b = map(Tensor, arrays(*SHAPES[channels_last]))
+    with compiled(False):
+        plain = trace(channels_last, x, w, b)
+    assert max(transposed_sizes(plain)) == 3 * 18 * 20 * 4
+    assert max(transposed_sizes(transposes_carried(plain)), default=0) < 1000
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, w: ops.tanh(ops.matmul(x, ops.transpose(w, (1, 0)))).sum(),  # a weight, for a product
+        lambda x, w: ops.transpose(ops.matmul(x, w), (1, 0)),  # at the end
+        lambda x, w: ops.transpose(ops.tanh(x[:8, :8]), (1, 0)) * w[:8, :8],  # small
+    ],
+)
+def test_where_nothing_is_to_be_gained(function):
+    x, w = map(Tensor, arrays((90, 90), (90, 90)))
+    with compiled(False):
+        plain = trace(function, x, w)
+    assert transposes_carried(plain) is plain
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_any_program_of_moves(seed, monkeypatch):
+    """Pointwise operators, sums, products and moves in any order: against the program as it stands."""
+    monkeypatch.setattr(layout, "_is_worth_while", lambda _: True)
+    source = np.random.default_rng(seed)
+    start = tuple(int(n) for n in source.permutation([1, 2, 3, 4]))
+    constant = Tensor(np.broadcast_to(source.normal(size=(1, start[1], 1, start[3])), start))
+
+    def program(x):
+        draw = np.random.default_rng(seed)
+        values = [x, ops.sin(x * constant)]
+        for _ in range(14):
+            y = values[int(draw.integers(len(values)))]
+            kind = int(draw.integers(9))
+            if kind == 0:
+                values.append(ops.transpose(y, tuple(int(n) for n in draw.permutation(y.ndim))))
+            elif kind == 1 and y.ndim > 1:
+                values.append(ops.tanh(y.sum(int(draw.integers(y.ndim)))))
+            elif kind == 2:
+                others = [z for z in values if z.shape == y.shape]
+                values.append(y * others[int(draw.integers(len(others)))] + 0.5)
+            elif kind == 3:
+                sizes = list(y.shape)
+                if len(sizes) > 1 and draw.random() < 0.6:
+                    at = int(draw.integers(len(sizes) - 1))
+                    sizes[at : at + 2] = [sizes[at] * sizes[at + 1]]
+                else:
+                    sizes.insert(int(draw.integers(len(sizes) + 1)), 1)
+                values.append(ops.reshape(y, tuple(sizes)))
+            elif kind == 4:
+                axis = int(draw.integers(y.ndim))
+                values.append(ops.concat((y, ops.cos(y)), axis) / 2)
+            elif kind == 5:
+                axis = int(draw.integers(y.ndim))
+                values.append(ops.logsumexp(y, axis, True) - y)
+            elif kind == 6 and y.ndim < 4:
+                values.append(ops.broadcast_to(y, (int(draw.integers(1, 4)), *y.shape)))
+            elif kind == 7:
+                other = values[int(draw.integers(len(values)))]
+                pairs = [(i, j) for i, n in enumerate(y.shape) for j, m in enumerate(other.shape) if n == m]
+                if pairs and y.ndim + other.ndim < 7:
+                    i, j = pairs[int(draw.integers(len(pairs)))]
+                    values.append(ops.tensor_dot(y, other, ((i,), (j,))) / 4)
+            else:
+                values.append(ops.cast(ops.argmax(y, int(draw.integers(y.ndim))), y.dtype))
+        return [z for z in values[2:] if z.size < 10_000]
+
+    x = source.normal(size=start)
+    with compiled(False):
+        plain = trace(program, Tensor(x))
+    better = transposes_carried(plain)
+    assert [v.type for v in better.outputs] == [v.type for v in plain.outputs]
+    for found, expected in zip(evaluate(better, [x]), evaluate(plain, [x]), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
