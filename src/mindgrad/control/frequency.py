@@ -9,6 +9,7 @@ for its derivative only (the pullback of a custom row) never runs and is not lis
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -16,8 +17,10 @@ from mindgrad.core.graph import Equation, Graph
 
 __all__ = ["Run", "runs"]
 
-#: the parameters whose programs run where the equation does
-_RUN = ("condition", "body", "true", "false", "solution")
+#: the parameters whose programs run: in every trip of a loop, once for ``rows`` of them, and once
+_EACH = ("condition", "body", "dear", "step")
+_TOGETHER = ("coefficients", "totals")
+_ONCE = ("outside", "true", "false", "solution")
 
 
 class Run(NamedTuple):
@@ -35,7 +38,7 @@ class Run(NamedTuple):
 
 
 def runs(graph: Graph, trips: int = 1) -> Iterator[Run]:
-    """Every equation of ``graph`` and of the programs in it that is no loop or branch itself.
+    """Every equation of ``graph`` and of the programs in it that holds no program itself.
 
     Args:
         graph: the program.
@@ -52,12 +55,15 @@ def runs(graph: Graph, trips: int = 1) -> Iterator[Run]:
 
 def _within(graph: Graph, trips: int, times: int, is_known: bool) -> Iterator[Run]:
     for equation in graph.equations:
-        found = [equation.parameters[name] for name in _RUN if name in equation.parameters]
-        inner = [each for each in found if isinstance(each, Graph)]
-        if not inner:
+        parameters = equation.parameters
+        if not any(isinstance(value, Graph) for value in parameters.values()):
             yield Run(equation, times, is_known)
             continue
-        is_while = "condition" in equation.parameters
-        factor = trips if is_while else equation.parameters.get("length", 1)
-        for each in inner:
-            yield from _within(each, trips, times * factor, is_known and not is_while)
+        is_while = "condition" in parameters
+        length = trips if is_while else parameters.get("length", 1)
+        together = math.ceil(length / parameters.get("rows", 1))
+        for names, factor in ((_EACH, length), (_TOGETHER, together), (_ONCE, 1)):
+            for name in names:
+                if isinstance(parameters.get(name), Graph):
+                    known = is_known and not (is_while and names is not _ONCE)
+                    yield from _within(parameters[name], trips, times * factor, known)

@@ -1,5 +1,6 @@
 """What people use to see and to measure a derivative."""
 
-from mindgrad.tools import profile
+from mindgrad.tools import cost, profile
+from mindgrad.tools.explain import Explanation, explain
 
-__all__ = ["profile"]
+__all__ = ["Explanation", "cost", "explain", "profile"]

@@ -1,0 +1,214 @@
+"""``explain``: what the rewrites did, and what a program costs."""
+
+import numpy as np
+import pytest
+
+import mindgrad as ms
+from mindgrad import Parameter, Tensor, nn, ops
+from mindgrad.control.frequency import runs
+from mindgrad.control.scan import scan
+from mindgrad.core import settings
+from mindgrad.core.build import Builder, building
+from mindgrad.core.rewriting import REWRITES, Rewrite
+from mindgrad.core.types import tensor_type
+from mindgrad.functional.compiled import trace
+from mindgrad.primitives.elementwise import exp, log
+from mindgrad.rewrites import order
+from mindgrad.tools.cost import Cost, cost
+
+X = Tensor(np.array([1.0, 2.0, 3.0], np.float32))
+
+
+@pytest.fixture
+def inverse(monkeypatch):
+    """A rewrite of this test's own, on finished programs."""
+    rewrite = Rewrite("inverse", "exp(log x) = x")
+
+    def passed(graph):
+        made = [e for e in graph.equations if e.primitive is exp and e.inputs[0].made_by is not None]
+        made = [e for e in made if e.inputs[0].made_by.primitive is log]
+        if not made:
+            return graph
+        rewrite.fired(len(made))
+        builder = Builder()
+        with building(builder):
+            known = {v: builder.input(v.type) for v in graph.inputs}
+            for e in graph.equations:
+                if e in made:
+                    known[e.outputs[0]] = known[e.inputs[0].made_by.inputs[0]]
+                else:
+                    given = [known.get(x, x) for x in e.inputs]
+                    known[e.outputs[0]] = e.primitive(*given, **e.parameters)
+            return builder.close([known[y] for y in graph.outputs])
+
+    monkeypatch.setattr(order, "_AFTER", [*order._AFTER, passed])
+    yield rewrite
+    del REWRITES["inverse"]
+
+
+def test_what_fired_and_what_it_saved(inverse):
+    found = ms.explain(lambda x: ops.exp(ops.log(x)) * 2.0 + ops.exp(ops.log(x * 3.0)))(X)
+    (fired,) = [each for each in found.fired if each.name == "inverse"]
+    assert fired == ("inverse", "exp(log x) = x", 2)
+    assert found.before == Cost(equations=7, flops=21, bytes=7 * 24 + 12, is_known=True)
+    # what is left, 2x + 3x, is one equation
+    assert found.after == Cost(equations=1, flops=3, bytes=24, is_known=True)
+    assert (len(found.graph_before), len(found.graph)) == (7, 1)
+    assert str(found.graph).count("exp") == 0
+    assert str(found.graph_before).count("exp") == 2
+
+
+def test_the_table(inverse):
+    text = str(ms.explain(named)(X))
+    assert repr(ms.explain(named)(X)) == text
+    assert "graph(" not in text
+    assert "graph(a: Float32[3])" in ms.explain(named)(X).table(graph=True)
+    lines = [line.split() for line in text.splitlines()]
+    assert lines[0] == ["named:"]
+    assert ["equations", "2", "0", "0.00", "×"] in lines
+    assert ["bytes", "48", "0", "0.00", "×"] in lines
+    assert ["inverse", "1", "×", "exp(log", "x)", "=", "x"] in lines
+    assert all(line == line.rstrip() for line in text.splitlines())
+
+
+def named(x):
+    return ops.exp(ops.log(x))
+
+
+def test_nothing_fires_where_nothing_applies_and_where_rewrites_are_off(inverse):
+    assert "no rewrite applies" in str(ms.explain(lambda x: x * 2.0)(X))
+    settings.store("rewrites", False)
+    try:
+        found = ms.explain(named)(X)
+        assert not settings.get("rewrites")
+    finally:
+        settings.store("rewrites", True)
+    assert found.fired == ()
+    assert found.before == found.after
+    assert "MINDGRAD_OPT=0" in str(found)
+
+
+def test_the_option_stays_as_it_was_behind_an_error():
+    def broken(x):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        ms.explain(broken)(X)
+    assert settings.get("rewrites")
+
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.w = Parameter(Tensor(np.ones(3, np.float32)), name="w")
+
+    def construct(self, x):
+        self.w = self.w + 1.0
+        return (x * self.w).sum()
+
+
+def test_functions_cells_gradients_and_compiled_functions_by_their_names():
+    net = Net()
+    explained = {
+        "f": ms.explain(f)(X),
+        "jitted": ms.explain(jitted)(X),
+        "Net": ms.explain(net)(X),
+        "grad_of_f": ms.explain(ms.grad(f))(X),
+        "value_and_grad_of_f": ms.explain(ms.value_and_grad(f))(X),
+        "GradOperation_of_Net": ms.explain(ops.GradOperation(get_all=True)(net))(X),
+    }
+    for name, found in explained.items():
+        assert str(found).startswith(f"{name}:\n")
+        assert found.after.equations == len(found.graph) > 0
+    assert net.w.asnumpy().tolist() == [1, 1, 1], "nothing ran"
+    assert explained["grad_of_f"].graph.count() != explained["f"].graph.count()
+
+
+def f(x):
+    return ops.sin(x) * x
+
+
+@ms.jit
+def jitted(x):
+    return ops.sin(x) * x
+
+
+def test_keywords_and_the_mode():
+    def scaled(x, factor=1.0, other=None):
+        return x * factor + other
+
+    for mode in (ms.GRAPH_MODE, ms.PYNATIVE_MODE):
+        ms.set_context(mode=mode)
+        found = ms.explain(scaled)(X, factor=2.0, other=X)
+        assert len(found.graph.inputs) == 2
+        assert found.after.equations >= 1
+    with pytest.raises(TypeError, match="positional argument: 'x'"):
+        ms.explain(scaled)()
+
+
+@pytest.mark.parametrize("wrong", [3, None, X, "f"])
+def test_what_is_no_function_is_refused(wrong):
+    with pytest.raises(TypeError, match="For 'explain', the first argument must be a 'Function' or 'Cell'"):
+        ms.explain(wrong)
+
+
+# -- the cost of a program -----------------------------------------------------------------------------
+
+
+def of(function, *shapes):
+    return cost(trace(function, *[Tensor(np.ones(s, np.float32)) for s in shapes]))
+
+
+def test_products_count_their_multiplications():
+    assert of(ops.matmul, (5, 7), (7, 2)) == Cost(1, 2 * 5 * 7 * 2, 4 * (35 + 14 + 10), True)
+    batched = of(ops.matmul, (4, 5, 7), (4, 7, 2))
+    assert (batched.flops, batched.equations) == (2 * 4 * 5 * 7 * 2, 1)
+
+
+def test_convolutions_count_their_windows():
+    found = of(lambda x, w: ops.conv2d(x, w), (1, 3, 8, 8), (6, 3, 3, 3))
+    assert found.flops == 2 * 6 * 6 * 6 * 3 * 3 * 3
+
+
+def test_reductions_count_what_they_read_and_moves_nothing():
+    assert of(lambda x: x.sum(0), (10, 3)).flops == 30
+    assert of(lambda x: x.reshape(30), (10, 3)) == Cost(1, 0, 0, True)
+    turned = of(lambda x: x.T, (10, 3))
+    assert (turned.flops, turned.bytes) == (0, 240)
+
+
+def test_the_size_of_other_programs_grows_as_it_should():
+    for function, power in ((ops.cholesky, 3), (ops.inverse, 3), (ops.matrix_determinant, 3)):
+        small, large = of(function, (10, 10)).flops, of(function, (20, 20)).flops
+        assert 1.8**power < large / small < 2.2**power, function
+
+
+def test_loops_multiply():
+    body = Builder()
+    with building(body):
+        x, s = (body.input(tensor_type("float32", (4,))) for _ in range(2))
+        trip = body.close([x * s])
+    builder = Builder()
+    with building(builder):
+        x = builder.input(tensor_type("float32", (4,)))
+        xs = builder.input(tensor_type("float32", (9, 4)))
+        graph = builder.close(scan(x, xs, body=trip, length=9, consts=0, carries=1))
+    assert cost(graph) == Cost(1, 9 * 4, 9 * 3 * 16, True)
+
+
+def test_a_while_is_counted_with_one_trip_and_told():
+    @ms.jit
+    def halved(x):
+        while x.sum() > 1.0:
+            x = x / 2.0
+        return ops.tanh(x)
+
+    found = ms.explain(halved)(X)
+    assert not found.after.is_known
+    assert "counted with one trip" in str(found)
+    divisions = [run for run in runs(found.graph, trips=50) if run.equation.primitive.name in ("mul", "div")]
+    assert [(run.times, run.is_known) for run in divisions] == [(50, False)]
+    (tanh,) = [run for run in runs(found.graph, trips=50) if run.equation.primitive.name == "tanh"]
+    assert (tanh.times, tanh.is_known) == (1, True)
+    back = [run for run in runs(ms.explain(ms.grad(halved))(X).graph, trips=50) if run.times == 50]
+    assert any(run.equation.primitive.name in ("mul", "div") for run in back)
