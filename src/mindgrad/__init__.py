@@ -78,6 +78,7 @@ if _TYPE_CHECKING:
         fixed_point,
     )
     from mindgrad.functional.ode import OdeInfo, odeint
+    from mindgrad.tools.explain import explain
     from mindgrad.train import *  # noqa: F403
 
 #: Loaded when they are first asked for, by `__getattr__` or by their own import.
@@ -88,6 +89,7 @@ _NAMES = {
         "SolverInfo", "argmin", "custom_linear_solve", "custom_root", "fixed_point",
     ),
     "mindgrad.functional.ode": ("OdeInfo", "odeint"),
+    "mindgrad.tools.explain": ("explain",),
     "mindgrad.train": (
         "AMP_BLACK_LIST", "AMP_WHITE_LIST", "Accuracy", "Callback", "CheckpointConfig",
         "DynamicLossScaleManager", "EarlyStopping", "EvaluationBase", "F1", "Fbeta",
@@ -116,7 +118,7 @@ __all__ = [
     "biharmonic", "directional_derivative", "divergence", "laplacian", "second_order",
     "derivative", "ggnvp", "hessian", "hvp", "jet", "taylor", "vhp", "vmap",
     "OdeInfo", "SolverInfo", "argmin", "custom_linear_solve", "custom_root", "fixed_point", "odeint",
-    "ParallelMode", "amp", "communication", "dataset", "get_auto_parallel_context",
+    "ParallelMode", "amp", "communication", "dataset", "explain", "get_auto_parallel_context",
     "reset_auto_parallel_context", "set_auto_parallel_context", "train",
     "dtype_to_nptype", "dtype_to_pytype", "float_", "int_", "pytype_to_dtype",
     "DType", "bfloat16", "bool_", "complex64", "complex128", "float16", "float32", "float64", "int8",

@@ -353,8 +353,8 @@ class Compiled:
         return None
 
 
-def trace(function: Callable[..., Any], *args: Any) -> Graph:
-    """The graph of ``function`` at the types of ``args`` as it is compiled, before any simplification by XLA.
+def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Graph:
+    """The graph of ``function`` at the types of its arguments as it is compiled, before any simplification by XLA.
 
     Its outputs are the new values of written Parameters, then the tensors of the result, then those that
     it leaves in attributes and variables.
@@ -364,4 +364,4 @@ def trace(function: Callable[..., Any], *args: Any) -> Graph:
     >>> len(trace(lambda x: x * x + 1.0, ms.Tensor([1.0, 2.0])))
     2
     """
-    return before_compilation(Trace(function, *flatten((args, {}))).graph)
+    return before_compilation(Trace(function, *flatten((args, kwargs))).graph)
