@@ -354,7 +354,7 @@ class Compiled:
 
 
 def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Graph:
-    """The graph of ``function`` at the types of its arguments as it is compiled, before any simplification by XLA.
+    """The graph of ``function`` for such arguments as it is compiled, before any simplification by XLA.
 
     Its outputs are the new values of written Parameters, then the tensors of the result, then those that
     it leaves in attributes and variables.
