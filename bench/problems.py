@@ -43,6 +43,8 @@ burgers, argon, newton-cg   The problems of examples/ from start to end on the s
 laplacian   The Laplacian in the inputs of a perceptron 64 -> 256x3 -> 1 with tanh at 128 points, float32;
             ``laplacian-gradient`` is the gradient in all weights of its mean square (a residual's loss).
 
+biharmonic  The Laplacian of the Laplacian of a perceptron 10 -> 64x2 -> 1 with tanh at 64 points, float32.
+
 trace   1,000 operators on an (8, 8) matrix, one after the other: a block of ten, ten times, ten times.
 
 cache-hit  The sum of an array of four numbers and 50 Parameters of four numbers.
@@ -67,6 +69,7 @@ ADAM_RATE, ADAM_DECAYS, ADAM_EPSILON = 1e-4, (0.9, 0.999), 1e-8
 T3_WIDTHS = (2, 20, 20, 20, 20, 20, 20, 20, 20, 1)
 T3_POINTS = 10_000
 LAPLACIAN_WIDTHS, LAPLACIAN_POINTS = (64, 256, 256, 256, 1), 128
+BIHARMONIC_WIDTHS, BIHARMONIC_POINTS = (10, 64, 64, 1), 64
 NESTED_WIDTHS = (1, 32, 32, 1)
 LOOP_STATES = 32
 LOOP_TIME = 4.0
@@ -173,10 +176,18 @@ def t3() -> Burgers:
 
 def laplacian() -> tuple[np.ndarray, Layers]:
     """The points, (128, 64), and the layers of the network."""
-    generator = np.random.default_rng(64)
-    layers = perceptron(LAPLACIAN_WIDTHS, generator)
-    points = generator.normal(size=(LAPLACIAN_POINTS, LAPLACIAN_WIDTHS[0]))
-    return points.astype(np.float32), layers
+    return _points_and_layers(64, LAPLACIAN_POINTS, LAPLACIAN_WIDTHS)
+
+
+def biharmonic() -> tuple[np.ndarray, Layers]:
+    """The points, (64, 10), and the layers of the network."""
+    return _points_and_layers(10, BIHARMONIC_POINTS, BIHARMONIC_WIDTHS)
+
+
+def _points_and_layers(seed: int, points: int, widths: tuple[int, ...]) -> tuple[np.ndarray, Layers]:
+    generator = np.random.default_rng(seed)
+    layers = perceptron(widths, generator)
+    return generator.normal(size=(points, widths[0])).astype(np.float32), layers
 
 
 def nested() -> tuple[np.ndarray, Layers]:

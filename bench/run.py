@@ -20,7 +20,7 @@ from contender import Command, Contender, Failed
 from tasks import CONTROL, TASKS, Task
 
 ROOT = Path(__file__).resolve().parent.parent
-PEERS = ("jax", "torch", "mindspore", "equinox", "numpy", "autograd")
+PEERS = ("jax", "torch", "mindspore", "equinox", "folx", "numpy", "autograd")
 # All from one heap, none by mmap, nothing given back, and the heap grown in large steps.
 KEEP_MEMORY = {
     "MALLOC_ARENA_MAX": "1",
@@ -47,7 +47,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("task", nargs="*", help=f"of {', '.join(names)}; all where none is named")
     parser.add_argument(
         "--peers",
-        default="jax,torch,mindspore,equinox,numpy",
+        default="jax,torch,mindspore,equinox,folx,numpy",
         help=f"comma-separated, of {', '.join(PEERS)}; a task's baseline always takes part",
     )
     parser.add_argument("--quick", action="store_true", help="few short rounds: a look, no figure")

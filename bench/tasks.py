@@ -194,6 +194,7 @@ TASKS = (
             "jax:loop of jvp of grad",
             "jax:jvp of jvp",
             "jax:forward by hand",
+            "folx:forward laplacian",
         ),
         (
             Goal(
@@ -201,6 +202,7 @@ TASKS = (
                 1 / 1.9,
                 ("jax:trace of hessian", "jax:loop of jvp of grad", "jax:jvp of jvp"),
             ),
+            Goal("mindgrad:graph", 1.1, ("folx:forward laplacian",)),
             # a fiftieth of what the trace of the Hessian needs
             Goal("mindgrad:graph", 0.68 * MEGABYTE, of="temporary"),
         ),
@@ -209,7 +211,25 @@ TASKS = (
         "laplacian-gradient",
         "the gradient in all weights of the mean square of that Laplacian",
         "jax:trace of hessian",
-        ("mindgrad:graph", "jax:trace of hessian", "jax:loop of jvp of grad", "jax:forward by hand"),
+        (
+            "mindgrad:graph",
+            "jax:trace of hessian",
+            "jax:loop of jvp of grad",
+            "jax:forward by hand",
+            "folx:forward laplacian",
+        ),
+    ),
+    Task(
+        "biharmonic",
+        "the Laplacian of the Laplacian of a 10 -> 64x2 -> 1 tanh network at 64 points",
+        "jax:trace of hessian, twice",
+        (
+            "mindgrad:graph",
+            "jax:trace of hessian, twice",
+            "jax:jvp of jvp, twice",
+            "folx:forward laplacian, twice",
+        ),
+        (Goal("mindgrad:graph", 0.1, ("jax:trace of hessian, twice",)),),
     ),
     Task(
         "loop",

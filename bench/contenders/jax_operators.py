@@ -22,36 +22,41 @@ def value(layers: PyTree, x: jax.Array) -> jax.Array:
     return (x @ weight + bias)[0]
 
 
-def trace_of_hessian(layers: PyTree, x: jax.Array) -> jax.Array:
+Operator = Callable[[Callable[[jax.Array], jax.Array], jax.Array], jax.Array]
+
+
+def trace_of_hessian(function: Callable[[jax.Array], jax.Array], x: jax.Array) -> jax.Array:
     """Forward over reverse for all unit vectors at once, as ``jax.hessian`` does it."""
-    return jax.vmap(lambda x: jnp.trace(jax.hessian(partial(value, layers))(x)))(x)
+    return jnp.trace(jax.hessian(function)(x))
 
 
-def loop_of_jvp_of_grad(layers: PyTree, x: jax.Array) -> jax.Array:
+def loop_of_jvp_of_grad(function: Callable[[jax.Array], jax.Array], x: jax.Array) -> jax.Array:
     """One Hessian-vector product per unit vector, in a loop: little memory."""
+    slope = jax.grad(function)
 
-    def at(x: jax.Array) -> jax.Array:
-        slope = jax.grad(partial(value, layers))
+    def add(total: jax.Array, unit: jax.Array) -> tuple[jax.Array, None]:
+        return total + jnp.vdot(unit, jax.jvp(slope, (x,), (unit,))[1]), None
 
-        def add(total: jax.Array, unit: jax.Array) -> tuple[jax.Array, None]:
-            return total + jnp.vdot(unit, jax.jvp(slope, (x,), (unit,))[1]), None
-
-        return jax.lax.scan(add, jnp.zeros((), x.dtype), jnp.eye(x.size, dtype=x.dtype))[0]
-
-    return jax.vmap(at)(x)
+    return jax.lax.scan(add, jnp.zeros((), x.dtype), jnp.eye(x.size, dtype=x.dtype))[0]
 
 
-def jvp_of_jvp(layers: PyTree, x: jax.Array) -> jax.Array:
+def jvp_of_jvp(function: Callable[[jax.Array], jax.Array], x: jax.Array) -> jax.Array:
     """Forward over forward, for all unit vectors at once."""
 
-    def at(x: jax.Array) -> jax.Array:
-        def along(unit: jax.Array) -> jax.Array:
-            slope = lambda x: jax.jvp(partial(value, layers), (x,), (unit,))[1]
-            return jax.jvp(slope, (x,), (unit,))[1]
+    def along(unit: jax.Array) -> jax.Array:
+        slope = lambda x: jax.jvp(function, (x,), (unit,))[1]
+        return jax.jvp(slope, (x,), (unit,))[1]
 
-        return jnp.sum(jax.vmap(along)(jnp.eye(x.size, dtype=x.dtype)))
+    return jnp.sum(jax.vmap(along)(jnp.eye(x.size, dtype=x.dtype)))
 
-    return jax.vmap(at)(x)
+
+def of_network(operator: Operator) -> Laplacian:
+    """The operator of the network at every point."""
+    return lambda layers, x: jax.vmap(partial(operator, partial(value, layers)))(x)
+
+
+def twice(operator: Operator) -> Operator:
+    return lambda function, x: operator(partial(operator, function), x)
 
 
 def forward_by_hand(layers: PyTree, x: jax.Array) -> jax.Array:
@@ -68,18 +73,20 @@ def forward_by_hand(layers: PyTree, x: jax.Array) -> jax.Array:
 
 
 FORMS: dict[str, Laplacian] = {
-    "trace of hessian": trace_of_hessian,
-    "loop of jvp of grad": loop_of_jvp_of_grad,
-    "jvp of jvp": jvp_of_jvp,
+    "trace of hessian": of_network(trace_of_hessian),
+    "loop of jvp of grad": of_network(loop_of_jvp_of_grad),
+    "jvp of jvp": of_network(jvp_of_jvp),
     "forward by hand": forward_by_hand,
+    "trace of hessian, twice": of_network(twice(trace_of_hessian)),
+    "jvp of jvp, twice": of_network(twice(jvp_of_jvp)),
 }
 
 
-def laplacian(task: str, variant: str) -> Job:
-    points, layers = problems.laplacian()
+def job_of(task: str, form: Laplacian) -> Job:
+    """An operator of the task's network at the task's points, or the gradient of its mean square."""
+    points, layers = problems.biharmonic() if task == "biharmonic" else problems.laplacian()
     x = jnp.asarray(points)
     layers = [(jnp.asarray(weight), jnp.asarray(bias)) for weight, bias in layers]
-    form = FORMS[variant]
     if task == "laplacian-gradient":
         function = jax.jit(jax.grad(lambda layers, x: jnp.mean(jnp.square(form(layers, x)))))
     else:
@@ -92,6 +99,10 @@ def laplacian(task: str, variant: str) -> Job:
     return Job(lambda: function(layers, x), wait, arrays, facts=facts)
 
 
+def operator(task: str, variant: str) -> Job:
+    return job_of(task, FORMS[variant])
+
+
 TASKS: dict[str, Callable[..., Job]] = {
-    task: partial(laplacian, task) for task in ("laplacian", "laplacian-gradient")
+    task: partial(operator, task) for task in ("laplacian", "laplacian-gradient", "biharmonic")
 }

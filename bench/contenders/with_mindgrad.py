@@ -143,9 +143,10 @@ def trace_of_a_thousand(variant: str) -> Job:
 def laplacian(task: str, variant: str) -> Job:
     """What MindSpore has no name for, on the network that it would be given."""
     mindgrad.set_context(mode=mindgrad.GRAPH_MODE)
-    points, layers = problems.laplacian()
+    points, layers = problems.biharmonic() if task == "biharmonic" else problems.laplacian()
     network = mindspore_programs.perceptron(layers)
-    operator, x = mindgrad.laplacian(network), mindgrad.Tensor(points)
+    operator = (mindgrad.biharmonic if task == "biharmonic" else mindgrad.laplacian)(network)
+    x = mindgrad.Tensor(points)
     function = operator
     if task == "laplacian-gradient":
         weights = network.trainable_params()
@@ -159,7 +160,7 @@ def laplacian(task: str, variant: str) -> Job:
 
 
 TASKS = {
-    **{task: partial(laplacian, task) for task in ("laplacian", "laplacian-gradient")},
+    **{task: partial(laplacian, task) for task in ("laplacian", "laplacian-gradient", "biharmonic")},
     "t3-build": t3_build,
     "nested": nested,
     **{task: partial(loop, task) for task in mindspore_control.FLOWS},
