@@ -19,7 +19,7 @@ from typing import Any
 
 from mindgrad.core.graph import Equation, Graph, Variable
 
-__all__ = ["Carried", "alignment"]
+__all__ = ["Carried", "alignment", "through"]
 
 #: for each axis of the input the axis that carries it, ``None`` where it is mixed
 Carried = tuple[int | None, ...]
@@ -57,15 +57,15 @@ def alignment(equations: Sequence[Equation], x: Variable) -> dict[Variable, Carr
         if not moving:
             continue
         for index, y in enumerate(equation.outputs):
-            through = [[_through(equation, k, index, axis) for axis in carried] for k, carried in moving]
+            ways = [[through(equation, k, index, axis) for axis in carried] for k, carried in moving]
             # two ways from x must agree: what is carried by different axes is mixed
             found[y] = tuple(
-                places[0] if len(set(places)) == 1 else None for places in zip(*through, strict=True)
+                places[0] if len(set(places)) == 1 else None for places in zip(*ways, strict=True)
             )
     return found
 
 
-def _through(equation: Equation, operand: int, index: int, axis: int | None) -> int | None:
+def through(equation: Equation, operand: int, index: int, axis: int | None) -> int | None:
     """The axis of result ``index`` that carries ``axis`` of an operand."""
     if axis is None:
         return None

@@ -1,0 +1,99 @@
+"""The part of a program in which the rows of a batch stay apart.
+
+Every equation of a finished program is of one kind: it does not depend on the rows; or its result carries
+them along one axis (``transforms.alignment``); or it adds them up; or it comes after. The part between the
+first and the last kind can be computed for some of the rows at a time, and with the axis of the rows at any
+place: ``rewrites.tiles`` does both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from mindgrad.core.graph import Constant, Equation, Graph, Variable
+from mindgrad.transforms.alignment import through
+
+__all__ = ["MOVABLE", "Region", "region", "row_axis"]
+
+#: operators whose equations can be computed for some of the rows, apart from pointwise ones
+MOVABLE = frozenset(
+    [
+        "broadcast_in_dim", "concatenate", "convert", "cumprod", "cumsum", "dot", "logsumexp", "norm", "pad",
+        "reduce_max", "reduce_min", "reduce_prod", "reduce_sum", "reshape", "reverse", "slice", "transpose",
+    ]
+)  # fmt: skip
+
+
+class Region(NamedTuple):
+    """A program in parts.
+
+    Attributes:
+        size: the number of rows.
+        places: the axis of the rows of every value that carries them.
+        before, rows, sums, after: its equations, each in the order of the program. ``before`` needs no
+            rows; ``rows`` give values that carry them; ``sums`` are linear and add them up; ``after`` is all
+            that needs sums, or rows that are mixed.
+    """
+
+    size: int
+    places: dict[Variable, int]
+    before: list[Equation]
+    rows: list[Equation]
+    sums: list[Equation]
+    after: list[Equation]
+
+
+def row_axis(atom: Any, region: Region) -> int | None:
+    """The axis of ``atom`` that carries the rows, ``None`` if it does not depend on them."""
+    if type(atom) is Variable:
+        return region.places.get(atom)
+    return 0 if _is_data(atom, region.size) else None
+
+
+def _is_data(atom: Any, size: int) -> bool:
+    return type(atom) is Constant and not atom.is_splat and atom.shape[:1] == (size,)
+
+
+def region(graph: Graph, size: int) -> Region:
+    """The parts of ``graph`` for the rows of the inputs whose first axis has ``size``."""
+    places = {v: 0 for v in graph.inputs if v.shape[:1] == (size,)}
+    found = Region(size, places, [], [], [], [])
+    late: set[Any] = set()
+    for equation in graph.equations:
+        at = [row_axis(x, found) for x in equation.inputs]
+        if not late.isdisjoint(equation.inputs):
+            late.update(equation.outputs)
+            found.after.append(equation)
+        elif all(place is None for place in at):
+            found.before.append(equation)
+        else:
+            place = _carried(equation, at)
+            if place is not None:
+                found.rows.append(equation)
+                places[equation.outputs[0]] = place
+                continue
+            late.update(equation.outputs)
+            (found.sums if _adds_up(equation, at) else found.after).append(equation)
+    return found
+
+
+def _carried(equation: Equation, at: Sequence[int | None]) -> int | None:
+    """The axis of the result that carries the rows."""
+    primitive = equation.primitive
+    if primitive.multiple or not (primitive.pointwise or primitive.name in MOVABLE):
+        return None
+    found = {through(equation, k, 0, place) for k, place in enumerate(at) if place is not None}
+    return found.pop() if len(found) == 1 else None
+
+
+def _adds_up(equation: Equation, at: Sequence[int | None]) -> bool:
+    """Whether the result is a sum over the rows."""
+    if equation.primitive.name == "reduce_sum":
+        return at[0] in equation.parameters["axes"]
+    if equation.primitive.name != "dot":
+        return False
+    contract = equation.parameters["contract"]
+    places = [None if p is None or p not in c else c.index(p) for p, c in zip(at, contract, strict=True)]
+    known = [place for p, place in zip(at, places, strict=True) if p is not None]
+    return None not in known and len(set(known)) == 1
