@@ -31,7 +31,7 @@ from mindgrad.core.primitive import Primitive
 from mindgrad.core.rewriting import Rewrite
 from mindgrad.core.types import TensorType
 from mindgrad.primitives.kinds import ones, zeros
-from mindgrad.primitives.structural import reshape, slice
+from mindgrad.primitives.structural import broadcast_in_dim, reshape, slice
 from mindgrad.transforms.batch import push_batch
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.reverse import reverse
@@ -142,13 +142,20 @@ def _families(graph: Graph) -> dict[Equation, int]:
 def _unit(direction: Any) -> int | None:
     """The column of which ``direction`` has ones, and else zeros."""
     made_by = getattr(direction, "made_by", None)
-    if made_by is None or made_by.primitive.name != "broadcast_in_dim":
+    if made_by is not None and made_by.primitive is broadcast_in_dim:
+        unit, parameters = made_by.inputs[0], made_by.parameters
+        if type(unit) is Variable or parameters["dims"] != (len(parameters["shape"]) - 1,):
+            return None
+        row = unit.array()
+    elif type(direction) is Variable or not direction.shape or not direction.type.size:
         return None
-    unit, parameters = made_by.inputs[0], made_by.parameters
-    if type(unit) is Variable or unit.is_splat or parameters["dims"] != (len(parameters["shape"]) - 1,):
-        return None
-    places = np.flatnonzero(unit.value)
-    return int(places[0]) if len(places) == 1 and unit.value[places[0]] == 1 else None
+    else:  # of few rows
+        rows = direction.array().reshape(-1, direction.shape[-1])
+        row = rows[0]
+        if not np.array_equal(rows, np.broadcast_to(row, rows.shape)):
+            return None
+    places = np.flatnonzero(row)
+    return int(places[0]) if len(places) == 1 and row[places[0]] == 1 else None
 
 
 def _column(builder: Builder, equation: Equation, operands: tuple[Any, ...], column: int) -> list[Any]:

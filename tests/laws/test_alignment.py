@@ -1,0 +1,70 @@
+"""Law 9: along an axis that a row says it carries, its Jacobian is diagonal."""
+
+import numpy as np
+import pytest
+
+from mindgrad.core.dtype import float64
+from mindgrad.core.evaluate import evaluate
+from mindgrad.core.primitive import REGISTRY
+from mindgrad.rewrites.region import MOVABLE
+from mindgrad.transforms import alignment as module
+from mindgrad.transforms.alignment import alignment
+from mindgrad.transforms.forward import forward
+from tests.laws.harness import ROWS, Call, calls, graph_of
+
+
+def mixed(call, operand):
+    """The carried axes of an operand along which an element reaches another place; and the carried axes."""
+    graph = graph_of(call)
+    x = graph.inputs[operand]
+    found = alignment(graph.equations, x)
+    carried = [found.get(y) for y in graph.outputs]
+    pushed = forward(graph, [operand])
+    wrong, said = [], []
+    for place in np.ndindex(*x.shape):
+        unit = np.zeros(x.shape)
+        unit[place] = 1.0
+        tangents = evaluate(pushed, [*call.arrays, unit])[len(graph.outputs) :]
+        for t, axes in zip(tangents, carried, strict=True):
+            for axis, at in enumerate(axes or ()):
+                if at is None:
+                    continue
+                said.append(axis)
+                others = np.delete(t, place[axis], at)
+                if t.shape[at] != x.shape[axis] or np.any(others[~np.isnan(others)]):
+                    wrong.append((axis, at))
+    return wrong, said
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_carried_axis_is_diagonal(name):
+    for call in calls(name, float64):
+        for operand in call.active:
+            wrong, _ = mixed(call, operand)
+            assert not wrong, f"{call}: operand {operand}, axes {wrong}"
+
+
+def test_the_law_finds_a_wrong_rule(monkeypatch):
+    monkeypatch.setitem(module._RULES, "cumsum", lambda place, *_, **__: place)
+    assert any(mixed(call, 0)[0] for call in calls("cumsum", float64))
+
+
+#: rows whose samples move every axis, with a call that leaves one alone
+ELSEWHERE = {
+    "pad": {"low": (0, 1), "high": (0, -1), "interior": (0, 2)},
+    "reshape": {"shape": (3, 2, 2)},
+    "slice": {"start": (0, 1), "limit": (3, 4), "strides": (1, 2)},
+}
+
+
+@pytest.mark.parametrize("name", sorted(ELSEWHERE))
+def test_an_axis_that_is_left_alone(name):
+    call = Call(REGISTRY[name], [np.arange(12.0).reshape(3, 4)], ELSEWHERE[name], 0)
+    wrong, said = mixed(call, 0)
+    assert not wrong
+    assert set(said) == {0}
+
+
+@pytest.mark.parametrize("name", sorted(MOVABLE - set(ELSEWHERE)))
+def test_every_movable_row_carries_something(name):
+    assert any(mixed(call, operand)[1] for call in calls(name, float64) for operand in call.active)
