@@ -45,6 +45,12 @@ laplacian   The Laplacian in the inputs of a perceptron 64 -> 256x3 -> 1 with ta
 
 biharmonic  The Laplacian of the Laplacian of a perceptron 10 -> 64x2 -> 1 with tanh at 64 points, float32.
 
+gmm-d   The log-likelihood of 1,000 points in d dimensions under a mixture of k Gaussians, float64: ADBench's
+        GMM without what does not depend on the parameters. Each Gaussian has a weight alpha, a centre mu and
+        a lower triangle Q of which the diagonal is exp(q) and the rest l, column by column: the sum over the
+        points x of ``logsumexp_k(alpha + sum q - |Q (x - mu)|^2 / 2)``, minus ``|Q|^2 / 2`` and
+        ``1000 (d log(2 pi) / 2 + logsumexp alpha)``. The gradient is that in alpha, mu, q and l.
+
 trace   1,000 operators on an (8, 8) matrix, one after the other: a block of ten, ten times, ten times.
 
 cache-hit  The sum of an array of four numbers and 50 Parameters of four numbers.
@@ -77,6 +83,7 @@ NEWTON_EQUATIONS = 1000
 NEWTON_TOLERANCE = 1e-10
 RNN_BATCH, RNN_INPUTS, RNN_UNITS = 16, 32, 64
 CACHE_HIT_PARAMETERS = 50
+GMM_POINTS, GMM_DIMENSIONS, GMM_CENTRES = 1000, (2, 10, 20, 32, 64), (5, 10, 25, 50, 100)
 BURGERS_WIDTHS, BURGERS_POINTS, BURGERS_STEPS, BURGERS_RATE = (2, 32, 32, 32, 32, 1), 1000, 1000, 1e-3
 BURGERS_COMPARED = 20  # the step whose loss is compared: later ones differ, as roundings grow
 ARGON_CELLS, ARGON_DENSITY, ARGON_TEMPERATURE = 3, 0.8442, 1.4
@@ -240,6 +247,24 @@ def rnn(steps: int) -> Recurrence:
     inputs = normal(steps, RNN_BATCH, RNN_INPUTS)
     state = np.zeros((RNN_BATCH, RNN_UNITS), np.float32)
     return Recurrence(inputs, state, *(each.astype(np.float32) for each in (of_input, of_state, bias)))
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Points (n, d), and alpha (k,), mu (k, d), q (k, d) and l (k, d (d - 1) / 2)."""
+
+    points: np.ndarray
+    parameters: tuple[np.ndarray, ...]
+
+
+def gmm(dimensions: int, centres: int) -> Mixture:
+    generator = np.random.default_rng(31337)
+    points = generator.normal(size=(GMM_POINTS, dimensions))
+    alpha = generator.normal(size=centres)
+    mu = generator.uniform(size=(centres, dimensions))
+    q = generator.normal(size=(centres, dimensions))
+    lower = generator.normal(size=(centres, dimensions * (dimensions - 1) // 2))
+    return Mixture(points, (alpha, mu, q, lower))
 
 
 def thousand() -> tuple[np.ndarray, np.ndarray]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from statistics import geometric_mean
 
 import measure
 from measure import Askable, Effort, Row, Verdict
@@ -25,7 +26,7 @@ def sweep(
 
 
 def judge(goal: Goal, found: Sweep) -> Verdict:
-    """The worst of the sizes that the goal is about; none where one of them was not measured.
+    """The worst of the sizes that the goal is about, or their mean; none where one of them was not measured.
 
     A quick run has only some of the sizes: the goal is judged on those of its sizes that took part.
     """
@@ -37,5 +38,7 @@ def judge(goal: Goal, found: Sweep) -> Verdict:
         first, last = values[0], values[-1]
         growth = last / first if first else (1.0 if not last else math.inf)
         return Verdict(goal, growth, f"from {sizes[0]:,} to {sizes[-1]:,}")
+    if goal.mean:
+        return Verdict(goal, geometric_mean(values), "in the geometric mean over the")
     worst = max(values)
     return Verdict(goal, worst, f"at {sizes[values.index(worst)]:,}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from problems import GMM_CENTRES, GMM_DIMENSIONS
+
 
 @dataclass(frozen=True)
 class Goal:
@@ -19,6 +21,7 @@ class Goal:
         growth: the bound is on the growth of the fact: from one order to the next where the task has
             orders, from the smallest size to the largest where it has sizes.
         sizes: the sizes that it is about; where empty, all of them, the worst of which counts.
+        mean: the geometric mean over the sizes counts instead.
     """
 
     contender: str
@@ -28,6 +31,7 @@ class Goal:
     difference: bool = False
     growth: bool = False
     sizes: tuple[int, ...] = ()
+    mean: bool = False
 
 
 @dataclass(frozen=True)
@@ -346,6 +350,33 @@ TASKS = (
         tolerance=1e-9,
         most_rounds=1,
     ),
+    *[
+        Task(
+            f"gmm-{d}",
+            f"log-likelihood of 1,000 points in {d} dimensions under a Gaussian mixture: value and gradient",
+            "jax:grad",
+            (
+                "mindgrad:graph gradient",
+                "mindgrad:graph value",
+                "jax:grad",
+                "jax:value",
+                "jax:grad by hand",
+                "torch:eager",
+                "mindspore:graph gradient",
+            ),
+            (
+                Goal("mindgrad:graph gradient", 1 / 1.5, ("jax:grad",), mean=True),
+                Goal("mindgrad:graph gradient", 5.0, ("mindgrad:graph value",)),
+            ),
+            tolerance=1e-7,
+            only_value=("mindgrad:graph value", "jax:value"),
+            size="centres",
+            sizes=GMM_CENTRES,
+            quick_sizes=(25,),
+            most_rounds=7,
+        )
+        for d in GMM_DIMENSIONS
+    ],
     Task(
         "trace",
         "from the call of a function of 1,000 operators to its traced program; jax also lowers it",

@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import jax_control
+import jax_mixture
 import jax_operators
 import problems
 from jax_control import PyTree, arrays, wait
@@ -261,6 +262,7 @@ TASKS: dict[str, Callable[..., Job]] = {
     "nested": nested,
     **jax_control.TASKS,
     **jax_operators.TASKS,
+    **{f"gmm-{d}": partial(jax_mixture.gmm, dimensions=d) for d in problems.GMM_DIMENSIONS},
 }
 
 

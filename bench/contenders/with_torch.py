@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 
@@ -179,6 +180,26 @@ def rnn(variant: str, steps: int) -> Job:
     return Job(step, wait, arrays)
 
 
+def gmm(variant: str, centres: int, dimensions: int) -> Job:
+    problem = problems.gmm(dimensions, centres)
+    x = torch.tensor(problem.points)
+    alpha, mu, q, lower = leaves = [torch.tensor(each, requires_grad=True) for each in problem.parameters]
+    n, d = x.shape
+    columns, rows = (torch.tensor(each) for each in np.triu_indices(d, 1))
+
+    def step() -> tuple[torch.Tensor, ...]:
+        triangles = torch.diag_embed(torch.exp(q)).index_put(
+            (torch.arange(centres)[:, None], rows, columns), lower
+        )
+        scaled = torch.einsum("kij,nkj->nki", triangles, x[:, None] - mu)
+        exponents = alpha + q.sum(1) - 0.5 * scaled.square().sum(-1)
+        normal = d / 2 * math.log(2 * math.pi) + torch.logsumexp(alpha, 0)
+        value = torch.logsumexp(exponents, 1).sum() - n * normal - 0.5 * triangles.square().sum()
+        return (value, *torch.autograd.grad(value, leaves))
+
+    return Job(step, wait, arrays)
+
+
 TASKS: dict[str, Callable[..., Job]] = {
     "t1": t1,
     "t2": t2,
@@ -189,6 +210,7 @@ TASKS: dict[str, Callable[..., Job]] = {
     "newton": newton,
     "newton-memory": newton,
     "rnn": rnn,
+    **{f"gmm-{d}": partial(gmm, dimensions=d) for d in problems.GMM_DIMENSIONS},
     **torch_problems.TASKS,
 }
 
