@@ -28,6 +28,7 @@ fresh memory): ``_pays``. Both terms must be a quarter of the difference at most
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from mindgrad.core.graph import Equation, Graph
@@ -77,9 +78,10 @@ def distributed(graph: Graph) -> Graph:
     if not any(e.primitive is dot and _improvement(e, e.inputs) for e in graph.equations):
         return graph
 
-    def replace(equation: Equation, operands: tuple[Any, ...]) -> Any:
+    def replace(equation: Equation, read: Callable[[Any], Any]) -> Any:
         if equation.primitive is not dot:
             return None
+        operands = tuple([read(x) for x in equation.inputs])
         found = _improvement(equation, operands)
         if found is None:
             return None

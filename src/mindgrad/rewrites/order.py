@@ -15,13 +15,14 @@ from mindgrad.control.along import settled
 from mindgrad.core.graph import Graph
 from mindgrad.core.rewriting import is_rewriting
 from mindgrad.rewrites.algebra import distributed
+from mindgrad.rewrites.chain import products_ordered
 from mindgrad.rewrites.layout import transposes_carried
 from mindgrad.rewrites.tiles import tiled
 
 __all__ = ["before_compilation", "before_derivative"]
 
-_BEFORE: list[Callable[[Graph], Graph]] = [distributed]
-_AFTER: list[Callable[[Graph], Graph]] = [settled, distributed, transposes_carried, tiled]
+_BEFORE: list[Callable[[Graph], Graph]] = [distributed, products_ordered]
+_AFTER: list[Callable[[Graph], Graph]] = [settled, distributed, products_ordered, transposes_carried, tiled]
 
 
 def before_derivative(graph: Graph) -> Graph:

@@ -1,6 +1,6 @@
 """A graph made anew, some of its equations in another way.
 
-rebuilt(G, f) = G with f(equation, operands) in place of each equation for which f gives something
+rebuilt(G, f) = G with f(equation, read) in place of each equation for which f gives something
 """
 
 from __future__ import annotations
@@ -14,23 +14,27 @@ from mindgrad.core.graph import Equation, Graph, Variable
 __all__ = ["rebuilt"]
 
 
-def rebuilt(graph: Graph, replace: Callable[[Equation, tuple[Any, ...]], Any]) -> Graph:
-    """``graph`` with what ``replace(equation, operands)`` emits; ``None`` leaves an equation as it is.
+def rebuilt(graph: Graph, replace: Callable[[Equation, Callable[[Any], Any]], Any]) -> Graph:
+    """``graph`` with what ``replace(equation, read)`` emits; ``None`` leaves an equation as it is.
 
-    ``operands`` are the atoms of the new graph, in which a rewrite can look at what they are made by.
+    ``read`` gives for an atom of ``graph`` that of the new one.
     """
     builder = Builder()
-    values: dict[Variable, Any] = {v: builder.input(v.type, tainted=v.tainted) for v in graph.inputs}
+    values: dict[Any, Any] = {v: builder.input(v.type, tainted=v.tainted) for v in graph.inputs}
+
+    def read(atom: Any) -> Any:
+        return values[atom] if type(atom) is Variable else atom
+
     with building(builder):
         for equation in graph.equations:
             builder.source = equation.source
-            operands = tuple([values[x] if type(x) is Variable else x for x in equation.inputs])
-            result = replace(equation, operands)
+            result = replace(equation, read)
             if result is None:
+                operands = tuple([read(x) for x in equation.inputs])
                 result = builder.emit(equation.primitive, operands, equation.parameters)
             if equation.primitive.multiple:
                 values.update(zip(equation.outputs, result, strict=True))
             else:
                 values[equation.outputs[0]] = result
         builder.source = None
-    return builder.close([values[x] if type(x) is Variable else x for x in graph.outputs])
+    return builder.close([read(x) for x in graph.outputs])
