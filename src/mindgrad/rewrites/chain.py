@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from mindgrad.core.graph import Equation, Graph, Variable
+from mindgrad.core.graph import Equation, Graph
 from mindgrad.core.rewriting import Rewrite
 from mindgrad.primitives.arithmetic import mul
 from mindgrad.primitives.contraction import dot
@@ -99,8 +99,8 @@ class _Network:
         return self._tree(a, sides[0]), self._tree(b, sides[1])
 
     def _tree(self, atom: Any, labels: Labels) -> Tree:
-        equation = atom.made_by if type(atom) is Variable and self._uses[atom] == 1 else None
-        if equation is not None and equation.primitive in (dot, transpose, mul):
+        equation = _inner(atom, self._uses)
+        if equation is not None:
             self.inner.append(equation)
             if equation.primitive is dot:
                 return self._product(equation, labels)
@@ -259,6 +259,8 @@ def products_ordered(graph: Graph) -> Graph:
     for equation in reversed(graph.equations):
         if equation.primitive is not dot or equation in seen or not _is_exact(equation):
             continue
+        if not any(_inner(x, uses) for x in equation.inputs):
+            continue
         network = _Network(equation, uses)
         seen.update(network.inner)
         if 2 < len(network.leaves) <= _MOST:
@@ -276,6 +278,14 @@ def products_ordered(graph: Graph) -> Graph:
         return None if found is None else found[0].emit(found[1], read)
 
     return rebuilt(graph, replace)
+
+
+def _inner(atom: Any, uses: Counter[Any]) -> Equation | None:
+    """The node of a tree that makes ``atom`` for the tree alone."""
+    equation: Equation | None = getattr(atom, "made_by", None)
+    if equation is None or equation.primitive not in (dot, transpose, mul) or uses[atom] != 1:
+        return None
+    return equation
 
 
 def _is_exact(equation: Equation) -> bool:
