@@ -55,12 +55,32 @@ def lower(primitive: Primitive, *operands: Any, **parameters: Any) -> Any:
 def _constant(jax: Any, atom: Constant) -> Any:
     if atom.is_splat:
         return jax.lax.full(atom.shape, atom.value[()], atom.dtype.numpy)
-    return jax.numpy.asarray(atom.value)
+    return _repeated(jax, atom, jax.numpy.asarray(_smallest(atom)))
+
+
+def _smallest(atom: Constant) -> np.ndarray:
+    """The elements of a constant once along the axes along which it repeats them (a bias for every row)."""
+    value = atom.value
+    index = tuple([slice(None) if step else slice(0, 1) for step in value.strides])
+    return np.ascontiguousarray(value[index]) if value.size else value
+
+
+def _repeated(jax: Any, atom: Constant, smallest: Any) -> Any:
+    if smallest.shape == atom.shape:
+        return smallest
+    return jax.lax.broadcast_in_dim(smallest, atom.shape, tuple(range(len(atom.shape))))
+
+
+def _hoisted(graph: Graph) -> list[Constant]:
+    """The constants that are passed to the program, as :func:`_smallest` gives them."""
+    return [x for x in _constants(graph) if not x.is_splat and _smallest(x).size > _INLINE_CONSTANT]
 
 
 def _program(graph: Graph, hoisted: Sequence[Constant]) -> Callable[..., Any]:
     def run(arguments: Sequence[Any], extra: Sequence[Any]) -> list[Any]:
-        return _run(graph, arguments, dict(zip(hoisted, extra, strict=True)))
+        jax = jax_module()
+        given = {atom: _repeated(jax, atom, each) for atom, each in zip(hoisted, extra, strict=True)}
+        return _run(graph, arguments, given)
 
     return run
 
@@ -130,8 +150,8 @@ def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
     printed when the call returns.
     """
     jax = jax_module()
-    hoisted = [x for x in _constants(graph) if not x.is_splat and x.type.size > _INLINE_CONSTANT]
-    extra = [atom.value for atom in hoisted]
+    hoisted = _hoisted(graph)
+    extra = [_smallest(atom) for atom in hoisted]
     jitted = jax.jit(_program(graph, hoisted))
     if graph.has_effect:
 
@@ -154,7 +174,7 @@ def compile_ahead(graph: Graph, donated: Sequence[int] = ()) -> Executable:
         donated: the positions of inputs whose arrays the program takes over.
     """
     jax = jax_module()
-    hoisted = [x for x in _constants(graph) if not x.is_splat and x.type.size > _INLINE_CONSTANT]
+    hoisted = _hoisted(graph)
     program = _program(graph, hoisted)
     kept = [k for k in range(len(graph.inputs)) if k not in donated]
     places = [*kept, *donated]
@@ -165,20 +185,22 @@ def compile_ahead(graph: Graph, donated: Sequence[int] = ()) -> Executable:
             operands[place] = operand
         return program(operands, extra)
 
-    def shapes(atoms: Sequence[Any]) -> list[Any]:
-        return [jax.ShapeDtypeStruct(atom.shape, atom.type.dtype.numpy) for atom in atoms]
+    def shapes(places: Sequence[int]) -> list[Any]:
+        types = [graph.inputs[k].type for k in places]
+        return [jax.ShapeDtypeStruct(each.shape, each.dtype.numpy) for each in types]
 
-    inputs = [graph.inputs[k] for k in kept], [graph.inputs[k] for k in donated], hoisted
+    extra = [_smallest(atom) for atom in hoisted]
+    of_extra = [jax.ShapeDtypeStruct(each.shape, each.dtype) for each in extra]
     device = _target()
     made = ahead(
         run,
-        [shapes(atoms) for atoms in inputs],
+        [shapes(kept), shapes(donated), of_extra],
         needs_x64(graph),
         device,
         not graph.has_effect,
         options_of(graph, device),
     )
-    return Executable(made, [to_device(atom.value) for atom in hoisted], graph.has_effect)
+    return Executable(made, [to_device(each) for each in extra], graph.has_effect)
 
 
 def lower_ahead(graph: Graph) -> Any:

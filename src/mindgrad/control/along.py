@@ -19,14 +19,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from mindgrad.core.build import Builder, building, current
 from mindgrad.core.evaluate import evaluate
-from mindgrad.core.graph import Equation, Graph, Variable
+from mindgrad.core.graph import Equation, Graph, Variable, kept_with_graph
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.rewriting import Rewrite
 from mindgrad.core.types import TensorType
@@ -43,7 +43,7 @@ COLUMNS = Rewrite("columns", "first derivatives along all columns of x = the col
 SERIES = Rewrite("series", "D_d of the k-th Taylor coefficient along d = (k + 1) times the next one")
 
 
-_PROGRAMS: dict[Any, Graph] = {}
+_PROGRAMS: WeakValueDictionary[Any, Graph] = WeakValueDictionary()
 
 
 def interned(program: Graph) -> Graph:
@@ -64,24 +64,22 @@ def interned(program: Graph) -> Graph:
         for y in equation.outputs:
             numbers[y] = len(numbers)
     key = (tuple([v.type for v in program.inputs]), tuple(rows), tuple(map(named, program.outputs)))
-    if len(_PROGRAMS) > 1024:
-        _PROGRAMS.pop(next(iter(_PROGRAMS)))
     return _PROGRAMS.setdefault(key, program)
 
 
-@lru_cache(maxsize=1024)
+@kept_with_graph
 def expanded(program: Graph, place: int, order: int) -> Graph:
     """The program of an equation: from its operands to its results."""
     whole = taylor(program, [place], order, 1)
     return settled(Graph(whole.inputs, whole.equations, whole.outputs[len(program.outputs) :]))
 
 
-@lru_cache(maxsize=1024)
+@kept_with_graph
 def _pushed(program: Graph, place: int, order: int, active: tuple[int, ...]) -> Graph:
     return forward(expanded(program, place, order), active)
 
 
-@lru_cache(maxsize=1024)
+@kept_with_graph
 def _is_settled(graph: Graph) -> bool:
     for equation in graph.equations:
         if equation.primitive is along:
@@ -92,7 +90,7 @@ def _is_settled(graph: Graph) -> bool:
     return True
 
 
-@lru_cache(maxsize=1024)
+@kept_with_graph
 def settled(graph: Graph) -> Graph:
     """``graph`` with the programs of such equations in their place, in the graphs inside of it too."""
     if _is_settled(graph):
@@ -169,7 +167,7 @@ def _column(builder: Builder, equation: Equation, operands: tuple[Any, ...], col
     return [reshape(slice(gradient, start=start, limit=limit, strides=(1,) * len(limit)), shape=y.shape)]
 
 
-@lru_cache(maxsize=1024)
+@kept_with_graph
 def _reversed(program: Graph, place: int) -> Graph:
     return reverse(settled(program), [place])
 
@@ -177,7 +175,7 @@ def _reversed(program: Graph, place: int) -> Graph:
 def _settled_equation(builder: Builder, equation: Equation, operands: tuple[Any, ...]) -> Sequence[Any]:
     primitive, parameters = equation.primitive, equation.parameters
     if primitive is along:
-        return builder.inline(expanded(**parameters), operands)
+        return builder.inline(expanded(*parameters.values()), operands)
     if primitive.kind == "control":
         parameters = {k: settled(v) if isinstance(v, Graph) else v for k, v in parameters.items()}
     made = builder.emit(primitive, operands, parameters)
@@ -211,7 +209,7 @@ def _jvp(
     return pushed[len(ys) :]
 
 
-@lru_cache(maxsize=1024)
+@kept_with_graph
 def _alone(program: Graph, place: int, order: int) -> Graph:
     """The program of one such equation, as it stands."""
     builder = Builder()
@@ -242,7 +240,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
             for k in range(1, count + 1)
         ]
     moving = [k for k, each in enumerate(coefficients) if any(c is not None for c in each[1:])]
-    whole = taylor(expanded(**equation.parameters), moving, order)
+    whole = taylor(expanded(program, place, count), moving, order)
     starts = [
         x if each[0] is None else each[0] for x, each in zip(equation.inputs, coefficients, strict=True)
     ]

@@ -11,8 +11,8 @@ reads as a formula; an operator emits an equation into the builder of this threa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache, wraps
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -21,7 +21,9 @@ from mindgrad.core.types import TensorType, type_of
 if TYPE_CHECKING:
     from mindgrad.core.primitive import Primitive
 
-__all__ = ["Atom", "Constant", "Equation", "Graph", "Variable", "without_effects"]
+__all__ = ["Atom", "Constant", "Equation", "Graph", "Variable", "kept_with_graph", "without_effects"]
+
+Result = TypeVar("Result")
 
 _SMALL = 64  # constants up to this many elements are compared by value
 
@@ -179,7 +181,7 @@ class Graph:
       return c
     """
 
-    __slots__ = ("equations", "has_effect", "inputs", "outputs")
+    __slots__ = ("__weakref__", "derived", "equations", "has_effect", "inputs", "outputs")
 
     def __init__(
         self,
@@ -191,6 +193,8 @@ class Graph:
         self.equations = tuple(equations)
         self.outputs = tuple(outputs)
         self.has_effect = any(equation.has_effect for equation in self.equations)
+        #: what was made of it, see :func:`kept_with_graph`
+        self.derived: dict[Any, Any] = {}
 
     def __len__(self) -> int:
         return len(self.equations)
@@ -205,6 +209,19 @@ class Graph:
             name = equation.primitive.name
             counts[name] = counts.get(name, 0) + 1
         return counts
+
+
+def kept_with_graph(function: Callable[..., Result]) -> Callable[..., Result]:
+    """``function(graph, *arguments)``, made once and kept as long as the graph lives."""
+
+    @wraps(function)
+    def once(graph: Graph, *arguments: Any) -> Result:
+        key = (function, arguments)
+        if key not in graph.derived:
+            graph.derived[key] = function(graph, *arguments)
+        return graph.derived[key]
+
+    return once
 
 
 def live_equations(equations: Sequence[Equation], outputs: Iterable[Any]) -> list[Equation]:

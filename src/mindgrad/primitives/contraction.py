@@ -152,7 +152,9 @@ def _cotangent_right(ct: Any, a: Any, b: Any, contract: Axes, batch: Axes) -> An
 def _dot_simplify(a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
     """A product with equal elements (the ones that seed a gradient) is a sum, which is cheaper."""
     for this, other, mine, theirs in ((a, b, 0, 1), (b, a, 1, 0)):
-        splat = type(this) is Constant and this.is_splat and not isinstance(other, Constant)
+        # a product of small constants is folded
+        is_small = type(other) is Constant and max(this.type.size, other.type.size) <= 64
+        splat = type(this) is Constant and this.is_splat and not is_small
         # a sum of half precision is less exact than a product summed in single precision
         if not splat or is_half(this.dtype.numpy):
             continue

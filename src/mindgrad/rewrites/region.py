@@ -29,7 +29,7 @@ class Region(NamedTuple):
     """A program in parts.
 
     Attributes:
-        size: the number of rows.
+        size: the number of rows; −1 where no constant counts as data.
         places: the axis of the rows of every value that carries them.
         before, rows, sums, after: its equations, each in the order of the program. ``before`` needs no
             rows; ``rows`` give values that carry them; ``sums`` are linear and add them up; ``after`` is all
@@ -52,13 +52,15 @@ def row_axis(atom: Any, region: Region) -> int | None:
 
 
 def _is_data(atom: Any, size: int) -> bool:
-    return type(atom) is Constant and not atom.is_splat and atom.shape[:1] == (size,)
+    return (
+        type(atom) is Constant and not atom.is_splat and atom.shape[0] == size and bool(atom.value.strides[0])
+    )
 
 
-def region(graph: Graph, size: int) -> Region:
-    """The parts of ``graph`` for the rows of the inputs whose first axis has ``size``."""
-    places = {v: 0 for v in graph.inputs if v.shape[:1] == (size,)}
-    found = Region(size, places, [], [], [], [])
+def region(graph: Graph, size: int, data: Variable | None = None) -> Region:
+    """The parts of ``graph`` for the rows of the inputs whose first axis has ``size``, or of ``data`` alone."""
+    places = {data: 0} if data is not None else {v: 0 for v in graph.inputs if v.shape[:1] == (size,)}
+    found = Region(size if data is None else -1, places, [], [], [], [])
     late: set[Any] = set()
     for equation in graph.equations:
         at = [row_axis(x, found) for x in equation.inputs]

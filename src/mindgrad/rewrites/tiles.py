@@ -22,6 +22,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from mindgrad.control.scan import scan
 from mindgrad.core import settings
 from mindgrad.core.build import Builder, building
@@ -216,6 +218,8 @@ class _Tiling:
         shape = (*atom.shape[:place], *atom.shape[place + 1 :], self._rows)
         if type(atom) is Constant and atom.is_splat:
             return Constant(atom.value, atom.type.with_shape(shape))
+        if type(atom) is Constant and not atom.value.strides[place]:  # the same for all rows
+            return Constant(np.broadcast_to(atom.value.take(0, place)[..., None], shape))
         made_by = atom.made_by if type(atom) is Variable else None
         if made_by is not None and made_by.primitive is broadcast_in_dim:
             dims = made_by.parameters["dims"]

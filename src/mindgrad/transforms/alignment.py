@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any
 
-from mindgrad.core.graph import Equation, Graph, Variable
+from mindgrad.core.graph import Equation, Graph, Variable, kept_with_graph
 
 __all__ = ["Carried", "alignment", "through"]
 
@@ -86,7 +85,7 @@ def _along(axis: int, operand: int, index: int, program: Graph, place: int, orde
     return None if carried is None else carried[axis]
 
 
-@lru_cache(maxsize=1024)
+@kept_with_graph
 def _of_input(program: Graph, place: int) -> dict[Variable, Carried]:
     return alignment(program.equations, program.inputs[place])
 

@@ -157,7 +157,7 @@ class _Series:
             return self._product(equation, k)
         rate = self._rate(equation, atom)
         found = None if rate is None else self.coefficient(rate, k - 1)
-        return None if found is None else found / k if k > 1 else found
+        return None if found is None else found * (1 / k) if k > 1 else found
 
     def _whole(self, equation: Equation) -> None:
         """Every coefficient of every output of a branch or loop."""
