@@ -17,20 +17,23 @@ from functools import cache
 from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.core.build import Builder, building
+from mindgrad.core.build import Builder
 from mindgrad.core.graph import Graph, Variable
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import entry, state
-from mindgrad.functional.arguments import Weights, check_callable, check_flag, check_positions, match
+from mindgrad.functional.arguments import Weights, check_callable, check_flag, match
 from mindgrad.functional.autodiff import forward_rule, reverse_rule
-from mindgrad.functional.callables import arity, differentiates, in_either_mode, remembered
-from mindgrad.functional.derive import Call, Inputs, Run
-from mindgrad.functional.jacobian import by_columns, by_rows, check_real
+from mindgrad.functional.callables import arity, differentiates, remembered
+from mindgrad.functional.derive import Run
+from mindgrad.functional.jacobian import by_columns, by_rows
 from mindgrad.functional.record import transformed
+from mindgrad.functional.sparse import sparse_function
+from mindgrad.functional.wanted import Wanted
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.structural import stop_gradient
 from mindgrad.transforms.linearize import dependent
+from mindgrad.transforms.step import step
 
 __all__ = ["ggnvp", "hessian", "hvp", "vhp"]
 
@@ -40,6 +43,7 @@ def hessian(
     grad_position: int | tuple[int, ...] | None = 0,
     has_aux: bool = False,
     weights: Any = None,
+    sparse: bool = False,
 ) -> Callable[..., Any]:
     """The Hessian of ``fn``: all its second derivatives.
 
@@ -50,6 +54,9 @@ def hessian(
         has_aux: whether only the first of several outputs is differentiated, and the others are given
             back.
         weights: a ParameterTuple, tuple or list of Parameters, or one Parameter.
+        sparse: whether to find out which second derivatives can be other than zero, compute only these, and
+            give SciPy's ``csr_array`` of shape ``(i.size, j.size)`` in place of each Tensor. ``fn`` then has
+            one output of one element. See ``docs/sparse.md`` and :func:`jacobian`.
 
     Returns:
         A function of the arguments of ``fn``. For one output and one position it gives a Tensor of shape
@@ -62,8 +69,10 @@ def hessian(
         TypeError: an argument has another type; an input or output is complex.
         ValueError: a position is negative or stands twice; nothing is asked for.
         IndexError: a position is beyond the inputs.
+        RuntimeError: a sparse Hessian is asked for inside a compiled function or another derivative.
 
-    Its memory is the square of the number of elements: for a product with vectors take :func:`hvp`.
+    The memory of a dense Hessian is the square of the number of elements: for a product with vectors take
+    :func:`hvp`.
 
     >>> import mindgrad as ms
     >>> x, y = ms.Tensor([1.0, 2.0]), ms.Tensor([3.0])
@@ -73,8 +82,14 @@ def hessian(
     >>> (xx, xy), (yx, yy) = ms.hessian(lambda x, y: (x * x * y).sum(), (0, 1))(x, y)
     >>> print(xx.shape, xy.shape, yx.shape, yy)
     (2, 2) (2, 1) (1, 2) [[0.]]
+    >>> H = ms.hessian(lambda x: ((x[1:] - x[:-1]) ** 2).sum(), sparse=True)(ms.ops.ones(1000, ms.float32))
+    >>> H.shape, H.nnz
+    ((1000, 1000), 2998)
     """
-    wanted = _Wanted("hessian", fn, grad_position, weights, has_aux)
+    wanted = Wanted("hessian", fn, grad_position, weights, has_aux)
+    check_flag("hessian", "sparse", sparse)
+    if sparse:
+        return remembered(fn, (*wanted.key, "sparse"), lambda: sparse_function(wanted, second=True))
 
     def make() -> Callable[..., Any]:
         def run(*args: Any, **kwargs: Any) -> Any:
@@ -204,79 +219,6 @@ def ggnvp(
     return remembered(fn, key, make)
 
 
-# -- what is differentiated, and the structure of the result ----------------------------------------------
-
-
-class _Wanted:
-    """With respect to what a function is differentiated.
-
-    Attributes:
-        owner: the API that errors name.
-        fn: the function.
-        positions: the positions of inputs, as they were given.
-        weights: the Parameters, or ``None``.
-        has_aux: whether only the first output is differentiated.
-        key: what tells it from others of the same function.
-    """
-
-    #: programs of two functions are the same if these are
-    compared_by = ("owner", "fn", "positions", "weights", "has_aux")
-
-    def __init__(self, owner: str, fn: Any, grad_position: Any, weights: Any, has_aux: bool) -> None:
-        check_callable(owner, fn)
-        check_flag(owner, "has_aux", has_aux)
-        if grad_position is not None:
-            check_positions(owner, grad_position)
-        elif weights is None:
-            raise ValueError(
-                f"For '{owner}', `grad_position` and `weights` can not be None at the same time."
-            )
-        self.weights = None if weights is None else Weights(owner, weights)
-        self.owner = owner
-        self.fn = fn
-        self.positions = grad_position
-        self.has_aux = has_aux
-        self.key = (owner, grad_position, has_aux, None if self.weights is None else self.weights.key)
-
-    def check_unique(self) -> None:
-        """Raises: ValueError: a Parameter stands twice among the weights."""
-        if self.weights is not None and len(self.weights.unique) != len(self.weights.listed):
-            raise ValueError(
-                f"For '{self.owner}', a Parameter stands twice in 'weights': name every one once."
-            )
-
-    def run(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Run:
-        """The function's run on these arguments."""
-        positions = self.positions if isinstance(self.positions, tuple) else (self.positions,)
-        chosen = () if self.positions is None else positions
-        call = Call(self.owner, self.fn, arity(self.fn), args, kwargs, chosen)
-        parameters = () if self.weights is None else self.weights.unique
-        run = Run(self.owner, self.fn, call.args, call.kwargs, call.positions, parameters, self.has_aux)
-        check_real(self.owner, (*run.inputs.tensors, *parameters, *run.outputs))
-        return run
-
-    def arranged(self, inputs: Inputs, found: Sequence[Any]) -> Any:
-        """One thing for each tensor that is differentiated, in the structure of a gradient."""
-        count = len(inputs.tensors)
-        made: Any = inputs.gradients(found[:count])
-        made = tuple(made) if isinstance(self.positions, tuple) else made[0] if made else ()
-        if self.weights is None:
-            return made
-        by_weight = self.weights.arranged(found[count:])
-        return by_weight if self.positions is None else (made, by_weight)
-
-    def like(self, inputs: Inputs) -> Any:
-        """What is differentiated, in the structure of a gradient."""
-        parameters = () if self.weights is None else self.weights.unique
-        return self.arranged(inputs, [*inputs.tensors, *map(state.read, parameters)])
-
-    def named(self, run: Callable[..., Any], extra: int = 0) -> Callable[..., Any]:
-        """``run``, in either mode, as a function of the arguments of the function and ``extra`` more."""
-        name = getattr(self.fn, "__name__", type(self.fn).__name__)
-        run.__name__ = run.__qualname__ = f"{self.owner}_of_{name}"
-        return differentiates(in_either_mode(self.fn, run), self.fn, extra)
-
-
 def _product(
     owner: str,
     fn: Callable[..., Any],
@@ -286,7 +228,7 @@ def _product(
     rule_of: Callable[[Run], Callable[..., list[Any]]],
 ) -> Callable[..., Any]:
     """The function of the arguments of ``fn`` and of ``v`` that applies the rule for a run to ``v``."""
-    wanted = _Wanted(owner, fn, grad_position, weights, has_aux)
+    wanted = Wanted(owner, fn, grad_position, weights, has_aux)
     wanted.check_unique()
 
     def make() -> Callable[..., Any]:
@@ -321,23 +263,14 @@ def _behind(builder: Builder, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[Gra
     return Graph([*needed, *xs], equations, ys), needed
 
 
-def _step(graph: Graph, constants: int, rule: Rule, given: Sequence[Any] = ()) -> Graph:
-    """``rule`` of a graph by its inputs but the first ``constants``; ``given`` become inputs behind them."""
-    builder = Builder()
-    with building(builder):
-        inputs = [builder.input(variable.type) for variable in graph.inputs]
-        extras = [builder.input(atom.type) for atom in given]
-        return builder.close(rule(builder, inputs[constants:], builder.inline(graph, inputs), extras))
-
-
 def _gradient(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any] = ()) -> list[Any]:
     return reverse_rule(builder, xs, ys, [None] * len(ys))
 
 
 def _hessian_rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any]:
     graph, needed = _behind(builder, xs, ys)
-    jacobian = _step(graph, len(needed), by_rows)
-    return builder.inline(_step(jacobian, len(needed), by_columns), [*needed, *xs])
+    jacobian = step(graph, len(needed), by_rows)
+    return builder.inline(step(jacobian, len(needed), by_columns), [*needed, *xs])
 
 
 @cache
@@ -346,8 +279,8 @@ def _along(rule: Rule) -> Rule:
 
     def along(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], vs: Sequence[Any]) -> list[Any]:
         graph, needed = _behind(builder, xs, ys)
-        gradient = _step(graph, len(needed), _gradient)
-        return builder.inline(_step(gradient, len(needed), rule, vs), [*needed, *xs, *vs])
+        gradient = step(graph, len(needed), _gradient)
+        return builder.inline(step(gradient, len(needed), rule, vs), [*needed, *xs, *vs])
 
     return along
 
@@ -358,14 +291,14 @@ _reverse_over_reverse = _along(reverse_rule)
 
 def _gauss_newton(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], vs: Sequence[Any]) -> list[Any]:
     graph, needed = _behind(builder, xs, ys)
-    pushed = builder.inline(_step(graph, len(needed), forward_rule, vs), [*needed, *xs, *vs])
+    pushed = builder.inline(step(graph, len(needed), forward_rule, vs), [*needed, *xs, *vs])
     return _pulled(builder, graph, [*needed, *xs], len(needed), pushed)
 
 
 def _pulled(
     builder: Builder, graph: Graph, inputs: Sequence[Any], constants: int, cts: Sequence[Any]
 ) -> list[Any]:
-    return builder.inline(_step(graph, constants, reverse_rule, cts), [*inputs, *cts])
+    return builder.inline(step(graph, constants, reverse_rule, cts), [*inputs, *cts])
 
 
 def _models(run: Run) -> int:
@@ -380,11 +313,11 @@ def _generalised(count: int) -> Rule:
     def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], vs: Sequence[Any]) -> list[Any]:
         outputs, seen, losses = ys[:count], ys[count : 2 * count], ys[2 * count :]
         graph, needed = _behind(builder, xs, outputs)
-        pushed = builder.inline(_step(graph, len(needed), forward_rule, vs), [*needed, *xs, *vs])
+        pushed = builder.inline(step(graph, len(needed), forward_rule, vs), [*needed, *xs, *vs])
         # one that is given twice is one variable, and a constant does not move
         given = {s: (y, t) for s, y, t in zip(seen, outputs, pushed, strict=True) if type(s) is Variable}
         loss, others = _behind(builder, list(given), losses)
-        curvature = _step(_step(loss, len(others), _gradient), len(others), forward_rule, list(given))
+        curvature = step(step(loss, len(others), _gradient), len(others), forward_rule, list(given))
         # on the outputs themselves: what differentiates the product must not be stopped
         at, along = ([pair[k] for pair in given.values()] for k in (0, 1))
         product = builder.inline(curvature, [*others, *at, *along])

@@ -1,10 +1,10 @@
-"""``jacfwd`` and ``jacrev``: whole Jacobians in one sweep.
+"""``jacobian``, ``jacfwd`` and ``jacrev``: whole Jacobians in one sweep.
 
     jacrev(f)[i] = J_fᵀ eᵢ, stacked over outputs        jacfwd(f)[…, j] = J_f eⱼ, stacked over inputs
 
 The linear part of the derivative runs once on all basis vectors at a time (``transforms.batch``); what
 does not depend on them is computed once and not per basis vector. Cost: ``jacrev`` grows with the
-number of output elements, ``jacfwd`` with that of input elements: take the smaller.
+number of output elements, ``jacfwd`` with that of input elements: ``jacobian`` takes the smaller.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from mindgrad.functional.autodiff import forward_rule, reverse_rule
 from mindgrad.functional.callables import arity, differentiates, in_either_mode, remembered
 from mindgrad.functional.derive import Call, Run
 from mindgrad.functional.record import transformed
+from mindgrad.functional.sparse import sparse_function
+from mindgrad.functional.wanted import Wanted, check_real
 from mindgrad.primitives.arithmetic import equal
 from mindgrad.primitives.batching import placed
 from mindgrad.primitives.kinds import ones, zeros
@@ -30,7 +32,7 @@ from mindgrad.primitives.structural import convert, iota, reshape
 from mindgrad.transforms.batch import push_batch
 from mindgrad.transforms.linearize import dependent
 
-__all__ = ["by_columns", "by_rows", "check_real", "identity", "jacfwd", "jacrev"]
+__all__ = ["by_columns", "by_rows", "identity", "jacfwd", "jacobian", "jacrev"]
 
 
 def jacrev(
@@ -79,6 +81,48 @@ def jacfwd(
     return _jacobian("jacfwd", by_columns, fn, grad_position, has_aux)
 
 
+def jacobian(
+    fn: Callable[..., Any],
+    grad_position: int | tuple[int, ...] = 0,
+    has_aux: bool = False,
+    sparse: bool = False,
+) -> Callable[..., Any]:
+    """The Jacobian of ``fn``, in forward or reverse mode, whichever has fewer directions; or a sparse one.
+
+    Args:
+        fn, grad_position, has_aux: as for :func:`jacrev`.
+        sparse: whether to find out which entries can be other than zero, compute only these, and give
+            SciPy's ``csr_array`` of shape ``(output.size, input.size)`` in place of each Tensor. Which they
+            are is found from the program, once for each type of arguments, and holds for all their values;
+            an entry of the pattern may still be zero. Where there is nothing to gain, a warning says so.
+
+    Returns:
+        A function of the arguments of ``fn``, as that of :func:`jacrev`. The arrays of a sparse matrix are
+        shared with the next ones and cannot be written: ``.copy()`` gives a matrix of your own. Half
+        precision, which SciPy does not have, becomes float32.
+
+    Raises:
+        As :func:`jacrev`; with ``sparse``
+        TypeError: what is differentiated is of integers.
+        RuntimeError: it is called inside a compiled function or another derivative.
+
+    >>> import mindgrad as ms
+    >>> x = ms.Tensor([1.0, 2.0, 4.0])
+    >>> print(ms.jacobian(lambda x: x[1:] * x[:-1])(x))
+    [[2. 1. 0.]
+     [0. 4. 2.]]
+    >>> J = ms.jacobian(lambda x: x[1:] * x[:-1], sparse=True)(x)
+    >>> print(type(J).__name__, J.nnz, J.toarray()[1])
+    csr_array 4 [0. 4. 2.]
+    """
+    check_flag("jacobian", "sparse", sparse)
+    check_positions("jacobian", grad_position)
+    if not sparse:
+        return _jacobian("jacobian", _by_fewer, fn, grad_position, has_aux)
+    wanted = Wanted("jacobian", fn, grad_position, None, has_aux)
+    return remembered(fn, (*wanted.key, "sparse"), lambda: sparse_function(wanted, second=False))
+
+
 def _jacobian(
     owner: str, rule: Callable[..., list[Any]], fn: Callable[..., Any], grad_position: Any, has_aux: bool
 ) -> Callable[..., Any]:
@@ -112,16 +156,6 @@ def _made(
 
     run.__name__ = run.__qualname__ = f"{owner}_of_{getattr(fn, '__name__', type(fn).__name__)}"
     return differentiates(in_either_mode(fn, run), fn)
-
-
-def check_real(owner: str, tensors: Sequence[Tensor]) -> None:
-    """Raises: TypeError: one of ``tensors`` is complex."""
-    for t in tensors:
-        if t.dtype.kind == "complex":
-            raise TypeError(
-                f"For '{owner}', inputs and outputs must be real, but got a Tensor of dtype "
-                f"{t.dtype}: differentiate its real and imaginary part."
-            )
 
 
 def _over_outputs(out: Any, rows: Sequence[Any]) -> Any:
@@ -187,3 +221,9 @@ def by_columns(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequen
             last = placed(x.type.size, t, at, len(y.shape))
             rows.append(reshape(last, shape=(*y.shape, *x.shape)))
     return rows
+
+
+def _by_fewer(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any] = ()) -> list[Any]:
+    """The same, in the mode that has fewer directions."""
+    rule = by_columns if sum(x.type.size for x in xs) <= sum(y.type.size for y in ys) else by_rows
+    return rule(builder, xs, ys)
