@@ -54,7 +54,7 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.functional.cache import cache_info, clear_cache
 from mindgrad.functional.gradient import get_grad, grad, value_and_grad
 from mindgrad.functional.hessian import ggnvp, hessian, hvp, vhp
-from mindgrad.functional.jacobian import jacfwd, jacrev
+from mindgrad.functional.jacobian import jacfwd, jacobian, jacrev
 from mindgrad.functional.jit import JitConfig, jit, jit_class, lazy_inline, ms_function
 from mindgrad.functional.jvp import jvp, linearize
 from mindgrad.functional.laplacian import (
@@ -111,7 +111,8 @@ __version__ = "0.1.0"
 __all__ = [
     "CompileError", "GRAPH_MODE", "JitConfig", "PYNATIVE_MODE", "Parameter", "ParameterTuple", "Tensor",
     "cache_info", "clear_cache", "common", "context", "dtype",
-    "get_context", "get_grad", "get_rng_state", "get_seed", "grad", "install", "jacfwd", "jacrev",
+    "get_context", "get_grad", "get_rng_state", "get_seed", "grad", "install", "jacfwd",
+    "jacobian", "jacrev",
     "jit", "jit_class", "lazy_inline", "log", "jvp", "linearize", "manual_seed", "set_rng_state",
     "ms_function", "mutable", "nn", "numpy", "ops", "set_context", "set_device", "set_seed",
     "value_and_grad", "vjp",
