@@ -161,6 +161,8 @@ def _blocks(key: Any, row_sizes: Sequence[int], column_sizes: Sequence[int]) -> 
             indices = (column - left[j]).astype(np.int32)
             per_row = np.bincount(row - above[i], minlength=rows)
             row_ends = np.concatenate([[0], np.cumsum(per_row)]).astype(np.int32)
+            for array in (indices, row_ends):  # they are those of every matrix that is made
+                array.flags.writeable = False
             blocks[-1].append((indices, row_ends, (rows, columns_)))
             ends.append(int(high))
     return blocks, ends

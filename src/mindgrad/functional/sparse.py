@@ -131,9 +131,9 @@ class _Sparse:
             self._has_warned = True
             rows, columns = _size(form.structure)
             warn_user(
-                f"For '{wanted.owner}' of {describe(wanted.fn)}, sparse=True brings nothing: nearly all "
-                f"entries of the {rows} x {columns} matrix may be other than zero: it was computed as a "
-                f"dense one ({form.structure.way}). Leave sparse=True out to get a Tensor."
+                f"For '{wanted.owner}' of {describe(wanted.fn)}, sparse=True brings nothing: the "
+                f"{rows} x {columns} matrix is computed like a dense one, for too many of its entries may be "
+                f"other than zero ({form.structure.way}). Leave sparse=True out to get a Tensor."
             )
         made = self._made(args, kwargs, _matrices(data, form.structure), form)
         return (made, others) if wanted.has_aux else made

@@ -43,6 +43,9 @@ _DENSE = 100_000_000
 #: colours that are so few that no other way is looked for, if no row can do with fewer
 _FEW = 8
 
+#: from which part of the entries, or of the columns, on a matrix counts as dense, if it is larger than this
+_NEARLY, _SMALL = 0.75, 4
+
 Places = tuple[Any, Any, Any, Any]
 
 
@@ -59,7 +62,7 @@ class Way:
         entries: ``(row, column, colour, element)`` of each entry to read: its row among those of the outputs,
             or of z for a Hessian, its column among those of z, and the element of the derived values.
         count: the number of colours.
-        is_dense: whether every column, or row, has a colour of its own.
+        is_dense: whether nearly every column, or row, has a colour of its own.
     """
 
     __slots__ = ("count", "cut", "entries", "graph", "is_dense", "name", "sizes", "starts", "strides")
@@ -140,7 +143,9 @@ def best_way(sparse: Any, graph: Graph, active: Sequence[int], known: Known, sec
         ways += [first.backwards_singly(), first.backwards()]
     elif first.is_symmetric:
         ways.append(last.by_star())
-    return min((way for way in ways if way is not None), key=lambda way: way.cost)
+    best = min((way for way in ways if way is not None), key=lambda way: way.cost)
+    best.is_dense = min(last.pattern.shape) > _SMALL and best.count > _NEARLY * min(last.pattern.shape)
+    return best
 
 
 class _Level:
@@ -152,7 +157,7 @@ class _Level:
         pattern: of the results of ``graph`` by z.
         is_symmetric: whether it is that of a symmetric matrix.
         widest: the most entries of a row.
-        is_dense: whether most entries of some row and of some column are in it.
+        is_dense: whether most entries are in it.
     """
 
     def __init__(
@@ -178,11 +183,8 @@ class _Level:
             self.pattern = sparse.csr_array(np.ones(shape, bool))
         else:
             self.pattern = self._found(known) if finer is None else finer._projected(shape[1])
-        in_columns = np.bincount(self.pattern.indices, minlength=1)
         self.widest = int(np.diff(self.pattern.indptr).max(initial=0))
-        self.is_dense = (
-            min(shape) > 4 and self.widest > 0.75 * shape[1] and in_columns.max(initial=0) > 0.75 * shape[0]
-        )
+        self.is_dense = min(shape) > _SMALL and self.pattern.nnz > _NEARLY * math.prod(shape)
 
     def _found(self, known: Known) -> Any:
         """The pattern by the parts."""
