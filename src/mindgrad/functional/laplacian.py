@@ -34,6 +34,7 @@ from mindgrad.primitives.reduction import reduce_sum
 from mindgrad.primitives.structural import broadcast_in_dim, reshape
 from mindgrad.transforms.batch import push_batch
 from mindgrad.transforms.linearize import dependent
+from mindgrad.transforms.mixing import mixing
 from mindgrad.transforms.taylor import taylor
 
 __all__ = [
@@ -66,11 +67,12 @@ def laplacian(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0) 
     Raises:
         TypeError: an input or output is no real floating-point Tensor.
         ValueError: an input has no axis of coordinates; an output has other leading axes than the input; a
-            position is negative or stands twice.
+            value depends on several rows; a position is negative or stands twice.
         IndexError: a position is beyond the inputs.
 
-    What is given can be differentiated, compiled and nested again. All rows are moved at once, so a function
-    that mixes rows (a mean over them) gets the sum of what all rows do to each value.
+    What is given can be differentiated, compiled and nested again. All rows are moved at once: a function
+    that adds up rows (a mean over them, a batch normalisation in training) is refused. Where rows meet in
+    another way (a gather along them), each value gets the sum of what all rows do to it.
 
     >>> import mindgrad as ms
     >>> square = lambda x: (x * x).sum(-1)
@@ -260,7 +262,7 @@ def _operator(
     positions = grad_position if several else (grad_position,)
 
     def made() -> Callable[..., Any]:
-        known, transform = arity(fn), rule()
+        known, transform = arity(fn), _on_rows(owner, rule())
 
         def run(*args: Any, **kwargs: Any) -> Any:
             if len(args) < extra:
@@ -384,6 +386,32 @@ def _check_coefficients(owner: str, given: Tensor, x: TensorType, factored: bool
 def _of_rows(matrix: Any, axis: int) -> Any:
     """The columns (``axis`` −1) or rows (−2) of a matrix, or of one per point, as directions in front."""
     return moved(matrix, len(matrix.shape) + axis, 0)
+
+
+@lru_cache(maxsize=64)
+def _on_rows(owner: str, rule: Rule) -> Rule:
+    """``rule`` on a program whose rows do not mix."""
+
+    def checked(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
+        for x in xs:
+            for y in ys:
+                found = mixing(builder.equations, x, range(len(x.shape) - 1), y)
+                if found is not None:
+                    raise ValueError(_mixed(owner, x, found))
+        return rule(builder, xs, ys, extras)
+
+    return checked
+
+
+def _mixed(owner: str, x: Any, equation: Any) -> str:
+    place = f" in {equation.source[0]}:{equation.source[1]}" if equation.source else ""
+    return (
+        f"For '{owner}', every row of the input is a point of its own, so each value of the function must "
+        f"depend on its own row alone, but for an input of shape {x.shape} the rows are mixed by "
+        f"'{equation.primitive.name}'{place}, as a batch normalisation in training mixes them. Take "
+        f"'{owner}' of the function of one point and map it over the rows: "
+        f"mindgrad.vmap(mindgrad.{owner}(f))(x)."
+    )
 
 
 @lru_cache(maxsize=8)

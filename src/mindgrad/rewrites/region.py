@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from mindgrad.core.graph import Constant, Equation, Graph, Variable
+from mindgrad.core.graph import Constant, Equation, Graph
 from mindgrad.transforms.alignment import through
 
 __all__ = ["MOVABLE", "Region", "region", "row_axis"]
@@ -37,7 +37,7 @@ class Region(NamedTuple):
     """
 
     size: int
-    places: dict[Variable, int]
+    places: dict[Any, int]
     before: list[Equation]
     rows: list[Equation]
     sums: list[Equation]
@@ -46,9 +46,8 @@ class Region(NamedTuple):
 
 def row_axis(atom: Any, region: Region) -> int | None:
     """The axis of ``atom`` that carries the rows, ``None`` if it does not depend on them."""
-    if type(atom) is Variable:
-        return region.places.get(atom)
-    return 0 if _is_data(atom, region.size) else None
+    found = region.places.get(atom)
+    return 0 if found is None and _is_data(atom, region.size) else found
 
 
 def _is_data(atom: Any, size: int) -> bool:
@@ -57,8 +56,8 @@ def _is_data(atom: Any, size: int) -> bool:
     )
 
 
-def region(graph: Graph, size: int, data: Variable | None = None) -> Region:
-    """The parts of ``graph`` for the rows of the inputs whose first axis has ``size``, or of ``data`` alone."""
+def region(graph: Graph, size: int, data: Any = None) -> Region:
+    """The parts of ``graph`` for the rows of the inputs whose first axis has ``size``, or of ``data``."""
     places = {data: 0} if data is not None else {v: 0 for v in graph.inputs if v.shape[:1] == (size,)}
     found = Region(size if data is None else -1, places, [], [], [], [])
     late: set[Any] = set()

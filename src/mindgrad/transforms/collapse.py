@@ -256,16 +256,24 @@ class Collapse:
     def _pairs(self, a: Any, b: Any) -> Any:
         """Σ_d p_a q_b, for ``a`` other than ``b`` + q_a p_b."""
         left, right = self.left[a], self._weighted(b)
-        total = self._total(*self._product(left, right))
+        total = self._summed(left, right)
         if a is b:
             return total
         if self.right is self.left:
             return total + total
-        return total + self._total(*self._product(self.right[a], self.left[b]))
+        return total + self._summed(self.right[a], self.left[b])
 
-    def _product(self, a: Stack, b: Stack) -> tuple[Any, int]:
+    def _summed(self, a: Stack, b: Stack) -> Any:
+        """Σ_d a_d b_d; where both are the same for all points, made for one of them."""
         (left, right), at = aligned(self.size, [a.atom, b.atom], [a.at, b.at])
-        return product(left, right), at
+        sides = [_repeated(left), _repeated(right)]
+        if None not in sides and sides[0][1] == sides[1][1] and at in sides[0][1]:
+            (small, dims), (other, _) = sides
+            total = self._total(product(small, other), dims.index(at))
+            shape = (*left.shape[:at], *left.shape[at + 1 :])
+            kept = tuple(d - (d > at) for d in dims if d != at)
+            return broadcast_in_dim(total, shape=shape, dims=kept)
+        return self._total(product(left, right), at)
 
     def _pointwise(self, equation: Equation, xs: Sequence[Any], y: Any, moved: Sequence[int]) -> Any:
         """Σ_kl f_kl Σ_d p_kd q_ld: the products of tangents are summed before they meet ``f_kl``."""
@@ -348,6 +356,15 @@ class Collapse:
             if not _is_zero(second[0]):
                 total = self._total(*second)
                 self.second[y] = total + total if is_series else total
+
+
+def _repeated(stack: Any) -> Any:
+    """The value that ``stack`` repeats, of which no axis grows, and the axes that it has there."""
+    made_by = stack.made_by if type(stack) is Variable else None
+    if made_by is None or made_by.primitive is not broadcast_in_dim:
+        return None
+    (value,), dims = made_by.inputs, made_by.parameters["dims"]
+    return (value, dims) if value.shape == tuple(stack.shape[d] for d in dims) else None
 
 
 def _is_zero(atom: Any) -> bool:
