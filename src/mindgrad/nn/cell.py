@@ -18,6 +18,7 @@ from mindgrad.frontend.dependencies import clock
 from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.custom import CustomDerivative
 from mindgrad.functional.hooks import backward_hooked
+from mindgrad.functional.recompute import check_options, run_recomputed
 from mindgrad.nn.inventory import Inventory
 
 __all__ = ["Cell", "HookHandle"]
@@ -66,6 +67,7 @@ class Cell(Inventory):
     _changes: int
     _compiled: Compiled
     _custom: CustomDerivative | None
+    _recomputes = False
 
     #: the element type that ``to_float`` chose
     _to_float: DType | None = None
@@ -221,6 +223,8 @@ class Cell(Inventory):
             return self._custom(*args)
         if self._hooks:
             return self._run_hooked(args, kwargs)
+        if self._recomputes:
+            return run_recomputed(self.construct, args, kwargs)
         return entry.run(self.construct, *args, **kwargs)
 
     def _run_hooked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -389,18 +393,33 @@ class Cell(Inventory):
     def set_jit_config(self, jit_config: Any) -> None:
         """Accepted for compatibility: a Cell is compiled whole, with all optimisations."""
 
-    def recompute(self, **kwargs: Any) -> None:
-        """Accepted for compatibility; changes no value. The compiler decides what is kept.
+    def recompute(
+        self,
+        *,
+        use_reentrant: bool = True,
+        output_recompute: bool = False,
+        early_stop: bool = True,
+        context_fn: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        """Let reverse mode keep the inputs of this Cell only, and compute what is inside again.
+
+        See :func:`mindgrad.recompute`, of which the first four arguments are.
 
         Args:
-            kwargs: ``mp_comm_recompute`` and ``parallel_optimizer_comm_recompute``, bools.
+            use_reentrant, output_recompute, early_stop, context_fn: as there.
+            kwargs: ``mp_comm_recompute`` and ``parallel_optimizer_comm_recompute``, bools, accepted for
+                compatibility: there is one device.
 
         Raises:
-            ValueError: there is another argument.
+            TypeError, ValueError: an argument is not as it must be, or there is no such.
         """
         for name in kwargs:
             if name not in ("mp_comm_recompute", "parallel_optimizer_comm_recompute"):
                 raise ValueError(f"For 'recompute', there is no argument {name!r}.")
+        check_options(use_reentrant, output_recompute, early_stop, context_fn)
+        object.__setattr__(self, "_recomputes", True)
+        self._changed()
 
     def shard(self, *args: Any, **kwargs: Any) -> None:
         """A Cell is not divided among devices.
