@@ -15,6 +15,7 @@ from mindgrad.control.along import settled
 from mindgrad.core.graph import Graph
 from mindgrad.core.rewriting import is_rewriting
 from mindgrad.rewrites.algebra import distributed
+from mindgrad.rewrites.blocks import in_blocks
 from mindgrad.rewrites.chain import products_ordered
 from mindgrad.rewrites.layout import transposes_carried
 from mindgrad.rewrites.tiles import tiled
@@ -22,7 +23,14 @@ from mindgrad.rewrites.tiles import tiled
 __all__ = ["before_compilation", "before_derivative"]
 
 _BEFORE: list[Callable[[Graph], Graph]] = [distributed, products_ordered]
-_AFTER: list[Callable[[Graph], Graph]] = [settled, distributed, products_ordered, transposes_carried, tiled]
+_AFTER: list[Callable[[Graph], Graph]] = [
+    settled,
+    distributed,
+    products_ordered,
+    transposes_carried,
+    in_blocks,
+    tiled,
+]
 
 
 def before_derivative(graph: Graph) -> Graph:
