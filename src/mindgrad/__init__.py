@@ -17,27 +17,44 @@ from mindgrad.common.dtype import (
     DType,
     bfloat16,
     bool_,
+    byte,
+    cdouble,
+    cfloat,
     complex64,
     complex128,
+    double,
     dtype_to_nptype,
     dtype_to_pytype,
     float16,
     float32,
     float64,
     float_,
+    half,
     int8,
     int16,
     int32,
     int64,
     int_,
+    intc,
+    intp,
+    long,
     pytype_to_dtype,
+    short,
+    single,
+    ubyte,
+    uint,
     uint8,
     uint16,
     uint32,
     uint64,
+    uintc,
+    uintp,
+    ushort,
 )
+from mindgrad.common.generator import Generator, default_generator, initial_seed, manual_seed, seed
 from mindgrad.common.parameter import Parameter, ParameterTuple
-from mindgrad.common.seed import get_rng_state, get_seed, manual_seed, set_rng_state, set_seed
+from mindgrad.common.seed import get_rng_state, get_seed, set_rng_state, set_seed
+from mindgrad.common.tensor import tensor
 from mindgrad.context import (
     GRAPH_MODE,
     PYNATIVE_MODE,
@@ -47,7 +64,9 @@ from mindgrad.context import (
     reset_auto_parallel_context,
     set_auto_parallel_context,
     set_context,
+    set_deterministic,
     set_device,
+    set_recursion_limit,
 )
 from mindgrad.core.mutable import mutable
 from mindgrad.core.tensor import Tensor
@@ -55,7 +74,14 @@ from mindgrad.functional.cache import cache_info, clear_cache
 from mindgrad.functional.gradient import get_grad, grad, value_and_grad
 from mindgrad.functional.hessian import ggnvp, hessian, hvp, vhp
 from mindgrad.functional.jacobian import jacfwd, jacobian, jacrev
-from mindgrad.functional.jit import JitConfig, jit, jit_class, lazy_inline, ms_function
+from mindgrad.functional.jit import (
+    JitConfig,
+    jit,
+    jit_class,
+    lazy_inline,
+    ms_function,
+    no_inline,
+)
 from mindgrad.functional.jvp import jvp, linearize
 from mindgrad.functional.laplacian import (
     biharmonic,
@@ -64,12 +90,16 @@ from mindgrad.functional.laplacian import (
     laplacian,
     second_order,
 )
+
 from mindgrad.functional.taylor import derivative, jet, taylor
 from mindgrad.functional.vjp import vjp
 from mindgrad.functional.vmap import vmap
+from mindgrad.ops.plain import is_tensor
+from mindgrad.ops.storage import from_numpy
 
 if _TYPE_CHECKING:
-    from mindgrad import amp, communication, dataset, log, nn, numpy, scipy, train  # noqa: F401
+    from mindgrad import amp, communication, dataset, log, mint, nn, numpy, scipy, train, version  # noqa: F401
+    from mindgrad.common.installation import run_check  # noqa: F401
     from mindgrad.functional.implicit import (
         SolverInfo,
         argmin,
@@ -82,9 +112,10 @@ if _TYPE_CHECKING:
     from mindgrad.train import *  # noqa: F403
 
 #: Loaded when they are first asked for, by `__getattr__` or by their own import.
-_ROOMS = ("amp", "communication", "dataset", "log", "nn", "numpy", "scipy", "train")
+_ROOMS = ("amp", "communication", "dataset", "log", "mint", "nn", "numpy", "scipy", "train", "version")
 #: Likewise, and where they live.
 _NAMES = {
+    "mindgrad.common.installation": ("run_check",),
     "mindgrad.functional.implicit": (
         "SolverInfo", "argmin", "custom_linear_solve", "custom_root", "fixed_point",
     ),
@@ -96,7 +127,8 @@ _NAMES = {
         "FixedLossScaleManager", "History", "LambdaCallback", "LearningRateScheduler", "Loss",
         "LossMonitor", "LossScaleManager", "MAE", "MSE", "Metric", "Model", "ModelCheckpoint",
         "Precision", "ProgressBar", "Recall", "ReduceLROnPlateau", "RunContext", "SummaryCollector",
-        "SummaryLandscape", "TimeMonitor", "Top1CategoricalAccuracy", "Top5CategoricalAccuracy",
+        "SummaryLandscape", "SummaryRecord",
+        "TimeMonitor", "Top1CategoricalAccuracy", "Top5CategoricalAccuracy",
         "TopKCategoricalAccuracy", "auto_mixed_precision", "build_train_network",
         "ckpt_to_safetensors", "custom_mixed_precision", "data_sink", "export", "get_black_list",
         "get_metric_fn", "get_metrics", "get_white_list", "load", "load_checkpoint",
@@ -124,6 +156,10 @@ __all__ = [
     "dtype_to_nptype", "dtype_to_pytype", "float_", "int_", "pytype_to_dtype",
     "DType", "bfloat16", "bool_", "complex64", "complex128", "float16", "float32", "float64", "int8",
     "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "byte", "cdouble", "cfloat", "double", "half", "intc", "intp", "long", "short", "single", "ubyte", "uint",
+    "uintc", "uintp", "ushort",
+    "Generator", "default_generator", "from_numpy", "initial_seed", "is_tensor", "no_inline",
+    "seed", "set_deterministic", "set_recursion_limit", "tensor",
 ]  # fmt: skip
 __all__ = list(dict.fromkeys([*__all__, *_ROOMS, *_LATER]))
 

@@ -12,6 +12,7 @@ True
 from __future__ import annotations
 
 import difflib
+import sys
 from typing import Any
 
 from mindgrad.backend.device import select_device
@@ -101,6 +102,41 @@ def set_context(
         settings.store("mode", mode)
     for name, value in options.items():
         settings.store(name, value)
+
+
+def set_deterministic(deterministic: bool) -> None:
+    """Accept MindSpore's switch: of the same program and numbers, results are the same in every run.
+
+    Raises:
+        TypeError: ``deterministic`` is no bool.
+
+    >>> import mindgrad as ms
+    >>> ms.set_deterministic(True)
+    >>> ms.get_context("deterministic")
+    'ON'
+    """
+    if not isinstance(deterministic, bool):
+        raise TypeError(
+            f"For 'set_deterministic', the 'deterministic' must be a bool, but got {deterministic!r}."
+        )
+    set_context(deterministic="ON" if deterministic else "OFF")
+
+
+def set_recursion_limit(recursion_limit: int = 1000) -> None:
+    """How deep calls may be nested in a function that is compiled: Python's own limit, raised if need be.
+
+    Raises:
+        TypeError: it is no int.
+        ValueError: it is not positive.
+
+    >>> import mindgrad as ms
+    >>> ms.set_recursion_limit(2000)
+    """
+    if isinstance(recursion_limit, bool) or not isinstance(recursion_limit, int):
+        raise TypeError(f"For 'set_recursion_limit', the limit must be an int, but got {recursion_limit!r}.")
+    if recursion_limit < 1:
+        raise ValueError(f"For 'set_recursion_limit', the limit must be positive, but got {recursion_limit}.")
+    sys.setrecursionlimit(max(recursion_limit, sys.getrecursionlimit()))
 
 
 def set_device(device_target: str, device_id: int | None = None) -> None:

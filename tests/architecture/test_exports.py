@@ -7,7 +7,8 @@ import types
 import pytest
 
 MODULES = [
-    "mindgrad", "mindgrad.ops", "mindgrad.nn", "mindgrad.train", "mindgrad.dataset", "mindgrad.numpy",
+    "mindgrad", "mindgrad.ops", "mindgrad.nn", "mindgrad.train", "mindgrad.dataset", "mindgrad.numpy", "mindgrad.mint",
+    "mindgrad.mint.nn",
 ]  # fmt: skip
 EXPORTS = [(module, name) for module in MODULES for name in importlib.import_module(module).__all__]
 

@@ -99,7 +99,7 @@ def test_encoder_layer(norm_first):
         ]
         attend = lambda y: attention(y, y, y, *self_attention, 2)[0]
         dense = lambda y: (
-            np.tanh(y @ w["linear1.weight"].T + w["linear1.bias"]) @ w["linear2.weight"].T + w["linear2.bias"]
+            np.tanh(y @ w["dense1.weight"].T + w["dense1.bias"]) @ w["dense2.weight"].T + w["dense2.bias"]
         )
         first = lambda y: normalised(y, w["norm1.gamma"], w["norm1.beta"])
         second = lambda y: normalised(y, w["norm2.gamma"], w["norm2.beta"])

@@ -139,7 +139,7 @@ def test_the_state_can_be_kept():
 
 
 def test_without_a_seed_operators_with_one_repeat():
-    a, b = seed._initial_state(None), seed._initial_state(None)
+    a, b = seed.initial_state(None), seed.initial_state(None)
     assert (a[:2] != b[:2]).any()
     assert (a[2:] == 0).all()
 

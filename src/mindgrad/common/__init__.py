@@ -4,16 +4,18 @@
 module ``mindgrad.common.initializer``.
 """
 
-from mindgrad.common import api, dtype, initializer, parameter, seed, tensor
+from mindgrad.common import api, dtype, generator, initializer, parameter, seed, tensor
 from mindgrad.common.api import jit, ms_function
 from mindgrad.common.dtype import *  # noqa: F403
+from mindgrad.common.generator import Generator, default_generator, initial_seed, manual_seed
 from mindgrad.common.parameter import Parameter, ParameterTuple
-from mindgrad.common.seed import get_rng_state, get_seed, manual_seed, set_rng_state, set_seed
+from mindgrad.common.seed import get_rng_state, get_seed, set_rng_state, set_seed
 from mindgrad.common.tensor import Tensor
 from mindgrad.core.mutable import mutable
 
 __all__ = [
-    "Parameter", "ParameterTuple", "Tensor", "api", "dtype", "get_rng_state", "get_seed", "initializer",
+    "Generator", "Parameter", "ParameterTuple", "Tensor", "api", "default_generator", "dtype", "generator",
+    "get_rng_state", "get_seed", "initial_seed", "initializer",
     "jit", "manual_seed", "ms_function", "mutable", "parameter", "seed", "set_rng_state", "set_seed",
     "tensor",
 ]  # fmt: skip

@@ -18,7 +18,8 @@ from mindgrad.frontend.state import generators, is_compiling, write
 from mindgrad.primitives.random import STATE_WORDS
 
 __all__ = [
-    "RANDOM_STATE", "get_rng_state", "get_seed", "manual_seed", "set_rng_state", "set_seed", "times_seeded",
+    "RANDOM_STATE", "get_rng_state", "get_seed", "initial_state", "restore", "set_rng_state", "set_seed",
+    "state_of", "times_seeded",
 ]  # fmt: skip
 
 _seed: int | None = None
@@ -29,7 +30,7 @@ def _words(seed: int) -> list[int]:
     return [seed & 0xFFFFFFFF, seed >> 32]
 
 
-def _initial_state(seed: int | None) -> np.ndarray:
+def initial_state(seed: int | None) -> np.ndarray:
     """The state before the first draw; without a seed, operators with a seed of their own start from 0."""
     start = _words(int.from_bytes(os.urandom(8), "little") if seed is None else seed)
     found = [*start, *_words(seed or 0), 0, 0]
@@ -38,7 +39,7 @@ def _initial_state(seed: int | None) -> np.ndarray:
 
 
 #: what the next draw depends on; see ``mindgrad.primitives.random``
-RANDOM_STATE = Parameter(_initial_state(None), name="random_state", requires_grad=False)
+RANDOM_STATE = Parameter(initial_state(None), name="random_state", requires_grad=False)
 RANDOM_STATE.is_permanent = True
 generators.append(RANDOM_STATE)
 
@@ -64,20 +65,33 @@ def set_seed(seed: int) -> None:
     True
     """
     global _seed, _times
+    start = state_of(seed, "set_seed")
+    seed = int(seed)
+    np.random.seed(seed if seed < 2**32 else _words(seed))  # noqa: NPY002 - programs draw from it
+    write(RANDOM_STATE, start)
+    _seed, _times = seed, _times + 1
+
+
+def state_of(seed: int, operator: str) -> Tensor:
+    """The state before the first draw from ``seed``.
+
+    Raises:
+        TypeError: ``seed`` is no int.
+        ValueError: it is out of range.
+        CompileError: a function is being compiled.
+    """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
         raise TypeError(f"The argument 'seed' must be type of int, but got {seed!r}.")
     seed = int(seed)
     if not 0 <= seed < 2**64:
-        raise ValueError(f"For 'set_seed', the 'seed' must be between 0 and 2**64 - 1, but got {seed}.")
+        raise ValueError(f"For '{operator}', the 'seed' must be between 0 and 2**64 - 1, but got {seed}.")
     if is_compiling():
         refuse(
             "the seed is set in a function that is being compiled: it would be set once, while compiling, "
             "and not when the program runs",
-            "Call set_seed before the compiled function.",
+            f"Call {operator} before the compiled function.",
         )
-    np.random.seed(seed if seed < 2**32 else _words(seed))  # noqa: NPY002 - programs draw from it
-    write(RANDOM_STATE, Parameter(_initial_state(seed)).value())
-    _seed, _times = seed, _times + 1
+    return Tensor(initial_state(seed))
 
 
 def get_seed() -> int | None:
@@ -89,17 +103,6 @@ def get_seed() -> int | None:
     7
     """
     return _seed
-
-
-def manual_seed(seed: int) -> None:
-    """:func:`set_seed` under its other name.
-
-    >>> import mindgrad as ms
-    >>> ms.manual_seed(3)
-    >>> ms.get_seed()
-    3
-    """
-    set_seed(seed)
 
 
 def get_rng_state() -> Tensor:
@@ -123,12 +126,21 @@ def set_rng_state(state: Tensor) -> None:
     Raises:
         TypeError: ``state`` is no such tensor.
     """
-    if not isinstance(state, Tensor) or state.type is not RANDOM_STATE.type:
+    restore(RANDOM_STATE, state, "set_rng_state", "get_rng_state")
+
+
+def restore(generator: Parameter, state: Tensor, setter: str, getter: str) -> None:
+    """Write the state of a generator.
+
+    Raises:
+        TypeError: ``state`` is no tensor that ``getter`` can have given.
+    """
+    if not isinstance(state, Tensor) or state.type is not generator.type:
         raise TypeError(
-            f"For 'set_rng_state', the 'state' must be a tensor that get_rng_state gave: "
-            f"{RANDOM_STATE.type}, but got {state.type if isinstance(state, Tensor) else state!r}."
+            f"For '{setter}', the 'state' must be a tensor that {getter} gave: "
+            f"{generator.type}, but got {state.type if isinstance(state, Tensor) else state!r}."
         )
-    write(RANDOM_STATE, Tensor(state))
+    write(generator, Tensor(state))
 
 
 def times_seeded() -> int:

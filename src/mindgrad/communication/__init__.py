@@ -1,23 +1,9 @@
 """Communication between processes, of which there is one: programs made for several run as one of them."""
 
 from mindgrad._base.missing import explain_room as _explain_room
-from mindgrad.communication.management import (
-    GlobalComm,
-    create_group,
-    destroy_group,
-    get_group_rank_from_world_rank,
-    get_group_size,
-    get_local_rank,
-    get_local_rank_size,
-    get_rank,
-    get_world_rank_from_group_rank,
-    init,
-    release,
-)
+from mindgrad.communication import management
+from mindgrad.communication.management import *  # noqa: F403
 
-__all__ = [
-    "GlobalComm", "create_group", "destroy_group", "get_group_rank_from_world_rank", "get_group_size",
-    "get_local_rank", "get_local_rank_size", "get_rank", "get_world_rank_from_group_rank", "init", "release",
-]  # fmt: skip
+__all__ = list(management.__all__)
 
 _explain_room(__name__)

@@ -6,12 +6,18 @@ import os
 from typing import Any
 
 __all__ = [
-    "GlobalComm", "create_group", "destroy_group", "get_group_rank_from_world_rank", "get_group_size",
-    "get_local_rank", "get_local_rank_size", "get_rank", "get_world_rank_from_group_rank", "init", "release",
+    "GlobalComm", "HCCL_WORLD_COMM_GROUP", "MCCL_WORLD_COMM_GROUP", "NCCL_WORLD_COMM_GROUP", "create_group",
+    "destroy_group", "get_group_rank_from_world_rank", "get_group_size", "get_local_rank",
+    "get_local_rank_size", "get_process_group_ranks", "get_rank", "get_world_rank_from_group_rank", "init",
+    "release",
 ]  # fmt: skip
 
 #: how launchers say how many processes they have started
 _SIZES = ("RANK_SIZE", "OMPI_COMM_WORLD_SIZE", "MS_WORKER_NUM")
+
+HCCL_WORLD_COMM_GROUP = "hccl_world_group"
+NCCL_WORLD_COMM_GROUP = "nccl_world_group"
+MCCL_WORLD_COMM_GROUP = "mccl_world_group"
 
 
 class GlobalComm:
@@ -23,7 +29,7 @@ class GlobalComm:
     """
 
     BACKEND = "nccl"
-    WORLD_COMM_GROUP = "nccl_world_group"
+    WORLD_COMM_GROUP = NCCL_WORLD_COMM_GROUP
     INITED = False
 
 
@@ -107,6 +113,16 @@ def get_local_rank_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
     1
     """
     return 1
+
+
+def get_process_group_ranks(group: str = GlobalComm.WORLD_COMM_GROUP) -> list[int]:
+    """The numbers of the processes in a group: 0.
+
+    >>> from mindgrad import communication
+    >>> communication.get_process_group_ranks()
+    [0]
+    """
+    return [0]
 
 
 def create_group(group: str, rank_ids: Any) -> None:

@@ -20,6 +20,7 @@ from mindgrad.frontend.dependencies import MISSING, Dependencies
 
 __all__ = [
     "Journal",
+    "advance",
     "compilation",
     "computing_in",
     "depends_on",
@@ -27,6 +28,7 @@ __all__ = [
     "generators",
     "has_attribute",
     "is_compiling",
+    "is_stored",
     "journal",
     "read",
     "read_attribute",
@@ -65,14 +67,34 @@ def write(parameter: Any, value: Tensor) -> None:
     Outside every scope the stored value changes now; inside, when the outermost scope ends.
     """
     scope = innermost()
-    for journal in _local.journals:
-        if journal.scope is scope and id(parameter) not in journal.before:
-            journal.before[id(parameter)] = (parameter, as_it_is(read(parameter)))
+    _note(parameter, scope)
     if scope is None:
         parameter.store(value)
         return
     scope.bindings[id(parameter)] = value
     scope.written[id(parameter)] = parameter
+
+
+def advance(generator: Any, value: Tensor) -> None:
+    """Let the state of a generator, which :func:`is_stored`, be ``value`` now: also inside of recordings.
+
+    Nothing of a draw is recorded, so its state need not wait for the end of a recording, where another
+    thread would draw from the same one meanwhile.
+    """
+    _note(generator, innermost())
+    generator.store(value)
+
+
+def is_stored(parameter: Any) -> bool:
+    """Whether the Parameter stands for its stored value: no program is compiled, none has written it."""
+    key = id(parameter)
+    return not any(isinstance(scope, GraphScope) or key in scope.bindings for scope in open_scopes())
+
+
+def _note(parameter: Any, scope: Any) -> None:
+    for journal in _local.journals:
+        if journal.scope is scope and id(parameter) not in journal.before:
+            journal.before[id(parameter)] = (parameter, as_it_is(read(parameter)))
 
 
 class Journal:

@@ -174,3 +174,16 @@ def lazy_inline(fn: Callable[..., Any] | None = None, attrs: Any = None, policy:
     [9.]
     """
     return lazy_inline if fn is None else fn
+
+
+def no_inline(fn: Callable[..., Any] | None = None) -> Any:
+    """Marks a function that MindSpore compiles once for all its calls; it stays as it is.
+
+    >>> import mindgrad as ms
+    >>> @ms.no_inline
+    ... def square(x):
+    ...     return x * x
+    >>> print(square(ms.Tensor([3.0])))
+    [9.]
+    """
+    return no_inline if fn is None else fn

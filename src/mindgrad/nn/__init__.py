@@ -6,6 +6,7 @@ from mindgrad.nn.cell import Cell
 from mindgrad.nn.container import CellList, SequentialCell
 from mindgrad.nn.dynamic_lr import *  # noqa: F403
 from mindgrad.nn.grad import ForwardValueAndGrad, Jvp, Vjp
+from mindgrad.nn.graph_cell import GraphCell
 from mindgrad.nn.layer import *  # noqa: F403
 from mindgrad.nn.learning_rate_schedule import *  # noqa: F403
 from mindgrad.nn.loss import *  # noqa: F403
@@ -13,7 +14,7 @@ from mindgrad.nn.metrics import *  # noqa: F403
 from mindgrad.nn.optim import *  # noqa: F403
 from mindgrad.nn.wrap import *  # noqa: F403
 
-__all__ = ["Cell", "CellList", "ForwardValueAndGrad", "Jvp", "SequentialCell", "Vjp"]
+__all__ = ["Cell", "CellList", "ForwardValueAndGrad", "GraphCell", "Jvp", "SequentialCell", "Vjp"]
 for _part in (dynamic_lr, layer, learning_rate_schedule, loss, metrics, optim, wrap):
     __all__ = list(dict.fromkeys(__all__ + _part.__all__))
 

@@ -7,12 +7,15 @@ and so what is decided by comparing them) is the same on every device; normal nu
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
+from mindgrad.common.generator import state_of_generator
+from mindgrad.common.parameter import Parameter
 from mindgrad.common.seed import RANDOM_STATE
 from mindgrad.core.dtype import (
     DType,
@@ -27,7 +30,7 @@ from mindgrad.core.dtype import (
     uint64,
 )
 from mindgrad.core.primitive import Primitive
-from mindgrad.core.scope import apply, open_scopes
+from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor, scalar_tensor
 from mindgrad.core.types import tensor_type
 from mindgrad.frontend import state
@@ -40,9 +43,12 @@ from mindgrad.primitives import arithmetic, logic, random, structural
 from mindgrad.primitives.unstacking import unstack
 
 __all__ = [
-    "NO_SEEDS", "bits", "combined", "exponentials", "floating", "fractions", "integers", "normals",
-    "parameters", "require", "seeds_of", "shape_of", "with_probability",
+    "NO_SEEDS", "bits", "combined", "drawing_from", "exponentials", "floating", "fractions", "integers",
+    "normals", "parameters", "require", "seeds_of", "shape_of", "with_probability",
 ]  # fmt: skip
+
+#: the state to draw from on this thread
+_source: ContextVar[Parameter] = ContextVar("source", default=RANDOM_STATE)
 
 #: of an operator that has no seed of its own
 NO_SEEDS = (0, 0)
@@ -123,10 +129,29 @@ def combined(row: Primitive, x: Tensor, number: Any) -> Tensor:
 
 def bits(operator: str, shape: tuple[int, ...], seeds: tuple[int, int]) -> Tensor:
     """Random bits, as UInt32."""
-    with nullcontext() if open_scopes() else window:  # no two threads draw from one state
-        found, after = apply(random.random_bits, operand(RANDOM_STATE, operator), shape=shape, seeds=seeds)
-        state.write(RANDOM_STATE, after)
+    source = _source.get()
+    if not state.is_stored(source):
+        found, after = apply(random.random_bits, operand(source, operator), shape=shape, seeds=seeds)
+        state.write(source, after)
+        return found
+    with window:  # no two threads draw from one state
+        found, after = apply(random.random_bits, operand(source, operator), shape=shape, seeds=seeds)
+        state.advance(source, after)
     return found
+
+
+@contextmanager
+def drawing_from(generator: Any, operator: str) -> Iterator[None]:
+    """While it is open, what is drawn on this thread comes from ``generator``.
+
+    Raises:
+        TypeError: it is neither a Generator nor ``None``, which stands for the default one.
+    """
+    token = _source.set(state_of_generator(generator, operator))
+    try:
+        yield
+    finally:
+        _source.reset(token)
 
 
 def fractions(operator: str, shape: tuple[int, ...], dtype: DType, seeds: tuple[int, int]) -> Tensor:

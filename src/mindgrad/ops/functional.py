@@ -29,10 +29,12 @@ from mindgrad.ops import creation as _creation
 from mindgrad.ops import joining as _joining
 from mindgrad.ops.activation import *  # noqa: F403
 from mindgrad.ops.affine import *  # noqa: F403
+from mindgrad.ops.alignments import *  # noqa: F403
 from mindgrad.ops.arithmetic import *  # noqa: F403
 from mindgrad.ops.assigning import *  # noqa: F403
 from mindgrad.ops.bands import *  # noqa: F403
 from mindgrad.ops.classification import *  # noqa: F403
+from mindgrad.ops.columns import fold, unfold  # noqa: F401
 from mindgrad.ops.comparison import *  # noqa: F403
 from mindgrad.ops.complexes import *  # noqa: F403
 from mindgrad.ops.contraction import *  # noqa: F403

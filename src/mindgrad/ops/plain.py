@@ -213,5 +213,24 @@ def print_(*input_x: Any) -> None:
     printed(*[each if isinstance(each, str) else repr(_plain(each)) for each in input_x], sep="\n")
 
 
+def summary(name: str, value: Any) -> None:
+    """Record a value for MindInsight under a name, where a SummaryRecord is open, which is never.
+
+    Raises:
+        TypeError: ``name`` is no string, or ``value`` no tensor.
+        ValueError: ``name`` is empty.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.ops.plain import summary
+    >>> summary("loss", Tensor(1.0))
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"For 'Summary', the 'name' must be a string, but got {type(name).__name__}.")
+    if not name:
+        raise ValueError("For 'Summary', the 'name' must not be empty.")
+    if not isinstance(value, Tensor):
+        raise TypeError(f"For 'Summary', the 'value' must be a tensor, but got {type(value).__name__}.")
+
+
 def _plain(value: Any) -> Any:
     return operand(value, "Print") if isinstance(value, Tensor) else value

@@ -48,7 +48,7 @@ rint = unary_function(
 )  # fmt: skip
 
 
-def round(input: Any, *, decimals: int = 0) -> Tensor:
+def round(input: Any, decimals: int = 0) -> Tensor:
     """``input`` rounded to ``decimals`` places, of two equally near numbers to the even one.
 
     Its derivative is 0.

@@ -9,8 +9,9 @@ from mindgrad.train.loss_scale_manager import *  # noqa: F403
 from mindgrad.train.metrics import *  # noqa: F403
 from mindgrad.train.model import *  # noqa: F403
 from mindgrad.train.serialization import *  # noqa: F403
+from mindgrad.train.summary import SummaryRecord
 
-__all__ = ["data_sink"]
+__all__ = ["SummaryRecord", "data_sink"]
 for _part in (amp, callback, loss_scale_manager, metrics, model, serialization):
     __all__ = list(dict.fromkeys(__all__ + _part.__all__))
 

@@ -12,6 +12,8 @@ from mindgrad.nn.cell import Cell
 __all__ = ["load_param_into_net"]
 
 _MOST_NAMES = 20  # that a message lists
+#: what MindSpore 2.0 and 2.1 call attributes of the transformer's layers, and later versions
+_FORMER_NAMES = {".linear1.": ".dense1.", ".linear2.": ".dense2."}
 
 
 def load_param_into_net(
@@ -56,6 +58,8 @@ def load_param_into_net(
     _check(net, parameter_dict, strict_load, remove_redundancy)
     own = list(net.get_parameters())
     values = {name: value for name, value in parameter_dict.items() if isinstance(value, Tensor)}
+    if not strict_load:
+        values, parameter_dict = _renamed(values, own), _renamed(parameter_dict, own)
     matched: list[tuple[Parameter, str]] = [(each, each.name) for each in own if each.name in values]
     missing = [each for each in own if each.name not in values]
     prefix = None if strict_load else _prefix(missing, values.keys() - {name for _, name in matched})
@@ -117,6 +121,18 @@ def _check(net: Any, parameter_dict: Any, strict_load: Any, remove_redundancy: A
             "For 'load_param_into_net', 'remove_redundancy' is for files of several processes; mindgrad "
             "trains in one: leave it out."
         )
+
+
+def _renamed(given: dict[str, Any], own: list[Parameter]) -> dict[str, Any]:
+    """``given`` with the names of today, where the net has Parameters of these and not of the former ones."""
+    names = {f".{each.name}" for each in own}
+    found = {}
+    for name, value in given.items():
+        today = f".{name}"
+        for former, later in _FORMER_NAMES.items():
+            today = today.replace(former, later)
+        found[today[1:] if today in names and today[1:] not in given else name] = value
+    return found
 
 
 def _plain(value: Tensor) -> Tensor:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindgrad.core.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.hyperparameters import positive_int
 from mindgrad.nn.metrics import Loss, get_metrics
 from mindgrad.nn.wrap.cell_wrapper import WithEvalCell
 from mindgrad.train.amp import build_train_network
 from mindgrad.train.batches import Batches
-from mindgrad.train.callback.base import CallbackParameters, Callbacks, RunContext
+from mindgrad.train.callback.base import Callback, CallbackParameters, Callbacks, RunContext
 from mindgrad.train.callback.monitors import LossMonitor, ProgressBar, TimeMonitor
 
 __all__ = ["Model"]
@@ -384,3 +385,15 @@ class Model:
 
 #: callbacks beside which a progress bar would be in the way
 _PRINTING = (LossMonitor, ProgressBar, TimeMonitor)
+
+
+# --- what programs import that copied their training loop from MindSpore's ---------------------------
+
+
+class _StepSync(Callback):
+    """Waits for the end of each step: here a step has ended when its result is there."""
+
+
+def _transfer_tensor_to_tuple(inputs: Any) -> Any:
+    """The inputs of a net as a tuple: one tensor becomes a tuple of one."""
+    return (inputs,) if isinstance(inputs, Tensor) else inputs

@@ -4,7 +4,7 @@ import numpy as np
 
 from tests.unit.references.case import Case, normal, whole
 
-THEIR_NAMES = {"gamma": "weight", "beta": "bias"}
+THEIR_NAMES = {"gamma": "weight", "beta": "bias", "dense1": "linear1", "dense2": "linear2"}
 
 
 def _called(module, w, *inputs, **named):
@@ -13,8 +13,8 @@ def _called(module, w, *inputs, **named):
 
     weights = {}
     for name, value in w.items():
-        where, _, last = name.rpartition(".")
-        weights[f"{where}.{THEIR_NAMES.get(last, last)}" if where else name] = value
+        parts = name.split(".")
+        weights[".".join(THEIR_NAMES.get(x, x) for x in parts) if len(parts) > 1 else name] = value
     return torch.func.functional_call(module.double(), weights, inputs, named, strict=True)
 
 
@@ -65,8 +65,8 @@ def _layer(size, wide, prefix="", is_decoder=False):
     shapes = attention(size, "self_attn.")
     if is_decoder:
         shapes |= attention(size, "multihead_attn.")
-    shapes |= {"linear1.weight": (wide, size), "linear1.bias": (wide,)}
-    shapes |= {"linear2.weight": (size, wide), "linear2.bias": (size,)}
+    shapes |= {"dense1.weight": (wide, size), "dense1.bias": (wide,)}
+    shapes |= {"dense2.weight": (size, wide), "dense2.bias": (size,)}
     for k in (1, 2, 3)[: 3 if is_decoder else 2]:
         shapes |= {f"norm{k}.gamma": (size,), f"norm{k}.beta": (size,)}
     return {prefix + name: shape for name, shape in shapes.items()}

@@ -10,6 +10,7 @@ from mindgrad.nn.layer import (
     dropout,
     embedding,
     image,
+    image_quality,
     math,
     normalization,
     padding,
@@ -27,6 +28,7 @@ from mindgrad.nn.layer.conv import *  # noqa: F403
 from mindgrad.nn.layer.dropout import *  # noqa: F403
 from mindgrad.nn.layer.embedding import *  # noqa: F403
 from mindgrad.nn.layer.image import *  # noqa: F403
+from mindgrad.nn.layer.image_quality import *  # noqa: F403
 from mindgrad.nn.layer.math import *  # noqa: F403
 from mindgrad.nn.layer.normalization import *  # noqa: F403
 from mindgrad.nn.layer.padding import *  # noqa: F403
@@ -45,6 +47,7 @@ __all__ += conv.__all__
 __all__ += dropout.__all__
 __all__ += embedding.__all__
 __all__ += image.__all__
+__all__ += image_quality.__all__
 __all__ += math.__all__
 __all__ += normalization.__all__
 __all__ += padding.__all__

@@ -10,10 +10,10 @@ from mindgrad.nn.layer.activation import LeakyReLU, get_activation
 from mindgrad.nn.layer.basic import Dense
 from mindgrad.nn.layer.conv import Conv2d
 from mindgrad.nn.layer.normalization import BatchNorm1d, BatchNorm2d
-from mindgrad.nn.layer.recurrence import over_time
 from mindgrad.ops.arguments import axis_in_range
 from mindgrad.ops.layout import moveaxis
 from mindgrad.ops.operands import operand
+from mindgrad.ops.recurrence import over_time
 from mindgrad.ops.reduction import flag
 
 __all__ = ["Conv2dBnAct", "DenseBnAct", "TimeDistributed"]

@@ -1,8 +1,4 @@
-"""One step of each recurrent layer, and the loop over time that repeats it.
-
-The loop is an ordinary Python loop while operators run one by one. While a program is compiled it is handed
-to the front end, as a user's own loop would be: a long one becomes one ``scan``.
-"""
+"""One step of each recurrent layer."""
 
 from __future__ import annotations
 
@@ -11,16 +7,12 @@ from typing import Any
 
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import ownership, state
-from mindgrad.frontend.flow import RUNTIME
-from mindgrad.ops import arithmetic, joining, math, moving, rectifiers
+from mindgrad.ops import arithmetic, math, moving, rectifiers
 from mindgrad.ops.activation import sigmoid
 from mindgrad.ops.operands import promoted
 from mindgrad.primitives.contraction import dot
 
-__all__ = ["GATES", "STEPS", "affine", "over_time"]
-
-Step = Callable[[Tensor, Any], tuple[Any, Tensor]]
+__all__ = ["GATES", "STEPS", "affine"]
 
 
 def affine(x: Tensor, weight: Any, bias: Any) -> Tensor:
@@ -28,32 +20,6 @@ def affine(x: Tensor, weight: Any, bias: Any) -> Tensor:
     x, w = promoted("RNN", x, weight, broadcast=False)
     y = apply(dot, x, w, contract=((x.ndim - 1,), (1,)), batch=((), ()))
     return y if bias is None else arithmetic.add(y, bias)
-
-
-def over_time(step: Step, xs: Tensor, carry: Any) -> tuple[Tensor, Any]:
-    """``carry, y = step(x, carry)`` for each x along the first axis of ``xs``.
-
-    Returns:
-        All y, stacked, and the last carry.
-    """
-    outputs: list[Tensor] = []
-    if not state.is_compiling():
-        for x in joining.unstack(xs):
-            carry, y = step(x, carry)
-            outputs.append(y)
-        return joining.stack(outputs), carry
-    held = [carry, ownership.made(outputs)]
-
-    def trip(x: Tensor) -> None:
-        held[0], y = step(x, held[0])
-        held[1].append(y)
-
-    def put(values: tuple[Any, ...]) -> None:
-        held[:] = values
-
-    names = ("the state of a recurrent layer", "the outputs of a recurrent layer")
-    RUNTIME.for_(xs, trip, lambda: tuple(held), put, names)
-    return joining.stack(held[1]), held[0]
 
 
 # --- steps: what the input gives is computed for all times at once -----------------------------------

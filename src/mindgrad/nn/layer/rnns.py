@@ -14,12 +14,13 @@ from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.layer.dropout import Dropout
 from mindgrad.nn.layer.parameters import parameter
-from mindgrad.nn.layer.recurrence import GATES, STEPS, affine, over_time
+from mindgrad.nn.layer.recurrence import GATES, STEPS, affine
 from mindgrad.ops import arithmetic, comparison, creation, joining, layout, moving
 from mindgrad.ops.activation import number, real_operand
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.indexing import gather_elements
 from mindgrad.ops.operands import broadcast_to, cast, choose, operand
+from mindgrad.ops.recurrence import over_time
 from mindgrad.ops.reduction import flag
 
 __all__ = ["GRU", "LSTM", "RNN"]

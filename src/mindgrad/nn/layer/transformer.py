@@ -40,13 +40,13 @@ class _Block(Cell):
     norm_first = False
 
     def _prepare(self, d_model: int, feedforward: int, dropout: float, activation: Any, dtype: Any) -> None:
-        self.linear1 = Dense(d_model, feedforward, dtype=dtype)
+        self.dense1 = Dense(d_model, feedforward, dtype=dtype)
         self.dropout = Dropout(p=dropout)
-        self.linear2 = Dense(feedforward, d_model, dtype=dtype)
+        self.dense2 = Dense(feedforward, d_model, dtype=dtype)
         self.activation = _called(activation, type(self).__name__)
 
     def _feedforward(self, x: Tensor) -> Tensor:
-        return self.linear2(self.dropout(self.activation(self.linear1(x))))
+        return self.dense2(self.dropout(self.activation(self.dense1(x))))
 
     def _added(self, x: Tensor, norm: Cell, dropout: Cell, part: Any) -> Tensor:
         """x + part(norm(x)), or norm(x + part(x))."""

@@ -13,7 +13,7 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.nn.function_cells import FunctionCell, function_cell, function_cells
 from mindgrad.nn.loss.base import LossBase
 from mindgrad.nn.loss.overlaps import DiceLoss, FocalLoss, MultiClassDiceLoss
-from mindgrad.ops import activation, arithmetic, classification, likelihoods, losses, math
+from mindgrad.ops import activation, alignments, arithmetic, classification, likelihoods, losses, math
 from mindgrad.ops.limits import minimum
 from mindgrad.ops.losses import operands_of_one_shape
 from mindgrad.ops.matrices import one_hot
@@ -117,6 +117,16 @@ MultiLabelSoftMarginLoss = _loss(
     "MultiLabelSoftMarginLoss", classification.multilabel_soft_margin_loss,
     'f"{nn.MultiLabelSoftMarginLoss()(Tensor([[0.0]]), Tensor([[1.0]])):.4f}"', "0.6931",
     inputs="x target", weight=_WEIGHT, reduction=_reduction(),
+)  # fmt: skip
+
+CTCLoss = _loss(
+    "CTCLoss", alignments.ctc_loss,
+    'f"{nn.CTCLoss()(ops.full((2, 1, 2), -0.693147), Tensor([[1]]), Tensor([2]), Tensor([1])):.4f}"',
+    "0.2877", inputs="log_probs targets input_lengths target_lengths",
+    run=lambda self, log_probs, targets, input_lengths, target_lengths: alignments.ctc_loss(
+        log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
+    )[0],
+    blank=integer(0), reduction=_reduction(), zero_infinity=boolean(False),
 )  # fmt: skip
 
 # --- likelihoods -------------------------------------------------------------------------------------

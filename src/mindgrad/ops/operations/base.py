@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindgrad.core.dtype import as_dtype
+from mindgrad.ops import functional
 from mindgrad.ops.operations.primitive import Primitive
 
 __all__ = [
@@ -229,7 +230,9 @@ def _documentation(
 ) -> str:
     text = inspect.getdoc(function) or ""
     summary, _, rest = text.partition("\n\n")
-    lines = [summary, "", f"The class form of :func:`mindgrad.ops.{function.__name__}`, which says more."]
+    public = getattr(functional, function.__name__, None) is function
+    home = "mindgrad.ops" if public else function.__module__
+    lines = [summary, "", f"The class form of :func:`{home}.{function.__name__}`, which says more."]
     if attributes:
         lines += ["", "Args:"]
         for key, each in attributes.items():

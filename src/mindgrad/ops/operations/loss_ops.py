@@ -48,6 +48,14 @@ BCEWithLogitsLoss = operation(
     ),
     example="ops.BCEWithLogitsLoss()(Tensor([-800.0]), Tensor([1.0]))", prints="800.0",
 )  # fmt: skip
+SigmoidCrossEntropyWithLogits = operation(
+    __name__, "SigmoidCrossEntropyWithLogits", likelihoods.binary_cross_entropy_with_logits,
+    run=lambda self, logits, label: likelihoods.binary_cross_entropy_with_logits(
+        logits, label, reduction="none"
+    ),
+    example="ops.SigmoidCrossEntropyWithLogits()(Tensor([-800.0, 5.0]), Tensor([1.0, 1.0])).shape",
+    prints="(2,)",
+)  # fmt: skip
 NLLLoss = operation(
     __name__, "NLLLoss", classification.nll_loss,
     attributes={"reduction": text("mean"), "ignore_index": integer(-100)},

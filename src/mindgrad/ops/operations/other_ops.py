@@ -27,5 +27,23 @@ Partial = operation(__name__, "Partial", plain.partial)
 Print = operation(__name__, "Print", plain.print_)
 SameTypeShape = operation(__name__, "SameTypeShape", plain.same_type_shape)
 ScalarCast = operation(__name__, "ScalarCast", plain.scalar_cast)
+ScalarSummary = operation(
+    __name__,
+    "ScalarSummary",
+    plain.summary,
+    example="ops.ScalarSummary()('loss', Tensor(1.0))",
+    prints="None",
+)
+TensorSummary = operation(
+    __name__, "TensorSummary", plain.summary, example="ops.TensorSummary()('x', Tensor([1.0]))", prints="None"
+)
+ImageSummary = operation(
+    __name__, "ImageSummary", plain.summary, example="ops.ImageSummary()('x', ops.ones((1, 3, 2, 2)))",
+    prints="None",
+)  # fmt: skip
+HistogramSummary = operation(
+    __name__, "HistogramSummary", plain.summary, example="ops.HistogramSummary()('x', Tensor([1.0]))",
+    prints="None",
+)  # fmt: skip
 
 __all__ = list(classes(globals()) + ["HookBackward", "InsertGradientOf"])

@@ -1,4 +1,8 @@
-"""Summaries for MindInsight, which this package does not write: asking for them is refused at once."""
+"""Summaries for MindInsight, which this package does not write: asking for them is refused at once.
+
+The operators of summaries (``ops.ScalarSummary``) record nothing in MindSpore either unless one of these is
+open, so they are accepted and do nothing.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from typing import Any
 
 from mindgrad.train.callback.base import Callback
 
-__all__ = ["SummaryCollector", "SummaryLandscape"]
+__all__ = ["SummaryCollector", "SummaryLandscape", "SummaryRecord"]
 
 
 def _refuse(name: str) -> None:
@@ -36,3 +40,14 @@ class SummaryLandscape:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         _refuse("SummaryLandscape")
+
+
+class SummaryRecord:
+    """MindSpore's writer of summaries for MindInsight; not supported.
+
+    Raises:
+        NotImplementedError: always.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        _refuse("SummaryRecord")

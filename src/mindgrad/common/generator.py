@@ -1,0 +1,174 @@
+"""Generators of random numbers: each has a state of its own; the default one belongs to the process.
+
+A function that takes ``generator=`` draws from that one, so that, say, the numbers of a data pipeline do not
+depend on how many a model has drawn. The state is a Parameter (``docs/decisions/0005-random-numbers.md``):
+what is drawn in a compiled function moves it on, too.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from typing import Any
+
+from mindgrad.common import seed as _seeds
+from mindgrad.common.parameter import Parameter
+from mindgrad.common.seed import RANDOM_STATE, get_rng_state, set_rng_state, state_of
+from mindgrad.core.tensor import Tensor
+from mindgrad.frontend import state
+
+__all__ = [
+    "Generator", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "seed",
+    "set_rng_state",
+]  # fmt: skip
+
+
+class Generator:
+    """A generator of random numbers, with a state of its own that starts from a random seed.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad import mint
+    >>> generator = ms.Generator().manual_seed(5)
+    >>> first = mint.rand(3, generator=generator)
+    >>> print((mint.rand(3, generator=ms.Generator().manual_seed(5)) == first).all())
+    True
+    """
+
+    def __init__(self) -> None:
+        self._state = Parameter(_seeds.initial_state(None), name="random_state", requires_grad=False)
+        state.generators.append(self._state)
+        weakref.finalize(self, _forget, id(self._state))
+
+    @property
+    def state(self) -> Parameter:
+        """The Parameter that holds the state."""
+        return self._state
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Start again from ``seed``, an int from 0 to 2⁶⁴ − 1; gives the generator back.
+
+        Raises:
+            TypeError: ``seed`` is no int.
+            ValueError: it is out of range.
+
+        >>> import mindgrad as ms
+        >>> ms.Generator().manual_seed(5).initial_seed()
+        5
+        """
+        state.write(self._state, state_of(seed, "manual_seed"))
+        return self
+
+    def seed(self) -> int:
+        """Start again from a random seed, which is returned.
+
+        >>> import mindgrad as ms
+        >>> generator = ms.Generator()
+        >>> generator.seed() == generator.initial_seed()
+        True
+        """
+        found = int.from_bytes(os.urandom(4), "little")
+        self.manual_seed(found)
+        return found
+
+    def initial_seed(self) -> int:
+        """The seed that the numbers started from.
+
+        >>> import mindgrad as ms
+        >>> ms.Generator().manual_seed(7).initial_seed()
+        7
+        """
+        low, high = (int(word) for word in self.get_state().asnumpy()[:2])  # type: ignore[attr-defined]
+        return low | high << 32
+
+    def get_state(self) -> Tensor:
+        """The state, to go on from later with :meth:`set_state`.
+
+        >>> import mindgrad as ms
+        >>> from mindgrad import mint
+        >>> generator = ms.Generator()
+        >>> kept = generator.get_state()
+        >>> first = mint.randn(2, generator=generator)
+        >>> generator.set_state(kept)
+        >>> print((mint.randn(2, generator=generator) == first).all())
+        True
+        """
+        return Tensor(self._state.value())
+
+    def set_state(self, state: Tensor) -> None:
+        """Let the next numbers be those that followed when :meth:`get_state` gave ``state``.
+
+        Raises:
+            TypeError: ``state`` is no such tensor.
+        """
+        _seeds.restore(self._state, state, "set_state", "get_state")
+
+    def __repr__(self) -> str:
+        return f"Generator(initial_seed={self.initial_seed()})"
+
+
+class _Default(Generator):
+    """The one that operators and layers draw from. Seeding it is :func:`mindgrad.set_seed`."""
+
+    def __init__(self) -> None:
+        self._state = RANDOM_STATE
+
+    def manual_seed(self, seed: int) -> Generator:
+        _seeds.set_seed(seed)
+        return self
+
+
+def _forget(identity: int) -> None:
+    state.generators[:] = [each for each in state.generators if id(each) != identity]
+
+
+#: what operators and layers draw from, and functions that are given no other generator
+default_generator = _Default()
+
+
+def manual_seed(seed: int) -> Generator:
+    """:func:`mindgrad.set_seed`, which gives back the default generator.
+
+    >>> import mindgrad as ms
+    >>> ms.manual_seed(3)
+    Generator(initial_seed=3)
+    >>> ms.get_seed()
+    3
+    """
+    return default_generator.manual_seed(seed)
+
+
+def seed() -> int:
+    """Start the default generator from a random seed, which is returned.
+
+    >>> import mindgrad as ms
+    >>> ms.seed() == ms.initial_seed()
+    True
+    """
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """The seed that the numbers of the default generator started from.
+
+    >>> import mindgrad as ms
+    >>> ms.set_seed(7)
+    >>> ms.initial_seed()
+    7
+    """
+    return default_generator.initial_seed()
+
+
+def state_of_generator(generator: Any, operator: str) -> Parameter:
+    """The state to draw from: that of ``generator``, or of the default one for ``None``.
+
+    Raises:
+        TypeError: it is no Generator.
+    """
+    if generator is None:
+        return RANDOM_STATE
+    if not isinstance(generator, Generator):
+        raise TypeError(
+            f"For '{operator}', the 'generator' must be a mindspore.Generator or None, but got "
+            f"{type(generator).__name__}."
+        )
+    return generator.state

@@ -1,0 +1,38 @@
+"""Whether the package works where it is installed."""
+
+import sys
+
+from mindgrad.context import get_context
+from mindgrad.core.tensor import Tensor
+from mindgrad.functional.gradient import grad
+from mindgrad.functional.jit import jit
+
+__all__ = ["run_check"]
+
+
+def run_check() -> None:
+    """Multiply and differentiate, operator by operator and compiled, and print whether it is right.
+
+    Raises:
+        RuntimeError: a result is wrong.
+
+    >>> import mindgrad as ms
+    >>> ms.run_check()  # doctest: +ELLIPSIS
+    mindgrad version: ...
+    Product and gradient are right, eager and compiled, on platform [CPU].
+    """
+
+    def product(x: Tensor, y: Tensor) -> Tensor:
+        return x * y  # type: ignore[operator]
+
+    x, y = Tensor([2.0, 3.0]), Tensor([5.0, 7.0])
+    for name, one, two in (
+        ("product", product(x, y), jit(product)(x, y)),
+        ("gradient", grad(product)(x, y), jit(grad(product))(x, y)),
+    ):
+        right = [10.0, 21.0] if name == "product" else [5.0, 7.0]
+        if one.numpy().tolist() != right or two.numpy().tolist() != right:
+            raise RuntimeError(f"For 'run_check', the {name} is wrong: eager {one}, compiled {two}.")
+    print("mindgrad version:", sys.modules["mindgrad"].__version__)  # noqa: T201 - what it is for
+    platform = get_context("device_target")
+    print(f"Product and gradient are right, eager and compiled, on platform [{platform}].")  # noqa: T201

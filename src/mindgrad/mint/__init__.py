@@ -1,0 +1,33 @@
+"""MindSpore 2.x's second set of names: functions with ``dim`` and ``keepdim``, layers with ``in_features``.
+
+All are functions of :mod:`mindgrad.ops` and Cells of :mod:`mindgrad.nn` under other names of functions and
+arguments, so they are differentiated and compiled as those are. Where ``mint`` and ``ops`` mean different
+things by one name: ``mint.max(x, 1)`` gives values and indices, ``mint.transpose(x, 0, 1)`` exchanges two
+axes, ``mint.var`` divides by n − 1.
+
+>>> from mindgrad import Tensor, mint
+>>> print(mint.sum(Tensor([[1.0, 2.0], [3.0, 4.0]]), dim=1, keepdim=True))
+[[3.]
+ [7.]]
+"""
+
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
+from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad.mint import arranging, elementwise, linalg, nn, random, reducing, special
+from mindgrad.mint.arranging import *  # noqa: F403
+from mindgrad.mint.elementwise import *  # noqa: F403
+from mindgrad.mint.random import *  # noqa: F403
+from mindgrad.mint.reducing import *  # noqa: F403
+
+__all__ = list(dict.fromkeys([*arranging.__all__, *elementwise.__all__, *random.__all__, *reducing.__all__]))
+__all__ += ["linalg", "nn", "special"]
+
+if _TYPE_CHECKING:
+    # some of the names are made in a loop, which a type checker does not follow
+
+    def __getattr__(name: str) -> _Any: ...
+
+
+_explain_room(__name__)

@@ -1,0 +1,408 @@
+"""Cells of ``nn``, most of them as they are, some with other arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad import nn
+from mindgrad.core.dtype import float32
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import functional
+
+_nn: Any = nn  # whose names a type checker does not follow
+
+#: with the same arguments in nn
+_SAME = [
+    "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "BCELoss", "ConstantPad1d",
+    "ConstantPad2d", "ConstantPad3d", "CosineEmbeddingLoss", "CrossEntropyLoss", "Flatten", "Hardtanh",
+    "Identity", "L1Loss", "LogSigmoid", "MSELoss", "Mish", "NLLLoss", "PixelShuffle", "ReLU", "ReLU6",
+    "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d",
+    "ReplicationPad3d", "SeLU", "SiLU", "Sigmoid", "SoftMarginLoss", "Tanh", "Threshold",
+    "Upsample", "ZeroPad2d",
+]  # fmt: skip
+#: and under another name
+_RENAMED = {"Hardshrink": "HShrink", "Hardsigmoid": "HSigmoid", "Hardswish": "HSwish", "SELU": "SeLU"}
+
+globals().update({name: getattr(nn, name) for name in _SAME})
+globals().update({name: getattr(nn, theirs) for name, theirs in _RENAMED.items()})
+
+_OWN = [
+    "BCEWithLogitsLoss", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Conv1d", "Conv2d", "Conv3d",
+    "ConvTranspose2d", "Dropout", "ELU", "Embedding", "GELU", "GroupNorm", "KLDivLoss", "LayerNorm",
+    "Linear", "LogSoftmax", "PReLU", "SmoothL1Loss", "Softmax",
+]  # fmt: skip
+__all__ = list(_OWN + _SAME + [*_RENAMED])
+
+
+class Linear(_nn.Dense):
+    """y = x Wᵀ + b: :class:`mindgrad.nn.Dense`.
+
+    Args:
+        in_features, out_features: the sizes of the last axes of input and result.
+        bias: whether b is added.
+        weight_init, bias_init: initial values; by default uniform in ±1/√in_features.
+        dtype: the element type of the Parameters, by default Float32.
+
+    >>> from mindgrad import Tensor, mint
+    >>> print(mint.nn.Linear(2, 1, weight_init=Tensor([[1.0, 2.0]]), bias=False)(Tensor([[1.0, 1.0]])))
+    [[3.]]
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        weight_init: Any = None,
+        bias_init: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(
+            in_features, out_features, weight_init, bias_init, bias, None, float32 if dtype is None else dtype
+        )
+        self.in_features, self.out_features = in_features, out_features
+
+
+def _convolution(
+    padding: Any, bias: bool, groups: int, padding_mode: str, dtype: Any, owner: str
+) -> dict[str, Any]:
+    """The arguments of the Cells of ``nn``."""
+    if padding_mode != "zeros":
+        raise ValueError(
+            f"For '{owner}', the 'padding_mode' must be 'zeros', but got {padding_mode!r}. Put a padding "
+            f"Cell (mint.nn.ReflectionPad2d) in front."
+        )
+    named = isinstance(padding, str)
+    return {
+        "pad_mode": padding if named else "pad",
+        "padding": 0 if named else padding,
+        "has_bias": bias,
+        "group": groups,
+        "dtype": float32 if dtype is None else dtype,
+    }
+
+
+def _paired(padding: Any) -> Any:
+    """A padding for each axis as one for each side."""
+    return tuple(p for p in padding for _ in (0, 1)) if isinstance(padding, (tuple, list)) else padding
+
+
+class Conv1d(_nn.Conv1d):
+    """Cross-correlation along one axis: :class:`mindgrad.nn.Conv1d` with PyTorch's arguments.
+
+    Args:
+        in_channels, out_channels: the numbers of channels.
+        kernel_size, stride, dilation: ints.
+        padding: zeros at both ends, or ``"same"`` or ``"valid"``.
+        groups: the number of groups of channels, each with its own kernel.
+        bias: whether a bias is added.
+        padding_mode: must be ``"zeros"``.
+        dtype: the element type of the Parameters, by default Float32.
+
+    >>> from mindgrad import mint
+    >>> mint.nn.Conv1d(2, 3, 3, padding=1)(mint.ones((1, 2, 5))).shape
+    (1, 3, 5)
+    """
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+        dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, dilation=dilation,
+            **_convolution(padding, bias, groups, padding_mode, dtype, "Conv1d"),
+        )  # fmt: skip
+
+
+class Conv2d(_nn.Conv2d):
+    """Cross-correlation along two axes; arguments as for :class:`Conv1d`, ints or pairs.
+
+    >>> from mindgrad import mint
+    >>> mint.nn.Conv2d(2, 3, 3, padding=(1, 0))(mint.ones((1, 2, 5, 5))).shape
+    (1, 3, 5, 3)
+    """
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+        dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, dilation=dilation,
+            **_convolution(_paired(padding), bias, groups, padding_mode, dtype, "Conv2d"),
+        )  # fmt: skip
+
+
+class Conv3d(_nn.Conv3d):
+    """Cross-correlation along three axes; arguments as for :class:`Conv1d`, ints or triples.
+
+    >>> from mindgrad import mint
+    >>> mint.nn.Conv3d(1, 2, 3, padding=1)(mint.ones((1, 1, 4, 4, 4))).shape
+    (1, 2, 4, 4, 4)
+    """
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+        dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, dilation=dilation,
+            **_convolution(_paired(padding), bias, groups, padding_mode, dtype, "Conv3d"),
+        )  # fmt: skip
+
+
+class ConvTranspose2d(_nn.Conv2dTranspose):
+    """The transpose of :class:`Conv2d`.
+
+    Args:
+        output_padding: what is added to one side of the result.
+        in_channels, out_channels, kernel_size, stride, padding, groups, bias, dilation, padding_mode, dtype:
+            as for :class:`Conv2d`.
+
+    >>> from mindgrad import mint
+    >>> mint.nn.ConvTranspose2d(2, 3, 2, stride=2)(mint.ones((1, 2, 4, 4))).shape
+    (1, 3, 8, 8)
+    """
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+        output_padding: Any = 0, groups: int = 1, bias: bool = True, dilation: Any = 1,
+        padding_mode: str = "zeros", dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, output_padding=output_padding, dilation=dilation,
+            **_convolution(_paired(padding), bias, groups, padding_mode, dtype, "ConvTranspose2d"),
+        )  # fmt: skip
+
+
+def _statistics(num_features: int, eps: float, momentum: Any, affine: bool, track: bool, dtype: Any) -> Any:
+    return {
+        "num_features": num_features, "eps": eps, "momentum": 1 - momentum, "affine": affine,
+        "use_batch_statistics": None if track else True, "dtype": float32 if dtype is None else dtype,
+    }  # fmt: skip
+
+
+class BatchNorm1d(_nn.BatchNorm1d):
+    """Elements normalised over the batch: :class:`mindgrad.nn.BatchNorm1d` with PyTorch's arguments.
+
+    Args:
+        num_features: the number of channels.
+        eps: what is added to the variance.
+        momentum: the share of the new statistics in the moving ones: 0.1 is ``nn``'s 0.9.
+        affine: whether channels have a scale and a shift.
+        track_running_stats: whether moving statistics are used outside of training.
+        dtype: the element type of the Parameters, by default Float32.
+
+    >>> from mindgrad import mint
+    >>> mint.nn.BatchNorm1d(3)(mint.ones((2, 3))).shape
+    (2, 3)
+    """
+
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
+        track_running_stats: bool = True, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(**_statistics(num_features, eps, momentum, affine, track_running_stats, dtype))
+
+
+class BatchNorm2d(_nn.BatchNorm2d):
+    """Images normalised over the batch; arguments as for :class:`BatchNorm1d`.
+
+    >>> from mindgrad import mint
+    >>> mint.nn.BatchNorm2d(3)(mint.ones((2, 3, 4, 4))).shape
+    (2, 3, 4, 4)
+    """
+
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
+        track_running_stats: bool = True, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(**_statistics(num_features, eps, momentum, affine, track_running_stats, dtype))
+
+
+class BatchNorm3d(_nn.BatchNorm3d):
+    """Volumes normalised over the batch; arguments as for :class:`BatchNorm1d`.
+
+    >>> from mindgrad import mint
+    >>> mint.nn.BatchNorm3d(3)(mint.ones((2, 3, 2, 2, 2))).shape
+    (2, 3, 2, 2, 2)
+    """
+
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
+        track_running_stats: bool = True, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(**_statistics(num_features, eps, momentum, affine, track_running_stats, dtype))
+
+
+class GroupNorm(_nn.GroupNorm):
+    """Groups of channels normalised: :class:`mindgrad.nn.GroupNorm`.
+
+    >>> from mindgrad import mint
+    >>> mint.nn.GroupNorm(2, 4)(mint.ones((1, 4, 3, 3))).shape
+    (1, 4, 3, 3)
+    """
+
+    def __init__(
+        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, dtype: Any = None
+    ) -> None:
+        super().__init__(num_groups, num_channels, eps, affine, dtype=float32 if dtype is None else dtype)
+
+
+class LayerNorm(_nn.LayerNorm):
+    """The last axes normalised: :class:`mindgrad.nn.LayerNorm`.
+
+    >>> from mindgrad import Tensor, mint
+    >>> print(mint.nn.LayerNorm(2, eps=0.0)(Tensor([[1.0, 3.0]])))
+    [[-1.  1.]]
+    """
+
+    def __init__(
+        self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True,
+        dtype: Any = None,
+    ) -> None:  # fmt: skip
+        shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        axis = -len(shape)
+        super().__init__(shape, axis, axis, epsilon=eps, dtype=float32 if dtype is None else dtype)
+        self.gamma.requires_grad = bool(elementwise_affine)
+        self.beta.requires_grad = bool(elementwise_affine and bias)
+
+
+class Embedding(_nn.Embedding):
+    """Rows of a table: :class:`mindgrad.nn.Embedding`.
+
+    >>> from mindgrad import Tensor, mint
+    >>> mint.nn.Embedding(5, 3)(Tensor([[1, 2]])).shape
+    (1, 2, 3)
+    """
+
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, dtype: Any = None
+    ) -> None:
+        super().__init__(
+            num_embeddings, embedding_dim, padding_idx=padding_idx, dtype=float32 if dtype is None else dtype
+        )
+
+
+class Dropout(_nn.Dropout):
+    """Drops elements with probability ``p`` in training: :class:`mindgrad.nn.Dropout`.
+
+    >>> from mindgrad import Tensor, mint
+    >>> print(mint.nn.Dropout(0.3)(Tensor([1.0])))
+    [1.]
+    """
+
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        super().__init__(p=p)
+
+
+class ELU(_nn.ELU):
+    """x above 0 and ``alpha · (exp x − 1)`` below.
+
+    >>> from mindgrad import Tensor, mint
+    >>> print(mint.nn.ELU()(Tensor([1.0, 0.0])))
+    [1. 0.]
+    """
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__(alpha)
+
+
+class GELU(_nn.GELU):
+    """x Φ(x), or its approximation by tanh.
+
+    Args:
+        approximate: ``"none"`` or ``"tanh"``.
+
+    >>> from mindgrad import Tensor, mint
+    >>> print(mint.nn.GELU()(Tensor([0.0])))
+    [0.]
+    """
+
+    def __init__(self, approximate: str = "none") -> None:
+        if approximate not in ("none", "tanh"):
+            raise ValueError(
+                f"For 'GELU', the 'approximate' must be 'none' or 'tanh', but got {approximate!r}."
+            )
+        super().__init__(approximate == "tanh")
+
+
+class PReLU(_nn.PReLU):
+    """x above 0 and ``w · x`` below, with a Parameter w.
+
+    >>> from mindgrad import Tensor, mint
+    >>> print(mint.nn.PReLU()(Tensor([-4.0, 1.0])))
+    [-1.  1.]
+    """
+
+    def __init__(self, num_parameters: int = 1, init: float = 0.25, dtype: Any = None) -> None:
+        super().__init__(num_parameters, init)
+
+
+class Softmax(_nn.Softmax):
+    """exp x / Σ exp x along ``dim``, by default the last axis.
+
+    >>> from mindgrad import Tensor, mint
+    >>> print(mint.nn.Softmax(dim=0)(Tensor([0.0, 0.0])))
+    [0.5 0.5]
+    """
+
+    def __init__(self, dim: int | None = None) -> None:
+        super().__init__(-1 if dim is None else dim)
+
+
+class LogSoftmax(_nn.LogSoftmax):
+    """log softmax along ``dim``, by default the last axis.
+
+    >>> from mindgrad import Tensor, mint
+    >>> print(mint.nn.LogSoftmax(dim=0)(Tensor([0.0, -1000.0])))
+    [    0. -1000.]
+    """
+
+    def __init__(self, dim: int | None = None) -> None:
+        super().__init__(-1 if dim is None else dim)
+
+
+class BCEWithLogitsLoss(_nn.BCEWithLogitsLoss):
+    """The binary cross entropy of logits: :class:`mindgrad.nn.BCEWithLogitsLoss`.
+
+    >>> from mindgrad import Tensor, mint
+    >>> print(mint.nn.BCEWithLogitsLoss()(Tensor([-800.0]), Tensor([1.0])))
+    800.0
+    """
+
+    def __init__(self, weight: Any = None, reduction: str = "mean", pos_weight: Any = None) -> None:
+        super().__init__(reduction, weight, pos_weight)
+
+
+class SmoothL1Loss(_nn.SmoothL1Loss):
+    """x²/2β below β and |x| − β/2 above: :class:`mindgrad.nn.SmoothL1Loss`, averaged by default.
+
+    >>> from mindgrad import Tensor, mint
+    >>> print(mint.nn.SmoothL1Loss()(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])))
+    1.0
+    """
+
+    def __init__(self, reduction: str = "mean", beta: float = 1.0) -> None:
+        super().__init__(beta, reduction)
+
+
+class KLDivLoss(_nn.Cell):
+    """Σ t (log t − x), x being logarithms of probabilities.
+
+    Args:
+        reduction: ``"mean"``, ``"sum"``, ``"batchmean"`` or ``"none"``.
+        log_target: whether the target holds logarithms too.
+
+    >>> from mindgrad import Tensor, mint
+    >>> print(mint.nn.KLDivLoss("sum")(Tensor([[-1.0, -2.0]]), Tensor([[0.0, 1.0]])))
+    2.0
+    """
+
+    def __init__(self, reduction: str = "mean", log_target: bool = False) -> None:
+        super().__init__()
+        self.reduction, self.log_target = reduction, log_target
+
+    def construct(self, input: Any, target: Any) -> Tensor:
+        """See the class."""
+        shares = functional.exp(target) if self.log_target else target
+        return functional.kl_div(input, shares, self.reduction)

@@ -1,0 +1,24 @@
+"""Cells of programs that MindSpore compiled, which this package does not run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.nn.cell import Cell
+
+__all__ = ["GraphCell"]
+
+
+class GraphCell(Cell):
+    """MindSpore's Cell around a program read from a MindIR file; not supported.
+
+    Raises:
+        NotImplementedError: always; it says what to do instead.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError(
+            "'GraphCell' runs MindIR, a program compiled by MindSpore, which mindgrad cannot run. Write the "
+            "network as a Cell and load its Parameters: "
+            "load_param_into_net(net, load_checkpoint('net.ckpt'))."
+        )

@@ -1,0 +1,185 @@
+"""Connectionist temporal classification: the likelihood of a sequence of labels under a longer one.
+
+A. Graves et al., *Connectionist temporal classification* (2006). Probabilities are kept as logarithms; what
+is impossible has −10³⁰, not −∞, whose differences have no derivative.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import bool_, float32, float64, int32
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import arithmetic, comparison, layout, math, moving
+from mindgrad.ops.activation import real_operand
+from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.indexing import gather_elements
+from mindgrad.ops.joining import concat, stack
+from mindgrad.ops.losses import checked_reduction, summarised
+from mindgrad.ops.operands import broadcast_to, cast, choose, operand
+from mindgrad.ops.places import known
+from mindgrad.ops.recurrence import over_time
+from mindgrad.ops.reduction import flag
+
+__all__ = ["ctc_loss"]
+
+_IMPOSSIBLE = -1e30
+
+
+def ctc_loss(
+    log_probs: Any,
+    targets: Any,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """−log of the probability that a sequence of classes, read without repeats and blanks, is the target.
+
+        loss = −log Σ Π p(t, class at t)     over all sequences that read as the target
+
+    Args:
+        log_probs: logarithms of probabilities, of shape (t, n, c): time, batch, classes.
+        targets: the classes, integers of shape (n, s) without the blank; of shape (Σ ``target_lengths``,) one
+            behind the other.
+        input_lengths: how many times of each sequence count: n integers up to t.
+        target_lengths: the lengths of the targets: n integers up to s.
+        blank: the class that is read as nothing.
+        reduction: ``"none"``, ``"sum"`` or ``"mean"``: the mean over the batch of loss / target length.
+        zero_infinity: whether an impossible target has the loss 0, and not ∞; its gradient is 0 either way.
+
+    Returns:
+        The loss, and the logarithms of the forward probabilities, of shape (n, t, 2 s + 1), for the target
+        with blanks in front, between and behind. Derivatives of every order flow through both.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: a shape is another, a length too large, or ``blank`` no class.
+
+    >>> from mindgrad import Tensor, ops
+    >>> log_probs = ops.log(Tensor([[[0.5, 0.5]], [[0.5, 0.5]]]))
+    >>> loss, _ = ops.ctc_loss(log_probs, Tensor([[1]]), Tensor([2]), Tensor([1]))
+    >>> print(f"{loss:.4f}")  # 1-1, 1-blank and blank-1: three of four sequences
+    0.2877
+    """
+    checked_reduction("CTCLoss", reduction)
+    flag(zero_infinity, "CTCLoss", "zero_infinity")
+    x = real_operand(log_probs, "CTCLoss")
+    if x.ndim != 3:
+        raise ValueError(
+            f"For 'CTCLoss', the 'log_probs' must have the shape (t, n, c), but it is {x.shape}."
+        )
+    times, batch, classes = x.shape
+    blank = whole_number(blank, "CTCLoss", "blank", least=0)
+    if blank >= classes:
+        raise ValueError(f"For 'CTCLoss', the 'blank' must be below the number of classes {classes}.")
+    y = cast(x, float64 if x.dtype is float64 else float32)
+    ends = _lengths(input_lengths, "input_lengths", batch, times)
+    labels = _labels(targets, target_lengths, batch)
+    counts = _lengths(target_lengths, "target_lengths", batch, labels.shape[1])
+
+    # a blank in front of, between and behind the labels
+    some = labels.shape[1]
+    blanks = layout.reshape(broadcast_to(operand(blank, "CTCLoss", labels), labels.shape), (batch, some, 1))
+    between = layout.reshape(stack([blanks, layout.reshape(labels, (batch, some, 1))], 2), (batch, 2 * some))
+    read = concat([between, broadcast_to(operand(blank, "CTCLoss", labels), (batch, 1))], 1)
+    width = 2 * some + 1
+    emitted = gather_elements(
+        y, 2, broadcast_to(layout.reshape(read, (1, batch, width)), (times, batch, width))
+    )
+
+    # a blank between two labels may be left out if they differ
+    odd = np.arange(width) % 2 == 1
+    two_before = read
+    if some:
+        nobody = broadcast_to(operand(-1, "CTCLoss", read), (batch, 2))
+        two_before = concat([nobody, moving.slice_axis(read, 1, 0, width - 2)], 1)
+    may_skip = comparison.logical_and(
+        broadcast_to(Tensor(odd & (np.arange(width) > 1)), (batch, width)),
+        comparison.not_equal(read, two_before),
+    )
+    place = broadcast_to(Tensor(np.arange(width, dtype=np.int32)), (batch, width))
+    last = arithmetic.mul(layout.reshape(counts, (batch, 1)), 2)
+    is_real = comparison.less_equal(place, broadcast_to(last, (batch, width)))
+    begins = comparison.logical_and(is_real, broadcast_to(Tensor(np.arange(width) < 2), (batch, width)))
+
+    def forward(each: Any, held: Any) -> tuple[Any, Tensor]:
+        alpha, now = held
+        one = _behind(alpha, 1)
+        reached = math.logaddexp(math.logaddexp(alpha, one), choose(may_skip, _behind(alpha, 2), _IMPOSSIBLE))
+        is_first = broadcast_to(comparison.equal(now, 0), alpha.shape)
+        reached = choose(is_first, _start(begins, alpha), reached)
+        reached = choose(is_real, arithmetic.add(reached, each), _IMPOSSIBLE)
+        runs = comparison.less(now, layout.reshape(ends, (batch, 1)))
+        alpha = choose(broadcast_to(runs, alpha.shape), reached, alpha)
+        shown = choose(
+            comparison.logical_and(
+                broadcast_to(runs, alpha.shape), comparison.greater(alpha, 0.5 * _IMPOSSIBLE)
+            ),
+            alpha,
+            float("-inf"),
+        )
+        return (alpha, arithmetic.add(now, 1)), shown
+
+    nothing = broadcast_to(operand(_IMPOSSIBLE, "CTCLoss", y), (batch, width))
+    shown, (alpha, _) = over_time(forward, emitted, (nothing, operand(0, "CTCLoss", counts)))
+    first = gather_elements(alpha, 1, last)
+    second = gather_elements(alpha, 1, choose(comparison.greater(last, 0), arithmetic.sub(last, 1), last))
+    both = math.logaddexp(first, choose(comparison.greater(last, 0), second, _IMPOSSIBLE))
+    likelihood = layout.reshape(both, (batch,))
+    possible = comparison.greater(likelihood, 0.5 * _IMPOSSIBLE)
+    loss = choose(possible, arithmetic.neg(likelihood), 0.0 if zero_infinity else float("inf"))
+    loss = cast(loss, x.dtype)
+    if reduction == "mean":
+        loss = arithmetic.div(loss, cast(choose(comparison.equal(counts, 0), 1, counts), x.dtype))
+    return summarised("CTCLoss", loss, reduction), cast(layout.moveaxis(shown, 0, 1), x.dtype)
+
+
+def _start(begins: Tensor, like: Tensor) -> Tensor:
+    """Before the first time: the probability 1 of a blank and of the first label, 0 of the others."""
+    return choose(begins, broadcast_to(operand(0.0, "CTCLoss", like), like.shape), _IMPOSSIBLE)
+
+
+def _behind(alpha: Tensor, count: int) -> Tensor:
+    """What stood ``count`` places before."""
+    batch, width = alpha.shape
+    count = min(count, width)
+    filling = broadcast_to(operand(_IMPOSSIBLE, "CTCLoss", alpha), (batch, count))
+    return concat([filling, moving.slice_axis(alpha, 1, 0, width - count)], 1) if count < width else filling
+
+
+def _lengths(lengths: Any, name: str, batch: int, most: int) -> Tensor:
+    found = operand(Tensor(lengths) if isinstance(lengths, (tuple, list)) else lengths, "CTCLoss")
+    if found.dtype.is_inexact or found.dtype is bool_:
+        raise TypeError(f"For 'CTCLoss', the '{name}' must be integers, but they are {found.dtype}.")
+    if found.shape != (batch,):
+        raise ValueError(
+            f"For 'CTCLoss', the '{name}' must have the shape ({batch},), but it is {found.shape}."
+        )
+    values = known(found)
+    if values is not None and values.size and (values.min() < 0 or values.max() > most):
+        raise ValueError(f"For 'CTCLoss', the '{name}' must be from 0 to {most}, but they are {values}.")
+    return cast(found, int32)
+
+
+def _labels(targets: Any, target_lengths: Any, batch: int) -> Tensor:
+    """The targets as a tensor of shape (n, s)."""
+    found = operand(targets, "CTCLoss")
+    if found.dtype.is_inexact or found.dtype is bool_:
+        raise TypeError(f"For 'CTCLoss', the 'targets' must be integers, but they are {found.dtype}.")
+    found = cast(found, int32)
+    if found.ndim == 2 and found.shape[0] == batch:
+        return found
+    lengths = known(operand(target_lengths, "CTCLoss"))
+    if found.ndim != 1 or lengths is None or lengths.sum() != found.shape[0]:
+        raise ValueError(
+            f"For 'CTCLoss', the 'targets' must have the shape ({batch}, s), or, with known lengths, (the "
+            f"sum of the 'target_lengths',), but it is {found.shape}."
+        )
+    most = int(lengths.max()) if lengths.size else 0
+    starts = np.cumsum(lengths) - lengths
+    rows = np.minimum(starts[:, None] + np.arange(most)[None], max(found.shape[0] - 1, 0))
+    return layout.reshape(gather_elements(found, 0, Tensor(rows.astype(np.int32).reshape(-1))), (batch, most))

@@ -1,0 +1,60 @@
+"""Helpers that MindSpore programs import from ``mindspore.train._utils``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mindgrad import _checkparam
+from mindgrad.core.tensor import Tensor
+
+__all__ = ["check_value_type"]
+
+
+def check_value_type(arg_name: str, arg_value: Any, valid_types: Any) -> None:
+    """Accept a value of one of some Python types.
+
+    Raises:
+        TypeError: it is of another type.
+
+    >>> from mindgrad.train._utils import check_value_type
+    >>> check_value_type("rate", 0.5, (int, float))
+    """
+    _checkparam.check_value_type(arg_name, arg_value, valid_types)
+
+
+def _make_directory(path: str, arg_name: str = "path") -> str:
+    """The absolute path of a directory, which is made if it is not there.
+
+    Raises:
+        TypeError: ``path`` is no string, or empty.
+        NotADirectoryError: a file has this name.
+    """
+    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
+        raise TypeError(f"The '{arg_name}' must be the path of a directory, but got {path!r}.")
+    found = Path(path).expanduser().resolve()
+    if found.exists() and not found.is_dir():
+        raise NotADirectoryError(f"The '{arg_name}' must be the path of a directory, but {found} is a file.")
+    found.mkdir(parents=True, exist_ok=True)
+    return str(found)
+
+
+def _to_tensor(elem: Any, scaling_sens: Any = None) -> Any:
+    """Arrays as tensors: of a list of one of them, or with ``scaling_sens``, a single one or a tuple.
+
+    >>> import numpy as np
+    >>> from mindgrad.train._utils import _to_tensor
+    >>> print(_to_tensor([np.ones(2)]))
+    [1. 1.]
+    """
+    items = elem if isinstance(elem, (list, tuple)) else [elem]
+    for each in items:
+        if not isinstance(each, (np.ndarray, Tensor)):
+            raise TypeError(f"Elements must be NumPy arrays, but got {type(each).__name__}.")
+    found = [Tensor(each) for each in items]
+    if scaling_sens is not None:
+        found.append(Tensor(scaling_sens, found[0].dtype))
+    return found[0] if len(found) == 1 else tuple(found)
