@@ -90,7 +90,7 @@ from mindgrad.functional.laplacian import (
     laplacian,
     second_order,
 )
-
+from mindgrad.functional.recompute import recompute
 from mindgrad.functional.taylor import derivative, jet, taylor
 from mindgrad.functional.vjp import vjp
 from mindgrad.functional.vmap import vmap
@@ -158,7 +158,7 @@ __all__ = [
     "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "byte", "cdouble", "cfloat", "double", "half", "intc", "intp", "long", "short", "single", "ubyte", "uint",
     "uintc", "uintp", "ushort",
-    "Generator", "default_generator", "from_numpy", "initial_seed", "is_tensor", "no_inline",
+    "Generator", "default_generator", "from_numpy", "initial_seed", "is_tensor", "no_inline", "recompute",
     "seed", "set_deterministic", "set_recursion_limit", "tensor",
 ]  # fmt: skip
 __all__ = list(dict.fromkeys([*__all__, *_ROOMS, *_LATER]))
