@@ -22,24 +22,19 @@ from collections.abc import Sequence
 from typing import Any
 from weakref import WeakValueDictionary
 
-import numpy as np
-
 from mindgrad.core.build import Builder, building, current
 from mindgrad.core.evaluate import evaluate
 from mindgrad.core.graph import Equation, Graph, Variable, kept_with_graph
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.rewriting import Rewrite
 from mindgrad.core.types import TensorType
-from mindgrad.primitives.kinds import ones, zeros
-from mindgrad.primitives.structural import broadcast_in_dim, reshape, slice
+from mindgrad.primitives.kinds import zeros
 from mindgrad.transforms.batch import push_batch
 from mindgrad.transforms.forward import forward
-from mindgrad.transforms.reverse import reverse
 from mindgrad.transforms.taylor import taylor
 
 __all__ = ["along", "expanded", "interned", "settled"]
 
-COLUMNS = Rewrite("columns", "first derivatives along all columns of x = the columns of one gradient")
 SERIES = Rewrite("series", "D_d of the k-th Taylor coefficient along d = (k + 1) times the next one")
 
 
@@ -99,77 +94,13 @@ def settled(graph: Graph) -> Graph:
     with building(builder):
         inputs = [builder.input(v.type, tainted=v.tainted) for v in graph.inputs]
         values: dict[Any, Any] = dict(zip(graph.inputs, inputs, strict=True))
-        families = _families(graph)
         for equation in graph.equations:
             operands = tuple([values[x] if type(x) is Variable else x for x in equation.inputs])
             builder.source = equation.source
-            column = families.get(equation)
-            if column is None:
-                made = _settled_equation(builder, equation, operands)
-            else:
-                made = _column(builder, equation, operands, column)
+            made = _settled_equation(builder, equation, operands)
             values.update(zip(equation.outputs, made, strict=True))
         builder.source = None
         return builder.close([values[y] if type(y) is Variable else y for y in graph.outputs])
-
-
-def _families(graph: Graph) -> dict[Equation, int]:
-    """First derivatives of one value along several columns of one input: the column of each equation.
-
-    A column that is differentiated again is none of them: its first derivative is there already.
-    """
-    families: dict[Any, dict[Equation, int]] = {}
-    longer: set[Any] = set()
-    for equation in graph.equations:
-        if equation.primitive is not along:
-            continue
-        program, place = equation.parameters["program"], equation.parameters["place"]
-        rows = program.inputs[place].shape[:-1]
-        column = _unit(equation.inputs[-1])
-        if column is None or len(program.outputs) > 1 or program.outputs[0].shape not in (rows, (*rows, 1)):
-            continue
-        family = (program, place, equation.inputs[:-1])
-        if equation.parameters["order"] == 1:
-            families.setdefault(family, {})[equation] = column
-        else:
-            longer.add((family, column))
-    kept = [{e: c for e, c in each.items() if (family, c) not in longer} for family, each in families.items()]
-    return {equation: column for each in kept if len(each) > 1 for equation, column in each.items()}
-
-
-def _unit(direction: Any) -> int | None:
-    """The column of which ``direction`` has ones, and else zeros."""
-    made_by = getattr(direction, "made_by", None)
-    if made_by is not None and made_by.primitive is broadcast_in_dim:
-        unit, parameters = made_by.inputs[0], made_by.parameters
-        if type(unit) is Variable or parameters["dims"] != (len(parameters["shape"]) - 1,):
-            return None
-        row = unit.array()
-    elif type(direction) is Variable or not direction.shape or not direction.type.size:
-        return None
-    else:  # of few rows
-        rows = direction.array().reshape(-1, direction.shape[-1])
-        row = rows[0]
-        if not np.array_equal(rows, np.broadcast_to(row, rows.shape)):
-            return None
-    places = np.flatnonzero(row)
-    return int(places[0]) if len(places) == 1 and row[places[0]] == 1 else None
-
-
-def _column(builder: Builder, equation: Equation, operands: tuple[Any, ...], column: int) -> list[Any]:
-    """The derivative as a column of the gradient, which reverse mode makes for all columns at once."""
-    program, place = equation.parameters["program"], equation.parameters["place"]
-    y = equation.outputs[0]
-    gradient = builder.inline(_reversed(program, place), [*operands[:-1], ones(y.type)])[-1]
-    COLUMNS.fired()
-    start = (*[0] * (len(gradient.shape) - 1), column)
-    limit = (*gradient.shape[:-1], column + 1)
-    return [reshape(slice(gradient, start=start, limit=limit, strides=(1,) * len(limit)), shape=y.shape)]
-
-
-@kept_with_graph
-def _reversed(program: Graph, place: int) -> Graph:
-    return reverse(settled(program), [place])
 
 
 def _settled_equation(builder: Builder, equation: Equation, operands: tuple[Any, ...]) -> Sequence[Any]:

@@ -129,7 +129,11 @@ class Constant(Atom):
         self.type = type_of(self.value) if type is None else type
         self.is_splat = self.value.ndim == 0
         small = self.value.size <= _SMALL
-        self.key = (self.type, self.value.shape, self.value.tobytes()) if small else id(self)
+        if small:
+            self.key: Any = (self.type, self.value.shape, self.value.tobytes())
+        else:  # the same memory is the same constant in every scope that captures it
+            memory = self.value.__array_interface__["data"][0]
+            self.key = (self.type, memory, self.value.strides)
 
     def array(self) -> np.ndarray:
         """The value in its full shape (a read-only view for a splat)."""

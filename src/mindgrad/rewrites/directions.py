@@ -12,7 +12,7 @@ What is emitted is one ``along`` equation per column, so that nested gradients b
 (``control.along``). When it pays: with one column a gradient costs the same either way, and the next one is
 a longer series instead of the gradient of a gradient. With several columns reverse mode is cheaper as long
 as nobody differentiates again; that is decided when somebody does, or when the program is finished
-(``control.along.settled``). Limits: programs without control flow and without effects, real inputs, at most
+(``rewrites.families``). Limits: programs without control flow and without effects, real inputs, at most
 :data:`MOST` columns.
 """
 
@@ -38,8 +38,9 @@ from mindgrad.transforms.transpose import pull_cotangents
 
 __all__ = ["MOST", "as_series", "pulled_along"]
 
-#: columns per call for which one sweep each is considered
-MOST = 4
+#: columns for which one sweep each is considered: of several values, and of one value per row, whose first
+#: derivatives become columns of one gradient if they are left alone
+_COLUMNS, MOST = 4, 128
 
 DIAGONAL = Rewrite("diagonal", "Jᵀ ct = Σ_j e_j (ct ∘ J d_j) where J is diagonal across the rows of a batch")
 
@@ -66,11 +67,22 @@ def pulled_along(
         if cut is None:
             return None
         cuts.append(cut)
-    if sum(_count(x, cut) for x, cut in zip(xs, cuts, strict=True)) > MOST:
+    if not _is_considered(xs, cuts):
         return None
-    made = [_pulled(builder, x, cut, ys, cts) for x, cut in zip(xs, cuts, strict=True)]
+    line = _Line(builder, xs, [v for cut in cuts for v in cut.values])
+    made = [_pulled(builder, line, x, cut, ys, cts) for x, cut in zip(xs, cuts, strict=True)]
     DIAGONAL.fired(len(made))
     return made
+
+
+def _is_considered(xs: Sequence[Variable], cuts: Sequence[_Cut]) -> bool:
+    """Whether there are few columns, or one gradient gives them all if nobody differentiates again."""
+    counts = [math.prod(x.shape[axis] for axis in cut.columns) for x, cut in zip(xs, cuts, strict=True)]
+    if sum(counts) == 1 or (len(xs) == 1 and counts[0] <= _COLUMNS) or set(counts) == {1}:
+        return True
+    (x,), (cut,) = xs[:1], cuts[:1]
+    rows = x.shape[:-1]
+    return len(xs) == 1 and len(cut.values) == 1 and cut.values[0].shape in (rows, (*rows, 1))
 
 
 def as_series(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]) -> list[Any] | None:
@@ -85,12 +97,8 @@ def as_series(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], ts: Sequen
         return None
     return [
         zeros(y.type) if found is None else found
-        for y, found in zip(ys, _Line(builder, x, ys).tangents(t), strict=True)
+        for y, found in zip(ys, map(_Line(builder, [x], ys).tangents(x, t).get, ys), strict=True)
     ]
-
-
-def _count(x: Variable, cut: _Cut) -> int:
-    return math.prod(x.shape[axis] for axis in cut.columns)
 
 
 def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
@@ -143,16 +151,18 @@ def _is_linear(equation: Equation, moving: set[Any]) -> bool:
     return kind in ("multilinear", "pointwise multilinear") and sum(x in moving for x in equation.inputs) == 1
 
 
-def _pulled(builder: Builder, x: Variable, cut: _Cut, ys: Sequence[Any], cts: Sequence[Any]) -> Any:
+def _pulled(
+    builder: Builder, line: _Line, x: Variable, cut: _Cut, ys: Sequence[Any], cts: Sequence[Any]
+) -> Any:
     if not cut.values:
         return zeros(x.type)
     weights = _through_tail(builder, cut, ys, cts)
     kept = [axis for axis in range(len(x.shape)) if axis not in cut.columns]
     column = next((axis for axis in cut.columns if x.shape[axis] > 1), None)
-    line = _Line(builder, x, cut.values)
     parts = []
     for j in range(1 if column is None else x.shape[column]):
-        tangents = line.tangents(_direction(x, column, j))
+        pushed = line.tangents(x, _direction(x, column, j))
+        tangents = [pushed.get(v) for v in cut.values]
         terms = []
         for v, carried, weight, tangent in zip(cut.values, cut.carried, weights, tangents, strict=True):
             if weight is None or tangent is None:
@@ -187,22 +197,26 @@ def _direction(x: Variable, column: int | None, j: int) -> Any:
 
 
 class _Line:
-    """What of a program moves with ``x``, for any direction."""
+    """What of a program moves with ``xs``, for any direction of one of them."""
 
-    def __init__(self, builder: Builder, x: Variable, values: Sequence[Any]) -> None:
-        self._x, self._values = x, values
-        self._equations, self._needed = dependent(builder, [x], values)
-        self._reached = {x, *[y for equation in self._equations for y in equation.outputs]}
+    def __init__(self, builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> None:
+        equations, needed = dependent(builder, list(xs), values)
+        self._equations = equations
+        self._reached = {*xs, *[y for equation in equations for y in equation.outputs]}
         self._moved = list(dict.fromkeys(v for v in values if v in self._reached))
-        self._program = interned(Graph([*self._needed, x], self._equations, self._moved))
+        # in the order in which they are read: the same program has the same inputs, whatever moves
+        read = [x for equation in equations for x in equation.inputs] + self._moved
+        given = {*needed, *xs}
+        self._inputs = list(dict.fromkeys(x for x in read if x in given))
+        self._program = interned(Graph(self._inputs, equations, self._moved))
 
-    def tangents(self, direction: Any) -> list[Any]:
-        """The derivatives of the values along ``direction``, ``None`` where they do not depend on ``x``."""
-        tangents: dict[Any, Any] = {self._x: direction}
+    def tangents(self, x: Any, direction: Any) -> dict[Any, Any]:
+        """The derivatives along ``direction`` of the values that depend on ``x``."""
+        tangents: dict[Any, Any] = {x: direction}
         if all(each.primitive is along or _is_linear(each, self._reached) for each in self._equations):
             push_tangents(self._equations, tangents)  # series that get longer, and sums of them
-        else:
-            place = len(self._needed)
-            found = along(*self._needed, self._x, direction, program=self._program, place=place, order=1)
+        elif x in self._inputs:
+            place = self._inputs.index(x)
+            found = along(*self._inputs, direction, program=self._program, place=place, order=1)
             tangents.update(zip(self._moved, found, strict=True))
-        return [tangents.get(v) for v in self._values]
+        return tangents
