@@ -372,6 +372,62 @@ def test_refusals(make, error, words):
         make()
 
 
+def normalised(x):
+    return network((x - x.mean(0)) / x.std(0))
+
+
+@pytest.mark.parametrize(
+    ("function", "culprit"),
+    [
+        (normalised, "reduce_sum"),
+        (lambda x: (x * x).sum(-1) * x.max(), "reduce_max"),
+        (lambda x: (ops.matmul(x, x.T) ** 2).sum(-1), "dot"),
+        (lambda x: ((x.expand_dims(0) - x.expand_dims(1)) ** 2).sum(-1).sum(-1), "sub"),
+        (lambda x: ops.cumsum(x, 0).sum(-1), "cumsum"),
+    ],
+    ids=["batch normalisation", "maximum", "products", "distances", "running sum"],
+)
+def test_functions_that_mix_rows_are_refused(function, culprit, mode):
+    message = f"input of shape \\({ROWS}, {D}\\) the rows are mixed by '{culprit}'"
+    for operator in (ms.laplacian, ms.biharmonic):
+        with pytest.raises(ValueError, match=message):
+            operator(function)(Tensor(X))
+    with pytest.raises(ValueError, match=message):
+        ms.directional_derivative(function, 2)(Tensor(X), Tensor(np.ones(D)))
+    # one point has no other, and neither has one in a batch of its own
+    alone = ms.laplacian(function)(Tensor(X[:1]))
+    assert alone.shape == (1,)
+
+
+def test_the_line_that_mixes_rows_is_named():
+    with pytest.raises(ValueError, match=r"test_laplacian\.py:\d+, as a batch normalisation"):
+        ms.jit(lambda x: ms.laplacian(normalised)(x))(Tensor(X))
+
+
+def test_what_only_looks_like_mixing_is_not_refused(mode):
+    """Sums along the coordinates, rows turned and turned back, and what has no derivative."""
+    x = Tensor(X)
+
+    def turned(x):
+        y = ops.transpose(ops.tanh(x), (1, 0))
+        return ops.transpose(y * y.sum(0), (1, 0)).sum(-1) / ops.norm(x, dim=-1)
+
+    def wanted(x):
+        y = jnp.tanh(x)
+        return y.sum() ** 2 / jnp.linalg.norm(x)
+
+    close(ms.laplacian(turned)(x), jax.vmap(lambda x: jnp.trace(jax.hessian(wanted)(x)))(X))
+    scaled = lambda x: (x * x).sum(-1) * ops.stop_gradient(x.mean())
+    close(ms.laplacian(scaled)(x), np.full(ROWS, 2 * D * X.mean()))
+    places = Tensor(np.arange(ROWS)[::-1].copy())
+    close(
+        ms.laplacian(lambda x: ops.gather(ops.gather((x * x).sum(-1), places, 0), places, 0))(x),
+        [2.0 * D] * ROWS,
+    )
+    lone = ms.vmap(ms.laplacian(lambda x: (x * x).sum(-1) * x.mean()))(x)
+    close(lone, jax.vmap(lambda x: jnp.trace(jax.hessian(lambda x: (x * x).sum() * x.mean())(x)))(X))
+
+
 def test_parameters_are_read():
     w = Parameter(Tensor(W1), name="w")
     f = lambda x: network(x, w)
