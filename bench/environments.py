@@ -18,6 +18,7 @@ PEERS = {
     "mindspore": ["mindspore==2.10.0", "numpy<2"],
     "autograd": ["autograd==1.9.1"],
     "equinox": ["equinox==0.13.8", "jax==0.10.2"],
+    "asdex": ["asdex==0.5.1", "jax==0.10.2"],
     "folx": ["folx==0.2.30", "jax==0.10.2"],
 }
 OWN = ("mindgrad", "jax", "numpy", "python")

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import jax_control
 import jax_mixture
 import jax_operators
+import jax_sparse
 import problems
 from jax_control import PyTree, arrays, wait
 from job import Job, Unavailable
@@ -262,6 +263,7 @@ TASKS: dict[str, Callable[..., Job]] = {
     "nested": nested,
     **jax_control.TASKS,
     **jax_operators.TASKS,
+    **jax_sparse.TASKS,
     **{f"gmm-{d}": partial(jax_mixture.gmm, dimensions=d) for d in problems.GMM_DIMENSIONS},
 }
 

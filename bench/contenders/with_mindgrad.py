@@ -16,6 +16,7 @@ from mindgrad.tools import profile
 
 mindgrad.install()
 
+import mindgrad_sparse  # noqa: E402
 import mindspore_control  # noqa: E402  (their `import mindspore` must mean mindgrad)
 import mindspore_programs  # noqa: E402
 from mindspore_results import arrays, wait_for_all  # noqa: E402
@@ -160,6 +161,7 @@ def laplacian(task: str, variant: str) -> Job:
 
 
 TASKS = {
+    **mindgrad_sparse.TASKS,
     **{task: partial(laplacian, task) for task in ("laplacian", "laplacian-gradient", "biharmonic")},
     "t3-build": t3_build,
     "nested": nested,
