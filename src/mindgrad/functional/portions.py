@@ -35,9 +35,9 @@ from mindgrad.transforms.linearize import dependent
 __all__ = ["Directions", "spread", "summed"]
 
 #: bytes of the stack of one value in a portion, and how many times as many the whole must have
-_PORTION = {"CPU": 2**17}
+_PORTION = {"CPU": 2**19}
 _PORTION_ELSEWHERE = 2**28
-_WORTH = 16
+_WORTH = 4
 
 
 class Directions(NamedTuple):

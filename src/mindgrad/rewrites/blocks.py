@@ -8,8 +8,9 @@ features for a row of D coordinates. Every value keeps its axes. The data are on
 a loop in front of the stacks gives; all of it may stand in the body of a loop.
 
 **When it pays** (two cores, jax 0.10.2, CPU time; the Laplacian of a net 64 → 256×3 → 1 at 128 points):
-blocks of 2 to 16 rows 17.3 – 18.5 ms and 0.6 – 1.8 MB of temporary memory, 26 ms and 25.8 MB at once, 21 ms
-and 1.3 MB direction by direction. Its gradient in all weights: 66 ms and 4 – 7 MB in blocks of 8 or 16 rows,
+blocks of 2 to 16 rows 17.3 – 18.5 ms and 0.3 – 1.8 MB of temporary memory, 26 ms and 25.8 MB at once, 21 ms
+and 1.3 MB direction by direction. Two threads have the less to share the smaller the block: 19, 15 and 12 ms
+of time for blocks of 2, 4 and 8 rows. Its gradient in all weights: 63 ms and 9 MB in blocks of 16 rows,
 80 ms in blocks of 2, 110 ms and 52 MB at once, 84 ms and 29 MB direction by direction. Sums over the rows
 are read and written in every block, so that blocks must not be smaller than the sums.
 
@@ -42,7 +43,7 @@ BLOCKS = Rewrite(
 )
 
 #: bytes of the largest value in a block, and how many times as many it must have in full
-BLOCK, WORTH = 2**17, 16
+BLOCK, WORTH = 2**18, 8
 #: how many times as many elements as a row of data the largest value has for each row: below, ``tiles``
 _WIDTH = 48
 #: bytes of weights that stay in the cache between two blocks
