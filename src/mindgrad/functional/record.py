@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.control.along import settled
 from mindgrad.core.build import Builder, building
 from mindgrad.core.graph import Graph, Variable
 from mindgrad.core.rewriting import is_rewriting
@@ -36,6 +35,7 @@ from mindgrad.core.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.core.types import TensorType
 from mindgrad.frontend import outcome, state
 from mindgrad.primitives.kinds import zeros
+from mindgrad.rewrites.families import joined
 from mindgrad.rewrites.order import before_derivative
 from mindgrad.rewrites.repetition import with_smaller_inputs
 
@@ -83,12 +83,19 @@ class Recorded:
 
 
 def record(
-    function: Callable[..., Any], inputs: Sequence[Tensor], parameters: Sequence[Any] = ()
+    function: Callable[..., Any],
+    inputs: Sequence[Tensor],
+    parameters: Sequence[Any] = (),
+    within: GraphScope | None = None,
 ) -> Recorded:
-    """Run ``function(*inputs)`` in a new scope in which ``inputs`` and ``parameters`` are traced."""
-    symbolic = isinstance(innermost(), GraphScope)
+    """Run ``function(*inputs)`` in a new scope in which ``inputs`` and ``parameters`` are traced.
+
+    The scope is a new one of the kind of the innermost, or ``within``.
+    """
     values = [state.read(p) for p in parameters]
-    scope = GraphScope() if symbolic else Recorder()
+    scope: Any = within
+    if scope is None:
+        scope = GraphScope() if isinstance(innermost(), GraphScope) else Recorder()
     with opened(scope):
         traced = [scope.input(lifted(t)) for t in inputs]
         bound = [scope.input(value) for value in values]
@@ -105,6 +112,7 @@ def transformed(
     extras: Sequence[Tensor | None] = (),
     outputs: Sequence[Tensor] | None = None,
     shortcut: Callable[..., list[Any] | None] | None = None,
+    applied: Callable[[Graph, Sequence[Tensor]], list[Tensor]] | None = None,
 ) -> tuple[list[Tensor], list[Tensor]]:
     """The function's outputs and what ``transform`` makes of the recording, one level further out.
 
@@ -116,6 +124,7 @@ def transformed(
         outputs: the outputs to transform, by default all.
         shortcut: what is tried first while compiling, on a program that holds derivatives as equations of
             ``control.along``; called as ``transform`` is, it may give ``None``.
+        applied: how the program made while compiling is applied to tensors; by default it is inlined.
 
     Returns:
         All output tensors, and the results of ``transform``.
@@ -130,7 +139,9 @@ def transformed(
     kept += map(as_it_is, held)
     given = [None if e is None else lifted(e) for e in extras]
     if isinstance(scope, GraphScope):
-        outside, results = _finish_graph(recorded, transform, given, chosen, kept, shortcut)
+        outside, results = _finish_graph(
+            recorded, transform, given, chosen, kept, shortcut, applied or inline_here
+        )
     else:
         outside, results = _finish_recorder(recorded, transform, given, chosen, kept)
     count = len(recorded.outputs)
@@ -158,7 +169,7 @@ def _seen(leaf: Tensor, outside: Tensor) -> Tensor:
 
 
 def _finish_graph(
-    recorded: Recorded, transform: Any, extras: list, chosen: list, kept: list, shortcut: Any
+    recorded: Recorded, transform: Any, extras: list, chosen: list, kept: list, shortcut: Any, applied: Any
 ) -> tuple[list[Tensor], list[Tensor]]:
     scope: GraphScope = recorded.scope
     builder = scope.builder
@@ -174,7 +185,7 @@ def _finish_graph(
         with building(builder):
             produced = transform(builder, xs, ys, given)
     graph = builder.close([*primal, *produced])
-    outside = inline_here(graph, captured)
+    outside = applied(graph, captured)
     return outside[: len(kept)], outside[len(kept) :]
 
 
@@ -187,8 +198,9 @@ def _improved(
     """
     atoms = [atom for group in groups for atom in group if atom is not None]
     closed = builder.close(atoms)
-    better = settled(closed)
+    better = closed
     if is_rewriting():
+        better = joined(closed)
         kept = set(groups[0])
         given = [None if v in kept else _outer_atom(t) for v, t in zip(closed.inputs, captured, strict=True)]
         better, smaller = with_smaller_inputs(better, given)
