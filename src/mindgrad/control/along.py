@@ -4,8 +4,7 @@
 
 The derivative along ``d`` of the k-th coefficient is ``(k + 1) y_{k+1}``: another derivative in the same
 direction makes the series longer instead of differentiating what computes it. All other transforms see the
-program that :func:`expanded` makes of the equation, and so does the compiler (:func:`settled`): there the
-rows of all series stand side by side, and what they share is one.
+program that :func:`expanded` makes of the equation (``control.deferred``).
 
 Cost: none until it is expanded, then that of ``transforms.taylor``: O(K²) products per nonlinear equation,
 against 2ᴷ for nested forward mode and 3ᴷ for nested reverse mode. Limits: made only of programs without
@@ -20,46 +19,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import Any
-from weakref import WeakValueDictionary
 
-from mindgrad.core.build import Builder, building, current
+from mindgrad.control.deferred import DEFERRED, never, pushed, series, settled
+from mindgrad.core.build import Builder, building
 from mindgrad.core.evaluate import evaluate
 from mindgrad.core.graph import Equation, Graph, Variable, kept_with_graph
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.rewriting import Rewrite
 from mindgrad.core.types import TensorType
-from mindgrad.primitives.kinds import zeros
 from mindgrad.transforms.batch import push_batch
-from mindgrad.transforms.forward import forward
 from mindgrad.transforms.taylor import taylor
 
-__all__ = ["along", "expanded", "interned", "settled"]
+__all__ = ["along", "expanded"]
 
 SERIES = Rewrite("series", "D_d of the k-th Taylor coefficient along d = (k + 1) times the next one")
-
-
-_PROGRAMS: WeakValueDictionary[Any, Graph] = WeakValueDictionary()
-
-
-def interned(program: Graph) -> Graph:
-    """The one graph that stands for all that are written like ``program``.
-
-    Each call of a function under a derivative is traced for itself; so their derivatives are seen to be those
-    of one program.
-    """
-    numbers: dict[Any, int] = {v: k for k, v in enumerate(program.inputs)}
-
-    def named(atom: Any) -> Any:
-        return numbers[atom] if type(atom) is Variable else atom.key
-
-    rows = []
-    for equation in program.equations:
-        operands = tuple(map(named, equation.inputs))
-        rows.append((equation.primitive, operands, tuple(equation.parameters.items())))
-        for y in equation.outputs:
-            numbers[y] = len(numbers)
-    key = (tuple([v.type for v in program.inputs]), tuple(rows), tuple(map(named, program.outputs)))
-    return _PROGRAMS.setdefault(key, program)
 
 
 @kept_with_graph
@@ -67,50 +40,6 @@ def expanded(program: Graph, place: int, order: int) -> Graph:
     """The program of an equation: from its operands to its results."""
     whole = taylor(program, [place], order, 1)
     return settled(Graph(whole.inputs, whole.equations, whole.outputs[len(program.outputs) :]))
-
-
-@kept_with_graph
-def _pushed(program: Graph, place: int, order: int, active: tuple[int, ...]) -> Graph:
-    return forward(expanded(program, place, order), active)
-
-
-@kept_with_graph
-def _is_settled(graph: Graph) -> bool:
-    for equation in graph.equations:
-        if equation.primitive is along:
-            return False
-        for value in equation.parameters.values():
-            if isinstance(value, Graph) and not _is_settled(value):
-                return False
-    return True
-
-
-@kept_with_graph
-def settled(graph: Graph) -> Graph:
-    """``graph`` with the programs of such equations in their place, in the graphs inside of it too."""
-    if _is_settled(graph):
-        return graph
-    builder = Builder()
-    with building(builder):
-        inputs = [builder.input(v.type, tainted=v.tainted) for v in graph.inputs]
-        values: dict[Any, Any] = dict(zip(graph.inputs, inputs, strict=True))
-        for equation in graph.equations:
-            operands = tuple([values[x] if type(x) is Variable else x for x in equation.inputs])
-            builder.source = equation.source
-            made = _settled_equation(builder, equation, operands)
-            values.update(zip(equation.outputs, made, strict=True))
-        builder.source = None
-        return builder.close([values[y] if type(y) is Variable else y for y in graph.outputs])
-
-
-def _settled_equation(builder: Builder, equation: Equation, operands: tuple[Any, ...]) -> Sequence[Any]:
-    primitive, parameters = equation.primitive, equation.parameters
-    if primitive is along:
-        return builder.inline(expanded(*parameters.values()), operands)
-    if primitive.kind == "control":
-        parameters = {k: settled(v) if isinstance(v, Graph) else v for k, v in parameters.items()}
-    made = builder.emit(primitive, operands, parameters)
-    return made if primitive.multiple else (made,)
 
 
 def _types(*types: TensorType, program: Graph, place: int, order: int) -> tuple[TensorType, ...]:
@@ -136,8 +65,7 @@ def _jvp(
     given = [ts[k] for k in active]
     if len(active) == 1 and active[0] < len(program.inputs) and not given[0].linear:
         return along(*xs, given[0], program=_alone(program, place, order), place=active[0], order=1)
-    pushed = current().inline(_pushed(program, place, order, active), [*xs, *given])
-    return pushed[len(ys) :]
+    return pushed(expanded(program, place, order), ys, xs, ts)
 
 
 @kept_with_graph
@@ -170,16 +98,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
             for row in rows
             for k in range(1, count + 1)
         ]
-    moving = [k for k, each in enumerate(coefficients) if any(c is not None for c in each[1:])]
-    whole = taylor(expanded(program, place, count), moving, order)
-    starts = [
-        x if each[0] is None else each[0] for x, each in zip(equation.inputs, coefficients, strict=True)
-    ]
-    given = [zeros(equation.inputs[k].type) if c is None else c for k in moving for c in coefficients[k][1:]]
-    found = current().inline(whole, [*starts, *given])
-    count = len(equation.outputs)
-    values, rest = found[:count], found[count:]
-    return [[values[k], *rest[k * order : (k + 1) * order]] for k in range(count)]
+    return series(expanded(program, place, count), equation, coefficients, order)
 
 
 def _moves_along(coefficients: Sequence[Sequence[Any]], place: int) -> bool:
@@ -196,19 +115,16 @@ def _taint(*xs: Any, program: Graph, place: int, order: int) -> str:
     return "starts" if any(y.tainted for y in made) else "passes"
 
 
-def _never(*_: Any, **__: Any) -> Any:
-    raise RuntimeError("'along' is expanded before a program is compiled.")
-
-
 along = Primitive(
     "along",
     "control",
     type_rule=_types,
     numpy=lambda *xs, program, place, order: tuple(evaluate(expanded(program, place, order), xs)),
-    xla=_never,
+    xla=never,
     jvp=_jvp,
     batch=_batch,
     series=_series,
     multiple=True,
     taint=_taint,
 )
+DEFERRED[along] = expanded

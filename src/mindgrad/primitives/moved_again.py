@@ -1,5 +1,6 @@
 """What has been moved is moved again: the two movements as one, or as none.
 
+    part(a constant) = one element, where all are equal
     part(join(a, b)) = part(a)        join(part₀(x), part₁(x), …) = x        reshape(reshape(x)) = reshape(x)
 
 The columns of a gradient are joined by the derivative and taken apart again by the program; only by looking
@@ -12,10 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindgrad.core.primitive import REGISTRY
-from mindgrad.core.types import Shape
+import numpy as np
 
-__all__ = ["joined", "part_of", "reshaped_twice"]
+from mindgrad.core.graph import Constant
+from mindgrad.core.primitive import REGISTRY
+from mindgrad.core.types import Shape, type_of
+
+__all__ = ["joined", "part_of", "reshaped_twice", "uniform"]
 
 
 def _made(x: Any, name: str) -> Any:
@@ -45,6 +49,15 @@ def part_of(x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
             return REGISTRY["slice"](operand, start=begin, limit=stop, strides=strides)
         first = end
     return None
+
+
+def uniform(part: np.ndarray) -> Constant | None:
+    """A part of a constant as one element, if all of its elements are the same bytes."""
+    if part.size < 2:
+        return None
+    first = part[(slice(0, 1),) * part.ndim]
+    same = np.array_equal(part, np.broadcast_to(first, part.shape)) and not np.signbit(part.real).any()
+    return Constant(first.reshape(()), type_of(part)) if same else None
 
 
 def joined(xs: Sequence[Any], axis: int) -> Any:

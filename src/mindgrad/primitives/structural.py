@@ -23,7 +23,7 @@ from mindgrad.primitives.batching import (
     past,
 )
 from mindgrad.primitives.kinds import constant, linear, zeros
-from mindgrad.primitives.moved_again import joined, part_of, reshaped_twice
+from mindgrad.primitives.moved_again import joined, part_of, reshaped_twice, uniform
 from mindgrad.primitives.samples import case, reals
 
 __all__ = [
@@ -335,6 +335,8 @@ def _slice_simplify(x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
     if limit == x.shape and not any(start) and all(step == 1 for step in strides):
         return x
     splat = _splat(x, _slice_type(x.type, start, limit, strides))
+    if splat is None and type(x) is Constant:
+        return uniform(x.value[tuple(map(builtins.slice, start, limit, strides))])
     return part_of(x, start, limit, strides) if splat is None else splat
 
 

@@ -24,9 +24,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindgrad.control.along import along, interned
+from mindgrad.control.along import along
+from mindgrad.control.deferred import interned
 from mindgrad.core.build import Builder, current
-from mindgrad.core.graph import Equation, Graph, Variable, live_equations
+from mindgrad.core.graph import Constant, Equation, Graph, Variable, live_equations
 from mindgrad.core.rewriting import Rewrite
 from mindgrad.primitives.kinds import accumulate, ones, product, zeros
 from mindgrad.primitives.reduction import reduce_sum
@@ -46,12 +47,25 @@ DIAGONAL = Rewrite("diagonal", "Jᵀ ct = Σ_j e_j (ct ∘ J d_j) where J is dia
 
 
 class _Cut(NamedTuple):
-    """Values between an input and the outputs: what is behind them is linear."""
+    """Values between an input and the outputs: what is behind them is linear.
 
-    values: list[Variable]
+    Attributes:
+        x: the input.
+        values: the values, with what they carry of it.
+        tail: the equations behind them.
+        weights: the cotangents of the values.
+    """
+
+    x: Variable
+    values: dict[Variable, Carried]
     tail: list[Equation]
-    columns: list[int]  # the axes of the input that are mixed
-    carried: list[Carried]
+    weights: dict[Variable, Any]
+
+    @property
+    def columns(self) -> list[int]:
+        """The axes of the input that one of the values mixes."""
+        axes = range(len(self.x.shape))
+        return [axis for axis in axes if any(carried[axis] is None for carried in self.values.values())]
 
 
 def pulled_along(
@@ -67,22 +81,26 @@ def pulled_along(
         if cut is None:
             return None
         cuts.append(cut)
+    cuts = [_weighted(builder, cut, ys, cts) for cut in cuts]
     if not _is_considered(xs, cuts):
         return None
     line = _Line(builder, xs, [v for cut in cuts for v in cut.values])
-    made = [_pulled(builder, line, x, cut, ys, cts) for x, cut in zip(xs, cuts, strict=True)]
+    made = [_pulled(line, cut) for cut in cuts]
     DIAGONAL.fired(len(made))
     return made
 
 
 def _is_considered(xs: Sequence[Variable], cuts: Sequence[_Cut]) -> bool:
     """Whether there are few columns, or one gradient gives them all if nobody differentiates again."""
+    if any(sum(x.shape[axis] > 1 for axis in cut.columns) > 1 for x, cut in zip(xs, cuts, strict=True)):
+        return False
     counts = [math.prod(x.shape[axis] for axis in cut.columns) for x, cut in zip(xs, cuts, strict=True)]
     if sum(counts) == 1 or (len(xs) == 1 and counts[0] <= _COLUMNS) or set(counts) == {1}:
         return True
     (x,), (cut,) = xs[:1], cuts[:1]
     rows = x.shape[:-1]
-    return len(xs) == 1 and len(cut.values) == 1 and cut.values[0].shape in (rows, (*rows, 1))
+    is_family = len(cut.values) == 1 and next(iter(cut.values)).shape in (rows, (*rows, 1))
+    return len(xs) == 1 and is_family and cut.columns == [len(x.shape) - 1]
 
 
 def as_series(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]) -> list[Any] | None:
@@ -107,7 +125,8 @@ def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
     for equation in live:
         if equation.primitive.jvp is None or found.isdisjoint(equation.inputs):
             continue
-        if (equation.primitive.kind == "control" and equation.primitive is not along) or equation.has_effect:
+        is_control = equation.primitive.kind == "control" and equation.primitive is not along
+        if is_control or equation.has_effect:
             return None
         found.update(equation.outputs)
     return found
@@ -119,6 +138,7 @@ def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | Non
     if moving is None:
         return None
     places = alignment(live, x)
+    fewest = _fewest(live, x, moving, places)
     values: dict[Variable, Carried] = {}
     tail: dict[Equation, None] = {}
     waiting = [y for y in ys if y in moving]
@@ -126,21 +146,34 @@ def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | Non
         y = waiting.pop()
         if y in values or y.made_by in tail:
             continue
-        carried = places[y]
-        if math.prod(n for n, place in zip(x.shape, carried, strict=True) if place is None) <= MOST:
-            values[y] = carried
-            continue
-        equation = y.made_by
-        if equation is None or not _is_linear(equation, moving):
+        count = _mixed(x, places[y])
+        if count > fewest[y]:  # it is linear in values that carry more axes
+            tail[y.made_by] = None
+            waiting.extend(atom for atom in y.made_by.inputs if atom in moving)
+        elif count <= MOST:
+            values[y] = places[y]
+        else:
             return None
-        tail[equation] = None
-        waiting.extend(atom for atom in equation.inputs if atom in moving)
-    found = list(values)
-    columns = [axis for axis in range(len(x.shape)) if any(values[v][axis] is None for v in found)]
-    if sum(x.shape[axis] > 1 for axis in columns) > 1:
-        return None
-    ordered = [equation for equation in live if equation in tail]
-    return _Cut(found, ordered, columns, [values[v] for v in found])
+    return _Cut(x, values, [equation for equation in live if equation in tail], {})
+
+
+def _mixed(x: Variable, carried: Carried) -> int:
+    """How many columns of ``x`` a value mixes."""
+    return math.prod(n for n, place in zip(x.shape, carried, strict=True) if place is None)
+
+
+def _fewest(
+    live: Sequence[Equation], x: Variable, moving: set[Any], places: dict[Variable, Carried]
+) -> dict[Variable, int]:
+    """For each value the columns that it mixes, or that those mix of which it is a linear function."""
+    fewest = {x: _mixed(x, places[x])}
+    for equation in live:
+        behind = [fewest[atom] for atom in equation.inputs if type(atom) is Variable and atom in fewest]
+        for y in equation.outputs:
+            if y in moving:
+                columns = _mixed(x, places[y])
+                fewest[y] = min(columns, max(behind)) if _is_linear(equation, moving) else columns
+    return fewest
 
 
 def _is_linear(equation: Equation, moving: set[Any]) -> bool:
@@ -151,41 +184,46 @@ def _is_linear(equation: Equation, moving: set[Any]) -> bool:
     return kind in ("multilinear", "pointwise multilinear") and sum(x in moving for x in equation.inputs) == 1
 
 
-def _pulled(
-    builder: Builder, line: _Line, x: Variable, cut: _Cut, ys: Sequence[Any], cts: Sequence[Any]
-) -> Any:
+def _pulled(line: _Line, cut: _Cut) -> Any:
+    """The cotangent of the input of a cut: one column from each direction."""
+    x, columns = cut.x, cut.columns
     if not cut.values:
         return zeros(x.type)
-    weights = _through_tail(builder, cut, ys, cts)
-    kept = [axis for axis in range(len(x.shape)) if axis not in cut.columns]
-    column = next((axis for axis in cut.columns if x.shape[axis] > 1), None)
+    kept = [axis for axis in range(len(x.shape)) if axis not in columns]
+    column = next((axis for axis in columns if x.shape[axis] > 1), None)
     parts = []
     for j in range(1 if column is None else x.shape[column]):
         pushed = line.tangents(x, _direction(x, column, j))
-        tangents = [pushed.get(v) for v in cut.values]
         terms = []
-        for v, carried, weight, tangent in zip(cut.values, cut.carried, weights, tangents, strict=True):
-            if weight is None or tangent is None:
+        for v, carried in cut.values.items():
+            tangent = pushed.get(v)
+            if tangent is None:
                 continue
             places = [place for axis in kept if (place := carried[axis]) is not None]
             others = tuple(axis for axis in range(len(v.shape)) if axis not in places)
-            term = product(weight, tangent)
+            term = product(cut.weights[v], tangent)
             term = convert(reduce_sum(term, axes=others) if others else term, dtype=x.dtype)
             left = sorted(places)
             terms.append(transpose(term, permutation=tuple(left.index(place) for place in places)))
         total = accumulate(terms)
-        shape = tuple(1 if axis in cut.columns else n for axis, n in enumerate(x.shape))
+        shape = tuple(1 if axis in columns else n for axis, n in enumerate(x.shape))
         parts.append(zeros(x.type.with_shape(shape)) if total is None else reshape(total, shape=shape))
     return parts[0] if column is None else concatenate(*parts, axis=column)
 
 
-def _through_tail(builder: Builder, cut: _Cut, ys: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
-    """The cotangents of the values of a cut."""
+def _weighted(builder: Builder, cut: _Cut, ys: Sequence[Any], cts: Sequence[Any]) -> _Cut:
+    """``cut`` with the cotangents of its values, and without values whose cotangent is zero."""
     tangents: dict[Any, Any] = {v: builder.input(v.type, linear=True) for v in cut.values}
     directions = [tangents[v] for v in cut.values]
     builder.linear_equations.clear()
     push_tangents(cut.tail, tangents)
-    return pull_cotangents(list(builder.linear_equations), [tangents.get(y) for y in ys], cts, directions)
+    pulled = pull_cotangents(list(builder.linear_equations), [tangents.get(y) for y in ys], cts, directions)
+    weights = {
+        v: ct
+        for v, ct in zip(cut.values, pulled, strict=True)
+        if ct is not None and not (type(ct) is Constant and ct.is_all(0))
+    }
+    return cut._replace(values={v: cut.values[v] for v in weights}, weights=weights)
 
 
 def _direction(x: Variable, column: int | None, j: int) -> Any:

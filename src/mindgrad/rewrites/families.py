@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindgrad.control.along import along, settled
+from mindgrad.control.along import along
+from mindgrad.control.deferred import settled
 from mindgrad.core.build import current
 from mindgrad.core.graph import Constant, Equation, Graph, Variable, kept_with_graph
 from mindgrad.core.rewriting import Rewrite

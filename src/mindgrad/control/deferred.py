@@ -1,0 +1,124 @@
+"""Equations that stand for a program which is made when it is known what for.
+
+    deferred[G, …](x) = expand(G, …)(x)
+
+A derivative that is kept as an equation can be recognised: by the next derivative (``along``), by what
+reads it (``second``). Whoever does not recognise it sees the program: forward mode, batches and series are
+those of the program, and the compiler gets it in place (:func:`settled`), where what several of them
+share is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from weakref import WeakValueDictionary
+
+from mindgrad.core.build import Builder, building, current
+from mindgrad.core.graph import Equation, Graph, Variable, kept_with_graph
+from mindgrad.core.primitive import Primitive
+from mindgrad.primitives.kinds import zeros
+from mindgrad.transforms.forward import forward
+from mindgrad.transforms.taylor import taylor
+
+__all__ = ["DEFERRED", "interned", "never", "pushed", "series", "settled"]
+
+#: each such row with ``expand(*its parameters)``, a graph from its operands to its results
+DEFERRED: dict[Primitive, Callable[..., Graph]] = {}
+
+_PROGRAMS: WeakValueDictionary[Any, Graph] = WeakValueDictionary()
+
+
+def interned(program: Graph) -> Graph:
+    """The one graph that stands for all that are written like ``program``.
+
+    Each call of a function under a derivative is traced for itself; so their derivatives are seen to be those
+    of one program.
+    """
+    numbers: dict[Any, int] = {v: k for k, v in enumerate(program.inputs)}
+
+    def named(atom: Any) -> Any:
+        return numbers[atom] if type(atom) is Variable else atom.key
+
+    rows = []
+    for equation in program.equations:
+        operands = tuple(map(named, equation.inputs))
+        rows.append((equation.primitive, operands, tuple(equation.parameters.items())))
+        for y in equation.outputs:
+            numbers[y] = len(numbers)
+    key = (tuple([v.type for v in program.inputs]), tuple(rows), tuple(map(named, program.outputs)))
+    return _PROGRAMS.setdefault(key, program)
+
+
+@kept_with_graph
+def _is_settled(graph: Graph) -> bool:
+    for equation in graph.equations:
+        if equation.primitive in DEFERRED:
+            return False
+        for value in equation.parameters.values():
+            if isinstance(value, Graph) and not _is_settled(value):
+                return False
+    return True
+
+
+@kept_with_graph
+def settled(graph: Graph) -> Graph:
+    """``graph`` with the programs of such equations in their place, in the graphs inside of it too."""
+    if _is_settled(graph):
+        return graph
+    builder = Builder()
+    with building(builder):
+        inputs = [builder.input(v.type, tainted=v.tainted) for v in graph.inputs]
+        values: dict[Any, Any] = dict(zip(graph.inputs, inputs, strict=True))
+        for equation in graph.equations:
+            operands = tuple([values[x] if type(x) is Variable else x for x in equation.inputs])
+            builder.source = equation.source
+            made = _settled_equation(builder, equation, operands)
+            values.update(zip(equation.outputs, made, strict=True))
+        builder.source = None
+        return builder.close([values[y] if type(y) is Variable else y for y in graph.outputs])
+
+
+def _settled_equation(builder: Builder, equation: Equation, operands: tuple[Any, ...]) -> Sequence[Any]:
+    primitive, parameters = equation.primitive, equation.parameters
+    expand = DEFERRED.get(primitive)
+    if expand is not None:
+        return builder.inline(settled(expand(*parameters.values())), operands)
+    if primitive.kind == "control":
+        parameters = {k: settled(v) if isinstance(v, Graph) else v for k, v in parameters.items()}
+    made = builder.emit(primitive, operands, parameters)
+    return made if primitive.multiple else (made,)
+
+
+# -- rules of such rows, by the graph that they stand for ------------------------------------------
+
+
+@kept_with_graph
+def _pushed(graph: Graph, active: tuple[int, ...]) -> Graph:
+    return forward(graph, active)
+
+
+def pushed(graph: Graph, ys: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]) -> Sequence[Any]:
+    """The tangents of ``ys``."""
+    active = tuple([k for k, t in enumerate(ts) if t is not None])
+    return current().inline(_pushed(graph, active), [*xs, *[ts[k] for k in active]])[len(ys) :]
+
+
+def series(
+    graph: Graph, equation: Equation, coefficients: Sequence[Sequence[Any]], order: int
+) -> list[list[Any]]:
+    """The Taylor coefficients of the results."""
+    moving = [k for k, each in enumerate(coefficients) if any(c is not None for c in each[1:])]
+    starts = [
+        x if each[0] is None else each[0] for x, each in zip(equation.inputs, coefficients, strict=True)
+    ]
+    given = [zeros(equation.inputs[k].type) if c is None else c for k in moving for c in coefficients[k][1:]]
+    found = current().inline(taylor(graph, moving, order), [*starts, *given])
+    count = len(equation.outputs)
+    values, rest = found[:count], found[count:]
+    return [[values[k], *rest[k * order : (k + 1) * order]] for k in range(count)]
+
+
+def never(*_: Any, **__: Any) -> Any:
+    """Raises: RuntimeError: such an equation has reached the compiler."""
+    raise RuntimeError("a deferred derivative is put in place before a program is compiled.")
