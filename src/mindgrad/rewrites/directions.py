@@ -147,7 +147,8 @@ def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | Non
         if y in values or y.made_by in tail:
             continue
         count = _mixed(x, places[y])
-        if count > fewest[y]:  # it is linear in values that carry more axes
+        # linear in values that carry more axes, or a gradient, of whose columns few may be wanted
+        if count > fewest[y] or (y.made_by is not None and y.made_by.primitive is concatenate):
             tail[y.made_by] = None
             waiting.extend(atom for atom in y.made_by.inputs if atom in moving)
         elif count <= MOST:
