@@ -32,7 +32,7 @@ class Structure:
     """What is known of a sparse matrix before its numbers are.
 
     Attributes:
-        blocks: for each output, for each input ``(indices, ends, shape)`` of a CSR matrix.
+        blocks: for each output, for each input a ``csr_array`` with its indices and other numbers.
         colours: how many tangents or cotangents were taken together to find it.
         is_dense: whether compression brings nothing.
         way: how it is computed, in words.
@@ -68,7 +68,7 @@ def compressed(
     way = best_way(sparse, graph, active, known, second)
     row_types = [x.type for x in (xs if second else ys)]
     column_sizes = [x.type.size for x in xs]
-    found = _arranged(way, second, [type.size for type in row_types], column_sizes)
+    found = _arranged(sparse, way, second, [type.size for type in row_types], column_sizes)
     pieces = builder.inline(way.graph, [*way.cut.others, *way.cut.parts])
     structure = Structure(found.blocks, way.count, way.is_dense, way.name)
     return _picked(pieces, way, found, row_types), structure
@@ -99,7 +99,9 @@ class _Arranged:
         self.size = size
 
 
-def _arranged(way: Way, second: bool, row_sizes: Sequence[int], column_sizes: Sequence[int]) -> _Arranged:
+def _arranged(
+    sparse: Any, way: Way, second: bool, row_sizes: Sequence[int], column_sizes: Sequence[int]
+) -> _Arranged:
     row, column, colour, element = way.entries
     owner = np.repeat(np.arange(len(way.sizes)), way.sizes)[element]
     first = np.cumsum([0, *way.sizes])[:-1]
@@ -138,7 +140,7 @@ def _arranged(way: Way, second: bool, row_sizes: Sequence[int], column_sizes: Se
             places.append(each)
     else:
         places, targets = [place], entry
-    blocks, ends = _blocks(key, row_sizes, column_sizes)
+    blocks, ends = _blocks(sparse, key, row_sizes, column_sizes)
     return _Arranged(blocks, ends, places, targets, size)
 
 
@@ -147,7 +149,7 @@ def _total(way: Way) -> int:
     return sum(piece.type.size for piece in way.graph.outputs)
 
 
-def _blocks(key: Any, row_sizes: Sequence[int], column_sizes: Sequence[int]) -> tuple[Any, Any]:
+def _blocks(sparse: Any, key: Any, row_sizes: Sequence[int], column_sizes: Sequence[int]) -> tuple[Any, Any]:
     height, width = sum(row_sizes), sum(column_sizes)
     above, left = np.cumsum([0, *row_sizes]), np.cumsum([0, *column_sizes])
     blocks: list[list[Any]] = []
@@ -163,7 +165,9 @@ def _blocks(key: Any, row_sizes: Sequence[int], column_sizes: Sequence[int]) -> 
             row_ends = np.concatenate([[0], np.cumsum(per_row)]).astype(np.int32)
             for array in (indices, row_ends):  # they are those of every matrix that is made
                 array.flags.writeable = False
-            blocks[-1].append((indices, row_ends, (rows, columns_)))
+            like = sparse.csr_array((np.zeros(len(indices)), indices, row_ends), (rows, columns_), copy=False)
+            like.has_sorted_indices = like.has_canonical_format = True
+            blocks[-1].append(like)
             ends.append(int(high))
     return blocks, ends
 

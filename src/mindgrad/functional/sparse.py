@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -236,20 +237,20 @@ def _integers(args: Any, kwargs: Any) -> list[Tensor]:
 
 
 def _size(structure: Structure) -> tuple[int, int]:
-    shapes = [[shape for _, _, shape in row] for row in structure.blocks]
+    shapes = [[block.shape for block in row] for row in structure.blocks]
     return sum(row[0][0] for row in shapes if row), sum(shape[1] for shape in shapes[0]) if shapes else 0
 
 
 def _matrices(data: Sequence[Tensor], structure: Structure) -> list[list[Any]]:
-    sparse = scipy_sparse()
     following = iter(data)
-    return [[_matrix(sparse, next(following), *block) for block in row] for row in structure.blocks]
+    return [[_filled(like, next(following)) for like in row] for row in structure.blocks]
 
 
-def _matrix(sparse: Any, tensor: Tensor, indices: Any, ends: Any, shape: tuple[int, int]) -> Any:
-    numbers = np.broadcast_to(tensor.numpy(), indices.shape)
+def _filled(like: Any, tensor: Tensor) -> Any:
+    """A matrix that shares all but its numbers with ``like`` (making one anew takes SciPy 50 µs)."""
+    numbers = tensor.numpy()
     if numbers.dtype.kind != "f" or numbers.dtype.itemsize < 4:
         numbers = numbers.astype(np.float32)  # SciPy has no half precision
-    made = sparse.csr_array((numbers, indices, ends), shape, copy=False)
-    made.has_sorted_indices = made.has_canonical_format = True
+    made = copy(like)
+    made.data = np.broadcast_to(numbers, like.indices.shape) if numbers.ndim == 0 else numbers
     return made
