@@ -161,7 +161,7 @@ def test_not_off_the_cpu_nor_eagerly(small):
 
 def test_the_memory_is_that_of_a_block():
     """At the size for which blocks are made, with no constant changed."""
-    rows, d, h = 64, 32, 256
+    rows, d, h = 128, 32, 256
     weights = [ms.Tensor(draw(*s).astype(np.float32)) for s in [(d, h), (h,), (h, h), (h, 1)]]
     x, t = ms.Tensor(draw(rows, d).astype(np.float32)), ms.Tensor(draw(rows, 1).astype(np.float32))
     function = lambda x, *weights: ms.laplacian(lambda x: net(x, *weights, t=t))(x)
