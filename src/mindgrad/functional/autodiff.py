@@ -16,8 +16,6 @@ from typing import Any
 
 from mindgrad.core.graph import Atom, live_equations
 from mindgrad.core.primitive import REGISTRY
-from mindgrad.core.rewriting import is_rewriting
-from mindgrad.core.scope import GraphScope
 from mindgrad.core.tensor import Tensor
 from mindgrad.functional.record import Recorded, transformed
 from mindgrad.primitives.kinds import ones
@@ -53,10 +51,6 @@ def _pulled_along(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Seque
     return pulled_along(builder, xs, ys, given)
 
 
-def _chosen(recorded: Recorded, shortcut: Any) -> Any:
-    return shortcut if isinstance(recorded.scope, GraphScope) and is_rewriting() else None
-
-
 def pull(
     recorded: Recorded, cotangents: Sequence[Tensor | None], outputs: Sequence[Tensor] | None = None
 ) -> tuple[list[Tensor], list[Tensor]]:
@@ -67,12 +61,11 @@ def pull(
         cotangents: one per output, of its type; ``None`` stands for ones.
         outputs: the outputs that carry a cotangent; by default all.
     """
-    shortcut = _chosen(recorded, _pulled_along)
-    return transformed(recorded, reverse_rule, cotangents, outputs, shortcut)
+    return transformed(recorded, reverse_rule, cotangents, outputs, _pulled_along)
 
 
 def push(
     recorded: Recorded, tangents: Sequence[Tensor | None], outputs: Sequence[Tensor] | None = None
 ) -> tuple[list[Tensor], list[Tensor]]:
     """The outputs of ``recorded`` and the tangents of those chosen; a tangent ``None`` is zero."""
-    return transformed(recorded, forward_rule, tangents, outputs, _chosen(recorded, as_series))
+    return transformed(recorded, forward_rule, tangents, outputs, as_series)

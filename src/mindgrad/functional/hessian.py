@@ -17,8 +17,9 @@ from functools import cache
 from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.core.build import Builder
-from mindgrad.core.graph import Graph, Variable
+from mindgrad.control.second import second
+from mindgrad.core.build import Builder, building
+from mindgrad.core.graph import Graph, Variable, kept_with_graph
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import entry, state
@@ -32,6 +33,7 @@ from mindgrad.functional.sparse import sparse_function
 from mindgrad.functional.wanted import Wanted
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.structural import stop_gradient
+from mindgrad.rewrites.directions import of_vector
 from mindgrad.transforms.linearize import dependent
 from mindgrad.transforms.step import step
 
@@ -94,7 +96,7 @@ def hessian(
     def make() -> Callable[..., Any]:
         def run(*args: Any, **kwargs: Any) -> Any:
             run = wanted.run(args, kwargs)
-            outputs, found = transformed(run.recorded, _hessian_rule, (), run.outputs)
+            outputs, found = transformed(run.recorded, _hessian_rule, (), run.outputs, _deferred)
             n = len(run.recorded.inputs)
             rows = [wanted.arranged(run.inputs, found[i : i + n]) for i in range(0, len(found), n or 1)]
             blocks = [wanted.arranged(run.inputs, rows[k * n : (k + 1) * n]) for k in range(len(run.outputs))]
@@ -271,6 +273,25 @@ def _hessian_rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Seq
     graph, needed = _behind(builder, xs, ys)
     jacobian = step(graph, len(needed), by_rows)
     return builder.inline(step(jacobian, len(needed), by_columns), [*needed, *xs])
+
+
+@kept_with_graph
+def _whole(program: Graph, place: int) -> Graph:
+    """The Hessian of a program in one of its inputs, as ``control.second`` takes it."""
+    builder = Builder()
+    with building(builder):
+        inputs = [builder.input(v.type, tainted=v.tainted) for v in program.inputs]
+        outputs = builder.inline(program, inputs)
+        return builder.close(_hessian_rule(builder, [inputs[place]], outputs, ()))
+
+
+def _deferred(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any] | None:
+    """What ``_hessian_rule`` gives, as an equation; ``None`` where that leads nowhere."""
+    found = of_vector(builder, xs, ys)
+    if found is None:
+        return None
+    program, operands, place = found
+    return [second(*operands, program=program, place=place, whole=_whole)]
 
 
 @cache

@@ -178,7 +178,7 @@ def _finish_graph(
         ys = [scope.atom(t) for t in chosen]
         given = [None if e is None else scope.atom(e) for e in extras]
         primal = [scope.atom(t) for t in kept]
-        produced = None if shortcut is None else shortcut(builder, xs, ys, given)
+        produced = shortcut(builder, xs, ys, given) if shortcut is not None and is_rewriting() else None
     captured = [tensor for _, tensor in scope.captures]
     if produced is None:
         builder, (xs, ys, given, primal) = _improved(builder, (xs, ys, given, primal), captured)

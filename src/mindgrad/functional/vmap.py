@@ -18,6 +18,7 @@ from mindgrad._base.refusal import CompileError
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.build import Builder, building
 from mindgrad.core.graph import Graph
+from mindgrad.core.rewriting import is_rewriting
 from mindgrad.core.scope import GraphScope, apply, as_it_is, lifted, open_scopes, opened, outermost_program
 from mindgrad.core.settings import is_graph_mode
 from mindgrad.core.tensor import Tensor
@@ -31,6 +32,7 @@ from mindgrad.functional.record import inline_here
 from mindgrad.primitives.batching import placed
 from mindgrad.primitives.random import random_bits
 from mindgrad.primitives.structural import concatenate, reshape
+from mindgrad.rewrites.families import joined
 from mindgrad.transforms.batch import push_batch
 
 __all__ = ["vmap"]
@@ -189,7 +191,8 @@ def _mapped(
     """
     batched = [state.read(x) for x, place in zip(leaves, places, strict=True) if place is not None]
     batched += [_joined(group) for group in members]
-    scope = GraphScope(values_are_inputs=True)
+    # eager, the program of another call has other values; while compiling they are constants
+    scope = GraphScope(values_are_inputs=outermost_program() is None)
     #: of each generator of random numbers the symbol of one element's state
     generators: list[tuple[Any, Any]] = []
     with opened(scope), _unassigned(fn):
@@ -235,8 +238,9 @@ def _mapped(
     operands = [lifted(state.read(tensors[variable])) for variable in inputs]
     wanted = leaf_axes("out_axes", out_axes, unflatten(shape, results), "the result")
     chosen = [axis for y, axis in zip(results, wanted, strict=True) if isinstance(y, Tensor)]
+    one = Graph(inputs, graph.equations, graph.outputs)
     program = _batched(
-        Graph(inputs, graph.equations, graph.outputs), operands, [axes.get(v) for v in inputs], size, chosen
+        joined(one) if is_rewriting() else one, operands, [axes.get(v) for v in inputs], size, chosen
     )
     following = iter(inline_here(program, operands))
     return unflatten(shape, [next(following) if isinstance(y, Tensor) else y for y in results])

@@ -37,7 +37,7 @@ from mindgrad.transforms.forward import push_tangents
 from mindgrad.transforms.linearize import dependent
 from mindgrad.transforms.transpose import pull_cotangents
 
-__all__ = ["MOST", "as_series", "pulled_along"]
+__all__ = ["MOST", "as_series", "of_vector", "pulled_along"]
 
 #: columns for which one sweep each is considered: of several values, and of one value per row, whose first
 #: derivatives become columns of one gradient if they are left alone
@@ -117,6 +117,20 @@ def as_series(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], ts: Sequen
         zeros(y.type) if found is None else found
         for y, found in zip(ys, map(_Line(builder, [x], ys).tangents(x, t).get, ys), strict=True)
     ]
+
+
+def of_vector(builder: Builder, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[Graph, list[Any], int] | None:
+    """A number as a function of a vector: its program, the operands, and which of them the vector is.
+
+    ``None`` where it is something else, or has control flow or effects in it.
+    """
+    if len(xs) != 1 or len(ys) != 1 or type(xs[0]) is not Variable or len(xs[0].shape) != 1:
+        return None
+    (x,), (y,) = xs, ys
+    if y.shape or y.dtype is not x.dtype or x.dtype.kind != "float" or not x.type.size:
+        return None
+    moving = _moving(live_equations(builder.equations, ys), x)
+    return None if moving is None or y not in moving else _Line(builder, xs, ys).program_of(x)
 
 
 def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
@@ -249,13 +263,17 @@ class _Line:
         self._inputs = list(dict.fromkeys(x for x in read if x in given))
         self._program = interned(Graph(self._inputs, equations, self._moved))
 
+    def program_of(self, x: Any) -> tuple[Graph, list[Any], int]:
+        """The program, its operands, and which of them ``x`` is."""
+        return self._program, self._inputs, self._inputs.index(x)
+
     def tangents(self, x: Any, direction: Any) -> dict[Any, Any]:
         """The derivatives along ``direction`` of the values that depend on ``x``."""
         tangents: dict[Any, Any] = {x: direction}
         if all(each.primitive is along or _is_linear(each, self._reached) for each in self._equations):
             push_tangents(self._equations, tangents)  # series that get longer, and sums of them
         elif x in self._inputs:
-            place = self._inputs.index(x)
-            found = along(*self._inputs, direction, program=self._program, place=place, order=1)
+            program, operands, place = self.program_of(x)
+            found = along(*operands, direction, program=program, place=place, order=1)
             tangents.update(zip(self._moved, found, strict=True))
         return tangents

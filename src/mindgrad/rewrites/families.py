@@ -25,13 +25,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindgrad.control.along import along
-from mindgrad.control.deferred import settled
+from mindgrad.control.deferred import DEFERRED, settled
 from mindgrad.core.build import current
 from mindgrad.core.graph import Constant, Equation, Graph, Variable, kept_with_graph
 from mindgrad.core.rewriting import Rewrite
 from mindgrad.primitives.arithmetic import add, mul, neg, sub
 from mindgrad.primitives.kinds import ones, zeros
 from mindgrad.primitives.structural import broadcast_in_dim, reshape, slice
+from mindgrad.rewrites.diagonals import along_diagonals
 from mindgrad.rewrites.rebuilding import rebuilt
 from mindgrad.transforms.collapse import collapse
 from mindgrad.transforms.reverse import reverse
@@ -59,9 +60,9 @@ class Member(NamedTuple):
 
 
 def joined(graph: Graph) -> Graph:
-    """``graph`` with its families in their cheaper forms, and without any equation of ``control.along``."""
-    if any(equation.primitive is along for equation in graph.equations):
-        graph = _in_columns(_collapsed(_shortened(graph)))
+    """``graph`` with its families in their cheaper forms, and without any deferred equation."""
+    if any(equation.primitive in DEFERRED for equation in graph.equations):
+        graph = _in_columns(_collapsed(_shortened(along_diagonals(graph))))
     return settled(graph)
 
 

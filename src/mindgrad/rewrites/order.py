@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mindgrad.control.along import settled
 from mindgrad.core.graph import Graph
 from mindgrad.core.rewriting import is_rewriting
 from mindgrad.rewrites.algebra import distributed
 from mindgrad.rewrites.blocks import in_blocks
 from mindgrad.rewrites.chain import products_ordered
+from mindgrad.rewrites.families import joined
 from mindgrad.rewrites.layout import transposes_carried
 from mindgrad.rewrites.tiles import tiled
 
@@ -24,7 +24,7 @@ __all__ = ["before_compilation", "before_derivative"]
 
 _BEFORE: list[Callable[[Graph], Graph]] = [distributed, products_ordered]
 _AFTER: list[Callable[[Graph], Graph]] = [
-    settled,
+    joined,
     distributed,
     products_ordered,
     transposes_carried,
