@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.mutable import is_mutable
 from mindgrad.core.tensor import Tensor
@@ -21,6 +23,9 @@ from mindgrad.functional.derive import Run
 from mindgrad.functional.linearized import linearized
 
 __all__ = ["jvp", "jvp_of", "like", "linearize"]
+
+#: tangents of at most this many elements are looked at, to see whether they are zero
+_FEW = 64
 
 
 def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> tuple[Any, ...]:
@@ -90,9 +95,19 @@ def _along(
     """``(out, derivative)`` along one tangent per argument, checked before."""
     check_count(fn, arity(fn), len(args), scaled=False)
     run = Run(owner, fn, args, {}, range(len(args)), (), has_aux)
-    given = match(owner, "v", tangents, args, "inputs")
+    given = [None if _is_zero(t) else t for t in match(owner, "v", tangents, args, "inputs")]
     outputs, pushed = push(run.recorded, given, run.outputs)
     return _result(run.result(outputs), pushed, has_aux)
+
+
+def _is_zero(tangent: Tensor) -> bool:
+    """Whether ``tangent`` is known to be zero at a glance, so that nothing has to be pushed along it."""
+    array = tangent._array
+    if tangent.is_traced or tangent.is_parameter or not isinstance(array, np.ndarray) or not array.size:
+        return False
+    if not any(array.strides):  # one element that is seen everywhere: ops.zeros
+        return not array.flat[0]
+    return array.size <= _FEW and not array.any()
 
 
 def _result(out: Any, pushed: Sequence[Tensor], has_aux: bool) -> tuple[Any, ...]:
