@@ -180,7 +180,11 @@ class _Network:
     def emit(self, tree: Tree, read: Callable[[Any], Any]) -> Any:
         """The product, summed in the order of ``tree``."""
         atom, labels, _ = self._emitted(tree, read)
-        return transpose(atom, permutation=tuple([labels.index(label) for label in self.output]))
+        # an index of one value may be in no leaf
+        moved = transpose(
+            atom, permutation=tuple([labels.index(each) for each in self.output if each in labels])
+        )
+        return reshape(moved, shape=tuple([self.sizes[label] for label in self.output]))
 
     def _emitted(self, tree: Tree, read: Callable[[Any], Any]) -> tuple[Any, list[int], int]:
         if isinstance(tree, int):
