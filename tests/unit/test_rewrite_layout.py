@@ -7,7 +7,7 @@ from mindgrad import Tensor, ops
 from mindgrad.core.evaluate import evaluate
 from mindgrad.functional.compiled import trace
 from mindgrad.rewrites import layout
-from mindgrad.rewrites.layout import transposes_carried
+from mindgrad.rewrites.layout import narrow_products_turned, transposes_carried
 from tests.unit.rewrite_checks import compiled, on_and_off
 
 
@@ -133,5 +133,39 @@ def test_any_program_of_moves(seed, monkeypatch):
         plain = trace(program, Tensor(x))
     better = transposes_carried(plain)
     assert [v.type for v in better.outputs] == [v.type for v in plain.outputs]
-    for found, expected in zip(evaluate(better, [x]), evaluate(plain, [x]), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    turned = layout._carried_along(plain, {e for e in plain.equations if e.primitive.name == "dot"})
+    for graph in (better, turned):
+        for found, expected in zip(evaluate(graph, [x]), evaluate(plain, [x]), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+def narrow_network(x, a, b, c):
+    h = ops.tanh(ops.matmul(x, a) + b)
+    h = ops.tanh(ops.matmul(h, c) - h)
+    return ops.square(ops.matmul(h, c)).sum() + ops.exp(h).mean(0).max()
+
+
+NARROW = [(300, 7), (7, 12), (12,), (12, 12)]
+
+
+def test_narrow_layers_have_their_rows_last():
+    assert on_and_off(narrow_network, [x / 2 for x in arrays(*NARROW)])["narrow"] >= 3
+    with compiled(False):
+        plain = trace(narrow_network, *map(Tensor, arrays(*NARROW)))
+    better = narrow_products_turned(plain)
+    shapes = [e.outputs[0].shape for e in better.equations if e.primitive.name in ("tanh", "dot")]
+    assert shapes == [(12, 300)] * 5
+    assert transposed_sizes(better) == []
+
+
+@pytest.mark.parametrize("shapes", [[(200, 7), *NARROW[1:]], [(300, 7), (7, 32), (32,), (32, 32)]])
+def test_what_is_short_or_wide_stays(shapes):
+    with compiled(False):
+        plain = trace(narrow_network, *map(Tensor, arrays(*shapes)))
+    assert narrow_products_turned(plain) is plain
+
+
+def test_a_product_alone_stays():
+    with compiled(False):
+        plain = trace(lambda x, w: ops.tanh(ops.matmul(x, w)), *map(Tensor, arrays((300, 7), (7, 12))))
+    assert narrow_products_turned(plain) is plain

@@ -16,16 +16,25 @@ author asked for, and XLA on a CPU really moves the data: gradients of Gaussian 
 faster without. So the rewrite is tried only where a computed value of :data:`_ELEMENTS` elements or more is
 transposed for something that is neither a product nor the end. Limits: what is not pointwise, a reduction,
 a product or a change of shape gets its operands in the old order.
+
+**Narrow products.** The same holds where nothing is transposed yet: the layers of a small network on many
+rows are rows x 20, and vectors of 8 or 16 numbers fill 20 badly. There the operands of the products are
+exchanged, so that their rows come last, and the rest follows. Measured on value and gradient of tanh layers:
+10,000 rows, 2, 4 and 8 layers of 20: 1.2, 1.4 and 1.6 times faster; 1,000 rows: 1.5; 100,000 rows, width 3:
+4.5; the same time at widths of 32 to 48, and the function alone is 1.6 times slower from 64 on. On a CPU, from
+two products on. Programs in tiles (``rewrites.tiles``) have their rows last already.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from mindgrad.core import settings
 from mindgrad.core.build import Builder, building
 from mindgrad.core.graph import Constant, Equation, Graph, Variable
 from mindgrad.core.rewriting import Rewrite
@@ -46,12 +55,15 @@ from mindgrad.primitives.reduction import (
 from mindgrad.primitives.structural import broadcast_in_dim, concatenate, convert, reshape, transpose
 from mindgrad.rewrites.repetition import free_axes, repeated
 
-__all__ = ["transposes_carried"]
+__all__ = ["narrow_products_turned", "transposes_carried"]
 
 LAYOUT = Rewrite("layout", "f(xᵀ) = f(x)ᵀ for pointwise operators, sums and products")
+NARROW = Rewrite("narrow", "x · W = (Wᵀ · xᵀ)ᵀ for a long x and a small W")
 
 #: transposed values of fewer elements are left alone
 _ELEMENTS = 4096
+#: a product is narrow if its first operand has so many rows, and its second at most so many rows and columns
+_LONG, _SHORT = 256, 24
 _REDUCTIONS = frozenset(
     [logsumexp, norm, reduce_all, reduce_any, reduce_max, reduce_min, reduce_prod, reduce_sum]
 )
@@ -78,13 +90,27 @@ def transposes_carried(graph: Graph) -> Graph:
     if not _is_worth_while(graph):
         return graph
     LAYOUT.fired()
+    return _carried_along(graph, set())
+
+
+def narrow_products_turned(graph: Graph) -> Graph:
+    """``graph`` with the long axis of long, narrow products last."""
+    narrow = _narrow_products(graph)
+    if not narrow or settings.get("device_target") != "CPU":
+        return graph
+    NARROW.fired(len(narrow))
+    return _carried_along(graph, narrow)
+
+
+def _carried_along(graph: Graph, turned: set[Equation]) -> Graph:
+    """``graph`` with transpositions carried along; the products ``turned`` with their operands exchanged."""
     builder = Builder()
     values: dict[Any, Any] = {v: _plain(builder.input(v.type, tainted=v.tainted)) for v in graph.inputs}
     with building(builder):
         for equation in graph.equations:
             builder.source = equation.source
             operands = [values[x] if type(x) is Variable else _constant(x) for x in equation.inputs]
-            found = _carried(equation, operands)
+            found = _dot(equation, operands, True) if equation in turned else _carried(equation, operands)
             if found is not None:
                 values[equation.outputs[0]] = found
                 continue
@@ -113,6 +139,24 @@ def _is_worth_while(graph: Graph) -> bool:
         (e.primitive.pointwise or e.primitive in _REDUCTIONS) and not moved.isdisjoint(e.inputs)
         for e in graph.equations
     )
+
+
+def _narrow_products(graph: Graph) -> set[Equation]:
+    """Products of a long first operand with a small second one, with something between them."""
+    found: set[Equation] = set()
+    computed = False
+    for equation in graph.equations:
+        if equation.primitive is dot:
+            contract, batch = equation.parameters["contract"], equation.parameters["batch"]
+            rows, columns = [
+                math.prod([x.shape[axis] for axis in free_axes(len(x.shape), contract[k], batch[k])])
+                for k, x in enumerate(equation.inputs)
+            ]
+            inner = math.prod([equation.inputs[0].shape[axis] for axis in contract[0]])
+            if not batch[0] and rows >= _LONG and columns <= _SHORT and inner <= _SHORT:
+                found.add(equation)
+                computed = computed or equation.inputs[0] not in graph.inputs
+    return found if computed and len(found) > 1 else set()
 
 
 # --- values in an order ------------------------------------------------------------------------------
@@ -317,20 +361,26 @@ def _groups(old: Shape, new: Shape) -> list[tuple[list[int], list[int]]] | None:
     return found
 
 
-def _dot(equation: Equation, operands: list[Any]) -> _Placed:
+def _dot(equation: Equation, operands: list[Any], is_turned: bool = False) -> _Placed:
+    """The product; ``is_turned``: with the free axes of the first operand behind those of the second."""
     contract, batch = equation.parameters["contract"], equation.parameters["batch"]
     placed = [x if isinstance(x, _Placed) else _plain(_in_order(x)) for x in operands]
     at = [
         [tuple([x.order[axis] for axis in axes[k]]) for axes in (contract, batch)]
         for k, x in enumerate(placed)
     ]
-    made = dot(*[x.atom for x in placed], contract=(at[0][0], at[1][0]), batch=(at[0][1], at[1][1]))
-    # the free axes come in the order of the atoms
-    order = list(_ascending(len(batch[0])))
-    for k, x in enumerate(placed):
-        free = free_axes(len(x.order), contract[k], batch[k])
-        start = len(order)
-        order += [start + rank for rank in _ranks([x.order[axis] for axis in free])]
+    sides = (1, 0) if is_turned else (0, 1)
+    made = dot(
+        *[placed[k].atom for k in sides],
+        contract=tuple([at[k][0] for k in sides]),
+        batch=tuple([at[k][1] for k in sides]),
+    )
+    # the free axes of each come in the order of its atom
+    free = [free_axes(len(x.order), contract[k], batch[k]) for k, x in enumerate(placed)]
+    ranks = [_ranks([x.order[axis] for axis in axes]) for x, axes in zip(placed, free, strict=True)]
+    first = len(batch[0])
+    start = [first + len(free[1]), first] if is_turned else [first, first + len(free[0])]
+    order = [*range(first), *[start[k] + rank for k in (0, 1) for rank in ranks[k]]]
     return _Placed(made, tuple(order))
 
 

@@ -17,7 +17,7 @@ from mindgrad.rewrites.algebra import distributed
 from mindgrad.rewrites.blocks import in_blocks
 from mindgrad.rewrites.chain import products_ordered
 from mindgrad.rewrites.families import joined
-from mindgrad.rewrites.layout import transposes_carried
+from mindgrad.rewrites.layout import narrow_products_turned, transposes_carried
 from mindgrad.rewrites.tiles import tiled
 
 __all__ = ["before_compilation", "before_derivative"]
@@ -30,6 +30,7 @@ _AFTER: list[Callable[[Graph], Graph]] = [
     transposes_carried,
     in_blocks,
     tiled,
+    narrow_products_turned,
 ]
 
 
