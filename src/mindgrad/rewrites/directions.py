@@ -249,14 +249,29 @@ def _direction(x: Variable, column: int | None, j: int) -> Any:
     return broadcast_in_dim(unit, shape=x.shape, dims=(column,))
 
 
+def _behind(builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> tuple[list[Equation], list[Any]]:
+    """The equations behind ``values``, and what they need besides ``xs``.
+
+    All of them, also those that do not depend on ``xs``: then the program is the same whatever moves. Not
+    where control flow or an effect, which must run once, is among them.
+    """
+    live = live_equations(builder.equations, values)
+    if any(each.primitive.kind == "control" and each.primitive is not along for each in live):
+        return dependent(builder, list(xs), values)
+    made = {y for equation in live for y in equation.outputs}
+    read = [x for equation in live for x in equation.inputs] + list(values)
+    needed = [x for x in dict.fromkeys(read) if type(x) is Variable and x not in made and x not in xs]
+    return live, needed
+
+
 class _Line:
     """What of a program moves with ``xs``, for any direction of one of them."""
 
     def __init__(self, builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> None:
-        equations, needed = dependent(builder, list(xs), values)
-        self._equations = equations
-        self._reached = {*xs, *[y for equation in equations for y in equation.outputs]}
+        self._equations = dependent(builder, list(xs), values)[0]
+        self._reached = {*xs, *[y for equation in self._equations for y in equation.outputs]}
         self._moved = list(dict.fromkeys(v for v in values if v in self._reached))
+        equations, needed = _behind(builder, xs, values)
         # in the order in which they are read: the same program has the same inputs, whatever moves
         read = [x for equation in equations for x in equation.inputs] + self._moved
         given = {*needed, *xs}

@@ -29,7 +29,7 @@ from mindgrad.control.deferred import DEFERRED, settled
 from mindgrad.core.build import current
 from mindgrad.core.graph import Constant, Equation, Graph, Variable, kept_with_graph
 from mindgrad.core.rewriting import Rewrite
-from mindgrad.primitives.arithmetic import add, mul, neg, sub
+from mindgrad.primitives.arithmetic import add, div, mul, neg, sub
 from mindgrad.primitives.kinds import ones, zeros
 from mindgrad.primitives.structural import broadcast_in_dim, reshape, slice
 from mindgrad.rewrites.diagonals import along_diagonals
@@ -204,6 +204,8 @@ def _combined(equation: Equation, found: dict[Variable, _Sum]) -> _Sum | None:
             factor = inputs[other]
             if type(factor) is Constant and factor.is_splat:
                 return _scaled(known[this], float(factor.value))
+    if primitive is div and type(inputs[1]) is Constant and inputs[1].is_splat and inputs[1].value:
+        return _scaled(known[0], 1 / float(inputs[1].value))
     if primitive is add or primitive is sub:
         first, second = known[0], _scaled(known[1], 1.0 if primitive is add else -1.0)
         if first is not None and second is not None and first.family == second.family:
