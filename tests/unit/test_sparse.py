@@ -230,6 +230,36 @@ def test_loops_and_branches_compiled():
     assert found.nnz == 7 * 16
 
 
+def test_where_zero_meets_infinity(mode):
+    # compiled, this is found out by a NaN, and computed again with products that absorb
+    def f(x):
+        return ops.where(x > 0.0, ops.sin(ops.sqrt(x)) * x, 0.0 * x)
+
+    of = ms.jacobian(f, sparse=True)
+    for values in ([0.3, 0.7, 0.2], [0.0, 0.7, -0.2], [0.3, 0.7, 0.2]):
+        same(of(t(values)), ms.jacrev(f)(t(values)))
+
+
+class Counted(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.calls = Parameter(t(0.0), name="calls", requires_grad=False)
+
+    def construct(self, x):
+        self.calls = self.calls + 1.0
+        return ops.sqrt(x) * self.calls
+
+
+def test_a_function_that_writes_runs_once_a_call(mode):
+    net = Counted()
+    of = ms.jacobian(net, sparse=True)
+    for k, values in enumerate(([1.0, 4.0], [0.0, 4.0], [1.0, 4.0]), 1):
+        found = of(t(values))
+        assert net.calls.asnumpy() == k
+        with np.errstate(divide="ignore"):
+            np.testing.assert_allclose(found.diagonal(), k / 2 / np.sqrt(values))
+
+
 # --- what is asked for ------------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ s_k = Σ_{colour(z) = k} e_z        T[k] = J s_k  or  Jᵀ s_k
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,14 +15,14 @@ from mindgrad.core.build import Builder, building
 from mindgrad.core.dtype import int32
 from mindgrad.core.graph import Constant, Graph, Variable
 from mindgrad.core.types import TensorType
-from mindgrad.primitives.arithmetic import equal
+from mindgrad.primitives.arithmetic import absorb, equal, mul
 from mindgrad.primitives.batching import placed
 from mindgrad.primitives.kinds import ones, zeros
 from mindgrad.primitives.structural import broadcast_in_dim, convert, iota, reshape
 from mindgrad.transforms.batch import push_batch
 from mindgrad.transforms.linearize import dependent
 
-__all__ = ["at_once", "computed_once", "seed_of"]
+__all__ = ["at_once", "computed_once", "multiplied", "seed_of"]
 
 #: constants of more elements are data to the compiler
 _DATA = 2048
@@ -35,19 +35,28 @@ _COSTS = {"sin": 20, "cos": 20, "tan": 20, "absorb": 4}
 _HELD = 12
 
 
-def computed_once(graph: Graph) -> Graph:
+def computed_once(graph: Graph, scattered: Collection[Variable] = ()) -> Graph:
     """``graph`` in which values that cost much and are used several times are computed once.
 
     XLA makes one loop of each result with all that it is computed from, again for each result, but for
     divisions, roots, exponentials and the like, which it makes once. It does not count sines among these: of
-    one that thirty results need it made eighteen. A division by ones that it does not know, because they are
-    data, makes arrays of them too. (Its own barrier against this is gone when loops are made.)
+    one that thirty results need it made eighteen; nor reads of every eleventh element. A division by ones
+    that it does not know, because they are data, makes arrays of them too. (Its own barrier against this is
+    gone when loops are made.)
+
+    Args:
+        graph: the program.
+        scattered: inputs whose elements do not lie side by side where they come from.
     """
     used = Counter(x for equation in graph.equations for x in equation.inputs)
     builder = Builder()
     cost: dict[Any, float] = {}
     with building(builder):
         values: dict[Any, Any] = {v: builder.input(v.type, tainted=v.tainted) for v in graph.inputs}
+        inputs = list(builder.inputs)
+        for v in scattered:
+            if used[v]:
+                values[v] = _made(values[v])
         for equation in graph.equations:
             primitive, first = equation.primitive, equation.outputs[0]
             made = primitive(*[values.get(x, x) for x in equation.inputs], **equation.parameters)
@@ -55,10 +64,45 @@ def computed_once(graph: Graph) -> Graph:
             if not primitive.pointwise or primitive.name in _ONCE:
                 continue
             cost[first] = _COSTS.get(primitive.name, 1) + sum(cost.get(x, 0) for x in set(equation.inputs))
-            is_worth = cost[first] >= _HELD and first.type.size > _DATA and first.dtype.kind == "float"
-            if used[first] > 1 and is_worth:
-                values[first] = made / Constant(np.ones(first.shape, first.dtype.numpy))
+            if used[first] > 1 and cost[first] >= _HELD:
+                values[first] = _made(made)
                 cost[first] = 0
+        return builder.close([values.get(y, y) for y in graph.outputs], inputs)
+
+
+def _made(x: Any) -> Any:
+    """x as an array that is there; x itself where it is small."""
+    if x.type.size <= _DATA or x.dtype.kind != "float":
+        return x
+    return x / Constant(np.ones(x.shape, x.dtype.numpy))
+
+
+def multiplied(graph: Graph) -> Graph | None:
+    """``graph`` with plain products in place of absorbing ones; ``None`` where that may go unseen.
+
+    They differ where zero meets an infinite number: the plain product is NaN. What is linear in it is NaN
+    too or does not use it, so that results without NaN are those of ``graph``. A product that absorbs takes
+    XLA four instructions instead of one.
+    """
+    if not any(equation.primitive is absorb for equation in graph.equations):
+        return None
+    builder = Builder()
+    after: set[Any] = set()
+    with building(builder):
+        values: dict[Any, Any] = {v: builder.input(v.type, tainted=v.tainted) for v in graph.inputs}
+        for equation in graph.equations:
+            primitive, outputs = equation.primitive, equation.outputs
+            is_after = not after.isdisjoint(equation.inputs)
+            is_linear = primitive.kind.endswith("linear") and outputs[0].dtype.is_inexact
+            if is_after and not (
+                is_linear and all(x.dtype.is_inexact for x in equation.inputs if x in after)
+            ):
+                return None
+            if primitive is absorb or is_after:
+                after.update(outputs)
+            primitive = mul if primitive is absorb else primitive
+            made = primitive(*[values.get(x, x) for x in equation.inputs], **equation.parameters)
+            values.update(zip(outputs, made if primitive.multiple else (made,), strict=True))
         return builder.close([values.get(y, y) for y in graph.outputs])
 
 

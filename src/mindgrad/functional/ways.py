@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from mindgrad.core.build import Builder
 from mindgrad.core.graph import Constant, Equation, Graph
 from mindgrad.core.types import TensorType
 from mindgrad.functional.autodiff import forward_rule, reverse_rule
-from mindgrad.functional.seeds import at_once, computed_once, seed_of
+from mindgrad.functional.seeds import at_once, computed_once, multiplied, seed_of
 from mindgrad.primitives.structural import reshape
 from mindgrad.transforms.colouring import columns, star
 from mindgrad.transforms.cut import Cut, cut
@@ -31,7 +32,7 @@ from mindgrad.transforms.sparsity import Known, dependence
 from mindgrad.transforms.step import step
 from mindgrad.transforms.transpose import pull_cotangents
 
-__all__ = ["Way", "best_way"]
+__all__ = ["Purpose", "Way", "best_way"]
 
 #: equations of all colours together that are still unrolled
 _UNROLLED = 3000
@@ -49,6 +50,15 @@ _NEARLY, _SMALL = 0.75, 4
 Places = tuple[Any, Any, Any, Any]
 
 
+class Purpose(Enum):
+    """What a program is made for: to run operator by operator, to be compiled, or to be compiled such that it
+    may give NaN where zero meets an infinite number, if its way says so."""
+
+    EAGER = 0
+    COMPILED = 1
+    DOUBTFUL = 2
+
+
 class Way:
     """One way to the entries: a program of *pieces*, and where in them each entry stands.
 
@@ -63,9 +73,21 @@ class Way:
             or of z for a Hessian, its column among those of z, and the element of the derived values.
         count: the number of colours.
         is_dense: whether nearly every column, or row, has a colour of its own.
+        is_doubtful: whether pieces with NaN may be those of products of zero and infinite numbers.
     """
 
-    __slots__ = ("count", "cut", "entries", "graph", "is_dense", "name", "sizes", "starts", "strides")
+    __slots__ = (
+        "count",
+        "cut",
+        "entries",
+        "graph",
+        "is_dense",
+        "is_doubtful",
+        "name",
+        "sizes",
+        "starts",
+        "strides",
+    )
 
     def __init__(
         self,
@@ -85,7 +107,7 @@ class Way:
         self.sizes = sizes
         self.entries = entries
         self.count = len(starts)
-        self.is_dense = False
+        self.is_dense = self.is_doubtful = False
 
     @property
     def cost(self) -> float:
@@ -110,7 +132,9 @@ def _work(equation: Equation) -> float:
     return made
 
 
-def best_way(sparse: Any, graph: Graph, active: Sequence[int], known: Known, second: bool) -> Way:
+def best_way(
+    sparse: Any, graph: Graph, active: Sequence[int], known: Known, second: bool, purpose: Purpose
+) -> Way:
     """The cheapest way to the Jacobian of ``graph``, or with ``second`` to its Hessian.
 
     Args:
@@ -119,7 +143,25 @@ def best_way(sparse: Any, graph: Graph, active: Sequence[int], known: Known, sec
         active: indices of the inputs that are differentiated.
         known: values of other inputs.
         second: whether it is the Hessian of the one output.
+        purpose: what the program is made for.
     """
+    best = _best(sparse, graph, active, known, second)
+    faster = multiplied(best.graph) if purpose is Purpose.DOUBTFUL else None
+    if faster is not None:
+        best.graph, best.is_doubtful = faster, True
+    if purpose is not Purpose.EAGER:
+        inputs = best.graph.inputs[len(best.cut.others) :]
+        far = [v for v, source in zip(inputs, best.cut.sources, strict=True) if _is_scattered(source)]
+        best.graph = computed_once(best.graph, far)
+    return best
+
+
+def _is_scattered(source: Any) -> bool:
+    """Whether most neighbours among these elements are none where they come from."""
+    return 2 * np.count_nonzero(np.diff(source) == 1) < len(source) - 1
+
+
+def _best(sparse: Any, graph: Graph, active: Sequence[int], known: Known, second: bool) -> Way:
     plain = cut(graph, active, known, at_inputs=True, at_outputs=second)
     at = cut(graph, active, known, at_outputs=second)
     if len(at.parts) > _PARTS or sum(z.type.size for z in at.parts) > _ENTRIES:
@@ -415,7 +457,7 @@ class _Level:
                     place += t.type.size
             return pieces
 
-        graph = computed_once(step(self.graph, self._constants, rule))
+        graph = step(self.graph, self._constants, rule)
         return Way(name, self.cut, graph, starts, strides, sizes, entries)
 
     def _at_once(
