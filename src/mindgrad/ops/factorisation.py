@@ -22,13 +22,13 @@ from mindgrad.ops.extremes import amax
 from mindgrad.ops.linalg import adjoint_of, matrix_operand, solution, system, triangle_solved
 from mindgrad.ops.operands import applied, choose, promoted
 from mindgrad.ops.reduction import flag
-from mindgrad.primitives import linalg, spectral
+from mindgrad.primitives import eigen, linalg, spectral
 from mindgrad.primitives.elementwise import safe_reciprocal
 from mindgrad.primitives.structural import concatenate, reshape, slice
 
 __all__ = [
-    "cholesky", "cholesky_inverse", "cholesky_solve", "eigh", "eigvalsh", "lstsq", "pinv", "qr", "svd",
-    "svdvals",
+    "cholesky", "cholesky_inverse", "cholesky_solve", "eig", "eigh", "eigvals", "eigvalsh", "lstsq", "pinv",
+    "qr", "svd", "svdvals",
 ]  # fmt: skip
 
 
@@ -155,6 +155,53 @@ def _columns(a: Tensor, start: int, limit: int) -> Tensor:
         limit=(*a.shape[:-1], limit),
         strides=(1,) * a.ndim,
     )
+
+
+def eig(A: Any) -> tuple[Tensor, Tensor]:
+    """The eigenvalues and eigenvectors of general matrices: A V = V diag(w), both complex.
+
+    Each vector has length 1, and its first large component is positive; derivatives keep to that. Where
+    eigenvalues are equal their vectors have no derivative (NaN). At a matrix with too few vectors single
+    eigenvalues have an infinite one, which comes out as large as rounding allows. For symmetric matrices
+    there is :func:`eigh`, which is faster and real.
+
+    Args:
+        A: a tensor of shape (…, n, n).
+
+    Returns:
+        The eigenvalues w, of shape (…, n), in the order of LAPACK, and the matrix V of eigenvectors as its
+        columns; Complex64, or Complex128 for double precision.
+
+    Raises:
+        TypeError: ``A`` is no tensor, or has half precision.
+        ValueError: the matrices are not square.
+
+    >>> from mindgrad import Tensor, ops
+    >>> values, vectors = ops.eig(Tensor([[0.0, -2.0], [2.0, 0.0]]))
+    >>> print(values)
+    [0.+2.j 0.-2.j]
+    """
+    return applied(eigen.eig, "Eig", matrix_operand(A, "Eig"))
+
+
+def eigvals(A: Any) -> Tensor:
+    """The eigenvalues of general matrices, as :func:`eig` gives them.
+
+    Args:
+        A: a tensor of shape (…, n, n).
+
+    Returns:
+        Tensor of shape (…, n), complex.
+
+    Raises:
+        TypeError: ``A`` is no tensor, or has half precision.
+        ValueError: the matrices are not square.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.eigvals(Tensor([[0.0, -2.0], [2.0, 0.0]])))
+    [0.+2.j 0.-2.j]
+    """
+    return applied(eigen.eigvals, "Eigvals", matrix_operand(A, "Eigvals"))
 
 
 def eigh(a: Any) -> tuple[Tensor, Tensor]:

@@ -130,7 +130,7 @@ _FUNCTIONS: tuple[tuple[ModuleType, str], ...] = (
     (contraction, "bmm dot ger inner matmul mm mv outer vecdot"),
     (cumulative, "cummax cummin cumprod"),
     (extremes, "amax amin"),
-    (factorisation, "cholesky cholesky_inverse cholesky_solve pinv qr svd"),
+    (factorisation, "cholesky cholesky_inverse cholesky_solve eigvals pinv qr svd"),
     (
         indexing,
         "gather gather_elements gather_nd index_select masked_fill masked_select",

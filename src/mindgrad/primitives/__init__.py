@@ -7,6 +7,7 @@ from mindgrad.primitives import (
     convolution,
     cumulative,
     determinant,
+    eigen,
     einsum,
     elementwise,
     fourier,
@@ -26,6 +27,6 @@ from mindgrad.primitives import (
 
 __all__ = [
     "arithmetic", "complexes", "contraction", "convolution", "cumulative", "determinant",
-    "einsum", "elementwise", "fourier", "indexing", "linalg", "logic", "piecewise", "random", "reduction",
-    "slicing", "sorting", "special", "spectral", "structural", "unstacking",
+    "eigen", "einsum", "elementwise", "fourier", "indexing", "linalg", "logic", "piecewise", "random",
+    "reduction", "slicing", "sorting", "special", "spectral", "structural", "unstacking",
 ]  # fmt: skip

@@ -49,7 +49,7 @@ from mindgrad.primitives.reduction import reduce_max, reduce_sum
 from mindgrad.primitives.samples import case, reals
 from mindgrad.primitives.structural import broadcast_in_dim, stop_gradient
 
-__all__ = ["eigh", "eigvalsh", "svd", "svdvals"]
+__all__ = ["column_pivots", "eigh", "eigvalsh", "phases", "svd", "svdvals"]
 
 #: a component is large if it is at least this part of the largest one: an odd number, because equal
 #: and simply related components are common and rounding must not decide between them
@@ -109,7 +109,7 @@ def _pivots(numpy: Any, v: Any) -> Any:
     return large & (numpy.cumsum(large, axis=-2) == 1)
 
 
-def _phases(numpy: Any, v: Any) -> Any:
+def phases(numpy: Any, v: Any) -> Any:
     """The factor of each column that makes its first large component positive."""
     pivot = numpy.sum(numpy.where(_pivots(numpy, v), v, 0), axis=-2, keepdims=True, dtype=v.dtype)
     size = numpy.abs(pivot)
@@ -151,12 +151,12 @@ def _symmetric(numpy: Any, a: Any) -> Any:
 
 def _eigh_numpy(a: Any) -> Any:
     values, v = np.linalg.eigh(_symmetric(np, a))
-    return values, v * _phases(np, v)
+    return values, v * phases(np, v)
 
 
 def _eigh_xla(jax: Any, a: Any) -> Any:
     values, v = jax.numpy.linalg.eigh(_symmetric(jax.numpy, a), symmetrize_input=False)
-    return values, v * _phases(jax.numpy, v)
+    return values, v * phases(jax.numpy, v)
 
 
 def _eigh_type(a: TensorType, name: str = "eigh") -> tuple[TensorType, TensorType]:
@@ -223,8 +223,8 @@ eigvalsh = general(
 
 def _svd_kernel(numpy: Any, a: Any) -> Any:
     u, s, vh = numpy.linalg.svd(a, full_matrices=False)
-    phases = _phases(numpy, u)
-    return u * phases, s, vh * numpy.conj(numpy.swapaxes(phases, -1, -2))
+    turned = phases(numpy, u)
+    return u * turned, s, vh * numpy.conj(numpy.swapaxes(turned, -1, -2))
 
 
 def _svd_type(a: TensorType, name: str = "svd") -> tuple[TensorType, TensorType, TensorType]:

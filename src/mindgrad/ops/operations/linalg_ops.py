@@ -26,6 +26,11 @@ CholeskySolve = operation(
     run=lambda self, b, factor: factorisation.cholesky_solve(b, factor, self.upper),
     example="ops.CholeskySolve()(Tensor([[8.0]]), Tensor([[2.0]]))", prints="[[2.]]",
 )  # fmt: skip
+Eig = operation(
+    __name__, "Eig", factorisation.eig, attributes={"compute_v": boolean(False)},
+    run=lambda self, x: factorisation.eig(x) if self.compute_v else (factorisation.eigvals(x), None),
+    example=f"ops.Eig()({_DIAGONAL})[0]", prints="[2.+0.j 4.+0.j]",
+)  # fmt: skip
 LogMatrixDeterminant = operation(
     __name__, "LogMatrixDeterminant", linalg.slogdet, run=lambda self, x: linalg.slogdet(x),
     example=f"ops.LogMatrixDeterminant()({_DIAGONAL})[0]", prints="1.0",
