@@ -94,7 +94,7 @@ def test_any_program_of_moves(seed, monkeypatch):
         values = [x, ops.sin(x * constant)]
         for _ in range(14):
             y = values[int(draw.integers(len(values)))]
-            kind = int(draw.integers(9))
+            kind = int(draw.integers(10))
             if kind == 0:
                 values.append(ops.transpose(y, tuple(int(n) for n in draw.permutation(y.ndim))))
             elif kind == 1 and y.ndim > 1:
@@ -119,6 +119,10 @@ def test_any_program_of_moves(seed, monkeypatch):
             elif kind == 6 and y.ndim < 4:
                 values.append(ops.broadcast_to(y, (int(draw.integers(1, 4)), *y.shape)))
             elif kind == 7:
+                index = tuple(slice(int(draw.integers(2)), None, int(draw.integers(1, 3))) for _ in y.shape)
+                if 0 not in y[index].shape:
+                    values.append(ops.pad(y[index], (int(draw.integers(2)), 1)))
+            elif kind == 8:
                 other = values[int(draw.integers(len(values)))]
                 pairs = [(i, j) for i, n in enumerate(y.shape) for j, m in enumerate(other.shape) if n == m]
                 if pairs and y.ndim + other.ndim < 7:
@@ -137,6 +141,20 @@ def test_any_program_of_moves(seed, monkeypatch):
     for graph in (better, turned):
         for found, expected in zip(evaluate(graph, [x]), evaluate(plain, [x]), strict=True):
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_parts_and_paddings_of_what_is_transposed():
+    def moved(x):
+        y = ops.sin(ops.transpose(ops.cos(x), (2, 0, 1)))
+        return ops.pad(y[1:, :1, ::2], (1, 2)), ops.concat((y, 2 * ops.transpose(x, (2, 0, 1))), 2)
+
+    (x,) = arrays((2, 3, 4))
+    with compiled(False):
+        plain = trace(moved, Tensor(x))
+    better = layout._carried_along(plain, set())
+    assert better.equations[-1].primitive.name == "transpose"
+    for found, expected in zip(evaluate(better, [x]), evaluate(plain, [x]), strict=True):
+        np.testing.assert_array_equal(found, expected)
 
 
 def narrow_network(x, a, b, c):
