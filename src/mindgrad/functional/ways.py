@@ -177,14 +177,17 @@ def _best(sparse: Any, graph: Graph, active: Sequence[int], known: Known, second
     first, last = levels[0], levels[-1]
     if last.is_dense:
         return last.dense()
-    ways = [first.forwards_singly()]
-    if ways[0] is not None and ways[0].count <= min(_FEW, first.widest):
-        return ways[0]
-    ways += [level.forwards() for level in levels]
+    singly = first.forwards_singly()
+    if singly is not None and singly.count <= min(_FEW, first.widest):
+        return singly
+    ways = [singly]
     if not second:
-        ways += [first.backwards_singly(), first.backwards()]
-    elif first.is_symmetric:
-        ways.append(last.by_star())
+        ways += [first.backwards_singly()]
+    # to colour columns one by one takes longest; they can hardly have fewer colours than a row has entries
+    if all(way is None or way.count > 2 * last.widest for way in ways):
+        ways += [level.forwards() for level in levels]
+        ways += [last.by_star()] if first.is_symmetric else []
+        ways += [] if second else [first.backwards()]
     best = min((way for way in ways if way is not None), key=lambda way: way.cost)
     best.is_dense = min(last.pattern.shape) > _SMALL and best.count > _NEARLY * min(last.pattern.shape)
     return best
