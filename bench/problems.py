@@ -45,6 +45,9 @@ laplacian   The Laplacian in the inputs of a perceptron 64 -> 256x3 -> 1 with ta
 
 biharmonic  The Laplacian of the Laplacian of a perceptron 10 -> 64x2 -> 1 with tanh at 64 points, float32.
 
+layout  Value and gradient in all weights of the mean square of a tanh perceptron of width 20 at 10,000
+        points, 2, 4 or 8 layers, float32: tall, narrow products, of which the order of axes decides.
+
 gmm-d   The log-likelihood of 1,000 points in d dimensions under a mixture of k Gaussians, float64: ADBench's
         GMM without what does not depend on the parameters. Each Gaussian has a weight alpha, a centre mu and
         a lower triangle Q of which the diagonal is exp(q) and the rest l, column by column: the sum over the
@@ -83,6 +86,7 @@ NEWTON_EQUATIONS = 1000
 NEWTON_TOLERANCE = 1e-10
 RNN_BATCH, RNN_INPUTS, RNN_UNITS = 16, 32, 64
 CACHE_HIT_PARAMETERS = 50
+LAYOUT_POINTS, LAYOUT_WIDTH = 10_000, 20
 GMM_POINTS, GMM_DIMENSIONS, GMM_CENTRES = 1000, (2, 10, 20, 32, 64), (5, 10, 25, 50, 100)
 BURGERS_WIDTHS, BURGERS_POINTS, BURGERS_STEPS, BURGERS_RATE = (2, 32, 32, 32, 32, 1), 1000, 1000, 1e-3
 BURGERS_COMPARED = 20  # the step whose loss is compared: later ones differ, as roundings grow
@@ -247,6 +251,10 @@ def rnn(steps: int) -> Recurrence:
     inputs = normal(steps, RNN_BATCH, RNN_INPUTS)
     state = np.zeros((RNN_BATCH, RNN_UNITS), np.float32)
     return Recurrence(inputs, state, *(each.astype(np.float32) for each in (of_input, of_state, bias)))
+
+
+def layout(layers: int) -> tuple[np.ndarray, Layers]:
+    return _points_and_layers(17, LAYOUT_POINTS, (LAYOUT_WIDTH,) * (layers + 1))
 
 
 @dataclass(frozen=True)

@@ -409,6 +409,16 @@ TASKS = (
         tolerance=1e-9,
         most_rounds=1,
     ),
+    Task(
+        "layout",
+        "value and gradient in all weights of a tanh perceptron of width 20 at 10,000 points",
+        "jax:jit",
+        ("mindgrad:graph", "jax:jit", "jax:points last by hand", "mindspore:graph"),
+        (Goal("mindgrad:graph", 0.8, ("jax:jit",), mean=True),),
+        size="layers",
+        sizes=(2, 4, 8),
+        quick_sizes=(4,),
+    ),
     *[
         Task(
             f"gmm-{d}",

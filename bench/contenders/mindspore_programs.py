@@ -11,6 +11,7 @@ from functools import partial
 
 import mindspore as ms
 import mindspore_control
+import mindspore_layout
 import mindspore_mixture
 import mindspore_problems
 import numpy as np
@@ -247,6 +248,7 @@ TASKS: dict[str, Callable[..., Job]] = {
     "nested": nested,
     **mindspore_control.TASKS,
     **mindspore_problems.TASKS,
+    "layout": mindspore_layout.layout,
     **{f"gmm-{d}": partial(mindspore_mixture.gmm, dimensions=d) for d in problems.GMM_DIMENSIONS},
 }
 

@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import jax_control
+import jax_layout
 import jax_mixture
 import jax_operators
 import jax_sparse
@@ -264,6 +265,7 @@ TASKS: dict[str, Callable[..., Job]] = {
     **jax_control.TASKS,
     **jax_operators.TASKS,
     **jax_sparse.TASKS,
+    "layout": jax_layout.layout,
     **{f"gmm-{d}": partial(jax_mixture.gmm, dimensions=d) for d in problems.GMM_DIMENSIONS},
 }
 
