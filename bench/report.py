@@ -57,6 +57,7 @@ FACTS: dict[str, tuple[str, Callable[[float | None], str]]] = {
     "equations": ("equations", count),
     "error": ("error", lambda value: "" if value is None else f"{value:.1e}"),
     "compile": ("compilation", seconds),
+    "first": ("first result", seconds),
     "temporary": ("temporary memory", size_of_memory),
     "peak": ("peak resident memory", size_of_memory),
 }

@@ -161,9 +161,10 @@ TASKS = (
         (
             Goal(
                 "mindgrad:graph cells",
-                1.0,
+                0.6,
                 ("jax:jvp of jvp", "jax:nested grad", "jax:vmap of grad"),
             ),
+            Goal("mindgrad:graph cells", 1.0, ("torch:create_graph",)),
         ),
     ),
     Task(
@@ -189,11 +190,48 @@ TASKS = (
         orders=(1, 2, 3, 4, 5, 6),
     ),
     Task(
+        "first-result",
+        "derivatives of order 10 and 20 by nesting grad, 1 -> 32x2 -> 1, from the first call to the result",
+        "mindgrad:graph",
+        ("mindgrad:graph",),
+        (
+            Goal("mindgrad:graph", 1.0, of="first", sizes=(10,)),
+            Goal("mindgrad:graph", 5.0, of="first", sizes=(20,)),
+        ),
+        size="order",
+        sizes=(10, 20),
+        quick_sizes=(10,),
+        most_rounds=3,
+    ),
+    Task(
+        "derivative",
+        "derivatives of order 4, 6 and 8 at 2,000 points by nesting grad, 1 -> 32x2 -> 1",
+        "jax:nested jvp",
+        ("mindgrad:graph", "jax:nested jvp", "jax:jet", "jax:nested grad"),
+        (Goal("mindgrad:graph", 1.0, ("jax:nested jvp", "jax:jet", "jax:nested grad")),),
+        tolerance=2e-2,
+        size="order",
+        sizes=(4, 6, 8),
+        quick_sizes=(4,),
+        most_rounds=7,
+    ),
+    Task(
+        "kuramoto",
+        "gradient in all weights of a residual of fourth order, 2 -> 32x4 -> 1, 5,000 points",
+        "jax:nested jvp",
+        ("mindgrad:graph", "jax:nested jvp", "jax:jet", "jax:nested grad"),
+        (Goal("mindgrad:graph", 0.5, ("jax:nested jvp", "jax:jet", "jax:nested grad")),),
+        tolerance=1e-2,
+    ),
+    Task(
         "laplacian",
         "the Laplacian of a 64 -> 256x3 -> 1 tanh network at 128 points",
         "jax:trace of hessian",
         (
             "mindgrad:graph",
+            "mindgrad:graph nested",
+            "mindgrad:graph one-hot sens",
+            "mindgrad:graph trace",
             "jax:trace of hessian",
             "jax:loop of jvp of grad",
             "jax:jvp of jvp",
@@ -201,6 +239,10 @@ TASKS = (
             "folx:forward laplacian",
         ),
         (
+            *[
+                Goal(f"mindgrad:graph {spelling}", 1.1, ("mindgrad:graph",))
+                for spelling in ("nested", "one-hot sens", "trace")
+            ],
             Goal(
                 "mindgrad:graph",
                 1 / 1.9,
@@ -229,11 +271,15 @@ TASKS = (
         "jax:trace of hessian, twice",
         (
             "mindgrad:graph",
+            "mindgrad:graph trace, twice",
             "jax:trace of hessian, twice",
             "jax:jvp of jvp, twice",
             "folx:forward laplacian, twice",
         ),
-        (Goal("mindgrad:graph", 0.1, ("jax:trace of hessian, twice",)),),
+        (
+            Goal("mindgrad:graph", 0.1, ("jax:trace of hessian, twice",)),
+            Goal("mindgrad:graph trace, twice", 0.1, ("jax:trace of hessian, twice",)),
+        ),
     ),
     Task(
         "loop",

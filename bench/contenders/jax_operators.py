@@ -8,6 +8,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import problems
+from jax.experimental import jet
 from jax_control import PyTree, arrays, wait
 from job import Job
 
@@ -103,6 +104,70 @@ def operator(task: str, variant: str) -> Job:
     return job_of(task, FORMS[variant])
 
 
+# nested derivatives in one direction
+
+
+def nested_jvp(function: Callable[[jax.Array], jax.Array], order: int) -> Callable[[jax.Array], jax.Array]:
+    for _ in range(order):
+        function = partial(lambda f, x: jax.jvp(f, (x,), (jnp.ones_like(x),))[1], function)
+    return function
+
+
+def nested_grad(function: Callable[[jax.Array], jax.Array], order: int) -> Callable[[jax.Array], jax.Array]:
+    for _ in range(order):
+        function = partial(lambda f, x: jax.grad(lambda x: jnp.sum(f(x)))(x), function)
+    return function
+
+
+def by_jet(function: Callable[[jax.Array], jax.Array], order: int) -> Callable[[jax.Array], jax.Array]:
+    def derivative(x: jax.Array) -> jax.Array:
+        series = [jnp.ones_like(x)] + [jnp.zeros_like(x)] * (order - 1)
+        return jet.jet(function, (x,), (series,))[1][-1]
+
+    return derivative
+
+
+NESTED = {"nested grad": nested_grad, "nested jvp": nested_jvp, "jet": by_jet}
+
+
+def rows(layers: PyTree, x: jax.Array) -> jax.Array:
+    """The network at every row."""
+    for weight, bias in layers[:-1]:
+        x = jnp.tanh(x @ weight + bias)
+    weight, bias = layers[-1]
+    return x @ weight + bias
+
+
+def derivative(variant: str, order: int) -> Job:
+    points, layers = problems.derivative()
+    layers = [(jnp.asarray(weight), jnp.asarray(bias)) for weight, bias in layers]
+    function, x = jax.jit(NESTED[variant](partial(rows, layers), order)), jnp.asarray(points)
+    return Job(lambda: function(x), wait, arrays)
+
+
+def kuramoto(variant: str) -> Job:
+    problem = problems.kuramoto()
+    layers = [(jnp.asarray(weight), jnp.asarray(bias)) for weight, bias in problem.layers]
+    x, t = jnp.asarray(problem.x), jnp.asarray(problem.t)
+
+    def loss(layers: PyTree) -> jax.Array:
+        def u(x: jax.Array) -> jax.Array:
+            return rows(layers, jnp.concatenate([x, t], 1))
+
+        u_t = jax.jvp(lambda t: rows(layers, jnp.concatenate([x, t], 1)), (t,), (jnp.ones_like(t),))[1]
+        if variant == "jet":
+            zero = jnp.zeros_like(x)
+            value, (first, second, _, fourth) = jet.jet(u, (x,), ([jnp.ones_like(x), zero, zero, zero],))
+        else:
+            value = u(x)
+            first, second, fourth = (NESTED[variant](u, order)(x) for order in (1, 2, 4))
+        return jnp.mean(jnp.square(u_t + value * first + second + fourth))
+
+    step = jax.jit(jax.value_and_grad(loss))
+    return Job(lambda: step(layers), wait, arrays)
+
+
 TASKS: dict[str, Callable[..., Job]] = {
-    task: partial(operator, task) for task in ("laplacian", "laplacian-gradient", "biharmonic")
-}
+    "derivative": derivative,
+    "kuramoto": kuramoto,
+} | {task: partial(operator, task) for task in ("laplacian", "laplacian-gradient", "biharmonic")}

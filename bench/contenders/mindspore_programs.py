@@ -239,6 +239,41 @@ def nested(variant: str, order: int) -> Job:
     return Job(lambda: derivative(x), waits(variant), arrays)
 
 
+def derivative(variant: str, order: int) -> Job:
+    """The same at many points: the gradient of the sum over the rows, nested."""
+    points, layers = problems.derivative()
+    function: Callable[..., Tensor] = perceptron(layers)
+    for _ in range(order):
+        function = ms.grad(function)
+    x = Tensor(points)
+    return Job(lambda: function(x), waits(variant), arrays)
+
+
+class KuramotoLoss(nn.Cell):
+    """The mean square of u_t + u u_x + u_xx + u_xxxx."""
+
+    def __init__(self, solution: Solution) -> None:
+        super().__init__()
+        self.solution = solution
+        self.in_t = ms.grad(solution, 1)
+        self.slopes = [ms.grad(solution, 0)]
+        for _ in range(3):
+            self.slopes.append(ms.grad(self.slopes[-1], 0))
+
+    def construct(self, x, t):
+        first, second, _, fourth = (slope(x, t) for slope in self.slopes)
+        residual = self.in_t(x, t) + self.solution(x, t) * first + second + fourth
+        return ops.square(residual).mean()
+
+
+def kuramoto(variant: str) -> Job:
+    problem = problems.kuramoto()
+    solution = Solution(problem.layers)
+    step = ms.value_and_grad(KuramotoLoss(solution), None, ParameterTuple(solution.trainable_params()))
+    x, t = Tensor(problem.x), Tensor(problem.t)
+    return Job(lambda: step(x, t), waits(variant), arrays)
+
+
 TASKS: dict[str, Callable[..., Job]] = {
     "t1": t1,
     "t2": t2,
@@ -246,6 +281,8 @@ TASKS: dict[str, Callable[..., Job]] = {
     "train-adam": partial(train, "adam"),
     "t3": t3,
     "nested": nested,
+    "derivative": derivative,
+    "kuramoto": kuramoto,
     **mindspore_control.TASKS,
     **mindspore_problems.TASKS,
     "layout": mindspore_layout.layout,

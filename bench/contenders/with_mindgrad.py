@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -16,6 +17,7 @@ from mindgrad.tools import profile
 
 mindgrad.install()
 
+import mindgrad_operators  # noqa: E402
 import mindgrad_sparse  # noqa: E402
 import mindspore_control  # noqa: E402  (their `import mindspore` must mean mindgrad)
 import mindspore_programs  # noqa: E402
@@ -60,6 +62,22 @@ def t3_build(variant: str) -> Job:
         return {"equations": profiled(*mindspore_programs.burgers(style)).equations}
 
     return Job(build, wait_for_all, None, timed_by_itself=True, facts=facts)
+
+
+def first_result(variant: str, order: int) -> Job:
+    """A derivative of high order from its source to its value: how long that takes is a fact."""
+    job = mindspore_programs.prepare("nested", variant, order=order)
+    again, seconds = job.call, []
+
+    def call() -> object:
+        begin = time.perf_counter()
+        result = again()
+        job.finish(result)
+        seconds.append(time.perf_counter() - begin)
+        return result
+
+    job.call, job.facts = call, lambda: {"first": seconds[0]}
+    return job
 
 
 def nested(variant: str, order: int) -> Job:
@@ -141,30 +159,12 @@ def trace_of_a_thousand(variant: str) -> Job:
     return Job(build, wait_for_all, None, timed_by_itself=True, facts=facts)
 
 
-def laplacian(task: str, variant: str) -> Job:
-    """What MindSpore has no name for, on the network that it would be given."""
-    mindgrad.set_context(mode=mindgrad.GRAPH_MODE)
-    points, layers = problems.biharmonic() if task == "biharmonic" else problems.laplacian()
-    network = mindspore_programs.perceptron(layers)
-    operator = (mindgrad.biharmonic if task == "biharmonic" else mindgrad.laplacian)(network)
-    x = mindgrad.Tensor(points)
-    function = operator
-    if task == "laplacian-gradient":
-        weights = network.trainable_params()
-        function = mindgrad.grad(lambda x: mindgrad.ops.square(operator(x)).mean(), None, weights)
-    return Job(
-        lambda: function(x),
-        wait_for_all,
-        arrays,
-        facts=lambda: {"equations": profiled(function, x).equations, "temporary": temporary(function, x)},
-    )
-
-
 TASKS = {
     **mindgrad_sparse.TASKS,
-    **{task: partial(laplacian, task) for task in ("laplacian", "laplacian-gradient", "biharmonic")},
+    **mindgrad_operators.TASKS,
     "t3-build": t3_build,
     "nested": nested,
+    "first-result": first_result,
     **{task: partial(loop, task) for task in mindspore_control.FLOWS},
     "newton": newton,
     "newton-memory": newton,
