@@ -18,11 +18,12 @@ T3  A physics-informed network for Burgers' equation ``u_t + u u_x - nu u_xx = 0
     [-1, 1], t in [0, 1]; the task is its gradient in all the weights. Third derivatives, small
     matrices: what is measured is how much of the work of nested derivatives is shared.
 
-nested  The n-th derivative at one point of a scalar perceptron 1 -> 32 -> 32 -> 1 with tanh; ``derivative`` the
-        same at 2,000 points in [-1, 1], each a row of its own; ``first-result`` orders 10 and 20 at one.
+nested  The n-th derivative at one point of a scalar perceptron 1 -> 32 -> 32 -> 1 with tanh; ``derivative``
+        the same at 2,000 points in [-1, 1], each a row of its own; ``first-result`` orders 10 and 20 at one.
 
 kuramoto    A residual of fourth order, ``u_t + u u_x + u_xx + u_xxxx`` (Kuramoto and Sivashinsky), of a
-            perceptron 2 -> 32x4 -> 1 at 5,000 points: value and gradient of its mean square in all the weights.
+            perceptron 2 -> 32x4 -> 1 at 5,000 points: value and gradient of its mean square in all the
+            weights.
 
 loop    Euler's method for ``dx/dt = sin(w x + b)``, 32 float32 numbers, from t = 0 to 4 in n steps;
         n is a tensor, known only when the program runs. The value is the mean square of the last x;

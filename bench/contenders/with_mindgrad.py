@@ -21,7 +21,7 @@ import mindgrad_operators  # noqa: E402
 import mindgrad_sparse  # noqa: E402
 import mindspore_control  # noqa: E402  (their `import mindspore` must mean mindgrad)
 import mindspore_programs  # noqa: E402
-from mindspore_results import arrays, wait_for_all  # noqa: E402
+from mindspore_results import wait_for_all  # noqa: E402
 
 COMPILATIONS = 3
 
