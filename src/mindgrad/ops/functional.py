@@ -45,6 +45,7 @@ from mindgrad.ops.cumulative import *  # noqa: F403
 from mindgrad.ops.divisors import *  # noqa: F403
 from mindgrad.ops.dropping import *  # noqa: F403
 from mindgrad.ops.estimators import *  # noqa: F403
+from mindgrad.ops.exponential import *  # noqa: F403
 from mindgrad.ops.extremes import *  # noqa: F403
 from mindgrad.ops.factorisation import *  # noqa: F403
 from mindgrad.ops.flow import *  # noqa: F403

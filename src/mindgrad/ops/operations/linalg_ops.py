@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ops import factorisation, linalg, matrices
+from mindgrad.ops import exponential, factorisation, linalg, matrices
 from mindgrad.ops.operations.base import boolean, classes, integer, operation
 
 _DIAGONAL = "Tensor([[2.0, 0.0], [0.0, 4.0]])"
@@ -36,6 +36,7 @@ LogMatrixDeterminant = operation(
     example=f"ops.LogMatrixDeterminant()({_DIAGONAL})[0]", prints="1.0",
 )  # fmt: skip
 MatrixDeterminant = operation(__name__, "MatrixDeterminant", linalg.det)
+MatrixExp = operation(__name__, "MatrixExp", exponential.matrix_exp)
 MatrixInverse = operation(
     __name__, "MatrixInverse", linalg.matrix_inverse, attributes=_ADJOINT,
     run=lambda self, x: linalg.matrix_inverse(x, self.adjoint),

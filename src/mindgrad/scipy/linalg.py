@@ -1,0 +1,221 @@
+"""SciPy's linear algebra on tensors: ``from mindspore.scipy.linalg import cholesky``.
+
+All are made of ``mindgrad.ops`` and differentiable. Arguments that steer SciPy's own memory and checks
+(``overwrite_a``, ``check_finite``) are accepted. A matrix of integers counts as Float32.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import factorisation
+from mindgrad.ops import linalg as _linalg
+from mindgrad.ops.bands import block_diag as _block_diag
+from mindgrad.ops.exponential import matrix_exp
+from mindgrad.ops.linalg import adjoint_of
+from mindgrad.ops.matrices import tril, triu
+from mindgrad.ops.operands import inexact, operand
+from mindgrad.ops.reduction import flag
+
+__all__ = [
+    "block_diag", "cho_factor", "cho_solve", "cholesky", "det", "eigh", "expm", "inv", "lstsq", "solve",
+    "solve_triangular",
+]  # fmt: skip
+
+
+def _matrix(x: Any, operator: str) -> Tensor:
+    return inexact(operand(x, operator))
+
+
+def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
+    """The inverse of square matrices.
+
+    >>> import mindgrad.scipy as scipy
+    >>> from mindgrad import Tensor
+    >>> print(scipy.linalg.inv(Tensor([[2.0, 0.0], [0.0, 4.0]])))
+    [[0.5  0.  ]
+     [0.   0.25]]
+    """
+    return _linalg.inverse(_matrix(a, "inv"))
+
+
+def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
+    """The determinant of square matrices.
+
+    >>> import mindgrad.scipy as scipy
+    >>> from mindgrad import Tensor
+    >>> print(scipy.linalg.det(Tensor([[2.0, 0.0], [0.0, 4.0]])))
+    8.0
+    """
+    return _linalg.det(_matrix(a, "det"))
+
+
+def solve(
+    a: Any, b: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> Tensor:
+    """The solution x of A x = b, for any square matrix A.
+
+    >>> import mindgrad.scipy as scipy
+    >>> from mindgrad import Tensor
+    >>> print(scipy.linalg.solve(Tensor([[2.0, 0.0], [0.0, 4.0]]), Tensor([2.0, 8.0])))
+    [1. 2.]
+    """
+    return _linalg.solve(_matrix(a, "solve"), _matrix(b, "solve"))
+
+
+def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
+    """The Cholesky factor: L with L Lᴴ = A if ``lower``, else Lᴴ.
+
+    Args:
+        a: positive definite matrices, whose symmetric part counts.
+        lower: which triangle is given.
+        overwrite_a, check_finite: accepted for compatibility.
+
+    >>> import mindgrad.scipy as scipy
+    >>> from mindgrad import Tensor
+    >>> print(scipy.linalg.cholesky(Tensor([[4.0, 2.0], [2.0, 5.0]]), lower=True))
+    [[2. 0.]
+     [1. 2.]]
+    """
+    return factorisation.cholesky(_matrix(a, "cholesky"), not flag(lower, "cholesky", "lower"))
+
+
+def cho_factor(
+    a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> tuple[Tensor, bool]:
+    """The Cholesky factor and which triangle it is, for :func:`cho_solve`.
+
+    >>> import mindgrad.scipy as scipy
+    >>> from mindgrad import Tensor
+    >>> factor = scipy.linalg.cho_factor(Tensor([[4.0, 2.0], [2.0, 5.0]]))
+    >>> print(scipy.linalg.cho_solve(factor, Tensor([8.0, 12.0])))
+    [1. 2.]
+    """
+    return cholesky(a, lower), lower
+
+
+def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Tensor:
+    """The solution x of A x = b, given what :func:`cho_factor` gave for A; b is a vector or a matrix.
+
+    >>> import mindgrad.scipy as scipy
+    >>> from mindgrad import Tensor
+    >>> print(scipy.linalg.cho_solve((Tensor([[2.0, 0.0], [1.0, 2.0]]), True), Tensor([8.0, 12.0])))
+    [1. 2.]
+    """
+    factor, lower = c_and_lower
+    return factorisation.cholesky_solve(_matrix(b, "cho_solve"), _matrix(factor, "cho_solve"), not lower)
+
+
+def solve_triangular(
+    a: Any,
+    b: Any,
+    trans: Any = 0,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    overwrite_b: bool = False,
+    debug: Any = None,
+    check_finite: bool = True,
+) -> Tensor:
+    """The solution x of T x = b, T being a triangle of ``a``: :func:`mindgrad.ops.solve_triangular`.
+
+    >>> import mindgrad.scipy as scipy
+    >>> from mindgrad import Tensor
+    >>> print(scipy.linalg.solve_triangular(Tensor([[2.0, 1.0], [0.0, 4.0]]), Tensor([4.0, 8.0])))
+    [1. 2.]
+    """
+    return _linalg.solve_triangular(
+        _matrix(a, "solve_triangular"), _matrix(b, "solve_triangular"), trans, lower, unit_diagonal
+    )
+
+
+def eigh(
+    a: Any,
+    b: Any = None,
+    lower: bool = True,
+    eigvals_only: bool = False,
+    overwrite_a: bool = False,
+    overwrite_b: bool = False,
+    turbo: bool = True,
+    eigvals: Any = None,
+    type: int = 1,
+    check_finite: bool = True,
+) -> Any:
+    """The eigenvalues, ascending, and eigenvectors of symmetric (Hermitian) matrices: A v = λ B v.
+
+    Args:
+        a: A, a tensor of shape (…, n, n).
+        b: B, positive definite; ``None``: the identity.
+        lower: which triangle of ``a`` and ``b`` is read.
+        eigvals_only: whether the eigenvectors are left out.
+        eigvals: must be ``None``: all are computed.
+        type: must be 1, which is the problem above.
+        overwrite_a, overwrite_b, turbo, check_finite: accepted for compatibility.
+
+    Returns:
+        The eigenvalues, and the matrix of eigenvectors as its columns, with Vᴴ B V = I.
+
+    Raises:
+        ValueError: ``eigvals`` or ``type`` is another, or the matrices are not square.
+
+    >>> import mindgrad.scipy as scipy
+    >>> from mindgrad import Tensor
+    >>> print(scipy.linalg.eigh(Tensor([[2.0, 0.0], [0.0, 1.0]]), eigvals_only=True))
+    [1. 2.]
+    """
+    if eigvals is not None or type != 1:
+        raise ValueError("For 'eigh', 'eigvals' must be None and 'type' must be 1: A v = λ B v, all of them.")
+    x = _symmetric(a, lower)
+    if b is None:
+        return factorisation.eigvalsh(x) if eigvals_only else factorisation.eigh(x)
+    factor = factorisation.cholesky(_symmetric(b, lower))
+    half = _linalg.solve_triangular(factor, x, lower=True)
+    whole = _linalg.solve_triangular(factor, adjoint_of(half), lower=True)
+    if eigvals_only:
+        return factorisation.eigvalsh(whole)
+    values, v = factorisation.eigh(whole)
+    return values, _linalg.solve_triangular(factor, v, "C", lower=True)
+
+
+def _symmetric(a: Any, lower: bool) -> Tensor:
+    x = _matrix(a, "eigh")
+    flag(lower, "eigh", "lower")
+    if x.ndim < 2:
+        return x
+    triangle, rest = (tril(x), tril(x, -1)) if lower else (triu(x), triu(x, 1))
+    return triangle + adjoint_of(rest)  # type: ignore[operator]
+
+
+def lstsq(A: Any, B: Any, rcond: Any = None, driver: Any = None) -> Tensor:
+    """The x of least ‖A x − B‖: :func:`mindgrad.ops.lstsq`.
+
+    >>> import mindgrad.scipy as scipy
+    >>> from mindgrad import Tensor
+    >>> print(scipy.linalg.lstsq(Tensor([[1.0], [1.0]]), Tensor([[1.0], [3.0]])))
+    [[2.]]
+    """
+    return factorisation.lstsq(_matrix(A, "lstsq"), _matrix(B, "lstsq"))
+
+
+def block_diag(*arrs: Any) -> Tensor:
+    """Matrices along a diagonal, zeros elsewhere.
+
+    >>> import mindgrad.scipy as scipy
+    >>> from mindgrad import Tensor
+    >>> print(scipy.linalg.block_diag(Tensor([[1.0]]), Tensor([[2.0, 3.0]])))
+    [[1. 0. 0.]
+     [0. 2. 3.]]
+    """
+    return _block_diag(*arrs)
+
+
+def expm(A: Any) -> Tensor:
+    """The exponential of square matrices: :func:`mindgrad.ops.matrix_exp`.
+
+    >>> import mindgrad.scipy as scipy
+    >>> from mindgrad import Tensor
+    >>> print(scipy.linalg.expm(Tensor([[0.0, 1.0], [0.0, 0.0]])))
+    [[1. 1.]
+     [0. 1.]]
+    """
+    return matrix_exp(A)
