@@ -16,7 +16,8 @@ import numpy as np
 from mindgrad.core.build import Builder
 from mindgrad.core.graph import Constant, Graph, live_equations
 from mindgrad.core.types import TensorType, tensor_type
-from mindgrad.functional.ways import Purpose, Way, best_way
+from mindgrad.functional.way import Purpose, Way
+from mindgrad.functional.ways import best_way
 from mindgrad.primitives.indexing import gather, scatter_add
 from mindgrad.primitives.kinds import accumulate, zeros
 from mindgrad.primitives.structural import concatenate, convert

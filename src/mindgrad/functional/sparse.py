@@ -29,7 +29,7 @@ from mindgrad.functional.compression import Structure, compressed
 from mindgrad.functional.derive import Call, Inputs, Run
 from mindgrad.functional.record import transformed
 from mindgrad.functional.wanted import Wanted
-from mindgrad.functional.ways import Purpose
+from mindgrad.functional.way import Purpose
 from mindgrad.transforms.sparsity import Known, known_values
 
 __all__ = ["sparse_function"]

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from mindgrad.core.graph import Constant, Equation, Graph
 from mindgrad.core.types import TensorType
 from mindgrad.functional.autodiff import forward_rule, reverse_rule
 from mindgrad.functional.seeds import at_once, computed_once, multiplied, seed_of
+from mindgrad.functional.way import Places, Purpose, Way
 from mindgrad.primitives.structural import reshape
 from mindgrad.transforms.colouring import columns, star
 from mindgrad.transforms.cut import Cut, cut
@@ -32,7 +32,7 @@ from mindgrad.transforms.sparsity import Known, dependence
 from mindgrad.transforms.step import step
 from mindgrad.transforms.transpose import pull_cotangents
 
-__all__ = ["Purpose", "Way", "best_way"]
+__all__ = ["best_way"]
 
 #: equations of all colours together that are still unrolled
 _UNROLLED = 3000
@@ -46,90 +46,6 @@ _FEW = 8
 
 #: from which part of the entries, or of the columns, on a matrix counts as dense, if it is larger than this
 _NEARLY, _SMALL = 0.75, 4
-
-Places = tuple[Any, Any, Any, Any]
-
-
-class Purpose(Enum):
-    """What a program is made for: to run operator by operator, to be compiled, or to be compiled such that it
-    may give NaN where zero meets an infinite number, if its way says so."""
-
-    EAGER = 0
-    COMPILED = 1
-    DOUBTFUL = 2
-
-
-class Way:
-    """One way to the entries: a program of *pieces*, and where in them each entry stands.
-
-    Attributes:
-        name: what it is, in words.
-        cut: where the program is cut.
-        graph: from the inputs of the cut program to the pieces, flat.
-        starts, strides: for colour k and derived value j, the place of its first element among all pieces put
-            one behind the other (-1: it is zero), and 0 where all its elements are equal.
-        sizes: of the values that are derived: results, or parts for reverse mode.
-        entries: ``(row, column, colour, element)`` of each entry to read: its row among those of the outputs,
-            or of z for a Hessian, its column among those of z, and the element of the derived values.
-        count: the number of colours.
-        is_dense: whether nearly every column, or row, has a colour of its own.
-        is_doubtful: whether pieces with NaN may be those of products of zero and infinite numbers.
-    """
-
-    __slots__ = (
-        "count",
-        "cut",
-        "entries",
-        "graph",
-        "is_dense",
-        "is_doubtful",
-        "name",
-        "sizes",
-        "starts",
-        "strides",
-    )
-
-    def __init__(
-        self,
-        name: str,
-        at: Cut,
-        graph: Graph,
-        starts: Any,
-        strides: Any,
-        sizes: Sequence[int],
-        entries: Places,
-    ) -> None:
-        self.name = name
-        self.cut = at
-        self.graph = graph
-        self.starts = starts
-        self.strides = strides
-        self.sizes = sizes
-        self.entries = entries
-        self.count = len(starts)
-        self.is_dense = self.is_doubtful = False
-
-    @property
-    def cost(self) -> float:
-        """About how many numbers the program computes."""
-        return _cost(self.graph)
-
-
-def _cost(graph: Graph) -> float:
-    return sum(map(_work, graph.equations))
-
-
-def _work(equation: Equation) -> float:
-    inner = [v for v in equation.parameters.values() if isinstance(v, Graph)]
-    if inner:
-        return sum(map(_cost, inner)) * equation.parameters.get("length", 1)
-    made = sum(y.type.size for y in equation.outputs)
-    if equation.primitive.name == "dot":
-        x, (contract, _) = equation.inputs[0], equation.parameters["contract"]
-        return made * math.prod(x.shape[axis] for axis in contract)
-    if equation.primitive.name == "conv":
-        return made * math.prod(equation.inputs[1].shape[1:])
-    return made
 
 
 def best_way(
@@ -158,7 +74,7 @@ def best_way(
 
 def _is_scattered(source: Any) -> bool:
     """Whether most neighbours among these elements are none where they come from."""
-    return 2 * np.count_nonzero(np.diff(source) == 1) < len(source) - 1
+    return bool(2 * np.count_nonzero(np.diff(source) == 1) < len(source) - 1)
 
 
 def _best(sparse: Any, graph: Graph, active: Sequence[int], known: Known, second: bool) -> Way:
