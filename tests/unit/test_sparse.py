@@ -262,6 +262,20 @@ def test_a_function_that_writes_runs_once_a_call(mode):
             np.testing.assert_allclose(found.diagonal(), k / 2 / np.sqrt(values))
 
 
+def test_reads_at_places_that_are_computed(mode):
+    def f(x):
+        ordered = ops.sort(x)[0]
+        place = (x * 10.0).astype(ms.int32) % 6
+        return ops.concat((ordered, x[place], ops.flip(ordered, (0,))), 0)
+
+    x = x_of(6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = ms.jacobian(f, sparse=True)(x)
+    same(found, ms.jacrev(f)(x))
+    assert found.nnz >= 18
+
+
 # --- what is asked for ------------------------------------------------------------------------------
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.core.graph import Equation, Graph, Variable, live_equations
-from mindgrad.transforms.sparsity import MOVING, Known, Propagation
+from mindgrad.transforms.sparsity import MOVING, Known, Propagation, holding
 
 __all__ = ["Cut", "cut"]
 
@@ -77,7 +77,8 @@ def cut(
         run.note(equation)
         flags = [type(x) is Variable and x in source for x in inputs]
         if not at_inputs and any(flags) and primitive.name in MOVING and computed.isdisjoint(inputs):
-            found = run.moved(equation, flags)
+            held = holding(equation, flags)
+            found = run.moved(equation, flags) if held == flags else None
             if found is not None:
                 stacked = _stacked([source[x] for x, flag in zip(inputs, flags, strict=True) if flag])
                 source.update((y, stacked[m]) for y, m in zip(equation.outputs, found, strict=True))
@@ -113,8 +114,8 @@ def _ends(
     tail = []
     for equation in reversed(equations):
         if equation.primitive.name in MOVING and not reached.isdisjoint(equation.outputs):
-            flags = [x in dependent for x in equation.inputs]
-            found = run.moved(equation, flags)
+            flags = holding(equation, [x in dependent for x in equation.inputs])
+            found = run.moved(equation, flags) if any(flags) else None
             if found is not None:
                 inputs = [x for x, flag in zip(equation.inputs, flags, strict=True) if flag]
                 tail.append((equation.outputs, inputs, found))

@@ -28,7 +28,7 @@ from mindgrad.transforms import loop_patterns, row_patterns
 from mindgrad.transforms.patterns import Patterns
 from mindgrad.transforms.row_patterns import from_anywhere
 
-__all__ = ["MOVING", "Known", "Propagation", "dependence", "known_values"]
+__all__ = ["MOVING", "Known", "Propagation", "dependence", "holding", "known_values"]
 
 #: rows that only move elements, and which of their operands hold them; the others say where
 MOVING: dict[str, tuple[int, ...] | None] = {
@@ -45,6 +45,12 @@ MOVING: dict[str, tuple[int, ...] | None] = {
     "scatter_set": (0, 2),
     "dynamic_update_slice": (0, 1),
 }
+
+
+def holding(equation: Equation, flags: Sequence[bool]) -> list[bool]:
+    """``flags`` of operands, without those that say where elements are, in place of holding them."""
+    places = MOVING[equation.primitive.name]
+    return [flag and (places is None or k in places) for k, flag in enumerate(flags)]
 
 
 class Known:
@@ -199,7 +205,11 @@ class Propagation(Patterns):
         if name == "convert":
             return given
         if name in MOVING:
-            sources = self.moved(equation, [p is not None for p in given])
+            flags = holding(equation, [p is not None for p in given])
+            if not any(flags):
+                return [None] * len(equation.outputs)
+            given = [p if flag else None for p, flag in zip(given, flags, strict=True)]
+            sources = self.moved(equation, flags)
             if sources is None:
                 return [from_anywhere(self, equation, given)]
             stacked = [p for p in given if p is not None]
@@ -230,8 +240,8 @@ class Propagation(Patterns):
     def moved(self, equation: Equation, flags: Sequence[bool]) -> list[Any] | None:
         """Where the elements of each output come from; ``None`` if that is not known.
 
-        The elements of the operands whose flag is set are numbered, one operand after the other; -1 stands
-        for an element that comes from none of them.
+        The elements of the operands whose flag is set (see :func:`holding`) are numbered, one operand after
+        the other; -1 stands for an element that comes from none of them.
         """
         places = MOVING[equation.primitive.name]
         operands: list[Any] = []
