@@ -18,7 +18,7 @@ from mindgrad.ops.places import known
 
 __all__ = [
     "apply_along_axis", "apply_over_axes", "choose", "piecewise", "select", "take", "take_along_axis",
-    "unique", "unravel_index", "where",
+    "argwhere", "intersect1d", "setdiff1d", "unique", "unravel_index", "where",
 ]  # fmt: skip
 
 # --- chosen ---
@@ -135,6 +135,71 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Te
 # --- places ---
 
 
+def _values(x: Any, operator: str) -> np.ndarray:
+    """The values, on which the shape of the result depends."""
+    found = known(tensor(x, operator))
+    if found is None:
+        raise RuntimeError(
+            f"For '{operator}', the shape of the result depends on values that are unknown while the program "
+            f"is being compiled; run in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE)."
+        )
+    return found
+
+
+def argwhere(a: Any) -> Tensor:
+    """The indices of the elements that are not 0, one row for each; values must be known.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.argwhere([[0, 3], [5, 0]]))
+    [[0 1]
+     [1 0]]
+    """
+    return Tensor(np.argwhere(_values(a, "argwhere")), int32)
+
+
+def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
+    """The different elements that both have, ascending; values must be known.
+
+    Args:
+        ar1, ar2: tensors, which are flattened.
+        assume_unique: whether no element stands twice in one of them.
+        return_indices: whether to give where they stand first in ``ar1`` and ``ar2`` too.
+
+    Raises:
+        RuntimeError: values are unknown while compiling.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.intersect1d([3, 1, 2], [2, 3, 3]))
+    [2 3]
+    """
+    one, two = layout.ravel(tensor(ar1, "intersect1d")), tensor(ar2, "intersect1d")
+    _, first, second = np.intersect1d(
+        _values(one, "intersect1d"), _values(two, "intersect1d"), assume_unique, return_indices=True
+    )
+    elements = indexing.gather(one, Tensor(first, int32), 0)
+    return (elements, Tensor(first, int32), Tensor(second, int32)) if return_indices else elements
+
+
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Tensor:
+    """The different elements of ``ar1`` that ``ar2`` has not, ascending; values must be known.
+
+    With ``assume_unique`` they stay in their order.
+
+    Raises:
+        RuntimeError: values are unknown while compiling.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.setdiff1d([3, 1, 2, 3], [2]))
+    [1 3]
+    """
+    one = layout.ravel(tensor(ar1, "setdiff1d"))
+    values = _values(one, "setdiff1d")
+    kept = np.flatnonzero(~np.isin(values, _values(ar2, "setdiff1d")))
+    if not assume_unique:
+        kept = kept[np.unique(values[kept], return_index=True)[1]]
+    return indexing.gather(one, Tensor(kept, int32), 0)
+
+
 def unique(x: Any, return_inverse: bool = False) -> Any:
     """The different elements of the flattened tensor in ascending order.
 
@@ -150,12 +215,7 @@ def unique(x: Any, return_inverse: bool = False) -> Any:
     [1 3]
     """
     found = layout.ravel(tensor(x, "unique"))
-    values = known(found)
-    if values is None:
-        raise RuntimeError(
-            "For 'unique', the shape of the result depends on values that are unknown while the program is "
-            "being compiled; run in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE)."
-        )
+    values = _values(found, "unique")
     _, first, which = np.unique(values, return_index=True, return_inverse=True)
     elements = indexing.gather(found, Tensor(first, int32), 0)
     return (elements, Tensor(which, int32)) if return_inverse else elements

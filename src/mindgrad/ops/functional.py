@@ -27,6 +27,7 @@ from mindgrad.ops import arithmetic as _arithmetic
 from mindgrad.ops import comparison as _comparison
 from mindgrad.ops import creation as _creation
 from mindgrad.ops import joining as _joining
+from mindgrad.ops import rectifiers as _rectifiers
 from mindgrad.ops.activation import *  # noqa: F403
 from mindgrad.ops.affine import *  # noqa: F403
 from mindgrad.ops.alignments import *  # noqa: F403
@@ -79,10 +80,12 @@ from mindgrad.ops.shuffling import *  # noqa: F403
 from mindgrad.ops.signs import *  # noqa: F403
 from mindgrad.ops.slices import *  # noqa: F403
 from mindgrad.ops.special import *  # noqa: F403
+from mindgrad.ops.spectrograms import *  # noqa: F403
 from mindgrad.ops.statistics import *  # noqa: F403
 from mindgrad.ops.tapers import *  # noqa: F403
 from mindgrad.ops.variates import *  # noqa: F403
 from mindgrad.ops.vectors import *  # noqa: F403
+from mindgrad.ops.warping import *  # noqa: F403
 
 
 def dtype(x: _Tensor) -> _DType:
@@ -113,5 +116,11 @@ tensor_mul = _arithmetic.mul
 pows = tensor_pow = _arithmetic.pow
 tensor_range = _creation.range
 tensor_sub = _arithmetic.sub
+
+# --- second names of 2.x -------------------------------------------------------------------------------
+
+fills = _creation.full_like
+row_stack = _joining.vstack
+soft_shrink = _rectifiers.softshrink
 
 __all__ = [name for name, value in globals().items() if callable(value) and name[0] != "_"]

@@ -13,16 +13,17 @@ import numpy as np
 
 from mindgrad.core.dtype import bool_
 from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.core.tensor import Tensor, make_tensor, scalar_tensor
 from mindgrad.ops.arguments import axis_in_range, whole_number
 from mindgrad.ops.layout import ravel
-from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, operand, promoted
+from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, choose, operand, promoted
 from mindgrad.ops.places import known, places, places_nd, read_along
 from mindgrad.ops.subscript import unknown_mask_error
 from mindgrad.primitives import arithmetic, indexing, structural
 
 __all__ = [
-    "gather", "gather_d", "gather_elements", "gather_nd", "index_select", "masked_fill", "masked_select",
+    "embedding", "gather", "gather_d", "gather_elements", "gather_nd", "index_select",
+    "masked_fill", "masked_select",
     "select", "take", "where",
 ]  # fmt: skip
 
@@ -83,6 +84,49 @@ def _batched(x: Tensor, index: Tensor, axis: int, batch: tuple[int, ...]) -> Ten
         *range(count + lookups + before, found.ndim),
     )
     return apply(structural.transpose, found, permutation=order) if before else found
+
+
+def embedding(
+    input: Any,
+    weight: Any,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+) -> Tensor:
+    """The rows of a table at the indices.
+
+    Args:
+        input: indices of any shape.
+        weight: the table, a tensor of shape (n, d).
+        padding_idx: a row that gets no gradient.
+        max_norm, norm_type, scale_grad_by_freq: must be left as they are: a table is not changed by reading.
+
+    Returns:
+        Tensor of the shape of ``input`` and d behind.
+
+    Raises:
+        TypeError: ``input`` holds no integers.
+        ValueError: ``max_norm`` or ``scale_grad_by_freq`` is given, or ``padding_idx`` is no row.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.embedding(Tensor([1]), Tensor([[1.0, 2.0], [3.0, 4.0]])))
+    [[3. 4.]]
+    """
+    if max_norm is not None or scale_grad_by_freq:
+        raise ValueError(
+            "For 'Embedding', 'max_norm' and 'scale_grad_by_freq' are not supported; scale the table or the "
+            "gradient in the training step."
+        )
+    places, table = operand(input, "Embedding"), operand(weight, "Embedding")
+    found = gather(table, places, 0)
+    if padding_idx is None:
+        return found
+    row = axis_in_range(padding_idx, table.shape[0], "Embedding", "padding_idx")
+    is_padding = apply(arithmetic.equal, places, scalar_tensor(row, places.type))
+    shape = (*places.shape, *table.shape[1:])
+    is_padding = apply(structural.broadcast_in_dim, is_padding, shape=shape, dims=tuple(range(places.ndim)))
+    return choose(is_padding, apply(structural.stop_gradient, found), found)
 
 
 def gather_nd(input_x: Any, indices: Any) -> Tensor:

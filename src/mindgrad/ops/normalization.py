@@ -23,7 +23,7 @@ from mindgrad.ops.pool_windows import mixed
 from mindgrad.ops.reduction import flag, widened
 from mindgrad.ops.reduction import mean as mean_of
 
-__all__ = ["batch_norm", "group_norm", "layer_norm", "lrn"]
+__all__ = ["batch_norm", "group_norm", "layer_norm", "lrn", "rms_norm"]
 
 
 def statistics(x: Tensor, axes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
@@ -185,6 +185,39 @@ def layer_norm(
     axes = tuple(range(x.ndim - len(shape), x.ndim))
     y = normalised(x, *statistics(x, axes), number(eps, operator, "eps"), weight, bias)
     return cast(y, given.dtype)
+
+
+def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]:
+    """x / √(mean of x² + epsilon) · gamma over the last axes (Zhang and Sennrich, 2019).
+
+    Args:
+        x: a real tensor.
+        gamma: a tensor whose shape is that of the last axes of ``x``, which are normalised together.
+        epsilon: what is added to the mean of squares.
+
+    Returns:
+        The result, and 1 / √(mean of x² + epsilon), these axes with size 1.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: the shapes do not fit.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.rms_norm(Tensor([[3.0, 3.0]]), Tensor([1.0, 2.0]), 0.0)[0])
+    [[1. 2.]]
+    """
+    given, weight = real_operand(x, "RmsNorm"), real_operand(gamma, "RmsNorm")
+    count = weight.ndim
+    if not count or given.shape[-count:] != weight.shape:
+        raise ValueError(
+            f"For 'RmsNorm', the shape of 'gamma' must be the last sizes of the input, but it is "
+            f"{weight.shape} and the shape {given.shape}."
+        )
+    wide = widened(given)
+    squares = mean_of(math.square(wide), tuple(range(wide.ndim - count, wide.ndim)), True)
+    scale = math.rsqrt(arithmetic.add(squares, number(epsilon, "RmsNorm", "epsilon")))
+    y = arithmetic.mul(arithmetic.mul(wide, scale), cast(weight, wide.dtype))
+    return cast(y, given.dtype), scale
 
 
 def group_norm(

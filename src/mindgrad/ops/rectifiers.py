@@ -9,18 +9,20 @@ from typing import Any
 
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops.activation import number, real_operand
+from mindgrad.ops.activation import number, real_operand, sigmoid
+from mindgrad.ops.arguments import axis_in_range
 from mindgrad.ops.arithmetic import add, mul, sub
 from mindgrad.ops.comparison import greater, less_equal
 from mindgrad.ops.define import unary_function
 from mindgrad.ops.math import expm1
+from mindgrad.ops.moving import slice_axis
 from mindgrad.ops.operands import broadcast_to, choose, operand, pointwise, promoted
 from mindgrad.primitives import piecewise
 from mindgrad.primitives.structural import reshape
 
 __all__ = [
     "celu", "elu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hsigmoid", "hswish",
-    "leaky_relu", "prelu", "relu", "relu6", "selu", "softshrink", "threshold",
+    "leaky_relu", "prelu", "relu", "relu6", "selu", "softshrink", "swiglu", "threshold",
 ]  # fmt: skip
 
 relu = unary_function(
@@ -269,6 +271,26 @@ def softshrink(x: Any, lambd: float = 0.5) -> Tensor:
     bound = number(lambd, "SoftShrink", "lambd")
     shifted = choose(greater(x, 0), sub(x, bound), add(x, bound))
     return choose(less_equal(apply(piecewise.abs, x), bound), 0.0, shifted)
+
+
+def swiglu(input: Any, dim: int = -1) -> Tensor:
+    """a · sigmoid(a) · b, for the halves a and b of ``input`` along ``dim`` (Shazeer, 2020).
+
+    Raises:
+        TypeError: ``input`` is complex, or no tensor.
+        ValueError: there is no such axis, or its size is odd.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.swiglu(Tensor([100.0, 2.0])))
+    [200.]
+    """
+    x = real_operand(input, "Swiglu")
+    axis = axis_in_range(dim, x.ndim, "Swiglu", "dim")
+    size = x.shape[axis]
+    if size % 2:
+        raise ValueError(f"For 'Swiglu', the size of axis {dim} must be even, but it is {size}.")
+    a, b = (slice_axis(x, axis, start, start + size // 2) for start in (0, size // 2))
+    return mul(mul(a, sigmoid(a)), b)
 
 
 def threshold(input: Any, thr: float, value: float) -> Tensor:

@@ -14,6 +14,7 @@ from mindgrad.ops.operands import operand
 
 #: with the same arguments in ops
 _SAME = [
+    "embedding", "grid_sample",
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "celu", "cosine_embedding_loss",
     "cross_entropy", "gelu", "group_norm", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
     "interpolate", "l1_loss", "layer_norm", "logsigmoid", "mish", "mse_loss", "pixel_shuffle", "prelu",
@@ -26,7 +27,7 @@ globals().update({name: getattr(elementwise, name) for name in _NAMES})
 
 _OWN = [
     "avg_pool2d", "batch_norm", "binary_cross_entropy", "binary_cross_entropy_with_logits", "conv1d",
-    "conv2d", "conv3d", "dropout", "elu", "embedding", "flatten", "glu", "kl_div", "leaky_relu", "linear",
+    "conv2d", "conv3d", "dropout", "elu", "flatten", "glu", "kl_div", "leaky_relu", "linear",
     "log_softmax", "max_pool2d", "nll_loss", "normalize", "one_hot", "pad", "relu", "relu6", "silu",
     "smooth_l1_loss", "softmax", "unfold",
 ]  # fmt: skip
@@ -121,22 +122,6 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     [1.]
     """
     return functional.dropout(input, p, training)
-
-
-def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Tensor:
-    """The rows of ``weight`` at the indices; row ``padding_idx`` gets no gradient.
-
-    >>> from mindgrad import Tensor, mint
-    >>> print(mint.nn.functional.embedding(Tensor([1]), Tensor([[1.0, 2.0], [3.0, 4.0]])))
-    [[3. 4.]]
-    """
-    places = operand(input, "embedding")
-    found = functional.gather(weight, places, 0)
-    if padding_idx is None:
-        return found
-    row = padding_idx % weight.shape[0]
-    is_padding = functional.expand_dims(functional.equal(places, row), -1)
-    return functional.where(is_padding, functional.stop_gradient(found), found)
 
 
 def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:

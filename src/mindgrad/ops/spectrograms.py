@@ -1,0 +1,118 @@
+"""The Fourier transform of a signal piece by piece."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import int32
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import arithmetic, complexes, fourier
+from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.indexing import gather
+from mindgrad.ops.joining import stack
+from mindgrad.ops.layout import reshape, swapaxes
+from mindgrad.ops.operands import inexact, operand
+from mindgrad.ops.padding import padded
+from mindgrad.ops.reduction import flag
+
+__all__ = ["stft"]
+
+
+def stft(
+    x: Any,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Any = None,
+    center: bool = True,
+    pad_mode: str = "REFLECT",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+) -> Tensor:
+    """The short-time Fourier transform: X[k, m] = Σⱼ window[j] · x[m · hop + j] · exp(−2πi k j / n_fft).
+
+    Args:
+        x: a signal of shape (t,), or signals of shape (n, t).
+        n_fft: the length of a piece, and the number of its frequencies.
+        hop_length: the distance between neighbouring pieces; ``None``: a quarter of ``n_fft``.
+        win_length: the length of the window, at most ``n_fft``; ``None``: ``n_fft``.
+        window: the weights, a tensor of shape (win_length,), with zeros on both sides up to ``n_fft``;
+            ``None``: ones.
+        center: whether ``n_fft // 2`` elements are added at both ends, so that the middle of piece m is
+            x[m · hop].
+        pad_mode: how they are added: ``"REFLECT"``, ``"CONSTANT"`` (zeros), ``"EDGE"`` or ``"SYMMETRIC"``.
+        normalized: whether everything is divided by the root of ``n_fft``.
+        onesided: whether frequencies above n_fft / 2 are left out, which repeat the others; ``None``: where
+            signal and window are real.
+        return_complex: whether the result is complex; ``None``: where signal or window are.
+
+    Returns:
+        Tensor of shape (n, frequencies, pieces), complex; or with a last axis of real and imaginary part.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: an argument is out of range, or the signal too short.
+
+    >>> from mindgrad import Tensor, ops
+    >>> y = ops.stft(Tensor([1.0, 1.0, 1.0, 1.0, 0.0, 0.0]), 4, 2, center=False)
+    >>> print(y.shape, y[0, :, 0])
+    (3, 2, 2) [4. 2.]
+    """
+    signal = inexact(operand(x, "STFT"))
+    if signal.ndim not in (1, 2):
+        raise ValueError(f"For 'STFT', the 'x' must have the shape (t,) or (n, t), but it is {signal.shape}.")
+    length = whole_number(n_fft, "STFT", "n_fft", 1)
+    hop = length // 4 if hop_length is None else hop_length
+    hop = whole_number(hop, "STFT", "hop_length", 1)
+    width = length if win_length is None else whole_number(win_length, "STFT", "win_length", 1)
+    if width > length:
+        raise ValueError(f"For 'STFT', the 'win_length' must be at most n_fft = {length}, but got {width}.")
+    weights = None if window is None else _window(window, width, length)
+    is_complex = signal.dtype.kind == "complex" or (weights is not None and weights.dtype.kind == "complex")
+    half = not is_complex if onesided is None else flag(onesided, "STFT", "onesided")
+    if half and is_complex:
+        raise ValueError("For 'STFT', 'onesided' must be False for a complex signal or window.")
+    pieces = reshape(signal, (-1, signal.shape[-1]))
+    if flag(center, "STFT", "center"):
+        pieces = padded(pieces, [(0, 0), (length // 2, length // 2)], _mode(pad_mode))
+    if pieces.shape[-1] < length:
+        raise ValueError(
+            f"For 'STFT', the signal must have at least n_fft = {length} elements, but it has "
+            f"{pieces.shape[-1]}."
+        )
+    count = (pieces.shape[-1] - length) // hop + 1
+    places = np.arange(count)[:, None] * hop + np.arange(length)[None]
+    pieces = gather(pieces, Tensor(places.astype(np.int32), int32), 1)
+    if weights is not None:
+        pieces = arithmetic.mul(pieces, weights)
+    elif width < length:
+        pieces = arithmetic.mul(pieces, _window(np.ones(width, pieces.dtype.numpy), width, length))
+    found = (fourier.rfft if half else fourier.fft)(pieces)
+    if flag(normalized, "STFT", "normalized"):
+        found = arithmetic.mul(found, length**-0.5)
+    found = swapaxes(found, 1, 2)
+    found = found if signal.ndim == 2 else reshape(found, found.shape[1:])
+    if is_complex if return_complex is None else flag(return_complex, "STFT", "return_complex"):
+        return found
+    return stack([complexes.real(found), complexes.imag(found)], -1)
+
+
+def _mode(pad_mode: Any) -> str:
+    modes = {"REFLECT": "reflect", "CONSTANT": "constant", "EDGE": "replicate", "SYMMETRIC": "symmetric"}
+    found = modes.get(pad_mode.upper()) if isinstance(pad_mode, str) else None
+    if found is None:
+        raise ValueError(
+            f"For 'STFT', the 'pad_mode' must be one of {', '.join(modes)}, but got {pad_mode!r}."
+        )
+    return found
+
+
+def _window(window: Any, width: int, length: int) -> Tensor:
+    found = inexact(operand(Tensor(window) if isinstance(window, np.ndarray) else window, "STFT"))
+    if found.shape != (width,):
+        raise ValueError(f"For 'STFT', the 'window' must have the shape ({width},), but it is {found.shape}.")
+    before = (length - width) // 2
+    return padded(found, [(before, length - width - before)], "constant")
