@@ -42,7 +42,19 @@ def pairwise_sums(x, y, w):
     return ops.square(ops.sin(z)).sum()
 
 
+def other_sign(x, mu, q):
+    y = ops.einsum("nkj,kij->kni", mu - x.expand_dims(1), q)
+    return ops.square(ops.sin(y)).sum()
+
+
+def sum_of_two(x, mu, q):
+    y = ops.einsum("nkj,kij->nki", mu + x.expand_dims(1), q)
+    return ops.square(ops.sin(y)).sum()
+
+
 SHAPES = {
+    other_sign: [(POINTS, WIDTH), (CENTRES, WIDTH), (CENTRES, WIDTH, WIDTH)],
+    sum_of_two: [(POINTS, WIDTH), (CENTRES, WIDTH), (CENTRES, WIDTH, WIDTH)],
     mixture: [(POINTS, WIDTH), (CENTRES, WIDTH), (CENTRES, WIDTH, WIDTH)],
     mixture_by_matmul: [(POINTS, WIDTH), (CENTRES, WIDTH), (CENTRES, WIDTH, WIDTH)],
     pairwise: [(40, 5), (30, 5), (5, 4)],
