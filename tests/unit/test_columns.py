@@ -120,9 +120,7 @@ def test_differences_and_middle_of_images():
         dy[:, :, :-1], dx[..., :-1] = np.diff(x, axis=2), np.diff(x, axis=3)
         return dy, dx
 
-    check(
-        lambda x: ops.concat(nn.ImageGradients()(x)), lambda x: np.concatenate(differences(x)), x
-    )
+    check(lambda x: ops.concat(nn.ImageGradients()(x)), lambda x: np.concatenate(differences(x)), x)
     # MindSpore 2.10: 7 of 13 and 8 of 14 for a half
     assert nn.CentralCrop(0.5)(ops.ones((1, 1, 13, 14))).shape == (1, 1, 7, 8)
 
@@ -194,3 +192,24 @@ def test_ctc_targets_one_behind_the_other():
         ops.ctc_loss(x, Tensor([[1, 2], [2, 0]]), Tensor([4, 4]), Tensor([3, 1]))
     with pytest.raises(TypeError, match="'targets' must be integers"):
         ops.ctc_loss(x, Tensor([[1.0, 2.0], [2.0, 0.0]]), Tensor([4, 4]), Tensor([2, 1]))
+
+
+def test_class_forms():
+    x = Tensor(RNG.normal(size=(2, 3, 4, 5)))
+    columns = ops.Im2Col((2, 3), strides=2)(x)
+    np.testing.assert_array_equal(
+        columns.asnumpy(), windows(x.asnumpy(), (2, 3), stride=(2, 2)).reshape(2, 3, 6, 4)
+    )
+    back = ops.Col2Im((2, 3), stride=2)(columns, Tensor([4, 5]))
+    flat = columns.reshape(2, 18, 4)
+    np.testing.assert_array_equal(back.asnumpy(), ops.fold(flat, (4, 5), (2, 3), stride=2).asnumpy())
+    assert ops.Bincount()(Tensor([5, 1, 1]), Tensor(3), Tensor([1.0, 2.0, 3.0])).asnumpy().tolist() == [
+        0,
+        5,
+        0,
+    ]
+    picked = ops.EmbeddingLookup()(Tensor([[1.0], [2.0], [3.0]]), Tensor([11, 12]), 10)
+    assert picked.asnumpy().tolist() == [[2.0], [3.0]]
+    assert ops.Quantile(dim=0, ignore_nan=True)(Tensor([1.0, np.nan, 3.0]), 0.5) == Tensor(2.0)
+    turned = ops.ConjugateTranspose()(Tensor([[1 + 2j, 3 - 1j]]), (1, 0))
+    np.testing.assert_array_equal(turned.asnumpy(), np.array([[1 - 2j], [3 + 1j]]))

@@ -7,6 +7,7 @@ from mindgrad._base.missing import explain_room as _explain_room
 from mindgrad.ops.operations import (
     array_ops,
     collective_ops,
+    later_ops,
     layer_ops,
     linalg_ops,
     loss_ops,
@@ -20,6 +21,7 @@ from mindgrad.ops.operations import (
 from mindgrad.ops.operations.array_ops import *  # noqa: F403
 from mindgrad.ops.operations.base import Operation
 from mindgrad.ops.operations.collective_ops import *  # noqa: F403
+from mindgrad.ops.operations.later_ops import *  # noqa: F403
 from mindgrad.ops.operations.layer_ops import *  # noqa: F403
 from mindgrad.ops.operations.linalg_ops import *  # noqa: F403
 from mindgrad.ops.operations.loss_ops import *  # noqa: F403
@@ -33,6 +35,7 @@ from mindgrad.ops.operations.random_ops import *  # noqa: F403
 __all__ = ["Operation"]
 __all__ += array_ops.__all__
 __all__ += collective_ops.__all__
+__all__ += later_ops.__all__
 __all__ += layer_ops.__all__
 __all__ += linalg_ops.__all__
 __all__ += loss_ops.__all__
