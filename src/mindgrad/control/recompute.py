@@ -12,7 +12,8 @@ program, so that nobody knows it before the program runs; the cotangents are ope
 that it waits for them.
 
 Cost: one more run of the body. Limits: a derivative of the derivative keeps what the pullback needs; a body
-that gives or takes nothing with an element is an ordinary part of the program.
+that gives or takes nothing with an element is an ordinary part of the program; a program with such branches
+is not cut into tiles (``rewrites.tiles``), which would save more.
 """
 
 from __future__ import annotations
