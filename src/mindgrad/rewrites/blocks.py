@@ -12,8 +12,7 @@ blocks of 4 or 8 rows 17.4 ms and 0.7 or 1.3 MB of temporary memory, 26 ms and 2
 1.3 MB direction by direction; two threads have the less to share the smaller the block. Its gradient in all
 weights: 62 ms and 8 MB in blocks of 16 rows, 110 ms and 52 MB at once, 84 ms and 29 MB direction by
 direction. Sums over the rows are read and written in every block, so that blocks must not be smaller than the
-sums. Sums over the directions are made in halves, which XLA fuses with the squares in front of them and
-divides among threads: without, 20 ms for blocks of 4 rows.
+sums. Sums over the directions are then made in ``halves``: without, 20 ms for blocks of 4 rows.
 
 Limits: the rows of a block are a divisor of all rows; a program most of whose stacks are needed behind a
 sum over the rows (a gradient that waits for a mean) is left alone, as are programs with effects and those
@@ -25,17 +24,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from mindgrad.control.cond import cond
 from mindgrad.control.scan import scan
-from mindgrad.control.while_ import while_
 from mindgrad.core import settings
 from mindgrad.core.build import Builder, building
 from mindgrad.core.graph import Constant, Equation, Graph, Variable
 from mindgrad.core.rewriting import Rewrite
 from mindgrad.primitives.contraction import dot
 from mindgrad.primitives.kinds import zeros
-from mindgrad.primitives.reduction import reduce_sum
-from mindgrad.primitives.structural import broadcast_in_dim, concatenate, reshape, slice, transpose
+from mindgrad.primitives.structural import broadcast_in_dim, reshape, transpose
+from mindgrad.rewrites.halves import inner_programs
+from mindgrad.rewrites.rebuilding import rebuilt
 from mindgrad.rewrites.region import Region, region, row_axis
 
 __all__ = ["BLOCK", "WORTH", "in_blocks", "keeps_rows_apart"]
@@ -118,20 +116,19 @@ def _inside(graph: Graph) -> Graph:
     """``graph`` with the programs of its loops and branches in blocks."""
     changed: dict[Equation, dict[str, Graph]] = {}
     for equation in graph.equations:
-        if equation.primitive in (scan, while_, cond):
-            programs = {k: v for k, v in equation.parameters.items() if isinstance(v, Graph)}
-            better = {k: in_blocks(v) for k, v in programs.items()}
-            if any(better[k] is not v for k, v in programs.items()):
-                changed[equation] = better
+        programs = inner_programs(equation)
+        better = {name: in_blocks(program) for name, program in programs.items()}
+        if any(better[name] is not programs[name] for name in programs):
+            changed[equation] = {**equation.parameters, **better}
     if not changed:
         return graph
-    builder = Builder()
-    with building(builder):
-        known: dict[Any, Any] = {v: builder.input(v.type, tainted=v.tainted) for v in graph.inputs}
-        read = lambda atom: known[atom] if type(atom) is Variable else atom
-        for equation in graph.equations:
-            _emit(builder, equation, known, read, **changed.get(equation, {}))
-        return builder.close([read(y) for y in graph.outputs])
+
+    def replaced(equation: Equation, read: Callable[[Any], Any]) -> Any:
+        if equation not in changed:
+            return None
+        return equation.primitive(*map(read, equation.inputs), **changed[equation])
+
+    return rebuilt(graph, replaced)
 
 
 def _emit(
@@ -264,11 +261,6 @@ class _Blocks:
     def _emit_inside(self, equation: Equation) -> None:
         name, place = equation.primitive.name, self._found.places.get(equation.outputs[0])
         at = _places(equation, self._found)
-        if equation.primitive is reduce_sum and equation.parameters["axes"] == (0,) and at[0]:
-            self._body.source = equation.source
-            self._inside[equation.outputs[0]] = _in_halves(self._block(equation.inputs[0], at[0]))
-            self._body.source = None
-            return
         changed: dict[str, Any] = {}
         if name in ("reshape", "broadcast_in_dim"):
             changed["shape"] = _with(equation.parameters["shape"], place, self._rows)
@@ -299,24 +291,6 @@ class _Blocks:
         if (atom, place) not in self._sliced:
             self._sliced[atom, place] = self._body.input(type_, tainted=atom.tainted)
         return self._sliced[atom, place]
-
-
-def _in_halves(x: Any) -> Any:
-    """The sum over the first axis as Σ of the first half + Σ of the second, which XLA makes one pass of."""
-    while len(x.shape) and x.shape[0] > 1:
-        half = x.shape[0] // 2
-        parts = [_part(x, 0, half), _part(x, half, 2 * half)]
-        rest = [] if x.shape[0] == 2 * half else [_part(x, 2 * half, x.shape[0])]
-        x = parts[0] + parts[1]
-        if rest:
-            x = concatenate(x, *rest, axis=0)
-    return reshape(x, shape=x.shape[1:])
-
-
-def _part(x: Any, start: int, limit: int) -> Any:
-    rest = x.shape[1:]
-    still = (0,) * len(rest)
-    return slice(x, start=(start, *still), limit=(limit, *rest), strides=(1,) * len(x.shape))
 
 
 def _with(shape: Sequence[int], place: int | None, size: int) -> tuple[int, ...]:

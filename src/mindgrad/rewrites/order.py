@@ -17,6 +17,7 @@ from mindgrad.rewrites.algebra import distributed
 from mindgrad.rewrites.blocks import in_blocks
 from mindgrad.rewrites.chain import products_ordered
 from mindgrad.rewrites.families import joined
+from mindgrad.rewrites.halves import halved
 from mindgrad.rewrites.layout import narrow_products_turned, transposes_carried
 from mindgrad.rewrites.tiles import tiled
 
@@ -31,6 +32,7 @@ _AFTER: list[Callable[[Graph], Graph]] = [
     in_blocks,
     tiled,
     narrow_products_turned,
+    halved,
 ]
 
 
