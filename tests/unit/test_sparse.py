@@ -185,9 +185,7 @@ def run(program, x, y):
     return values[-1]
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(programs())
-def test_random_programs(program):
+def agrees(program):
     x, y = x_of(6, seed=1), x_of(6, seed=2)
 
     def f(x, y):
@@ -200,11 +198,33 @@ def test_random_programs(program):
         warnings.simplefilter("ignore", UserWarning)  # some are dense, and say so
         found = ms.jacobian(f, (0, 1), sparse=True)(x, y)
         second = ms.hessian(loss, (0, 1), sparse=True)(x, y)
+    before = ms.get_context("mode")
+    ms.set_context(mode=ms.PYNATIVE_MODE)
     for block, dense in zip(found, ms.jacrev(f, (0, 1))(x, y), strict=True):
         same(block, dense, 1e-9)
     for row, dense_row in zip(second, ms.hessian(loss, (0, 1))(x, y), strict=True):
         for block, dense in zip(row, dense_row, strict=True):
             same(block, dense, 1e-8)
+    ms.set_context(mode=before)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(programs())
+def test_random_programs(program):
+    agrees(program)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        [("sorted", 1, 0), ("neighbours", 2, 0), ("product", 3, 2)],
+        [("taken", 0, 1), ("every second", 2, 1), ("square", 3, 3), ("sums", 4, 0)],
+        [("of two axes", 1, 0), ("where it is large", 2, 0), ("convolved", 3, 0), ("quotient", 4, 1)],
+    ],
+)
+def test_programs_compiled(program):
+    ms.set_context(mode=ms.GRAPH_MODE)
+    agrees(program)
 
 
 # --- loops and branches ----------------------------------------------------------------------------
