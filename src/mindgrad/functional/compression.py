@@ -16,7 +16,7 @@ import numpy as np
 from mindgrad.core.build import Builder
 from mindgrad.core.graph import Constant, Graph, live_equations
 from mindgrad.core.types import TensorType, tensor_type
-from mindgrad.functional.way import Purpose, Way
+from mindgrad.functional.way import Way
 from mindgrad.functional.ways import best_way
 from mindgrad.primitives.indexing import gather, scatter_add
 from mindgrad.primitives.kinds import accumulate, zeros
@@ -36,23 +36,21 @@ class Structure:
         blocks: for each output, for each input a ``csr_array`` with its indices and other numbers.
         colours: how many tangents or cotangents were taken together to find it.
         is_dense: whether compression brings nothing.
-        is_doubtful: whether it must be computed again, exactly, if there is a NaN in it.
         way: how it is computed, in words.
     """
 
-    __slots__ = ("blocks", "colours", "is_dense", "is_doubtful", "way")
+    __slots__ = ("blocks", "colours", "is_dense", "way")
 
     def __init__(self, blocks: list[list[Any]], way: Way) -> None:
         self.blocks = blocks
         self.colours = way.count
         self.is_dense = way.is_dense
-        self.is_doubtful = way.is_doubtful
         self.way = way.name
 
 
 def compressed(
     sparse: Any, builder: Builder, xs: Sequence[Any], ys: Sequence[Any], known: Known,
-    second: bool, purpose: Purpose,
+    second: bool, compiled: bool,
 ) -> tuple[list[Any], Structure]:  # fmt: skip
     """The entries of the Jacobian of ``ys`` by ``xs``, or with ``second`` of the Hessian of the one y.
 
@@ -62,14 +60,14 @@ def compressed(
         xs, ys: its inputs that are differentiated and its outputs.
         known: values of other inputs.
         second: whether it is the Hessian.
-        purpose: what the program is made for.
+        compiled: whether the program is made to be compiled.
 
     Returns:
         The atoms of the entries of each block, block by block, and the structure.
     """
     graph = Graph(builder.inputs, live_equations(builder.equations, ys), ys)
     active = [builder.inputs.index(x) for x in xs]
-    way = best_way(sparse, graph, active, known, second, purpose)
+    way = best_way(sparse, graph, active, known, second, compiled)
     row_types = [x.type for x in (xs if second else ys)]
     column_sizes = [x.type.size for x in xs]
     found = _arranged(sparse, way, second, [type.size for type in row_types], column_sizes)

@@ -15,14 +15,14 @@ from mindgrad.core.build import Builder, building
 from mindgrad.core.dtype import int32
 from mindgrad.core.graph import Constant, Graph, Variable
 from mindgrad.core.types import TensorType
-from mindgrad.primitives.arithmetic import absorb, equal, mul
+from mindgrad.primitives.arithmetic import equal
 from mindgrad.primitives.batching import placed
 from mindgrad.primitives.kinds import ones, zeros
 from mindgrad.primitives.structural import broadcast_in_dim, convert, iota, reshape
 from mindgrad.transforms.batch import push_batch
 from mindgrad.transforms.linearize import dependent
 
-__all__ = ["at_once", "computed_once", "multiplied", "seed_of"]
+__all__ = ["at_once", "computed_once", "seed_of"]
 
 #: constants of more elements are data to the compiler
 _DATA = 2048
@@ -75,35 +75,6 @@ def _made(x: Any) -> Any:
     if x.type.size <= _DATA or x.dtype.kind != "float":
         return x
     return x / Constant(np.ones(x.shape, x.dtype.numpy))
-
-
-def multiplied(graph: Graph) -> Graph | None:
-    """``graph`` with plain products in place of absorbing ones; ``None`` where that may go unseen.
-
-    They differ where zero meets an infinite number: the plain product is NaN. What is linear in it is NaN
-    too or does not use it, so that results without NaN are those of ``graph``. A product that absorbs takes
-    XLA four instructions instead of one.
-    """
-    if not any(equation.primitive is absorb for equation in graph.equations):
-        return None
-    builder = Builder()
-    after: set[Any] = set()
-    with building(builder):
-        values: dict[Any, Any] = {v: builder.input(v.type, tainted=v.tainted) for v in graph.inputs}
-        for equation in graph.equations:
-            primitive, outputs = equation.primitive, equation.outputs
-            is_after = not after.isdisjoint(equation.inputs)
-            is_linear = primitive.kind.endswith("linear") and outputs[0].dtype.is_inexact
-            if is_after and not (
-                is_linear and all(x.dtype.is_inexact for x in equation.inputs if x in after)
-            ):
-                return None
-            if primitive is absorb or is_after:
-                after.update(outputs)
-            primitive = mul if primitive is absorb else primitive
-            made = primitive(*[values.get(x, x) for x in equation.inputs], **equation.parameters)
-            values.update(zip(outputs, made if primitive.multiple else (made,), strict=True))
-        return builder.close([values.get(y, y) for y in graph.outputs])
 
 
 def seed_of(type: TensorType, colours: Any, colour: int) -> Any:

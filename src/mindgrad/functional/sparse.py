@@ -29,7 +29,6 @@ from mindgrad.functional.compression import Structure, compressed
 from mindgrad.functional.derive import Call, Inputs, Run
 from mindgrad.functional.record import transformed
 from mindgrad.functional.wanted import Wanted
-from mindgrad.functional.way import Purpose
 from mindgrad.transforms.sparsity import Known, known_values
 
 __all__ = ["sparse_function"]
@@ -78,17 +77,16 @@ class _Rule:
         integers: those of the call.
         snapshot: the integers of the call whose values it has asked for; ``None``: for none.
         structures: those that it has found.
-        purpose: what programs are made for.
     """
 
-    def __init__(self, second: bool, purpose: Purpose) -> None:
-        self.purpose = purpose
+    def __init__(self, second: bool, compiled: bool) -> None:
         self.given: dict[int, Any] = {}
         self.constants: dict[int, Any] = {}
         self.snapshot: list[Any] | None = None
         self.structures: list[Structure] = []
         self.integers: list[Any] = []
         self._second = second
+        self._compiled = compiled
 
     def fits(self, integers: list[Any]) -> bool:
         """Whether it may be used for a call with these integers."""
@@ -101,7 +99,7 @@ class _Rule:
             for held in (self.given, self.constants)
         )
         known = Known(values, constants)
-        data, structure = compressed(scipy_sparse(), builder, xs, ys, known, self._second, self.purpose)
+        data, structure = compressed(scipy_sparse(), builder, xs, ys, known, self._second, self._compiled)
         if known.is_asked:
             self.snapshot = [np.array(each) for each in self.integers]
         self.structures.append(structure)
@@ -115,7 +113,7 @@ class _Sparse:
         self._wanted = wanted
         self._second = second
         self._rules: list[_Rule] = []
-        self._programs: dict[Purpose, list[tuple[_Rule, Compiled]]] = {each: [] for each in Purpose}
+        self._programs: list[tuple[_Rule, Compiled]] = []
         self._lock = threading.RLock()
         self._has_warned = False
 
@@ -180,28 +178,19 @@ class _Sparse:
         integers = list(given.values())
         rule = next((each for each in self._rules if each.fits(integers)), None)
         if rule is None:
-            rule = _Rule(self._second, Purpose.EAGER)
+            rule = _Rule(self._second, compiled=False)
             self._rules = [rule, *self._rules[: _KEPT - 1]]
         rule.given, rule.integers = given, integers
         _, data, form, others = self._run(rule, run)
         return data, form, others
 
     def _compiled(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, _Form, Any]:
-        data, form, others = self._program(args, kwargs, Purpose.DOUBTFUL)
-        if form.structure.is_doubtful and any(np.isnan(t.numpy().sum()) for t in data):
-            return self._program(args, kwargs, Purpose.COMPILED)
-        return data, form, others
-
-    def _program(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], purpose: Purpose
-    ) -> tuple[Any, _Form, Any]:
         integers = [t.numpy() for t in _integers(args, kwargs)]
-        known = self._programs[purpose]
-        found = next((each for each in known if each[0].fits(integers)), None)
+        found = next((each for each in self._programs if each[0].fits(integers)), None)
         if found is None:
-            rule = _Rule(self._second, purpose)
+            rule = _Rule(self._second, compiled=True)
             found = rule, Compiled(self._first(rule))
-            known[:] = [found, *known[: _KEPT - 1]]
+            self._programs = [found, *self._programs[: _KEPT - 1]]
         rule, program = found
         rule.integers = integers
         return program(*args, **kwargs)
@@ -213,8 +202,6 @@ class _Sparse:
             outer: Any = innermost()
             run = self._wanted.run(args, kwargs)
             scope = run.recorded.scope
-            if run.recorded.written or any(equation.has_effect for equation in scope.builder.equations):
-                rule.purpose = Purpose.COMPILED  # nothing is written or printed a second time
             # what does not depend on what is differentiated was traced outside of its scope
             graph = Graph(outer.builder.inputs, outer.builder.equations, ())
             atoms = {variable: t._atom for variable, t in scope.captures if t._scope is outer}

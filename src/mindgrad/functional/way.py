@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from enum import Enum
 from typing import Any
 
 from mindgrad.core.graph import Equation, Graph
 from mindgrad.transforms.cut import Cut
 
-__all__ = ["Places", "Purpose", "Way"]
+__all__ = ["Places", "Way"]
 
 Places = tuple[Any, Any, Any, Any]
-
-
-class Purpose(Enum):
-    """What a program is made for: to run operator by operator, to be compiled, or to be compiled such that it
-    may give NaN where zero meets an infinite number, if its way says so."""
-
-    EAGER = 0
-    COMPILED = 1
-    DOUBTFUL = 2
 
 
 class Way:
@@ -38,7 +28,6 @@ class Way:
             or of z for a Hessian, its column among those of z, and the element of the derived values.
         count: the number of colours.
         is_dense: whether nearly every column, or row, has a colour of its own.
-        is_doubtful: whether pieces with NaN may be those of products of zero and infinite numbers.
     """
 
     __slots__ = (
@@ -47,7 +36,6 @@ class Way:
         "entries",
         "graph",
         "is_dense",
-        "is_doubtful",
         "name",
         "sizes",
         "starts",
@@ -72,7 +60,7 @@ class Way:
         self.sizes = sizes
         self.entries = entries
         self.count = len(starts)
-        self.is_dense = self.is_doubtful = False
+        self.is_dense = False
 
     @property
     def cost(self) -> float:

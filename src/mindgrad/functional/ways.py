@@ -20,8 +20,8 @@ from mindgrad.core.build import Builder
 from mindgrad.core.graph import Constant, Equation, Graph
 from mindgrad.core.types import TensorType
 from mindgrad.functional.autodiff import forward_rule, reverse_rule
-from mindgrad.functional.seeds import at_once, computed_once, multiplied, seed_of
-from mindgrad.functional.way import Places, Purpose, Way
+from mindgrad.functional.seeds import at_once, computed_once, seed_of
+from mindgrad.functional.way import Places, Way
 from mindgrad.primitives.structural import reshape
 from mindgrad.transforms.colouring import columns, star
 from mindgrad.transforms.cut import Cut, cut
@@ -49,7 +49,7 @@ _NEARLY, _SMALL = 0.75, 4
 
 
 def best_way(
-    sparse: Any, graph: Graph, active: Sequence[int], known: Known, second: bool, purpose: Purpose
+    sparse: Any, graph: Graph, active: Sequence[int], known: Known, second: bool, compiled: bool
 ) -> Way:
     """The cheapest way to the Jacobian of ``graph``, or with ``second`` to its Hessian.
 
@@ -59,13 +59,10 @@ def best_way(
         active: indices of the inputs that are differentiated.
         known: values of other inputs.
         second: whether it is the Hessian of the one output.
-        purpose: what the program is made for.
+        compiled: whether the program is made to be compiled.
     """
     best = _best(sparse, graph, active, known, second)
-    faster = multiplied(best.graph) if purpose is Purpose.DOUBTFUL else None
-    if faster is not None:
-        best.graph, best.is_doubtful = faster, True
-    if purpose is not Purpose.EAGER:
+    if compiled:
         inputs = best.graph.inputs[len(best.cut.others) :]
         far = [v for v, source in zip(inputs, best.cut.sources, strict=True) if _is_scattered(source)]
         best.graph = computed_once(best.graph, far)
