@@ -72,7 +72,7 @@ def pulled_along(
     builder: Builder, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]
 ) -> list[Any] | None:
     """The cotangents of ``xs`` by forward mode; ``None`` where that is not possible or not considered."""
-    if not all(type(x) is Variable and x.dtype.kind == "float" and x.type.size for x in xs):
+    if not xs or not all(type(x) is Variable and x.dtype.kind == "float" and x.type.size for x in xs):
         return None
     live = live_equations(builder.equations, ys)
     cuts = []

@@ -196,6 +196,8 @@ def _combined(equation: Equation, found: dict[Variable, _Sum]) -> _Sum | None:
     """What ``equation`` makes of sums: the same, a multiple, or the sum of two."""
     primitive, inputs = equation.primitive, equation.inputs
     known = [found.get(x) if type(x) is Variable else None for x in inputs]
+    if not any(known):
+        return None
     if primitive is reshape or primitive is neg:
         sign = -1.0 if primitive is neg else 1.0
         return _scaled(known[0], sign)
