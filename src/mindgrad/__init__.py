@@ -98,7 +98,19 @@ from mindgrad.ops.plain import is_tensor
 from mindgrad.ops.storage import from_numpy
 
 if _TYPE_CHECKING:
-    from mindgrad import amp, communication, dataset, log, mint, nn, numpy, scipy, train, version  # noqa: F401
+    from mindgrad import (  # noqa: F401
+        amp,
+        communication,
+        dataset,
+        experimental,
+        log,
+        mint,
+        nn,
+        numpy,
+        scipy,
+        train,
+        version,
+    )
     from mindgrad.common.installation import run_check  # noqa: F401
     from mindgrad.functional.implicit import (
         SolverInfo,
@@ -112,7 +124,10 @@ if _TYPE_CHECKING:
     from mindgrad.train import *  # noqa: F403
 
 #: Loaded when they are first asked for, by `__getattr__` or by their own import.
-_ROOMS = ("amp", "communication", "dataset", "log", "mint", "nn", "numpy", "scipy", "train", "version")
+_ROOMS = (
+    "amp", "communication", "dataset", "experimental", "log", "mint", "nn", "numpy", "scipy", "train",
+    "version",
+)  # fmt: skip
 #: Likewise, and where they live.
 _NAMES = {
     "mindgrad.common.installation": ("run_check",),

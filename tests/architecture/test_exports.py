@@ -8,7 +8,7 @@ import pytest
 
 MODULES = [
     "mindgrad", "mindgrad.ops", "mindgrad.nn", "mindgrad.train", "mindgrad.dataset", "mindgrad.numpy", "mindgrad.mint",
-    "mindgrad.mint.nn",
+    "mindgrad.mint.nn", "mindgrad.experimental.optim",
 ]  # fmt: skip
 EXPORTS = [(module, name) for module in MODULES for name in importlib.import_module(module).__all__]
 

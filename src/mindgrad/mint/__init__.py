@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from mindgrad._base.missing import explain_room as _explain_room
-from mindgrad.mint import arranging, elementwise, linalg, nn, random, reducing, special
+from mindgrad.mint import arranging, elementwise, linalg, nn, optim, random, reducing, special
 from mindgrad.mint.arranging import *  # noqa: F403
 from mindgrad.mint.elementwise import *  # noqa: F403
 from mindgrad.mint.random import *  # noqa: F403
 from mindgrad.mint.reducing import *  # noqa: F403
 
 __all__ = list(dict.fromkeys([*arranging.__all__, *elementwise.__all__, *random.__all__, *reducing.__all__]))
-__all__ += ["linalg", "nn", "special"]
+__all__ += ["linalg", "nn", "optim", "special"]
 
 if _TYPE_CHECKING:
     # some of the names are made in a loop, which a type checker does not follow

@@ -1,0 +1,8 @@
+"""MindSpore 2.x's second set of optimisers: ``from mindspore.experimental import optim``."""
+
+from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad.experimental import optim
+
+__all__ = ["optim"]
+
+_explain_room(__name__)

@@ -1,0 +1,11 @@
+"""Optimisers with groups that can be read and changed, and schedules that change their learning rates."""
+
+from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad.experimental.optim import lr_scheduler
+from mindgrad.experimental.optim.adam import Adam, AdamW
+from mindgrad.experimental.optim.optimizer import Optimizer
+from mindgrad.experimental.optim.sgd import SGD
+
+__all__ = ["SGD", "Adam", "AdamW", "Optimizer", "lr_scheduler"]
+
+_explain_room(__name__)

@@ -1,0 +1,270 @@
+"""Schedules: after each epoch, ``scheduler.step()`` writes the learning rates of an optimiser's groups."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.tensor import Tensor
+from mindgrad.experimental.optim.optimizer import Optimizer
+
+__all__ = [
+    "ConstantLR", "CosineAnnealingLR", "ExponentialLR", "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR",
+    "PolynomialLR", "ReduceLROnPlateau", "StepLR",
+]  # fmt: skip
+
+
+class LRScheduler:
+    """The base class: a derived one says in ``rate(base, epoch)`` what the rate is after ``epoch`` steps.
+
+    Args:
+        optimizer: whose learning rates are changed.
+        last_epoch: how many steps have been made, less one; −1 for none.
+
+    Raises:
+        TypeError: ``optimizer`` is none of ``experimental.optim``, or ``last_epoch`` no int.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad.experimental import optim
+    >>> optimizer = optim.SGD([ms.Parameter(ms.Tensor([1.0]), name="w")], lr=0.5)
+    >>> scheduler = optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
+    >>> for epoch in range(3):
+    ...     scheduler.step()
+    ...     print(scheduler.get_last_lr())
+    [0.5]
+    [0.25]
+    [0.25]
+    """
+
+    def __init__(self, optimizer: Any, last_epoch: int = -1) -> None:
+        owner = type(self).__name__
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(
+                f"For '{owner}', the 'optimizer' must be one of mindspore.experimental.optim, but got "
+                f"{type(optimizer).__name__}; nn.{type(optimizer).__name__} takes a schedule as its rate."
+            )
+        if isinstance(last_epoch, bool) or not isinstance(last_epoch, int):
+            raise TypeError(f"For '{owner}', the 'last_epoch' must be an int, but got {last_epoch!r}.")
+        self.optimizer = optimizer
+        self.base_lrs = [float(group["lr"].asnumpy()) for group in optimizer.param_groups]
+        self.last_epoch = last_epoch
+        self.step()
+
+    def rate(self, base: float, epoch: int) -> float:
+        """The rate after ``epoch`` steps.
+
+        Raises:
+            NotImplementedError: a derived class has to say.
+        """
+        raise NotImplementedError(f"'{type(self).__name__}' has to define 'rate(self, base, epoch)'.")
+
+    def step(self) -> None:
+        """An epoch has ended."""
+        self.last_epoch += 1
+        self._write([self.rate(base, self.last_epoch) for base in self.base_lrs])
+
+    def _write(self, rates: Sequence[float]) -> None:
+        for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
+            group["lr"].set_data(Tensor(np.float32(rate)))
+
+    def get_last_lr(self) -> list[float]:
+        """The rates of the groups now."""
+        return [
+            float(np.format_float_positional(group["lr"].asnumpy())) for group in self.optimizer.param_groups
+        ]
+
+
+class StepLR(LRScheduler):
+    """The rate times ``gamma`` after each ``step_size`` epochs: see :class:`LRScheduler`."""
+
+    def __init__(self, optimizer: Any, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
+        self.step_size, self.gamma = _positive("StepLR", "step_size", step_size), gamma
+        super().__init__(optimizer, last_epoch)
+
+    def rate(self, base: float, epoch: int) -> float:
+        """See the class."""
+        return base * self.gamma ** (epoch // self.step_size)
+
+
+class MultiStepLR(LRScheduler):
+    """The rate times ``gamma`` after each epoch in ``milestones``: see :class:`LRScheduler`."""
+
+    def __init__(self, optimizer: Any, milestones: Any, gamma: float = 0.1, last_epoch: int = -1) -> None:
+        self.milestones, self.gamma = sorted(milestones), gamma
+        super().__init__(optimizer, last_epoch)
+
+    def rate(self, base: float, epoch: int) -> float:
+        """See the class."""
+        return base * self.gamma ** sum(milestone <= epoch for milestone in self.milestones)
+
+
+class ExponentialLR(LRScheduler):
+    """The rate times ``gamma`` after each epoch: see :class:`LRScheduler`."""
+
+    def __init__(self, optimizer: Any, gamma: float, last_epoch: int = -1) -> None:
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def rate(self, base: float, epoch: int) -> float:
+        """See the class."""
+        return base * self.gamma**epoch
+
+
+class LambdaLR(LRScheduler):
+    """The rate times what ``lr_lambda(epoch)`` gives; a list of functions, one for each group."""
+
+    def __init__(
+        self, optimizer: Any, lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
+        last_epoch: int = -1,
+    ) -> None:  # fmt: skip
+        self.lr_lambdas = list(lr_lambda) if isinstance(lr_lambda, (list, tuple)) else lr_lambda
+        super().__init__(optimizer, last_epoch)
+
+    def step(self) -> None:
+        """An epoch has ended."""
+        self.last_epoch += 1
+        factors = self.lr_lambdas
+        listed = factors if isinstance(factors, list) else [factors] * len(self.base_lrs)
+        if len(listed) != len(self.base_lrs):
+            raise ValueError(
+                f"For 'LambdaLR', there must be a function for each of {len(self.base_lrs)} groups, but got "
+                f"{len(listed)}."
+            )
+        self._write([base * f(self.last_epoch) for base, f in zip(self.base_lrs, listed, strict=True)])
+
+
+class LinearLR(LRScheduler):
+    """The rate times a factor that goes from ``start_factor`` to ``end_factor`` in ``total_iters`` epochs."""
+
+    def __init__(
+        self, optimizer: Any, start_factor: float = 1 / 3, end_factor: float = 1.0, total_iters: int = 5,
+        last_epoch: int = -1,
+    ) -> None:  # fmt: skip
+        self.factors = start_factor, end_factor
+        self.total_iters = _positive("LinearLR", "total_iters", total_iters)
+        super().__init__(optimizer, last_epoch)
+
+    def rate(self, base: float, epoch: int) -> float:
+        """See the class."""
+        start, end = self.factors
+        return base * (start + (end - start) * min(epoch, self.total_iters) / self.total_iters)
+
+
+class ConstantLR(LRScheduler):
+    """The rate times ``factor`` for ``total_iters`` epochs, and then as it is."""
+
+    def __init__(
+        self, optimizer: Any, factor: float = 1 / 3, total_iters: int = 5, last_epoch: int = -1
+    ) -> None:
+        self.factor, self.total_iters = factor, _positive("ConstantLR", "total_iters", total_iters)
+        super().__init__(optimizer, last_epoch)
+
+    def rate(self, base: float, epoch: int) -> float:
+        """See the class."""
+        return base * (self.factor if epoch < self.total_iters else 1.0)
+
+
+class PolynomialLR(LRScheduler):
+    """The rate times (1 − epoch / total_iters)ᵖ, p being ``power``, and 0 behind ``total_iters`` epochs."""
+
+    def __init__(
+        self, optimizer: Any, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
+    ) -> None:
+        self.total_iters, self.power = _positive("PolynomialLR", "total_iters", total_iters), power
+        super().__init__(optimizer, last_epoch)
+
+    def rate(self, base: float, epoch: int) -> float:
+        """See the class."""
+        return base * (1 - min(epoch, self.total_iters) / self.total_iters) ** self.power
+
+
+class CosineAnnealingLR(LRScheduler):
+    """From the rate to ``eta_min`` along half a cosine in ``T_max`` epochs (Loshchilov and Hutter, 2017)."""
+
+    def __init__(self, optimizer: Any, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
+        self.T_max, self.eta_min = _positive("CosineAnnealingLR", "T_max", T_max), eta_min
+        super().__init__(optimizer, last_epoch)
+
+    def rate(self, base: float, epoch: int) -> float:
+        """See the class."""
+        return self.eta_min + (base - self.eta_min) * (1 + math.cos(math.pi * epoch / self.T_max)) / 2
+
+
+class ReduceLROnPlateau(LRScheduler):
+    """The rate times ``factor`` when a figure has not become better for ``patience`` epochs.
+
+    Args:
+        optimizer: whose learning rates are changed.
+        mode: ``"min"`` or ``"max"``: which figures are better.
+        factor, patience: see above.
+        threshold: by how much a figure must be better; of the best one (``"rel"``) or as it is (``"abs"``).
+        threshold_mode: ``"rel"`` or ``"abs"``.
+        cooldown: how many epochs are not counted behind a change.
+        min_lr: the least rate.
+        eps: a change that is not larger is left out.
+
+    Raises:
+        ValueError: ``mode`` or ``threshold_mode`` is another word, or ``factor`` not below 1.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad.experimental import optim
+    >>> optimizer = optim.SGD([ms.Parameter(ms.Tensor([1.0]), name="w")], lr=0.5)
+    >>> scheduler = optim.lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.5, patience=1)
+    >>> for loss in (3.0, 3.0, 3.0):
+    ...     scheduler.step(loss)
+    >>> scheduler.get_last_lr()
+    [0.25]
+    """
+
+    def __init__(
+        self, optimizer: Any, mode: str = "min", factor: float = 0.1, patience: int = 10,
+        threshold: float = 1e-4, threshold_mode: str = "rel", cooldown: int = 0, min_lr: float = 0.0,
+        eps: float = 1e-8,
+    ) -> None:  # fmt: skip
+        if mode not in ("min", "max") or threshold_mode not in ("rel", "abs"):
+            raise ValueError(
+                f"For 'ReduceLROnPlateau', 'mode' must be 'min' or 'max' and 'threshold_mode' 'rel' or "
+                f"'abs', but got {mode!r} and {threshold_mode!r}."
+            )
+        if not factor < 1:
+            raise ValueError(f"For 'ReduceLROnPlateau', the 'factor' must be below 1, but got {factor}.")
+        self.mode, self.factor, self.patience = mode, factor, patience
+        self.threshold, self.threshold_mode = threshold, threshold_mode
+        self.cooldown, self.min_lr, self.eps = cooldown, min_lr, eps
+        self.best = math.inf if mode == "min" else -math.inf
+        self.bad_epochs = self.cooling = 0
+        super().__init__(optimizer, 0)
+
+    def step(self, metrics: Any = None) -> None:
+        """An epoch has ended with this figure."""
+        if metrics is None:  # at the beginning there is none
+            return
+        self.last_epoch += 1
+        figure = float(metrics.asnumpy() if isinstance(metrics, Tensor) else metrics)
+        if self._is_better(figure):
+            self.best, self.bad_epochs = figure, 0
+        else:
+            self.bad_epochs += 1
+        if self.cooling > 0:
+            self.cooling, self.bad_epochs = self.cooling - 1, 0
+        if self.bad_epochs > self.patience:
+            now = self.get_last_lr()
+            lower = [max(rate * self.factor, self.min_lr) for rate in now]
+            self._write([new if old - new > self.eps else old for old, new in zip(now, lower, strict=True)])
+            self.cooling, self.bad_epochs = self.cooldown, 0
+
+    def _is_better(self, figure: float) -> bool:
+        sign = 1 if self.mode == "max" else -1
+        if math.isinf(self.best):
+            return math.isfinite(figure)
+        margin = self.threshold * (abs(self.best) if self.threshold_mode == "rel" else 1)
+        return sign * (figure - self.best) > margin
+
+
+def _positive(owner: str, name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"For '{owner}', the '{name}' must be a positive int, but got {value!r}.")
+    return value

@@ -1,0 +1,112 @@
+"""What these optimisers share: groups of Parameters, each with options of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad import ops
+from mindgrad.common.parameter import Parameter, ParameterTuple
+from mindgrad.core.tensor import Tensor
+from mindgrad.nn.cell import Cell
+from mindgrad.nn.hyperparameters import non_negative
+
+__all__ = ["Optimizer"]
+
+
+class Optimizer(Cell):
+    """The base class: ``param_groups`` lists for each group its ``params``, ``lr`` and other options.
+
+    ``lr`` is a Parameter, so that a schedule changes it without anything being compiled again. Derived
+    classes write ``construct(self, gradients)``.
+
+    Args:
+        params: a list of Parameters, or of dicts with ``params`` and options that differ from ``defaults``.
+        defaults: the options of groups that do not say otherwise; ``lr`` must be among them.
+
+    Raises:
+        TypeError: ``params`` is no list or tuple, or holds something else.
+        ValueError: there are no Parameters, one stands in two groups, or there is no such option.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad.experimental import optim
+    >>> w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
+    >>> optimizer = optim.SGD([w], lr=0.5)
+    >>> optimizer((ms.Tensor([1.0, -1.0]),))
+    True
+    >>> print(w.value(), optimizer.param_groups[0]["lr"].value())
+    [0.5 2.5] 0.5
+    """
+
+    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+        super().__init__(auto_prefix=False)
+        owner = type(self).__name__
+        given = list(params) if isinstance(params, (list, tuple)) or hasattr(params, "__next__") else None
+        if given is None:
+            raise TypeError(
+                f"For '{owner}', the 'params' must be a list of Parameters or of dicts, but got "
+                f"{type(params).__name__}."
+            )
+        if not given:
+            raise ValueError(f"For '{owner}', there are no Parameters to train.")
+        groups = given if isinstance(given[0], dict) else [{"params": given}]
+        self.defaults = dict(defaults)
+        self.param_groups = [self._group(owner, k, each) for k, each in enumerate(groups)]
+        every = [p for group in self.param_groups for p in group["params"]]
+        if len({id(p) for p in every}) < len(every):
+            raise ValueError(f"For '{owner}', a Parameter stands twice among the 'params'.")
+        self.parameters = ParameterTuple(every)
+        self.lrs = ParameterTuple([group["lr"] for group in self.param_groups])
+        self.state_step = Parameter(Tensor(np.zeros((), np.int32)), name="state_step", requires_grad=False)
+
+    def _group(self, owner: str, number: int, given: Any) -> dict[str, Any]:
+        if not isinstance(given, dict) or "params" not in given:
+            raise TypeError(f"For '{owner}', a group must be a dict with 'params', but got {given!r}.")
+        unknown = sorted(set(given) - {"params", *self.defaults})
+        if unknown:
+            raise ValueError(
+                f"For '{owner}', there is no option {unknown[0]!r}; there are {', '.join(self.defaults)}."
+            )
+        members = given["params"]
+        members = [members] if isinstance(members, Parameter) else list(members)
+        for each in members:
+            if not isinstance(each, Parameter):
+                raise TypeError(
+                    f"For '{owner}', the 'params' must be Parameters, but got {type(each).__name__}."
+                )
+        group = {**self.defaults, **given, "params": members}
+        rate = non_negative(owner, "lr", group["lr"])
+        group["lr"] = Parameter(
+            Tensor(np.float32(rate)), name=f"learning_rate_group_{number}", requires_grad=False
+        )
+        return group
+
+    def _state(self, prefix: str) -> ParameterTuple:
+        made = self.parameters.clone(prefix, "zeros")
+        for each in made:
+            each.requires_grad = False
+        return made
+
+    def _rows(self, gradients: Any, *states: Any) -> list[tuple[Any, ...]]:
+        """(group, Parameter, gradient, its states …), gradients of groups with ``maximize`` negated."""
+        listed = gradients if isinstance(gradients, (tuple, list)) else (gradients,)
+        if len(listed) != len(self.parameters):
+            raise ValueError(
+                f"For '{type(self).__name__}', there must be a gradient for each of the "
+                f"{len(self.parameters)} Parameters, but got {len(listed)}."
+            )
+        owners = [group for group in self.param_groups for _ in group["params"]]
+        rows = []
+        for group, parameter, gradient, *state in zip(owners, self.parameters, listed, *states, strict=True):
+            found = ops.cast(gradient, parameter.dtype)
+            rows.append((group, parameter, -found if group["maximize"] else found, *state))
+        return rows
+
+    def construct(self, gradients: Any) -> bool:
+        """One step.
+
+        Raises:
+            NotImplementedError: a derived class has to say what it does.
+        """
+        raise NotImplementedError(f"'{type(self).__name__}' has to define 'construct(self, gradients)'.")

@@ -1,0 +1,5 @@
+"""``mint.optim``: the optimisers of :mod:`mindgrad.experimental.optim`."""
+
+from mindgrad.experimental.optim import SGD, Adam, AdamW
+
+__all__ = ["SGD", "Adam", "AdamW"]

@@ -1,0 +1,128 @@
+"""experimental.optim: steps against MindSpore's numbers and formulas in NumPy; groups; schedules; compiled."""
+
+import numpy as np
+import pytest
+
+import mindgrad as ms
+from mindgrad import Parameter, Tensor, nn, ops
+from mindgrad.experimental import optim
+from mindgrad.experimental.optim import lr_scheduler
+
+W = np.array([1.0, 2.0, -3.0], np.float32)
+G = np.array([0.5, -1.0, 2.0], np.float32)
+
+
+def weight(name="w", value=W):
+    return Parameter(Tensor(value), name=name)
+
+
+# MindSpore 2.10: three steps with the gradient G
+MINDSPORE = [
+    (lambda w: optim.Adam([w], lr=0.1, weight_decay=0.01), [0.70001906, 2.2999902, -3.299995]),
+    (lambda w: optim.AdamW([w], lr=0.1), [0.6973029, 2.2937062, -3.290709]),
+    (lambda w: optim.SGD([w], lr=0.1, momentum=0.9, weight_decay=0.1, nesterov=True), [0.5253636, 2.6328485, -4.344803]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+@pytest.mark.parametrize(("made", "wanted"), MINDSPORE)
+def test_steps_of_mindspore(made, wanted, mode):
+    ms.set_context(mode=mode)
+    w = weight()
+    optimizer = made(w)
+    for _ in range(3):
+        assert optimizer((Tensor(G),))
+    np.testing.assert_allclose(w.asnumpy(), wanted, rtol=1e-5)
+
+
+def test_adam_with_amsgrad_and_maximize():
+    w = weight()
+    optimizer = optim.Adam([w], lr=0.1, betas=(0.8, 0.9), eps=1e-3, amsgrad=True, maximize=True)
+    x, m, v, bound = W.astype(float), 0.0, 0.0, 0.0
+    for t in range(1, 5):
+        g = G * (1 if t < 3 else 0.1)
+        optimizer((Tensor(g),))
+        m, v = 0.8 * m - 0.2 * g, 0.9 * v + 0.1 * g * g
+        bound = np.maximum(bound, v)
+        x = x - 0.1 / (1 - 0.8**t) * m / (np.sqrt(bound) / np.sqrt(1 - 0.9**t) + 1e-3)
+    np.testing.assert_allclose(w.asnumpy(), x, rtol=1e-5)
+
+
+def test_groups_have_options_of_their_own():
+    a, b = weight("a"), weight("b")
+    optimizer = optim.SGD([{"params": [a], "lr": 0.5}, {"params": b, "weight_decay": 1.0}], lr=0.1)
+    optimizer((Tensor(G), Tensor(G)))
+    np.testing.assert_allclose(a.asnumpy(), W - 0.5 * G)
+    np.testing.assert_allclose(b.asnumpy(), W - 0.1 * (G + W), rtol=1e-6)
+    assert [group["weight_decay"] for group in optimizer.param_groups] == [0.0, 1.0]
+    names = [p.name for p in optimizer.get_parameters()]
+    assert len(set(names)) == len(names)
+
+
+def test_a_schedule_changes_a_compiled_step_without_compiling_again():
+    w = weight()
+    optimizer = optim.SGD([w], lr=0.5)
+    scheduler = lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+
+    @ms.jit
+    def step(x):
+        loss, gradients = ms.value_and_grad(lambda x: ops.sum(w * x), None, optimizer.parameters)(x)
+        optimizer(gradients)
+        return loss
+
+    expected = W.astype(float)
+    for epoch in range(3):
+        step(Tensor(G))
+        expected = expected - 0.5**epoch * 0.5 * G
+        scheduler.step()
+    np.testing.assert_allclose(w.asnumpy(), expected, rtol=1e-6)
+    assert step.cache_info().misses == 1
+
+
+@pytest.mark.parametrize(
+    ("made", "wanted"),
+    [
+        (lambda o: lr_scheduler.StepLR(o, 2, 0.5), [1, 1, 0.5, 0.5, 0.25]),
+        (lambda o: lr_scheduler.MultiStepLR(o, [1, 3], 0.5), [1, 0.5, 0.5, 0.25, 0.25]),
+        (lambda o: lr_scheduler.LambdaLR(o, lambda epoch: 1 / (1 + epoch)), [1, 1 / 2, 1 / 3, 1 / 4, 1 / 5]),
+        (lambda o: lr_scheduler.LinearLR(o, 0.5, 1.0, 2), [0.5, 0.75, 1, 1, 1]),
+        (lambda o: lr_scheduler.ConstantLR(o, 0.5, 2), [0.5, 0.5, 1, 1, 1]),
+        (lambda o: lr_scheduler.PolynomialLR(o, 4, 2.0), [1, 9 / 16, 1 / 4, 1 / 16, 0]),
+        (lambda o: lr_scheduler.CosineAnnealingLR(o, 4, 0.2), 0.2 + 0.4 * (1 + np.cos(np.pi * np.arange(5) / 4))),
+    ],
+)  # fmt: skip
+def test_schedules(made, wanted):
+    optimizer = optim.Adam([weight()], lr=1.0)
+    scheduler, found = made(optimizer), []
+    for _ in range(5):
+        found += scheduler.get_last_lr()
+        scheduler.step()
+    np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-7)
+
+
+def test_a_plateau():
+    optimizer = optim.SGD([weight()], lr=1.0)
+    scheduler = lr_scheduler.ReduceLROnPlateau(optimizer, "max", 0.5, patience=1, cooldown=1, min_lr=0.3)
+    found = []
+    for figure in (1.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0):
+        scheduler.step(Tensor(figure))
+        found += scheduler.get_last_lr()
+    np.testing.assert_allclose(found, [1, 1, 1, 0.5, 0.5, 0.5, 0.3, 0.3, 0.3], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "said"),
+    [
+        (lambda: optim.SGD([], lr=0.1), ValueError, "there are no Parameters"),
+        (lambda: optim.SGD([Tensor(1.0)], lr=0.1), TypeError, "must be Parameters, but got Tensor"),
+        (lambda: optim.SGD([{"params": [weight()], "rate": 1}], lr=0.1), ValueError, "no option 'rate'; there are lr"),
+        (lambda: optim.SGD([weight()], lr=0.1, nesterov=True), ValueError, "needs a 'momentum' above 0"),
+        (lambda: optim.Adam([weight()], betas=(0.9, 1.0)), ValueError, "from 0 to below 1"),
+        (lambda: optim.Adam([weight()])((Tensor(G), Tensor(G))), ValueError, "a gradient for each of the 1"),
+        (lambda: lr_scheduler.StepLR(nn.SGD([weight()], 0.1), 2), TypeError, "nn.SGD takes a schedule as its rate"),
+        (lambda: lr_scheduler.StepLR(optim.SGD([weight()], 0.1), 0), ValueError, "'step_size' must be a positive int"),
+    ],
+)  # fmt: skip
+def test_errors(call, kind, said):
+    with pytest.raises(kind, match=said):
+        call()
