@@ -295,6 +295,15 @@ def test_reads_at_places_that_are_computed(mode):
     assert found.nnz >= 18
 
 
+def test_integers_that_are_no_places_change_nothing():
+    ms.set_context(mode=ms.GRAPH_MODE)
+    before = len(ms.cache_info().reasons)
+    of = ms.jacobian(lambda x, n: x * n, sparse=True)
+    for n in (3, 0, 2):
+        same(of(x_of(4), Tensor(n)), n * np.eye(4))
+    assert len(ms.cache_info().reasons) == before + 1, "it was compiled again for another factor"
+
+
 # --- what is asked for ------------------------------------------------------------------------------
 
 

@@ -67,6 +67,30 @@ class _Form:
         self.are_tensors = [isinstance(x, Tensor) for x in leaves]
 
 
+class _Seen:
+    """An array of integers as it was, given as a Tensor or as NumPy's."""
+
+    __slots__ = ("_array", "_held")
+
+    def __init__(self, given: Any) -> None:
+        self._held = given._array if isinstance(given, Tensor) else given
+        self._array = np.array(_numbers(given))
+
+    def is_still(self, given: Any) -> bool:
+        """Whether ``given`` holds the same."""
+        held = given._array if isinstance(given, Tensor) else given
+        if held is self._held and not isinstance(held, np.ndarray):
+            return True  # on the device nothing is written in place: no need to fetch it
+        if not np.array_equal(self._array, _numbers(given)):
+            return False
+        self._held = held
+        return True
+
+
+def _numbers(given: Any) -> Any:
+    return given.numpy() if isinstance(given, Tensor) else given
+
+
 class _Rule:
     """The rule that ``record.transformed`` takes; its first result is the number of its structure.
 
@@ -91,7 +115,7 @@ class _Rule:
     def fits(self, integers: list[Any]) -> bool:
         """Whether it may be used for a call with these integers."""
         seen = self.snapshot
-        return seen is None or (len(seen) == len(integers) and all(map(np.array_equal, seen, integers)))
+        return seen is None or (len(seen) == len(integers) and all(map(_Seen.is_still, seen, integers)))
 
     def __call__(self, builder: Any, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any]:
         values, constants = (
@@ -101,7 +125,7 @@ class _Rule:
         known = Known(values, constants)
         data, structure = compressed(scipy_sparse(), builder, xs, ys, known, self._second, self._compiled)
         if known.is_asked:
-            self.snapshot = [np.array(each) for each in self.integers]
+            self.snapshot = [_Seen(each) for each in self.integers]
         self.structures.append(structure)
         return [Constant(np.asarray(len(self.structures) - 1)), *data]
 
@@ -185,7 +209,7 @@ class _Sparse:
         return data, form, others
 
     def _compiled(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, _Form, Any]:
-        integers = [t.numpy() for t in _integers(args, kwargs)]
+        integers = _integers(args, kwargs)
         found = next((each for each in self._programs if each[0].fits(integers)), None)
         if found is None:
             rule = _Rule(self._second, compiled=True)
@@ -198,7 +222,7 @@ class _Sparse:
     def _first(self, rule: _Rule) -> Callable[..., Any]:
         def first(*args: Any, **kwargs: Any) -> Any:
             given = zip(_integers(args, kwargs), rule.integers, strict=True)
-            symbols = {t._atom: array for t, array in given}
+            symbols = {t._atom: tensor.numpy() for t, tensor in given}
             outer: Any = innermost()
             run = self._wanted.run(args, kwargs)
             scope = run.recorded.scope

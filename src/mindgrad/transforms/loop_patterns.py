@@ -23,13 +23,13 @@ _TRIPS = 64
 
 
 def _branched(run: Any, equation: Equation, given: list[Any]) -> list[Any]:
-    values = [run.value(x) for x in equation.inputs[1:]]
+    values = [run.known(x) for x in equation.inputs[1:]]
     runs = [
         (graph, run.inside(graph, given[1:], values))
         for graph in (equation.parameters["true"], equation.parameters["false"])
     ]
     return [
-        run.union([run.pattern(graph.outputs[k]) for graph, run in runs])
+        run.union([inside.pattern(graph.outputs[k]) for graph, inside in runs])
         for k in range(len(equation.outputs))
     ]
 
@@ -40,7 +40,7 @@ def _scanned(run: Any, equation: Equation, given: list[Any]) -> list[Any]:
     first, end = parameters["consts"], parameters["consts"] + parameters["carries"]
     if length * max(len(body.equations), 1) > _FOLLOWED:
         return _settled(run, equation, given, body, first, end)
-    values = [run.value(x) for x in equation.inputs]
+    values = [run.known(x) for x in equation.inputs]
     carry, known = list(given[first:end]), values[first:end]
     sizes = [v.type.size for v in body.inputs[end:]]
     ys: list[list[Any]] = [[None] * length for _ in body.outputs[end - first :]]
@@ -50,11 +50,11 @@ def _scanned(run: Any, equation: Equation, given: list[Any]) -> list[Any]:
             None if p is None else p[trip * size : (trip + 1) * size]
             for p, size in zip(given[end:], sizes, strict=True)
         ]
-        now = [None if a is None else a[trip] for a in values[end:]]
-        run = run.inside(body, [*given[:first], *carry, *slices], [*values[:first], *known, *now])
-        found = [run.pattern(y) for y in body.outputs]
+        now = [None if each is None else (each[0][trip], each[1]) for each in values[end:]]
+        inside = run.inside(body, [*given[:first], *carry, *slices], [*values[:first], *known, *now])
+        found = [inside.pattern(y) for y in body.outputs]
         carry = found[: end - first]
-        known = [run.value(y) if y.type.size == 1 else None for y in body.outputs[: end - first]]
+        known = [inside.known(y) if y.type.size == 1 else None for y in body.outputs[: end - first]]
         for listed, p in zip(ys, found[end - first :], strict=True):
             listed[trip] = p
     return [*carry, *[run.stacked(p, y) for p, y in zip(ys, body.outputs[end - first :], strict=True)]]
@@ -77,12 +77,12 @@ def _settled(run: Any, equation: Equation, given: list[Any], body: Graph, first:
     for p, v in zip(given[end:], body.inputs[end:], strict=True):
         group = None if p is None else np.tile(np.arange(v.type.size), p.shape[0] // max(v.type.size, 1))
         slices.append(None if p is None else run.grouped(p, group, v.type.size))
-    values = [run.value(x) for x in equation.inputs[:first]]
+    values = [run.known(x) for x in equation.inputs[:first]]
     carry = list(given[first:end])
     for _ in range(_TRIPS):
         nothing = [None] * (len(body.inputs) - first)
-        run = run.inside(body, [*given[:first], *carry, *slices], [*values, *nothing])
-        found = [run.pattern(y) for y in body.outputs]
+        inside = run.inside(body, [*given[:first], *carry, *slices], [*values, *nothing])
+        found = [inside.pattern(y) for y in body.outputs]
         after = [run.union([a, b]) for a, b in zip(carry, found, strict=False)]
         if all(_count(a) == _count(b) for a, b in zip(carry, after, strict=True)):
             ys = zip(found[end - first :], equation.outputs[end - first :], strict=False)

@@ -121,7 +121,7 @@ def _factor(run: Any, equation: Equation, k: int, pattern: Any) -> Any:
     product = np.arange(b * f * o).reshape((b, f, o) if k == 0 else (b, o, f))
     if k == 1:
         product = product.transpose(0, 2, 1)
-    matrix = run.value(other)
+    matrix = run.constant(other)
     if matrix is not None and not np.all(matrix):
         matrix = matrix.transpose((*batch[1 - k], *theirs, *others)).reshape(b, inner, o)
         at, c, j = np.nonzero(matrix)

@@ -59,9 +59,10 @@ class Known:
     Attributes:
         values: by variable, of those that may be others in another call.
         constants: by variable, of those that may not.
+        asked: the variables on whose values a pattern depends.
     """
 
-    __slots__ = ("_asked", "constants", "values")
+    __slots__ = ("asked", "constants", "values")
 
     def __init__(
         self,
@@ -71,16 +72,16 @@ class Known:
     ) -> None:
         self.values = values
         self.constants = {} if constants is None else constants
-        self._asked = [] if asked is None else asked
+        self.asked = [] if asked is None else asked
 
     @property
     def is_asked(self) -> bool:
         """Whether a pattern depends on one of the values."""
-        return bool(self._asked)
+        return bool(self.asked)
 
     def ask(self, variable: Variable) -> None:
         """Note that a pattern depends on the value of ``variable``."""
-        self._asked.append(variable)
+        self.asked.append(variable)
 
     def renamed(self, before: Sequence[Variable], after: Sequence[Variable]) -> Known:
         """The same with variables of a copy of the graph in place of those of ``before``."""
@@ -88,7 +89,7 @@ class Known:
         values, constants = (
             {now[v]: array for v, array in held.items() if v in now} for held in (self.values, self.constants)
         )
-        return Known(values, constants, self._asked)
+        return Known(values, constants, self.asked)
 
 
 def known_values(graph: Graph, given: dict[Variable, Any], wanted: Sequence[Any]) -> tuple[dict, dict]:
@@ -179,7 +180,21 @@ class Propagation(Patterns):
         return atom in self._given
 
     def value(self, atom: Any) -> Any:
-        """The value of ``atom`` where it is known without the inputs, else ``None``."""
+        """The value of ``atom``, on which the pattern is going to depend; ``None`` where it is not known."""
+        if self._known is not None and atom in self._given:
+            self._known.ask(atom)
+        return self._evaluated(atom)
+
+    def constant(self, atom: Any) -> Any:
+        """The same where it can be no other in another call: a mask that is an argument is not looked at."""
+        return None if atom in self._given else self._evaluated(atom)
+
+    def known(self, atom: Any) -> tuple[Any, bool] | None:
+        """The value of ``atom`` and whether it follows from those of inputs, as :meth:`inside` takes it."""
+        array = self._evaluated(atom)
+        return None if array is None else (array, atom in self._given)
+
+    def _evaluated(self, atom: Any) -> Any:
         if type(atom) is not Variable:
             return atom.array()
         if atom not in self._values and atom in self._knowable:
@@ -192,8 +207,6 @@ class Propagation(Patterns):
                         made = equation.primitive.numpy(*operands, **equation.parameters)
                         made = made if equation.primitive.multiple else [made]
                         self._values.update(zip(equation.outputs, map(np.asarray, made), strict=True))
-        if self._known is not None and atom in self._given:
-            self._known.ask(atom)
         return self._values.get(atom)
 
     def _rule(self, equation: Equation, given: list[Any]) -> list[Any]:
@@ -221,7 +234,7 @@ class Propagation(Patterns):
     def _pointwise(self, equation: Equation, given: list[Any]) -> Any:
         name, xs = equation.primitive.name, equation.inputs
         if name == "select":
-            predicate = self.value(xs[0])
+            predicate = self.constant(xs[0])
             if predicate is not None:
                 _, a, b = given
                 stacked = [self.or_empty(p, xs[0].type.size) for p in (a, b)]
@@ -231,7 +244,7 @@ class Propagation(Patterns):
         if name in ("mul", "absorb"):
             for x, other in ((0, 1), (1, 0)):
                 if given[x] is not None and given[other] is None:
-                    factor = self.value(xs[other])
+                    factor = self.constant(xs[other])
                     if factor is not None and not np.all(factor):
                         number = np.arange(factor.size)
                         return self.rows(given[x], np.where(np.ravel(factor) == 0, -1, number))
@@ -268,9 +281,16 @@ class Propagation(Patterns):
         """The patterns of the outputs of ``graph`` by its own inputs at ``active``."""
         return dependence(self.sparse, graph, active)
 
-    def inside(self, graph: Graph, given: Sequence[Any], values: Sequence[Any]) -> Propagation:
+    def inside(
+        self, graph: Graph, given: Sequence[Any], values: Sequence[tuple[Any, bool] | None]
+    ) -> Propagation:
         """The patterns of ``graph`` on operands with these patterns and values."""
-        known = Known({v: a for v, a in zip(graph.inputs, values, strict=True) if a is not None})
+        pairs = [(v, each) for v, each in zip(graph.inputs, values, strict=True) if each is not None]
+        known = Known(
+            {v: array for v, (array, is_given) in pairs if is_given},
+            {v: array for v, (array, is_given) in pairs if not is_given},
+            None if self._known is None else self._known.asked,
+        )
         run = Propagation(self.sparse, self.width, graph, dict(zip(graph.inputs, given, strict=True)), known)
         run.push(graph.equations)
         return run
