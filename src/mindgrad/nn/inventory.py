@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 from mindgrad.common.parameter import DEFAULT_NAME, Parameter, ParameterTuple
+from mindgrad.nn.state_dict import StateDict
 
 __all__ = ["Inventory"]
 
 
-class Inventory:
+class Inventory(StateDict):
     """The part of a Cell that finds, names and adds what the Cell holds."""
 
     _params: dict[str, Parameter]

@@ -1,0 +1,186 @@
+"""What a Cell holds as one dict, and back: MindSpore 2.x's ``state_dict``; and buffers, which are in it.
+
+A buffer is an attribute that is a Tensor and no Parameter: what is kept with a net and not trained.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from mindgrad.core.tensor import Tensor
+
+__all__ = ["IncompatibleKeys", "StateDict"]
+
+
+class IncompatibleKeys(NamedTuple):
+    """Names that were not found in a state, and names in it that nothing has."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+
+class StateDict:
+    """The part of a Cell that gives and takes its state."""
+
+    def _buffer_names(self) -> dict[str, bool]:
+        """The names of this Cell's own buffers, and whether they belong to its state."""
+        return self.__dict__.get("_buffers", {})
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Add a tensor that is no Parameter under an attribute.
+
+        Args:
+            name: the attribute.
+            tensor: its value; ``None``: there is none so far.
+            persistent: whether it belongs to :meth:`state_dict`.
+
+        Raises:
+            TypeError: ``name`` is no string, or ``tensor`` no Tensor.
+            KeyError: ``name`` contains a dot or is empty, or there is such an attribute already.
+
+        >>> import mindgrad as ms
+        >>> class Scaled(ms.nn.Cell):
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         self.register_buffer("scale", ms.Tensor([2.0]))
+        ...     def construct(self, x):
+        ...         return x * self.scale
+        >>> print(Scaled()(ms.Tensor([3.0])), list(Scaled().state_dict()))
+        [6.] ['scale']
+        """
+        if not isinstance(name, str):
+            raise TypeError(f"For 'register_buffer', the 'name' must be a string, but got {name!r}.")
+        if not name or "." in name:
+            raise KeyError(f"For 'register_buffer', the 'name' must not be empty or contain '.': {name!r}.")
+        if name not in self._buffer_names() and hasattr(self, name):
+            raise KeyError(f"For 'register_buffer', there is an attribute {name!r} already.")
+        if tensor is not None and (not isinstance(tensor, Tensor) or tensor.is_parameter):
+            raise TypeError(
+                f"For 'register_buffer', the 'tensor' must be a Tensor, no Parameter, or None, but got "
+                f"{type(tensor).__name__}."
+            )
+        object.__setattr__(self, "_buffers", {**self._buffer_names(), name: persistent})
+        setattr(self, name, tensor)
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """Pairs of path and buffer, those of inner Cells too."""
+        seen: set[int] = set()
+        for path, cell in self.cells_and_names() if recurse else [("", self)]:  # type: ignore[attr-defined]
+            for name in cell._buffer_names():
+                value = getattr(cell, name, None)
+                if value is None or (remove_duplicate and id(value) in seen):
+                    continue
+                seen.add(id(value))
+                yield ".".join(part for part in (prefix, path, name) if part), value
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """All buffers, those of inner Cells too."""
+        for _, value in self.named_buffers(recurse=recurse):
+            yield value
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer at a path: ``net.get_buffer("layer.scale")``.
+
+        Raises:
+            AttributeError: there is none.
+        """
+        for path, value in self.named_buffers(remove_duplicate=False):
+            if path == target:
+                return value
+        raise AttributeError(f"For 'get_buffer', {type(self).__name__} has no buffer {target!r}.")
+
+    def _held_by_path(self) -> Iterator[tuple[str, Any, str]]:
+        """(path, Cell, attribute) of Parameters and persistent buffers."""
+        for path, cell in self.cells_and_names():  # type: ignore[attr-defined]
+            start = f"{path}." if path else ""
+            for name, _ in cell._own_parameters():
+                yield start + name, cell, name
+            for name, persistent in cell._buffer_names().items():
+                if persistent and getattr(cell, name, None) is not None:
+                    yield start + name, cell, name
+
+    def state_dict(
+        self, *, destination: Any = None, prefix: str = "", keep_vars: bool = False
+    ) -> OrderedDict[str, Tensor]:
+        """The Parameters and persistent buffers by their paths, not by the names of Parameters.
+
+        Args:
+            destination: a dict to add them to.
+            prefix: what stands in front of each path.
+            keep_vars: accepted for compatibility.
+
+        >>> import mindgrad as ms
+        >>> net = ms.nn.SequentialCell(ms.nn.Dense(2, 1), ms.nn.ReLU())
+        >>> list(net.state_dict())
+        ['0.weight', '0.bias']
+        """
+        found: Any = OrderedDict() if destination is None else destination
+        for path, cell, name in self._held_by_path():
+            found[prefix + path] = _held(cell, name)
+        return found
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> IncompatibleKeys:
+        """Set Parameters and persistent buffers to the values of a state, all of them or none.
+
+        Args:
+            state_dict: tensors by path, as :meth:`state_dict` gives them.
+            strict: whether the paths must be the same.
+
+        Returns:
+            The paths that the state has not, and those that only it has.
+
+        Raises:
+            TypeError: ``state_dict`` is no dict, or a value no tensor.
+            RuntimeError: paths are missing or unexpected (``strict``), or shapes differ; it lists all.
+
+        >>> import mindgrad as ms
+        >>> one, two = ms.nn.Dense(2, 1), ms.nn.Dense(2, 1)
+        >>> one.load_state_dict(two.state_dict())
+        IncompatibleKeys(missing_keys=[], unexpected_keys=[])
+        >>> print((one.weight == two.weight).all())
+        True
+        """
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(
+                f"For 'load_state_dict', the 'state_dict' must be a dict, but got "
+                f"{type(state_dict).__name__}."
+            )
+        places = {path: (cell, name) for path, cell, name in self._held_by_path()}
+        missing = [path for path in places if path not in state_dict]
+        unexpected = [path for path in state_dict if path not in places]
+        wrong = []
+        if strict and missing:
+            wrong.append(f"missing: {', '.join(missing)}")
+        if strict and unexpected:
+            wrong.append(f"unexpected: {', '.join(unexpected)}")
+        new = []
+        for path, value in state_dict.items():
+            if not isinstance(value, Tensor):
+                raise TypeError(
+                    f"For 'load_state_dict', the value of {path!r} must be a Tensor, but got "
+                    f"{type(value).__name__}."
+                )
+            if path not in places:
+                continue
+            held = _held(*places[path])
+            if held.shape != value.shape:
+                wrong.append(f"'{path}' has the shape {held.shape}, but {value.shape} in the state")
+            plain: Any = value.value() if value.is_parameter else value  # type: ignore[attr-defined]
+            new.append((places[path], held, plain))
+        if wrong:
+            raise RuntimeError(f"For 'load_state_dict', {type(self).__name__}: {'; '.join(wrong)}.")
+        for (cell, name), held, value in new:
+            fitting = Tensor(value, held.dtype)
+            if held.is_parameter:
+                held.set_data(fitting)
+            else:
+                setattr(cell, name, fitting)
+        return IncompatibleKeys(missing, unexpected)
+
+
+def _held(cell: Any, name: str) -> Any:
+    return dict(cell._own_parameters()).get(name) if name not in cell._buffer_names() else getattr(cell, name)
