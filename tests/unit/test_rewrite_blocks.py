@@ -120,15 +120,17 @@ def test_in_the_body_of_a_loop(small):
     assert both(descended, X, *WEIGHTS) == 1
 
 
-def test_behind_a_mean_the_stacks_are_left_whole(small):
-    """A gradient that waits for the mean of all Laplacians would need every stack again."""
+def test_behind_a_mean_the_stacks_are_made_anew(small):
+    """The gradient of a deviation waits for the mean, and for the mean square of what is left."""
 
-    def variance(x, *weights):
+    def deviation(x, *weights):
         local = laplacian(x, *weights)
-        return ops.square(local - local.mean()).mean()
+        return ops.sqrt(ops.square(local - local.mean()).mean())
 
-    assert both(ms.grad(variance, 1), X, *WEIGHTS) == 0
-    assert both(variance, X, *WEIGHTS) == 1, "without a gradient only the Laplacians are needed again"
+    assert both(deviation, X, *WEIGHTS) == 1
+    gradient = ms.grad(deviation, (1, 4))
+    assert both(gradient, POINTS, *WEIGHTS) == 1
+    assert len(loops(gradient, POINTS, *WEIGHTS)) == 2
 
 
 def test_functions_whose_rows_are_not_known_to_stay_apart(small):
