@@ -44,10 +44,12 @@ def sparse_function(wanted: Wanted, second: bool) -> Callable[..., Any]:
     def run(*args: Any, **kwargs: Any) -> Any:
         return made(args, kwargs)
 
-    run.__name__ = run.__qualname__ = (
-        f"{wanted.owner}_of_{getattr(wanted.fn, '__name__', type(wanted.fn).__name__)}"
-    )
+    run.__name__ = run.__qualname__ = _name(wanted)
     return differentiates(run, wanted.fn)
+
+
+def _name(wanted: Wanted) -> str:
+    return f"{wanted.owner}_of_{getattr(wanted.fn, '__name__', type(wanted.fn).__name__)}"
 
 
 class _Form:
@@ -168,7 +170,6 @@ class _Sparse:
 
     def _run(self, rule: _Rule, run: Run) -> tuple[int, list[Tensor], _Form, Any]:
         """Which structure it is, the numbers of all blocks, how they are arranged, and other outputs."""
-        self._check(run)
         outputs, found = transformed(run.recorded, rule, (), run.outputs)
         out = run.result(outputs)
         leaves, tree = flatten(out[0] if self._wanted.has_aux else out)
@@ -176,23 +177,9 @@ class _Sparse:
         form = _Form(rule.structures[number], leaves, tree)
         return number, found[1:], form, tuple(out[1:]) if self._wanted.has_aux else ()
 
-    def _check(self, run: Run) -> None:
-        owner, fn = self._wanted.owner, self._wanted.fn
-        for t in (*run.recorded.inputs, *run.outputs):
-            if t.dtype.kind != "float":
-                raise TypeError(
-                    f"For '{owner}' with sparse=True, what is differentiated must be of a floating type, but "
-                    f"got a Tensor of dtype {t.dtype}: convert it first."
-                )
-        if self._second and [t.type.size for t in run.outputs] != [1]:
-            shapes = [t.shape for t in run.outputs]
-            raise ValueError(
-                f"For '{owner}' with sparse=True, {describe(fn)} must give one number, but it gives "
-                f"Tensors of the shapes {shapes}: sum them up, or take the Jacobian of each one's gradient."
-            )
-
     def _eager(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, _Form, Any]:
         run = self._wanted.run(args, kwargs)
+        _check(self._wanted.owner, self._wanted.fn, run, self._second)
         recorder = run.recorded.scope
         mine = {t._atom for t in run.recorded.inputs}
         given = {}
@@ -220,11 +207,15 @@ class _Sparse:
         return program(*args, **kwargs)
 
     def _first(self, rule: _Rule) -> Callable[..., Any]:
+        # what a closure holds under these names is what its compilations are told by (``cache``)
+        wanted, owner, fn = self._wanted, self._wanted.owner, self._wanted.fn
+
         def first(*args: Any, **kwargs: Any) -> Any:
             given = zip(_integers(args, kwargs), rule.integers, strict=True)
             symbols = {t._atom: tensor.numpy() for t, tensor in given}
             outer: Any = innermost()
-            run = self._wanted.run(args, kwargs)
+            run = wanted.run(args, kwargs)
+            _check(owner, fn, run, self._second)
             scope = run.recorded.scope
             # what does not depend on what is differentiated was traced outside of its scope
             graph = Graph(outer.builder.inputs, outer.builder.equations, ())
@@ -235,7 +226,7 @@ class _Sparse:
             _, data, form, others = self._run(rule, run)
             return data, form, others
 
-        first.__name__ = first.__qualname__ = self._wanted.owner
+        first.__name__ = first.__qualname__ = _name(self._wanted)
         return first
 
     # -- results ------------------------------------------------------------------------------------
@@ -250,6 +241,22 @@ class _Sparse:
             return wanted.arranged(inputs, found)
         following = iter(found)
         return unflatten(form.tree, [next(following) if is_one else () for is_one in form.are_tensors])
+
+
+def _check(owner: str, fn: Any, run: Run, second: bool) -> None:
+    """Raises: TypeError, ValueError: what the function takes or gives has no sparse derivative."""
+    for t in (*run.recorded.inputs, *run.outputs):
+        if t.dtype.kind != "float":
+            raise TypeError(
+                f"For '{owner}' with sparse=True, what is differentiated must be of a floating type, but "
+                f"got a Tensor of dtype {t.dtype}: convert it first."
+            )
+    if second and [t.type.size for t in run.outputs] != [1]:
+        shapes = [t.shape for t in run.outputs]
+        raise ValueError(
+            f"For '{owner}' with sparse=True, {describe(fn)} must give one number, but it gives "
+            f"Tensors of the shapes {shapes}: sum them up, or take the Jacobian of each one's gradient."
+        )
 
 
 def _integers(args: Any, kwargs: Any) -> list[Tensor]:
