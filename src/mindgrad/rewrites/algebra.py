@@ -10,7 +10,15 @@ of (k d) x d with d x n. The derivative inherits that: the gradient in the matri
 ``x`` instead of the differences; that in μ sums over i *before* it multiplies, which leaves out a
 product as large as that of the function.
 
-Proof: a product is linear in each operand; ``c`` is added to both terms with opposite signs.
+Proof: a product is linear in each operand; ``c`` is added to both terms with opposite signs. Where one of the
+terms is the same for all rows (μ for all points) its product is a further column of A, and the other has a
+one more:
+
+    A u + r = [A, r] · [u, 1]
+
+so that there is one product, and the sum over the rows, which is the derivative in ``r``, comes out of the
+product that is the derivative in A. It is done where A has 8 to 24 columns: gradients of mixtures took 0.82
+to 0.98 of the time in 10 and 20 dimensions, but 1.3 in 2, and 1.0 to 1.2 in 32 and 64.
 
 **Rounding.** ``x − μ`` is exact where both are close, and A x − A μ is not: digits are lost as far as the
 terms are larger than their difference. So both are taken relative to ``c``, the mean of the smaller
@@ -31,18 +39,25 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from mindgrad.core.graph import Equation, Graph
+from mindgrad.core.graph import Equation, Graph, Variable
 from mindgrad.core.rewriting import Rewrite
-from mindgrad.primitives.arithmetic import add, select, sub
+from mindgrad.primitives.arithmetic import add, neg, select, sub
 from mindgrad.primitives.contraction import dot
-from mindgrad.primitives.kinds import full, zeros
+from mindgrad.primitives.kinds import full, ones, zeros
 from mindgrad.primitives.logic import isfinite
 from mindgrad.primitives.reduction import reduce_sum
-from mindgrad.primitives.structural import broadcast_in_dim, stop_gradient, transpose
+from mindgrad.primitives.structural import (
+    broadcast_in_dim,
+    concatenate,
+    reshape,
+    stop_gradient,
+    transpose,
+)
 from mindgrad.rewrites.rebuilding import rebuilt
 from mindgrad.rewrites.repetition import (
     Axes,
     Repeated,
+    free_axes,
     is_view,
     product_size,
     repeated,
@@ -57,8 +72,12 @@ REPETITION = Rewrite(
     "repetition", "Σ_j A[b,i,j] x[j] for every b = (A as one matrix) · x; Σ_j A[i,j] x = (Σ_j A[i,j]) x"
 )
 
+MERGING = Rewrite("merging", "A u + r = [A, r] · [u, 1]")
+
 #: floating-point operations that take as long as moving a byte
 _OPERATIONS_PER_BYTE = 8
+#: columns of a matrix that gets one more
+_COLUMNS = range(8, 25)
 #: a difference of fewer elements is left alone
 _ELEMENTS = 4096
 #: the terms of a difference are at most this part of it
@@ -91,8 +110,15 @@ def distributed(graph: Graph) -> Graph:
             REPETITION.fired()
             return repeated_product(operands, k, seen, contract, batch)
         DISTRIBUTION.fired()
-        terms = [repeated_product(operands, k, term, contract, batch) for term in _centred(seen)]
-        return (add if seen.is_sum else sub)(*terms)
+        centred = _Difference(*_centred(seen), seen.is_sum)
+        merged = _merged(operands, k, centred, contract, batch)
+        if merged is not None:
+            MERGING.fired()
+            return merged
+        first, second = [
+            repeated_product(operands, k, term, contract, batch) for term in (centred.first, centred.second)
+        ]
+        return (add if seen.is_sum else sub)(first, second)
 
     return rebuilt(graph, replace)
 
@@ -173,3 +199,47 @@ def _centred(x: _Difference) -> tuple[Repeated, Repeated]:
         return Repeated(row(term.atom, broadcast_in_dim(moved, shape=term.atom.shape, dims=dims)), term.axes)
 
     return shifted(first, sub), shifted(second, add if x.is_sum else sub)
+
+
+# --- one product -------------------------------------------------------------------------------------
+
+
+def _merged(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, batch: Axes) -> Any:
+    """The product of a difference as one product; ``None`` where neither term is the same for all rows.
+
+    ``r = A v`` has no axis that A has not, so that it can be a further column of A.
+    """
+    free = free_axes(len(operands[k].shape), contract[k], batch[k])
+    flat = [all(term.axes[axis] is None for axis in free) for term in (x.first, x.second)]
+    if flat == [False, False] or flat == [True, True] or len(contract[k]) != 1:
+        return None
+    rows, column = (x.second, x.first) if flat[0] else (x.first, x.second)
+    (mine,), (theirs,), other = contract[k], contract[1 - k], operands[1 - k]
+    place = rows.axes[mine]
+    result = math.prod(other.shape) // other.shape[theirs] * math.prod([operands[k].shape[a] for a in free])
+    is_many = _PART * other.type.size <= result
+    if place is None or not is_many or other.shape[theirs] not in _COLUMNS:
+        return None
+    # A v, with the axes (batch, free of A), put in the order of A
+    kept = sorted((*contract[k], *batch[k]))
+    small = Variable(operands[k].type.with_shape(tuple([operands[k].shape[axis] for axis in kept])))
+    sides = [other, other]
+    sides[k] = small
+    contracts, batches = list(contract), list(batch)
+    contracts[k] = tuple([kept.index(axis) for axis in contract[k]])
+    batches[k] = tuple([kept.index(axis) for axis in batch[k]])
+    seen = Repeated(column.atom, tuple([column.axes[axis] for axis in kept]))
+    made = repeated_product(sides, k, seen, (contracts[0], contracts[1]), (batches[0], batches[1]))
+    order = [*batch[1 - k], *free_axes(len(other.shape), contract[1 - k], batch[1 - k])]
+    made = transpose(made, permutation=tuple(sorted(range(len(order)), key=order.__getitem__)))
+    made = reshape(made, shape=tuple([1 if a == theirs else n for a, n in enumerate(other.shape)]))
+    # the signs of first ± second: the column carries its own, the rows theirs
+    atom = rows.atom
+    if not x.is_sum:
+        made, atom = (made, neg(atom)) if flat[0] else (neg(made), atom)
+    one = tuple([1 if a == place else n for a, n in enumerate(atom.shape)])
+    longer = Repeated(concatenate(atom, ones(atom.type.with_shape(one)), axis=place), rows.axes)
+    shape = tuple([n + 1 if a == mine else n for a, n in enumerate(operands[k].shape)])
+    sides[k] = Variable(operands[k].type.with_shape(shape))
+    sides[1 - k] = concatenate(other, made, axis=theirs)
+    return repeated_product(sides, k, longer, contract, batch)
