@@ -16,11 +16,12 @@ import numpy as np
 from mindgrad.core.build import Builder
 from mindgrad.core.graph import Constant, Graph, live_equations
 from mindgrad.core.types import TensorType, tensor_type
+from mindgrad.functional.seeds import is_scattered
 from mindgrad.functional.way import Way
 from mindgrad.functional.ways import best_way
 from mindgrad.primitives.indexing import gather, scatter_add
 from mindgrad.primitives.kinds import accumulate, zeros
-from mindgrad.primitives.structural import concatenate, convert
+from mindgrad.primitives.structural import concatenate, convert, reshape
 from mindgrad.transforms.sparsity import Known
 
 __all__ = ["Structure", "compressed"]
@@ -71,12 +72,31 @@ def compressed(
     row_types = [x.type for x in (xs if second else ys)]
     column_sizes = [x.type.size for x in xs]
     found = _arranged(sparse, way, second, [type.size for type in row_types], column_sizes)
-    pieces = builder.inline(way.graph, [*way.cut.others, *way.cut.parts])
+    parts = _parts(way, xs) if compiled else way.cut.parts
+    pieces = builder.inline(way.graph, [*way.cut.others, *parts])
     structure = Structure(found.blocks, way)
     return _picked(pieces, way, found, row_types), structure
 
 
 # -- entries ---------------------------------------------------------------------------------------
+
+
+def _parts(way: Way, xs: Sequence[Any]) -> list[Any]:
+    """z, read from x in one step where its elements lie scattered there.
+
+    As the program has it, whole rows of a table are read, and of these every eleventh number.
+    """
+    ends = np.cumsum([0, *[x.type.size for x in xs]])
+    made = []
+    for z, source in zip(way.cut.parts, way.cut.sources, strict=True):
+        k = int(np.searchsorted(ends, source[0], "right")) - 1 if len(source) else 0
+        is_of_one = len(source) and source.min() >= max(ends[k], 0) and source.max() < ends[k + 1]
+        if is_of_one and is_scattered(source):
+            flat = reshape(xs[k], shape=(xs[k].type.size,))
+            places = Constant((source - ends[k]).astype(np.int32)[:, None])
+            z = reshape(gather(flat, places, axes=(0,), fill="zero"), shape=z.shape)
+        made.append(z)
+    return made
 
 
 class _Arranged:

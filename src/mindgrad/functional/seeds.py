@@ -22,7 +22,7 @@ from mindgrad.primitives.structural import broadcast_in_dim, convert, iota, resh
 from mindgrad.transforms.batch import push_batch
 from mindgrad.transforms.linearize import dependent
 
-__all__ = ["at_once", "computed_once", "seed_of"]
+__all__ = ["at_once", "computed_once", "is_scattered", "seed_of"]
 
 #: constants of more elements are data to the compiler
 _DATA = 2048
@@ -75,6 +75,12 @@ def _made(x: Any) -> Any:
     if x.type.size <= _DATA or x.dtype.kind != "float":
         return x
     return x / Constant(np.ones(x.shape, x.dtype.numpy))
+
+
+def is_scattered(source: Any) -> bool:
+    """Whether most neighbours among these elements are neither one nor neighbours where they come from."""
+    steps = np.diff(source)
+    return bool(2 * np.count_nonzero((steps == 0) | (steps == 1)) < len(steps))
 
 
 def seed_of(type: TensorType, colours: Any, colour: int) -> Any:

@@ -20,7 +20,7 @@ from mindgrad.core.build import Builder
 from mindgrad.core.graph import Constant, Equation, Graph
 from mindgrad.core.types import TensorType
 from mindgrad.functional.autodiff import forward_rule, reverse_rule
-from mindgrad.functional.seeds import at_once, computed_once, seed_of
+from mindgrad.functional.seeds import at_once, computed_once, is_scattered, seed_of
 from mindgrad.functional.way import Places, Way
 from mindgrad.primitives.structural import reshape
 from mindgrad.transforms.colouring import columns, star
@@ -64,14 +64,9 @@ def best_way(
     best = _best(sparse, graph, active, known, second)
     if compiled:
         inputs = best.graph.inputs[len(best.cut.others) :]
-        far = [v for v, source in zip(inputs, best.cut.sources, strict=True) if _is_scattered(source)]
+        far = [v for v, source in zip(inputs, best.cut.sources, strict=True) if is_scattered(source)]
         best.graph = computed_once(best.graph, far)
     return best
-
-
-def _is_scattered(source: Any) -> bool:
-    """Whether most neighbours among these elements are none where they come from."""
-    return bool(2 * np.count_nonzero(np.diff(source) == 1) < len(source) - 1)
 
 
 def _best(sparse: Any, graph: Graph, active: Sequence[int], known: Known, second: bool) -> Way:
