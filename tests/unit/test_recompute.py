@@ -177,3 +177,24 @@ def test_refusals():
         ms.recompute(ops.sin, x, context_fn=lambda: None)
     with pytest.raises(ValueError, match="no argument 'often'"):
         nn.ReLU().recompute(often=True)
+
+
+def branching(x):
+    if x.sum() > -5:
+        return block(x, 2.0)["y"]
+    return x * x
+
+
+@pytest.mark.parametrize("function", [branching, lambda x: ms.recompute(block, x, 2.0)["y"]])
+def test_linearized_once_and_used_twice(function):
+    """In graph mode too, where value and tangent of a branch become one equation."""
+    x = Tensor(np.linspace(-1, 1, 5))
+    _, expected = ms.jvp(function, x, 2 * x)
+    with compiled():
+        out, push = ms.linearize(function, x)
+        found = [push(2 * x).asnumpy(), 2 * push(x).asnumpy()]
+        value, pull = ms.vjp(function, x)
+        (pulled,) = pull(ops.ones_like(value))
+    np.testing.assert_allclose(out.asnumpy(), function(x).asnumpy())
+    np.testing.assert_allclose(found, [expected.asnumpy()] * 2)
+    np.testing.assert_allclose(pulled.asnumpy(), ms.grad(lambda x: function(x).sum())(x).asnumpy())

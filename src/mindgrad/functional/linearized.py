@@ -153,11 +153,19 @@ def _split(
     programs: list[_Second] = []
 
     def first(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any]:
-        given = [Variable(type) for type in types]
-        produced = rule(builder, xs, ys, given)
-        equations, needed = dependent(builder, given, produced)
+        # in a copy: a loop or branch and its tangent become one equation, which needs what is given
+        copy = Builder()
+        with building(copy):
+            inputs = [copy.input(v.type, tainted=v.tainted) for v in builder.inputs]
+            place = dict(zip(builder.inputs, inputs, strict=True))
+            outputs = copy.inline(builder.close(ys), inputs)
+            given = [Variable(type) for type in types]
+            produced = rule(copy, [place[x] for x in xs], outputs, given)
+            copy.restore_order()
+            equations, needed = dependent(copy, given, produced)
+            before = copy.close(needed)
         programs.append(_Second(Graph([*needed, *given], equations, produced)))
-        return needed
+        return builder.inline(before, builder.inputs)
 
     outputs, kept = transformed(recorded, first, (), chosen)
     return outputs, kept, programs[0]
