@@ -6,14 +6,15 @@ import math as _math
 from typing import Any
 
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import arithmetic
+from mindgrad.ops import arithmetic, rounding
 from mindgrad.ops.define import unary_function
-from mindgrad.ops.math import log, log1p
+from mindgrad.ops.math import exp, log, log1p
 from mindgrad.ops.operands import inexact, operand, pointwise, unary
-from mindgrad.primitives import piecewise, special
+from mindgrad.primitives import bessel, piecewise, special
 
 __all__ = [
-    "digamma", "erf", "erfc", "erfinv", "lgamma", "logit", "mvlgamma", "polygamma",
+    "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e", "bessel_j0", "bessel_j1", "digamma", "erf",
+    "erfc", "erfinv", "lgamma", "logit", "mvlgamma", "polygamma",
 ]  # fmt: skip
 
 
@@ -122,3 +123,72 @@ def logit(input: Any, eps: float | None = None) -> Tensor:
             raise TypeError(f"For 'Logit', the 'eps' must be a float, but got {type(eps).__name__}.")
         x = pointwise(piecewise.clip, "Logit", x, float(eps), 1.0 - eps, float_only=True)
     return arithmetic.sub(log(x), log1p(arithmetic.neg(inexact(x))))
+
+
+# --- Bessel functions ------------------------------------------------------------------------------------
+
+
+def bessel_j0(x: Any) -> Tensor:
+    """J₀(x), the Bessel function of the first kind of order 0; its derivative is −J₁(x).
+
+    Args:
+        x: a tensor of any shape or a number; integers are taken as Float32.
+
+    Raises:
+        TypeError: ``x`` is complex, or neither a tensor nor a number.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.bessel_j0(Tensor(1.0)):.4f}")
+    0.7652
+    """
+    return unary(bessel.bessel_j, "BesselJ0", x, float_only=True, n=0)
+
+
+def bessel_j1(x: Any) -> Tensor:
+    """J₁(x), the Bessel function of the first kind of order 1; its derivative is (J₀(x) − J₂(x)) / 2.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.bessel_j1(Tensor(1.0)):.4f}")
+    0.4401
+    """
+    return unary(bessel.bessel_j, "BesselJ1", x, float_only=True, n=1)
+
+
+def bessel_i0e(x: Any) -> Tensor:
+    """exp(−|x|) I₀(x), which does not overflow; its derivative at 0 is 0, by convention.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.bessel_i0e(Tensor(1.0)):.4f}")
+    0.4658
+    """
+    return unary(bessel.bessel_ie, "BesselI0e", x, float_only=True, n=0)
+
+
+def bessel_i1e(x: Any) -> Tensor:
+    """exp(−|x|) I₁(x), which does not overflow.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.bessel_i1e(Tensor(1.0)):.4f}")
+    0.2079
+    """
+    return unary(bessel.bessel_ie, "BesselI1e", x, float_only=True, n=1)
+
+
+def bessel_i0(x: Any) -> Tensor:
+    """I₀(x), the modified Bessel function of the first kind of order 0; its derivative is I₁(x).
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.bessel_i0(Tensor(1.0)):.4f}")
+    1.2661
+    """
+    return arithmetic.mul(exp(rounding.abs(operand(x, "BesselI0"))), bessel_i0e(x))
+
+
+def bessel_i1(x: Any) -> Tensor:
+    """I₁(x), the modified Bessel function of the first kind, of order 1; its derivative is (I₀ + I₂) / 2.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.bessel_i1(Tensor(1.0)):.4f}")
+    0.5652
+    """
+    return arithmetic.mul(exp(rounding.abs(operand(x, "BesselI1"))), bessel_i1e(x))

@@ -2,6 +2,7 @@
 
 from mindgrad.primitives import (
     arithmetic,
+    bessel,
     complexes,
     contraction,
     convolution,
@@ -26,7 +27,7 @@ from mindgrad.primitives import (
 )
 
 __all__ = [
-    "arithmetic", "complexes", "contraction", "convolution", "cumulative", "determinant",
+    "arithmetic", "bessel", "complexes", "contraction", "convolution", "cumulative", "determinant",
     "eigen", "einsum", "elementwise", "fourier", "indexing", "linalg", "logic", "piecewise", "random",
     "reduction", "slicing", "sorting", "special", "spectral", "structural", "unstacking",
 ]  # fmt: skip

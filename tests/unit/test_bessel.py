@@ -1,0 +1,42 @@
+"""Bessel functions against SciPy, with two derivatives, near and far."""
+
+import numpy as np
+import pytest
+import scipy.special
+
+import mindgrad as ms
+from mindgrad import Tensor, ops
+from tests.unit.derivative_checks import check
+
+NEAR, FAR = np.array([-7.5, -0.3, 0.8, 4.0, 24.9]), np.array([-31.0, 25.2, 60.0])
+
+
+@pytest.mark.parametrize(
+    ("function", "reference"),
+    [
+        (ops.bessel_j0, scipy.special.j0),
+        (ops.bessel_j1, scipy.special.j1),
+        (ops.bessel_i0e, scipy.special.i0e),
+        (ops.bessel_i1e, scipy.special.i1e),
+    ],
+)
+def test_values_and_derivatives(function, reference):
+    check(function, reference, NEAR)
+    check(function, reference, FAR)
+    x = np.linspace(-80, 80, 1001)
+    for compute in (function, ms.jit(function)):
+        np.testing.assert_allclose(compute(Tensor(x)).asnumpy(), reference(x), rtol=1e-11, atol=2e-14)
+        single = compute(Tensor(x.astype(np.float32))).asnumpy()
+        np.testing.assert_allclose(single, reference(x), rtol=2e-5, atol=2e-5)
+    assert function(Tensor(np.inf)).asnumpy() == 0
+    assert np.isnan(function(Tensor(np.nan)).asnumpy())
+
+
+def test_without_scale():
+    check(ops.bessel_i0, scipy.special.i0, NEAR[:4])
+    check(ops.bessel_i1, scipy.special.i1, NEAR[:4])
+    # derivatives at 0: I0'' = 1/2, I1' = 1/2, J0'' = -1/2
+    zero = Tensor(np.zeros(()))
+    second = lambda f: ms.grad(ms.grad(f))(zero).asnumpy()
+    np.testing.assert_allclose([second(ops.bessel_i0), second(ops.bessel_j0)], [0.5, -0.5], rtol=1e-12)
+    np.testing.assert_allclose(ms.grad(ops.bessel_i1)(zero).asnumpy(), 0.5)
