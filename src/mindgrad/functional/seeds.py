@@ -31,8 +31,8 @@ _ONCE = (
     "div", "sqrt", "rsqrt", "cbrt", "exp", "expm1", "log", "log1p", "tanh", "pow", "atan2", "erf", "sigmoid",
     "reciprocal",
 )  # fmt: skip
-_COSTS = {"sin": 20, "cos": 20, "tan": 20, "absorb": 4}
-_HELD = 12
+_COSTS = {"sin": 20, "cos": 20, "tan": 20, "absorb": 6}
+_HELD = 6
 
 
 def computed_once(graph: Graph, scattered: Collection[Variable] = ()) -> Graph:
