@@ -225,6 +225,8 @@ def test_a_long_sequence_is_one_scan():
 
     ms.set_context(mode=ms.GRAPH_MODE)
     long, short = program(400), program(40)
+    for each in (*long, *short):
+        each.pop("transpose", None)  # the layout is chosen by size
     assert long == short
     assert long[0]["scan"] == 1
     assert long[1]["scan"] == 2

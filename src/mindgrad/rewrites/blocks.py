@@ -24,7 +24,6 @@ other devices.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -53,9 +52,9 @@ _WIDTH = 48
 #: bytes of weights that stay in the cache between two blocks
 _CACHE = 1 << 20
 _FEWEST = 4
-#: bytes of sums that stay in the cache, and how much a product of larger ones must contract within a
-#: block: the gradient of Gaussian mixtures contracts 25 points there, and ran 1.4 times slower in blocks
-_SUMS, _CONTRACTED = 96 << 10, 128
+#: products of a chain of layers: with fewer, a block is too little work for two threads (the gradient of
+#: Gaussian mixtures, with two, ran 1.4 times slower in blocks)
+_PRODUCTS = 3
 #: loops of one program: the first makes sums that the other needs
 _LOOPS = 2
 
@@ -199,21 +198,14 @@ def _choices(graph: Graph) -> Iterable[_Choice]:
             continue
         found = region(graph, -1, data)
         carried = [e.outputs[0] for e in found.rows]
+        if sum(e.primitive is dot for e in found.rows) < _PRODUCTS:
+            continue
         largest = max([_bytes([y]) for y in carried], default=0)
         if largest < WORTH * BLOCK or largest < _WIDTH * _bytes([data]) or 4 * _bytes(carried) < every:
             continue
         rows = _rows(data.shape[0], _wanted(found, largest // data.shape[0]))
-        if data.shape[0] // rows >= _FEWEST and _sums_pay(found, rows, data.shape[0]):
+        if data.shape[0] // rows >= _FEWEST:
             yield _Choice(found, data, rows, _bytes(carried))
-
-
-def _sums_pay(found: Region, rows: int, size: int) -> bool:
-    """Whether the sums over the rows, read and written with every block, get enough arithmetic there."""
-    if _bytes(e.outputs[0] for e in found.sums) < _SUMS:
-        return True
-    products = [e for e in found.sums if e.primitive is dot]
-    inner = [math.prod(e.inputs[0].shape[k] for k in e.parameters["contract"][0]) for e in products]
-    return all(each * rows >= _CONTRACTED * size for each in inner)
 
 
 def _wanted(found: Region, row: int) -> int:
