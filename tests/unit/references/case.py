@@ -75,9 +75,7 @@ class Case:
         return tuple(i for i, x in enumerate(self.inputs) if x.dtype == np.float64 and i not in self.fixed)
 
     def weight_values(self) -> dict[str, np.ndarray]:
-        # salted with the names that the weights had when pytorch.npz was made
-        salts = {name: name.replace("dense", "linear") for name in self.weights}
-        return {name: 0.6 * normal(*shape, salt=salts[name]) for name, shape in self.weights.items()}
+        return {name: 0.6 * normal(*shape, salt=name) for name, shape in self.weights.items()}
 
 
 def mask(shape: tuple[int, ...]) -> np.ndarray:
