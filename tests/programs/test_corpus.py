@@ -50,15 +50,17 @@ def agree(found, expected, what, rtol, atol):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_eager_and_compiled_agree(checked, name):
+    """Compiled with rewrites; and the program without them, which is not compiled a second time."""
     found = checked(name)
+    as_written = found.as_written()
     assert list(found.eager) == list(MODES)
     assert list(found.compiled) == list(MODES[:-1])
     for mode in found.compiled:
         for eager, compiled in zip(found.eager[mode], found.compiled[mode], strict=True):
             assert (eager.shape, eager.dtype) == (compiled.shape, compiled.dtype), mode
-        agree(
-            found.compiled[mode], found.eager[mode], mode, max(found.program.rtol, 1e-9), found.program.atol
-        )
+        rtol, atol = max(found.program.rtol, 1e-9), found.program.atol
+        agree(found.compiled[mode], found.eager[mode], mode, rtol, atol)
+        agree(found.compiled[mode], as_written[mode], f"{mode}, as written", rtol, atol)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

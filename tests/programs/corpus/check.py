@@ -24,7 +24,10 @@ import numpy as np
 
 from mindgrad import Parameter, ParameterTuple, Tensor, ops
 from mindgrad._base.tree import flatten, unflatten
+from mindgrad.core import settings
+from mindgrad.core.evaluate import evaluate
 from mindgrad.functional.compiled import Compiled
+from mindgrad.functional.tracing import trace_of
 from mindgrad.ops import GradOperation, grad, jvp
 from tests.programs.corpus.program import Program
 
@@ -197,6 +200,21 @@ class Checked:
         given = [tuple(map(Tensor, each)) for each in (self.xs, self.vs, self.us, self.cts)]
         found = everything(given[0], tuple(self.others), *given[1:])
         return {mode: [t.asnumpy() for t in tensors] for mode, tensors in found.items()}
+
+    def as_written(self) -> dict[str, list[np.ndarray]]:
+        """All derivatives by the program without rewrites, evaluated with NumPy: nothing is compiled again."""
+        given = [tuple(map(Tensor, each)) for each in (self.xs, self.vs, self.us, self.cts)]
+        leaves, structure = flatten(((given[0], tuple(self.others), *given[1:]), {}))
+        settings.store("rewrites", False)
+        try:
+            traced = trace_of(derivatives_of(self.function, self.weights), leaves, structure)
+        finally:
+            settings.store("rewrites", True)
+        arrays = [leaf.asnumpy() for leaf in leaves if isinstance(leaf, Tensor)]
+        found = evaluate(traced.graph, [*arrays, *[p.asnumpy() for p in traced.parameters]])
+        following = iter(found[len(traced.written) :])
+        known = [next(following) if isinstance(x, Tensor) else x for x in traced.results]
+        return unflatten(traced.structure, known)
 
     def by_jax(self) -> dict[str, list[np.ndarray]] | None:
         """All derivatives by jax, ``None`` where there is no oracle."""
