@@ -22,7 +22,7 @@ class Narrow(nn.Cell):
         )
 
     def construct(self, x):
-        for weight, bias in zip(self.weights, self.biases):
+        for weight, bias in zip(self.weights, self.biases, strict=True):
             x = ops.tanh(ops.matmul(x, weight) + bias)
         return ops.square(x).mean()
 
