@@ -44,6 +44,12 @@ def test_a_carried_axis_is_diagonal(name):
             assert not wrong, f"{call}: operand {operand}, axes {wrong}"
 
 
+def test_axes_of_size_one_that_meet():
+    call = Call(REGISTRY["reshape"], [np.ones((1, 1))], {"shape": (1,)}, 0)
+    graph = graph_of(call)
+    assert alignment(graph.equations, graph.inputs[0])[graph.outputs[0]] == (0, None)
+
+
 def test_the_law_finds_a_wrong_rule(monkeypatch):
     monkeypatch.setitem(module._RULES, "cumsum", lambda place, *_, **__: place)
     assert any(mixed(call, 0)[0] for call in calls("cumsum", float64))

@@ -58,9 +58,9 @@ def alignment(equations: Sequence[Equation], x: Variable) -> dict[Variable, Carr
         for index, y in enumerate(equation.outputs):
             ways = [[through(equation, k, index, axis) for axis in carried] for k, carried in moving]
             # two ways from x must agree: what is carried by different axes is mixed
-            found[y] = tuple(
-                places[0] if len(set(places)) == 1 else None for places in zip(*ways, strict=True)
-            )
+            merged = [places[0] if len(set(places)) == 1 else None for places in zip(*ways, strict=True)]
+            # axes of size one may meet in one: then it carries the first of them
+            found[y] = tuple(None if place in merged[:k] else place for k, place in enumerate(merged))
     return found
 
 
