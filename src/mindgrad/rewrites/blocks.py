@@ -37,7 +37,7 @@ from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.structural import broadcast_in_dim, reshape, transpose
 from mindgrad.rewrites.halves import inner_programs
 from mindgrad.rewrites.rebuilding import rebuilt
-from mindgrad.rewrites.region import Region, region, row_axis
+from mindgrad.rewrites.region import Region, left_behind, region, row_axis
 
 __all__ = ["BLOCK", "WORTH", "in_blocks", "keeps_rows_apart"]
 
@@ -160,7 +160,7 @@ def _in_loops(graph: Graph, most: int) -> Graph | None:
     if chosen is None:
         return None
     found, data = chosen.found, chosen.data
-    left = _left(graph, found)
+    left = left_behind(graph, found)
     if 4 * _bytes(left) <= chosen.carried:
         return _Blocks(graph, found, data, chosen.rows).graph()
     if most == 1 or not found.sums:
@@ -224,13 +224,6 @@ def _rows(size: int, wanted: int) -> int:
     return max(n for n in range(1, min(max(wanted, 1), size) + 1) if size % n == 0)
 
 
-def _left(graph: Graph, found: Region) -> list[Variable]:
-    """Values that carry the rows, computed in blocks, and read behind them."""
-    made = {e.outputs[0] for e in found.rows}
-    read = [x for e in found.after for x in e.inputs] + list(graph.outputs)
-    return [x for x in dict.fromkeys(read) if x in made]
-
-
 # -- how it is done ------------------------------------------------------------------------------------
 
 
@@ -256,7 +249,7 @@ class _Blocks:
                 self._outside[v] = outer.input(v.type, tainted=v.tainted)
             for equation in found.before:
                 _emit(outer, equation, self._outside, self._read)
-            left = _left(graph, found)
+            left = left_behind(graph, found)
             values = [*[e.outputs[0] for e in found.sums], *left]
             for value, atom in zip(values, self._loop(left), strict=True):
                 self._outside[value] = atom

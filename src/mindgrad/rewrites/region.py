@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from mindgrad.core.graph import Constant, Equation, Graph
+from mindgrad.core.graph import Constant, Equation, Graph, Variable
 from mindgrad.transforms.alignment import through
 
-__all__ = ["MOVABLE", "Region", "region", "row_axis"]
+__all__ = ["MOVABLE", "Region", "left_behind", "region", "row_axis"]
 
 #: operators whose equations can be computed for some of the rows, apart from pointwise ones
 MOVABLE = frozenset(
@@ -98,3 +98,10 @@ def _adds_up(equation: Equation, at: Sequence[int | None]) -> bool:
     places = [None if p is None or p not in c else c.index(p) for p, c in zip(at, contract, strict=True)]
     known = [place for p, place in zip(at, places, strict=True) if p is not None]
     return None not in known and len(set(known)) == 1
+
+
+def left_behind(graph: Graph, found: Region) -> list[Variable]:
+    """Values of ``found.rows`` that are read behind the sums, or are results of ``graph``."""
+    made = {e.outputs[0] for e in found.rows}
+    read = [x for e in found.after for x in e.inputs] + list(graph.outputs)
+    return [x for x in dict.fromkeys(read) if x in made]

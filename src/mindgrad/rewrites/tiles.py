@@ -32,7 +32,7 @@ from mindgrad.core.rewriting import Rewrite
 from mindgrad.primitives.contraction import dot
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.structural import broadcast_in_dim, concatenate, pad, reshape, slice, transpose
-from mindgrad.rewrites.region import Region, region, row_axis
+from mindgrad.rewrites.region import Region, left_behind, region, row_axis
 
 __all__ = ["tiled"]
 
@@ -84,15 +84,8 @@ def _count(found: Region) -> int:
 
 def _leaves_much(graph: Graph, found: Region) -> bool:
     """Whether most of what the rows compute is needed as a whole afterwards."""
-    left = _left(graph, found)
+    left = left_behind(graph, found)
     return 4 * sum(v.type.size * v.dtype.itemsize for v in left) > _bytes(found)
-
-
-def _left(graph: Graph, found: Region) -> list[Variable]:
-    """Values that carry the rows, computed here, and read behind the sums."""
-    inputs = set(graph.inputs)
-    read = [x for e in found.after for x in e.inputs] + list(graph.outputs)
-    return [x for x in dict.fromkeys(read) if type(x) is Variable and x in found.places and x not in inputs]
 
 
 class _Tiling:
@@ -117,10 +110,10 @@ class _Tiling:
                 self._outside[v] = self._outer.input(v.type)
             for equation in found.before:
                 self._emit_outside(equation)
-            left = _left(graph, found)
+            left = left_behind(graph, found)
             sums, given = self._tile(left)
             totals = [e.outputs[0] for e in found.sums]
-            for value, atom in zip([*totals, *left], self._loop(sums, given), strict=True):
+            for value, atom in zip([*totals, *left], self._loop(sums, given, left), strict=True):
                 self._outside[value] = atom
             for equation in found.after:
                 self._emit_outside(equation)
@@ -140,9 +133,8 @@ class _Tiling:
 
     # -- the loop ----------------------------------------------------------------------------------
 
-    def _loop(self, sums: list[Any], given: list[Any]) -> list[Any]:
+    def _loop(self, sums: list[Any], given: list[Any], left: list[Variable]) -> list[Any]:
         """The sums over all tiles, and the values left behind, in full."""
-        left = _left(self._graph, self._found)
         whole = [self._outside[atom] for atom in self._whole]
         scanned = [self._rows_first(atom, axis) for atom, axis in self._scanned]
         inputs = [*self._whole.values()]
