@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 HOME = ROOT / ".bench"
 PEERS = {
     "torch": ["torch==2.13.0", "numpy"],
+    "tensorflow": ["tensorflow-cpu==2.21.0"],
     "mindspore": ["mindspore==2.10.0", "numpy<2"],
     "autograd": ["autograd==1.9.1"],
     "equinox": ["equinox==0.13.8", "jax==0.10.2"],

@@ -23,6 +23,7 @@ class Job:
         facts: asked for after the first call: what else is worth a place in the table, such as the
             number of equations.
         phases: what the last call returned where it is timed by itself.
+        program: the function that is compiled, and its arguments, where making it is a task of its own.
     """
 
     call: Callable[[], Any]
@@ -31,6 +32,7 @@ class Job:
     timed_by_itself: bool = False
     facts: Callable[[], dict[str, float]] = dict
     phases: dict[str, float] = field(default_factory=dict)
+    program: tuple[Any, ...] = ()
 
 
 def whole_run(run: Callable[[], tuple[float, list[np.ndarray]]]) -> Job:

@@ -20,7 +20,7 @@ from contender import Command, Contender, Failed
 from tasks import CONTROL, TASKS, Task
 
 ROOT = Path(__file__).resolve().parent.parent
-PEERS = ("jax", "torch", "mindspore", "equinox", "folx", "asdex", "numpy", "autograd")
+PEERS = ("jax", "torch", "tensorflow", "mindspore", "equinox", "folx", "asdex", "numpy", "autograd")
 # All from one heap, none by mmap, nothing given back, and the heap grown in large steps.
 KEEP_MEMORY = {
     "MALLOC_ARENA_MAX": "1",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from problems import GMM_CENTRES, GMM_DIMENSIONS
 
@@ -79,6 +80,28 @@ class Task:
 CONTROL = " (again)"
 MEGABYTE = 1e6
 
+
+def build(name: str, program: str, pairs: dict[str, str], others: tuple[str, ...] = (), **sizes: Any) -> Task:
+    """Making the program of another task, before XLA: at most half of what jax takes for the same source.
+
+    Args:
+        name: that task.
+        program: what it is.
+        pairs: mindgrad's variants, and jax's from the same source.
+        others: further variants of jax.
+        sizes: as of ``Task``.
+    """
+    of_jax = (*dict.fromkeys(pairs.values()), *others)
+    return Task(
+        f"{name}-build",
+        f"making the program of {program}, before XLA: jax traces and lowers",
+        f"jax:{of_jax[0]}",
+        (*[f"mindgrad:{ours}" for ours in pairs], *[f"jax:{theirs}" for theirs in of_jax]),
+        tuple(Goal(f"mindgrad:{ours}", 0.5, (f"jax:{theirs}",)) for ours, theirs in pairs.items()),
+        **sizes,
+    )
+
+
 TASKS = (
     Task(
         "import",
@@ -105,6 +128,7 @@ TASKS = (
             "jax:jit",
             "jax:eager",
             "torch:eager",
+            "tensorflow:xla",
             "autograd:eager",
             "mindspore:graph",
             "mindspore:eager",
@@ -121,6 +145,7 @@ TASKS = (
             "mindgrad:eager",
             "jax:jit",
             "torch:eager",
+            "tensorflow:xla",
             "mindspore:graph",
             "mindspore:eager",
             "numpy:by hand",
@@ -153,6 +178,8 @@ TASKS = (
             "jax:vmap of grad",
             "jax:Taylor by hand",
             "torch:create_graph",
+            "tensorflow:xla",
+            "tensorflow:graph",
             "mindspore:graph cells",
             "mindspore:graph functions",
             "mindspore:eager cells",
@@ -164,21 +191,8 @@ TASKS = (
                 0.6,
                 ("jax:jvp of jvp", "jax:nested grad", "jax:vmap of grad"),
             ),
-            Goal("mindgrad:graph cells", 1.0, ("torch:create_graph",)),
+            Goal("mindgrad:graph cells", 1.0, ("torch:create_graph", "tensorflow:xla")),
         ),
-    ),
-    Task(
-        "t3-build",
-        "making the derivative program of t3, before XLA: jax traces and lowers",
-        "jax:nested grad",
-        (
-            "mindgrad:graph cells",
-            "mindgrad:graph functions",
-            "jax:nested grad",
-            "jax:jvp of jvp",
-            "jax:vmap of grad",
-        ),
-        (Goal("mindgrad:graph cells", 0.5, ("jax:nested grad",)),),
     ),
     Task(
         "nested",
@@ -492,6 +506,48 @@ TASKS = (
         )
         for d in GMM_DIMENSIONS
     ],
+    build(
+        "t3",
+        "t3",
+        {"graph cells": "nested grad", "graph functions": "nested grad"},
+        ("jvp of jvp", "vmap of grad"),
+    ),
+    build(
+        "derivative",
+        "a derivative of order 4, 6 or 8",
+        {"graph": "nested grad"},
+        ("nested jvp", "jet"),
+        size="order",
+        sizes=(4, 6, 8),
+        quick_sizes=(4,),
+        most_rounds=3,
+    ),
+    build("kuramoto", "kuramoto", {"graph": "nested grad"}, ("nested jvp", "jet")),
+    build(
+        "laplacian",
+        "a Laplacian",
+        {
+            "graph trace": "trace of hessian",
+            "graph nested": "nested",
+            "graph one-hot sens": "one-hot sens",
+            "graph": "jvp of jvp",
+        },
+        most_rounds=3,
+    ),
+    build(
+        "biharmonic",
+        "a biharmonic operator",
+        {"graph trace, twice": "trace of hessian, twice", "graph": "jvp of jvp, twice"},
+    ),
+    build("hessian-dense", "a Hessian", {"graph": "hessian"}),
+    build(
+        "gmm-20",
+        "a Gaussian mixture's value and gradient",
+        {"graph gradient": "grad"},
+        size="centres",
+        sizes=(25,),
+        quick_sizes=(25,),
+    ),
     Task(
         "trace",
         "from the call of a function of 1,000 operators to its traced program; jax also lowers it",

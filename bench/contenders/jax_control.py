@@ -15,41 +15,13 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import problems
 from jax import lax
+from jax_results import PyTree, build, job, with_temporary
 from job import Job, Unavailable
 
-PyTree = Any
 COMPILATIONS = 3
 MOST_TRIPS_OF_SCAN = 10_000
-
-
-def arrays(result: PyTree) -> list[np.ndarray]:
-    """The leaves of a result."""
-    return [np.asarray(leaf) for leaf in jax.tree_util.tree_leaves(result)]
-
-
-def wait(result: PyTree) -> None:
-    """Block until every leaf is computed."""
-    jax.block_until_ready(result)
-
-
-def temporary(function: Callable[..., Any], *arguments: PyTree) -> float:
-    """Bytes that a compiled call needs besides its arguments and results."""
-    compiled = jax.jit(function).lower(*arguments).compile()
-    return float(compiled.memory_analysis().temp_size_in_bytes)
-
-
-def job(function: Callable[..., Any], *arguments: PyTree) -> Job:
-    """Calls of the jitted function, and the temporary memory of a call."""
-    jitted = jax.jit(function)
-    return Job(
-        lambda: jitted(*arguments),
-        wait,
-        arrays,
-        facts=lambda: {"temporary": temporary(function, *arguments)},
-    )
 
 
 # A while loop whose trip count is an argument
@@ -113,12 +85,12 @@ def loop_arguments(task: str, trips: int) -> tuple[jax.Array, ...]:
 def loop(task: str, variant: str, trips: int) -> Job:
     arguments = loop_arguments(task, trips)
     if variant == "loop":
-        return job(objective_of(run_while, task), *arguments)
+        return with_temporary(job(objective_of(run_while, task), *arguments))
     objective = partial(objective_of(RUNS[variant], task), trips=trips)
     if task == "loop-second":
         slope = jax.grad(objective)
         objective = lambda *arguments: jnp.sum(jnp.square(slope(*arguments)))
-    return job(jax.value_and_grad(objective, (0, 1, 2)), *arguments[:-1])
+    return with_temporary(job(jax.value_and_grad(objective, (0, 1, 2)), *arguments[:-1]))
 
 
 # Newton's method
@@ -189,7 +161,7 @@ def newton(variant: str, trips: int | None = None) -> Job:
         return jnp.mean(jnp.square(run(mean, eccentricity, damping)))
 
     arguments = map(jnp.asarray, (problem.mean, problem.eccentricity, problem.damping))
-    return job(jax.value_and_grad(objective, (0, 1)), *arguments)
+    return with_temporary(job(jax.value_and_grad(objective, (0, 1)), *arguments))
 
 
 # A recurrent network
@@ -219,7 +191,7 @@ def rnn(variant: str, steps: int) -> Job:
     problem = problems.rnn(steps)
     weights = tuple(map(jnp.asarray, (problem.of_input, problem.of_state, problem.bias)))
     arguments = weights, jnp.asarray(problem.inputs), jnp.asarray(problem.state)
-    found = job(jax.value_and_grad(recurrent_loss), *arguments)
+    found = with_temporary(job(jax.value_and_grad(recurrent_loss), *arguments))
 
     def compile_seconds() -> float:
         def anew(*arguments: PyTree) -> PyTree:  # a function that no cache of jax knows
@@ -263,31 +235,19 @@ def thousand_function() -> Callable[[jax.Array, jax.Array], jax.Array]:
 
 def trace(variant: str) -> Job:
     arguments = tuple(map(jnp.asarray, problems.thousand()))
-
-    def build() -> dict[str, float]:
-        begin = time.perf_counter()
-        traced = jax.jit(thousand_function()).trace(*arguments)
-        middle = time.perf_counter()
-        traced.lower()
-        return {"trace": middle - begin, "lower": time.perf_counter() - middle}
-
-    def facts() -> dict[str, float]:
-        return {"equations": len(jax.make_jaxpr(thousand_function())(*arguments).jaxpr.eqns)}
-
-    return Job(build, wait, None, timed_by_itself=True, facts=facts)
+    return build(lambda: (thousand_function(), *arguments))
 
 
 def cache_hit(variant: str) -> Job:
     first, rest = problems.cache_hit()
 
-    @jax.jit
     def total(x: jax.Array, terms: list[jax.Array]) -> jax.Array:
         for term in terms:
             x = x + term
         return x
 
     x, terms = jnp.asarray(first), [jnp.asarray(term) for term in rest]
-    return Job(lambda: total(x, terms), wait, arrays)
+    return job(total, x, terms)
 
 
 TASKS: dict[str, Callable[..., Job]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import problems
-from jax_control import PyTree, arrays, wait
+from jax_results import PyTree, job
 from job import Job
 
 
@@ -25,6 +25,5 @@ def points_last(layers: PyTree, x: jax.Array) -> jax.Array:
 def layout(variant: str, layers: int) -> Job:
     points, weights = problems.layout(layers)
     function = {"jit": points_first, "points last by hand": points_last}[variant]
-    step = jax.jit(jax.value_and_grad(function))
-    given = [(jnp.asarray(weight), jnp.asarray(bias)) for weight, bias in weights], jnp.asarray(points)
-    return Job(lambda: step(*given), wait, arrays)
+    given = [(jnp.asarray(weight), jnp.asarray(bias)) for weight, bias in weights]
+    return job(jax.value_and_grad(function), given, jnp.asarray(points))

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import problems
-from jax_control import arrays, wait
+from jax_results import job
 from job import Job
 
 Numbers = tuple[jax.Array, ...]
@@ -70,6 +70,4 @@ def gmm(variant: str, centres: int, dimensions: int) -> Job:
         "grad": jax.value_and_grad(log_likelihood, argnums=(0, 1, 2, 3)),
         "grad by hand": by_hand,
     }[variant]
-    compiled = jax.jit(function)
-    numbers = [jnp.asarray(each) for each in (*problem.parameters, problem.points)]
-    return Job(lambda: compiled(*numbers), wait, arrays)
+    return job(function, *[jnp.asarray(each) for each in (*problem.parameters, problem.points)])

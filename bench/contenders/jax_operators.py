@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import problems
 from jax.experimental import jet
-from jax_control import PyTree, arrays, wait
+from jax_results import PyTree, job, with_temporary
 from job import Job
 
 Laplacian = Callable[[PyTree, jax.Array], jax.Array]
@@ -60,6 +60,20 @@ def twice(operator: Operator) -> Operator:
     return lambda function, x: operator(partial(operator, function), x)
 
 
+def by_nested_gradients(layers: PyTree, x: jax.Array) -> jax.Array:
+    """The gradient of every component of the gradient of the sum over the points, one after the other."""
+    slope = jax.grad(lambda x: jnp.sum(rows(layers, x)))
+    return sum(jax.grad(lambda x, k=k: jnp.sum(slope(x)[:, k]))(x)[:, k] for k in range(x.shape[1]))
+
+
+def by_one_hot_products(layers: PyTree, x: jax.Array) -> jax.Array:
+    """The product of the Hessian with every unit vector, one after the other."""
+    slope, total = jax.grad(lambda x: jnp.sum(rows(layers, x))), 0
+    for k, unit in enumerate(jnp.eye(x.shape[1], dtype=x.dtype)):
+        total += jax.vjp(slope, x)[1](jnp.broadcast_to(unit, x.shape))[0][:, k]
+    return total
+
+
 def forward_by_hand(layers: PyTree, x: jax.Array) -> jax.Array:
     """Value, Jacobian and Laplacian through the layers, for this network alone."""
     (count, size), second = x.shape, jnp.zeros_like(x)
@@ -77,6 +91,8 @@ FORMS: dict[str, Laplacian] = {
     "trace of hessian": of_network(trace_of_hessian),
     "loop of jvp of grad": of_network(loop_of_jvp_of_grad),
     "jvp of jvp": of_network(jvp_of_jvp),
+    "nested": by_nested_gradients,
+    "one-hot sens": by_one_hot_products,
     "forward by hand": forward_by_hand,
     "trace of hessian, twice": of_network(twice(trace_of_hessian)),
     "jvp of jvp, twice": of_network(twice(jvp_of_jvp)),
@@ -88,16 +104,10 @@ def job_of(task: str, form: Laplacian) -> Job:
     points, layers = problems.biharmonic() if task == "biharmonic" else problems.laplacian()
     x = jnp.asarray(points)
     layers = [(jnp.asarray(weight), jnp.asarray(bias)) for weight, bias in layers]
+    function: Callable[..., PyTree] = form
     if task == "laplacian-gradient":
-        function = jax.jit(jax.grad(lambda layers, x: jnp.mean(jnp.square(form(layers, x)))))
-    else:
-        function = jax.jit(form)
-
-    def facts() -> dict[str, float]:
-        analysis = function.lower(layers, x).compile().memory_analysis()
-        return {"temporary": float(analysis.temp_size_in_bytes)}
-
-    return Job(lambda: function(layers, x), wait, arrays, facts=facts)
+        function = jax.grad(lambda layers, x: jnp.mean(jnp.square(form(layers, x))))
+    return with_temporary(job(function, layers, x))
 
 
 def operator(task: str, variant: str) -> Job:
@@ -141,8 +151,7 @@ def rows(layers: PyTree, x: jax.Array) -> jax.Array:
 def derivative(variant: str, order: int) -> Job:
     points, layers = problems.derivative()
     layers = [(jnp.asarray(weight), jnp.asarray(bias)) for weight, bias in layers]
-    function, x = jax.jit(NESTED[variant](partial(rows, layers), order)), jnp.asarray(points)
-    return Job(lambda: function(x), wait, arrays)
+    return job(NESTED[variant](partial(rows, layers), order), jnp.asarray(points))
 
 
 def kuramoto(variant: str) -> Job:
@@ -163,8 +172,7 @@ def kuramoto(variant: str) -> Job:
             first, second, fourth = (NESTED[variant](u, order)(x) for order in (1, 2, 4))
         return jnp.mean(jnp.square(u_t + value * first + second + fourth))
 
-    step = jax.jit(jax.value_and_grad(loss))
-    return Job(lambda: step(layers), wait, arrays)
+    return job(jax.value_and_grad(loss), layers)
 
 
 TASKS: dict[str, Callable[..., Job]] = {

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import sparse_problems
-from jax_control import arrays, wait
+from jax_results import arrays, job, wait
 from job import Job, Unavailable
 
 
@@ -33,8 +33,9 @@ def hessian(variant: str, n: int = sparse_problems.DENSE) -> Job:
         raise Unavailable("a dense matrix of 80 GB")
     x = jnp.asarray(sparse_problems.rosenbrock(n))
     (v,) = sparse_problems.directions(n)
-    made = jax.jit(jax.hessian(rosenbrock))
-    return Job(lambda: made(x), wait, lambda found: [np.asarray(found) @ v])
+    made = job(jax.hessian(rosenbrock), x)
+    made.arrays = lambda found: [np.asarray(found) @ v]
+    return made
 
 
 def adjustment(variant: str) -> Job:

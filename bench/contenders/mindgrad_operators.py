@@ -89,6 +89,7 @@ def laplacian(task: str, variant: str) -> Job:
         wait_for_all,
         lambda result: [each.ravel() for each in arrays(result)] if form else arrays(result),
         facts=facts,
+        program=(function, x),
     )
 
 

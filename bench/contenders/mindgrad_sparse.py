@@ -73,7 +73,8 @@ def dense(variant: str) -> Job:
     found = mindgrad.hessian(rosenbrock)
     (v,) = sparse_problems.directions(sparse_problems.DENSE)
     # numpy() waits and copies nothing
-    return Job(lambda: found(x), lambda result: result.numpy(), lambda result: [result.numpy() @ v])
+    call = lambda: found(x)
+    return Job(call, lambda result: result.numpy(), lambda result: [result.numpy() @ v], program=(found, x))
 
 
 def adjustment(variant: str) -> Job:

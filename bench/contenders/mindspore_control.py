@@ -14,9 +14,10 @@ import numpy as np
 import problems
 from job import Job
 from mindspore import Parameter, ParameterTuple, Tensor, nn, ops
-from mindspore_results import arrays, waits
+from mindspore_results import job
 
-Program = tuple[Callable[..., Any], tuple[Tensor, ...]]
+#: a function and its arguments
+Program = tuple[Any, ...]
 
 # A while loop whose trip count is a tensor
 
@@ -56,22 +57,22 @@ def loop_program(task: str, what: str, trips: int) -> Program:
     weights = ParameterTuple(flow.trainable_params())
     arguments = Tensor(problem.state), Tensor(problem.step), Tensor(problem.trips)
     if what == "loop":
-        return flow, arguments
+        return flow, *arguments
     if what == "gradient":
-        return ms.value_and_grad(flow, 0, weights), arguments
+        return ms.value_and_grad(flow, 0, weights), *arguments
     slope = ms.grad(flow, 0)
 
     def steepness(x, step, trips):
         return ops.square(slope(x, step, trips)).sum()
 
-    return ms.value_and_grad(steepness, 0, weights), arguments
+    return ms.value_and_grad(steepness, 0, weights), *arguments
 
 
 def newton_program(trips: int | None) -> Program:
     """The value and the gradient of what Newton's method finds."""
     problem = problems.newton(trips)
     arguments = Tensor(problem.mean), Tensor(problem.eccentricity), Tensor(problem.damping)
-    return ms.value_and_grad(Kepler(), (0, 1)), arguments
+    return ms.value_and_grad(Kepler(), (0, 1)), *arguments
 
 
 class Kepler(nn.Cell):
@@ -130,7 +131,7 @@ def rnn_program(steps: int) -> Program:
     problem = problems.rnn(steps)
     network = Recurrent(problem)
     weights = ParameterTuple(network.trainable_params())
-    return ms.value_and_grad(network, None, weights), (Tensor(problem.inputs), Tensor(problem.state))
+    return ms.value_and_grad(network, None, weights), Tensor(problem.inputs), Tensor(problem.state)
 
 
 # The cost of a trace, and that of a call
@@ -158,7 +159,7 @@ def thousand_program() -> Program:
         return ten_blocks(ten_blocks(ten_blocks(ten_blocks(ten_blocks(x, w), w), w), w), w)
 
     matrix, weight = problems.thousand()
-    return thousand, (Tensor(matrix), Tensor(weight))
+    return thousand, Tensor(matrix), Tensor(weight)
 
 
 class Sum(nn.Cell):
@@ -177,26 +178,19 @@ class Sum(nn.Cell):
 
 def cache_hit(variant: str) -> Job:
     first, rest = problems.cache_hit()
-    total, x = Sum(rest), Tensor(first)
-    return Job(lambda: total(x), waits(variant), arrays)
-
-
-def job(program: Program, variant: str) -> Job:
-    """Call the function with the arguments."""
-    function, arguments = program
-    return Job(lambda: function(*arguments), waits(variant), arrays)
+    return job(variant, Sum(rest), Tensor(first))
 
 
 def loop(task: str, variant: str, trips: int) -> Job:
-    return job(loop_program(task, variant.split()[-1], trips), variant)
+    return job(variant, *loop_program(task, variant.split()[-1], trips))
 
 
 def newton(variant: str, trips: int | None = None) -> Job:
-    return job(newton_program(trips), variant)
+    return job(variant, *newton_program(trips))
 
 
 def rnn(variant: str, steps: int) -> Job:
-    return job(rnn_program(steps), variant)
+    return job(variant, *rnn_program(steps))
 
 
 TASKS: dict[str, Callable[..., Job]] = {

@@ -6,7 +6,7 @@ import mindspore as ms
 import problems
 from job import Job
 from mindspore import Parameter, ParameterTuple, Tensor, nn, ops
-from mindspore_results import arrays, waits
+from mindspore_results import job
 
 
 class Narrow(nn.Cell):
@@ -32,5 +32,4 @@ def layout(variant: str, layers: int) -> Job:
     network = Narrow(weights)
     ordered = [each for pair in zip(network.weights, network.biases, strict=True) for each in pair]
     step = ms.value_and_grad(network, None, ParameterTuple(ordered))
-    x = Tensor(points)
-    return Job(lambda: step(x), waits(variant), arrays)
+    return job(variant, step, Tensor(points))

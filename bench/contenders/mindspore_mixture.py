@@ -9,7 +9,7 @@ import numpy as np
 import problems
 from job import Job
 from mindspore import Tensor, nn, ops
-from mindspore_results import arrays, waits
+from mindspore_results import job
 
 
 class Mixture(nn.Cell):
@@ -44,4 +44,4 @@ def gmm(variant: str, centres: int, dimensions: int) -> Job:
     mixture = Mixture(problem.points)
     parameters = [Tensor(each) for each in problem.parameters]
     function = mixture if variant.endswith("value") else ms.value_and_grad(mixture, (0, 1, 2, 3))
-    return Job(lambda: function(*parameters), waits(variant), arrays)
+    return job(variant, function, *parameters)

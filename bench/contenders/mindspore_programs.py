@@ -18,7 +18,7 @@ import numpy as np
 import problems
 from job import Job, Unavailable
 from mindspore import Parameter, ParameterTuple, Tensor, nn, ops
-from mindspore_results import MODES, arrays, waits
+from mindspore_results import MODES, arrays, job, waits
 
 
 class Layer(nn.Cell):
@@ -55,8 +55,7 @@ def objective(x):
 
 def t1(variant: str) -> Job:
     gradient = ops.GradOperation()(objective)
-    x = Tensor(problems.t1())
-    return Job(lambda: gradient(x), waits(variant), arrays)
+    return job(variant, gradient, Tensor(problems.t1()))
 
 
 # T2
@@ -65,13 +64,12 @@ def t1(variant: str) -> Job:
 def t2(variant: str) -> Job:
     problem = problems.t2()
     network = perceptron(problem.layers)
-    inputs, targets = Tensor(problem.inputs), Tensor(problem.targets)
 
     def loss(inputs, targets):
         return ops.square(network(inputs) - targets).mean()
 
     step = ms.value_and_grad(loss, None, ParameterTuple(network.trainable_params()))
-    return Job(lambda: step(inputs, targets), waits(variant), arrays)
+    return job(variant, step, Tensor(problem.inputs), Tensor(problem.targets))
 
 
 # A training step
@@ -211,8 +209,7 @@ def burgers(style: str) -> tuple[Callable[[Tensor, Tensor], tuple], Tensor, Tens
 
 
 def t3(variant: str) -> Job:
-    step, x, t = burgers(variant.split()[-1])
-    return Job(lambda: step(x, t), waits(variant), arrays)
+    return job(variant, *burgers(variant.split()[-1]))
 
 
 # Nested derivatives
@@ -235,8 +232,7 @@ def nested_derivative(order: int) -> tuple[Callable[[Tensor], Tensor], Tensor]:
 
 
 def nested(variant: str, order: int) -> Job:
-    derivative, x = nested_derivative(order)
-    return Job(lambda: derivative(x), waits(variant), arrays)
+    return job(variant, *nested_derivative(order))
 
 
 def derivative(variant: str, order: int) -> Job:
@@ -245,8 +241,7 @@ def derivative(variant: str, order: int) -> Job:
     function: Callable[..., Tensor] = perceptron(layers)
     for _ in range(order):
         function = ms.grad(function)
-    x = Tensor(points)
-    return Job(lambda: function(x), waits(variant), arrays)
+    return job(variant, function, Tensor(points))
 
 
 class KuramotoLoss(nn.Cell):
@@ -270,8 +265,7 @@ def kuramoto(variant: str) -> Job:
     problem = problems.kuramoto()
     solution = Solution(problem.layers)
     step = ms.value_and_grad(KuramotoLoss(solution), None, ParameterTuple(solution.trainable_params()))
-    x, t = Tensor(problem.x), Tensor(problem.t)
-    return Job(lambda: step(x, t), waits(variant), arrays)
+    return job(variant, step, Tensor(problem.x), Tensor(problem.t))
 
 
 TASKS: dict[str, Callable[..., Job]] = {

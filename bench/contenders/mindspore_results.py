@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import mindspore as ms
 import numpy as np
+from job import Job
 from mindspore import Tensor
 
 MODES = {"graph": ms.GRAPH_MODE, "eager": ms.PYNATIVE_MODE}
@@ -33,3 +34,8 @@ def wait_for_one(result: Tensor | tuple) -> None:
 def waits(variant: str) -> Callable[[Tensor | tuple], None]:
     """How to wait in the mode of this variant."""
     return wait_for_one if variant.startswith("graph") else wait_for_all
+
+
+def job(variant: str, function: Callable[..., Tensor | tuple], *arguments: Tensor) -> Job:
+    """Calls of the function with these arguments."""
+    return Job(lambda: function(*arguments), waits(variant), arrays, program=(function, *arguments))

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import scipy.sparse
 import sparse_problems
-from jax_control import wait
+from jax_results import wait
 from jax_sparse import brusselator, rosenbrock
 from job import Job, Unavailable
 

@@ -6,7 +6,8 @@ from importlib.metadata import version
 
 import jax
 from equinox import internal
-from jax_control import Advance, job, loop_arguments, objective_of
+from jax_control import Advance, loop_arguments, objective_of
+from jax_results import job, with_temporary
 from job import Job, Unavailable
 
 CHECKPOINTS = 1024
@@ -34,4 +35,4 @@ def prepare(task: str, variant: str, **options: int) -> Job:
     if task not in ("loop", "loop-matrix"):
         raise Unavailable(f"no {task} with equinox")
     step = jax.value_and_grad(objective_of(run_checkpointed, task), (0, 1, 2))
-    return job(step, *loop_arguments(task, options["trips"]))
+    return with_temporary(job(step, *loop_arguments(task, options["trips"])))

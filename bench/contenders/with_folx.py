@@ -8,8 +8,8 @@ from importlib.metadata import version
 
 import folx
 import jax
-from jax_control import PyTree
 from jax_operators import job_of, value
+from jax_results import PyTree
 from job import Job, Unavailable
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -15,7 +14,7 @@ import jax_mixture
 import jax_operators
 import jax_sparse
 import problems
-from jax_control import PyTree, arrays, wait
+from jax_results import PyTree, arrays, build, equations, job, wait
 from job import Job, Unavailable
 
 
@@ -62,8 +61,7 @@ def t2(variant: str) -> Job:
     problem = problems.t2()
     layers = on_device(problem.layers)
     inputs, targets = jnp.asarray(problem.inputs), jnp.asarray(problem.targets)
-    step = jax.jit(jax.value_and_grad(regression_loss))
-    return Job(lambda: step(layers, inputs, targets), wait, arrays)
+    return job(jax.value_and_grad(regression_loss), layers, inputs, targets)
 
 
 # A training step
@@ -195,44 +193,10 @@ def burgers_arguments() -> tuple[PyTree, jax.Array, jax.Array]:
 
 
 def t3(variant: str) -> Job:
-    arguments = burgers_arguments()
-    step = jax.jit(jax.grad(burgers_loss(variant)))
-    return Job(lambda: step(*arguments), wait, arrays)
-
-
-def t3_build(variant: str) -> Job:
-    arguments = burgers_arguments()
-
-    def build() -> dict[str, float]:
-        begin = time.perf_counter()
-        traced = jax.jit(jax.grad(burgers_loss(variant))).trace(*arguments)
-        middle = time.perf_counter()
-        traced.lower()
-        return {"trace": middle - begin, "lower": time.perf_counter() - middle}
-
-    def facts() -> dict[str, float]:
-        traced = jax.jit(jax.grad(burgers_loss(variant))).trace(*arguments)
-        return {"equations": equations(traced.jaxpr.jaxpr)}
-
-    return Job(build, wait, None, timed_by_itself=True, facts=facts)
+    return job(jax.grad(burgers_loss(variant)), *burgers_arguments())
 
 
 # Nested derivatives
-
-
-def equations(program: Any) -> int:
-    """The equations of a jaxpr; one that holds another jaxpr (a call) counts as what it holds."""
-    total = 0
-    for equation in program.eqns:
-        inner = [
-            getattr(leaf, "jaxpr", leaf)
-            for leaf in jax.tree_util.tree_leaves(
-                list(equation.params.values()), is_leaf=lambda leaf: hasattr(leaf, "eqns")
-            )
-            if hasattr(leaf, "eqns")
-        ]
-        total += sum(map(equations, inner)) if inner else 1
-    return total
 
 
 def nested(variant: str, order: int) -> Job:
@@ -245,13 +209,9 @@ def nested(variant: str, order: int) -> Job:
     derivative: Callable[[jax.Array], jax.Array] = network
     for _ in range(order):
         derivative = jax.grad(derivative)
-    x = jnp.asarray(point)
-    compiled = jax.jit(derivative)
-
-    def facts() -> dict[str, float]:
-        return {"equations": equations(jax.make_jaxpr(derivative)(x).jaxpr)}
-
-    return Job(lambda: compiled(x), wait, arrays, facts=facts)
+    made = job(derivative, jnp.asarray(point))
+    made.facts = lambda: {"equations": equations(jax.make_jaxpr(derivative)(*made.program[1:]).jaxpr)}
+    return made
 
 
 TASKS: dict[str, Callable[..., Job]] = {
@@ -260,7 +220,6 @@ TASKS: dict[str, Callable[..., Job]] = {
     "train-sgd": partial(train, "sgd"),
     "train-adam": partial(train, "adam"),
     "t3": t3,
-    "t3-build": t3_build,
     "nested": nested,
     **jax_control.TASKS,
     **jax_operators.TASKS,
@@ -272,6 +231,9 @@ TASKS: dict[str, Callable[..., Job]] = {
 
 def prepare(task: str, variant: str, **options: int) -> Job:
     """The job of one task, or Unavailable."""
-    if task not in TASKS:
+    if task in TASKS:
+        return TASKS[task](variant, **options)
+    name = task.removesuffix("-build")
+    if name not in TASKS or name == task:
         raise Unavailable(f"no {task} with jax")
-    return TASKS[task](variant, **options)
+    return build(lambda: prepare(name, variant, **options).program)

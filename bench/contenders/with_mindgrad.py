@@ -21,7 +21,7 @@ import mindgrad_operators  # noqa: E402
 import mindgrad_sparse  # noqa: E402
 import mindspore_control  # noqa: E402  (their `import mindspore` must mean mindgrad)
 import mindspore_programs  # noqa: E402
-from mindspore_results import wait_for_all  # noqa: E402
+import mindspore_results  # noqa: E402
 
 COMPILATIONS = 3
 
@@ -50,18 +50,18 @@ def temporary(function: Callable[..., object], *arguments: object) -> float:
     return float(profile.measure(function, *arguments, compile=True).temporary_bytes)
 
 
-def t3_build(variant: str) -> Job:
-    style = variant.split()[-1]
-    mindgrad.set_context(mode=mindgrad.GRAPH_MODE)
+def build(program: Callable[[], tuple], lower: bool = True) -> Job:
+    """Making a program before XLA, of a new function each time."""
 
-    def build() -> dict[str, float]:
-        found = profiled(*mindspore_programs.burgers(style), lower=True)
-        return {"trace and transform": found.build_seconds, "lower": found.lower_seconds}
+    def make() -> dict[str, float]:
+        found = profiled(*program(), lower=lower)
+        phases = {"trace and transform": found.build_seconds}
+        return phases | ({"lower": found.lower_seconds} if lower else {})
 
     def facts() -> dict[str, float]:
-        return {"equations": profiled(*mindspore_programs.burgers(style)).equations}
+        return {"equations": profiled(*program()).equations}
 
-    return Job(build, wait_for_all, None, timed_by_itself=True, facts=facts)
+    return Job(make, mindspore_results.wait_for_all, None, timed_by_itself=True, facts=facts)
 
 
 def first_result(variant: str, order: int) -> Job:
@@ -82,15 +82,13 @@ def first_result(variant: str, order: int) -> Job:
 
 def nested(variant: str, order: int) -> Job:
     job = mindspore_programs.prepare("nested", variant, order=order)
-    program = mindspore_programs.nested_derivative(order)
-    job.facts = lambda: {"equations": profiled(*program).equations}
+    job.facts = lambda: {"equations": profiled(*job.program).equations}
     return job
 
 
 def loop(task: str, variant: str, trips: int) -> Job:
     job = mindspore_programs.prepare(task, variant, trips=trips)
-    function, arguments = mindspore_control.loop_program(task, variant.split()[-1], trips)
-    job.facts = lambda: {"temporary": temporary(function, *arguments)}
+    job.facts = lambda: {"temporary": temporary(*job.program)}
     return job
 
 
@@ -112,15 +110,14 @@ class ImplicitKepler(mindspore_control.Kepler):
 
 
 def newton(variant: str, trips: int | None = None) -> Job:
-    function, arguments = mindspore_control.newton_program(trips)
     if variant == "implicit":
         mindgrad.set_context(mode=mindgrad.GRAPH_MODE)
-        function = mindgrad.value_and_grad(ImplicitKepler(), (0, 1))
-        job = mindspore_control.job((function, arguments), variant="graph")
+        _, *arguments = mindspore_control.newton_program(trips)
+        made = mindspore_results.job("graph", mindgrad.value_and_grad(ImplicitKepler(), (0, 1)), *arguments)
     else:
-        job = mindspore_programs.prepare("newton", variant, trips=trips)
-    job.facts = lambda: {"temporary": temporary(function, *arguments)}
-    return job
+        made = mindspore_programs.prepare("newton", variant, trips=trips)
+    made.facts = lambda: {"temporary": temporary(*made.program)}
+    return made
 
 
 def rnn(variant: str, steps: int) -> Job:
@@ -128,14 +125,12 @@ def rnn(variant: str, steps: int) -> Job:
 
     def compile_seconds() -> float:
         # new Cells each time, so that nothing that was made for others is used again
-        function, arguments = mindspore_control.rnn_program(steps)
-        found = profile.measure(function, *arguments, compile=True)
+        found = profile.measure(*mindspore_control.rnn_program(steps), compile=True)
         return found.build_seconds + found.lower_seconds + found.compile_seconds
 
     def facts() -> dict[str, float]:
-        function, arguments = mindspore_control.rnn_program(steps)
         return {
-            "temporary": temporary(function, *arguments),
+            "temporary": temporary(*mindspore_control.rnn_program(steps)),
             "compile": min(compile_seconds() for _ in range(COMPILATIONS)),
         }
 
@@ -145,24 +140,12 @@ def rnn(variant: str, steps: int) -> Job:
 
 def trace_of_a_thousand(variant: str) -> Job:
     mindgrad.set_context(mode=mindgrad.GRAPH_MODE)
-    lower = variant.endswith("lower")
-
-    def build() -> dict[str, float]:
-        function, arguments = mindspore_control.thousand_program()
-        found = profiled(function, *arguments, lower=lower)
-        return {"trace": found.build_seconds} | ({"lower": found.lower_seconds} if lower else {})
-
-    def facts() -> dict[str, float]:
-        function, arguments = mindspore_control.thousand_program()
-        return {"equations": profiled(function, *arguments).equations}
-
-    return Job(build, wait_for_all, None, timed_by_itself=True, facts=facts)
+    return build(mindspore_control.thousand_program, lower=variant.endswith("lower"))
 
 
 TASKS = {
     **mindgrad_sparse.TASKS,
     **mindgrad_operators.TASKS,
-    "t3-build": t3_build,
     "nested": nested,
     "first-result": first_result,
     **{task: partial(loop, task) for task in mindspore_control.FLOWS},
@@ -177,6 +160,9 @@ def prepare(task: str, variant: str, **options: int) -> Job:
     """The job of one task, or Unavailable."""
     if task in TASKS:
         return TASKS[task](variant, **options)
+    if task.endswith("-build"):
+        mindgrad.set_context(mode=mindgrad.GRAPH_MODE)
+        return build(lambda: prepare(task.removesuffix("-build"), variant, **options).program)
     return mindspore_programs.prepare(task, variant, **options)
 
 
