@@ -11,6 +11,7 @@ from mindgrad import Tensor
 from mindgrad._base.tree import flatten
 from mindgrad.core import settings
 from mindgrad.core.rewriting import watching
+from mindgrad.functional.compiled import trace
 
 
 @contextmanager
@@ -45,6 +46,34 @@ def everything(function: Callable[..., Any]) -> Callable[..., Any]:
 def numbers(result: Any) -> list[np.ndarray]:
     """The arrays of a result."""
     return [t.asnumpy() for t in flatten(result)[0]]
+
+
+def with_and_without(function: Callable[..., Any], *inputs: Tensor, rtol: float = 1e-9):
+    """Check that a compiled function gives the same with and without rewrites.
+
+    Args:
+        function: what is traced, and compiled.
+        *inputs: its inputs.
+        rtol: how far the values may be apart, relative to the largest of each result.
+
+    Returns:
+        The rewrites that fired, and the values.
+    """
+    found, counts = [], []
+    for on in (True, False):
+        settings.store("rewrites", on)
+        try:
+            with watching() as fired:
+                trace(function, *inputs)
+            found.append(numbers(ms.jit(function)(*inputs)))
+        finally:
+            settings.store("rewrites", True)
+        counts.append(fired)
+    assert not counts[1]
+    for ours, plain in zip(*found, strict=True):
+        assert ours.dtype == plain.dtype
+        np.testing.assert_allclose(ours, plain, rtol=rtol, atol=rtol * (1 + np.abs(plain).max(initial=0)))
+    return counts[0], found[0]
 
 
 def on_and_off(function: Callable[..., Any], arrays: Sequence[np.ndarray], rtol: float = 1e-9):

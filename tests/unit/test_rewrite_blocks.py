@@ -5,13 +5,13 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import ops
-from mindgrad._base.tree import flatten
 from mindgrad.core import settings
 from mindgrad.core.rewriting import watching
 from mindgrad.functional import portions
 from mindgrad.functional.compiled import trace
 from mindgrad.rewrites import blocks
 from mindgrad.tools import profile
+from tests.unit.rewrite_checks import with_and_without
 
 #: where sums over the rows are made, there must be many of them
 ROWS, MANY, D, H = 12, 600, 3, 8
@@ -51,21 +51,8 @@ def small(monkeypatch):
 
 
 def both(function, *inputs):
-    """Compares with and without rewrites; what fired."""
-    found, counts = [], []
-    for on in (True, False):
-        settings.store("rewrites", on)
-        try:
-            with watching() as fired:
-                trace(function, *inputs)
-            made = ms.jit(function)(*inputs)
-        finally:
-            settings.store("rewrites", True)
-        found.append([np.asarray(leaf.asnumpy()) for leaf in flatten(made)[0]])
-        counts.append(fired)
-    for on, off in zip(*found, strict=True):
-        np.testing.assert_allclose(on, off, rtol=1e-10, atol=1e-10 * (1 + np.abs(off).max()))
-    return counts[0]["blocks"]
+    """How often blocks were made; values with and without rewrites must agree."""
+    return with_and_without(function, *inputs, rtol=1e-10)[0]["blocks"]
 
 
 def loops(function, *inputs):

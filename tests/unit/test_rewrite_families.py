@@ -5,9 +5,8 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import ops
-from mindgrad.core import settings
-from mindgrad.core.rewriting import watching
 from mindgrad.functional.compiled import trace
+from tests.unit.rewrite_checks import with_and_without
 
 ROWS, SIZE = 5, 6
 
@@ -59,20 +58,6 @@ SPELLINGS = {
 }
 
 
-def both(function, *inputs):
-    """The rewrites that fired, and the value; values with and without must agree."""
-    settings.store("rewrites", False)
-    try:
-        plain = ms.jit(function)(*inputs).asnumpy()
-    finally:
-        settings.store("rewrites", True)
-    with watching() as fired:
-        trace(function, *inputs)
-    found = ms.jit(function)(*inputs).asnumpy()
-    np.testing.assert_allclose(found, plain, rtol=1e-9, atol=1e-11)
-    return fired, found
-
-
 def laplacian(x):
     """By the formula for one hidden layer."""
     first, bias, last = (w.asnumpy() for w in (FIRST, BIAS, LAST))
@@ -82,7 +67,7 @@ def laplacian(x):
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_a_laplacian_is_collapsed(spelling):
-    fired, found = both(SPELLINGS[spelling], X)
+    fired, (found,) = with_and_without(SPELLINGS[spelling], X)
     assert fired["collapse"] == 1
     np.testing.assert_allclose(found, laplacian(X.asnumpy()), rtol=1e-9)
 
@@ -95,7 +80,7 @@ def test_all_spellings_are_one_program_in_size():
 def test_the_biharmonic_operator():
     operator = lambda f: lambda x: ops.trace(ms.hessian(f)(x))
     natural = lambda x: ms.vmap(operator(operator(point)))(x)
-    fired, found = both(natural, X)
+    fired, (found,) = with_and_without(natural, X)
     assert fired["trace"] >= 1
     np.testing.assert_allclose(found, ms.biharmonic(net)(X).asnumpy().ravel(), rtol=1e-8)
 
@@ -109,7 +94,7 @@ def test_separate_inputs():
         return seconds[0] - 2.5 * seconds[1] + seconds[2] / 3
 
     columns = [X[:, k : k + 1] for k in range(3)]
-    fired, _ = both(sum_of_seconds, *columns)
+    fired, _ = with_and_without(sum_of_seconds, *columns)
     assert fired["collapse"] == 1
 
 
@@ -118,7 +103,7 @@ def test_first_derivatives_of_separate_inputs_are_one_gradient():
         return net(ops.concat((x, y, z, x, y, z), 1))
 
     columns = [X[:, k : k + 1] for k in range(3)]
-    fired, _ = both(lambda *c: sum(g * g for g in ms.grad(u, (0, 1, 2))(*c)), *columns)
+    fired, _ = with_and_without(lambda *c: sum(g * g for g in ms.grad(u, (0, 1, 2))(*c)), *columns)
     assert fired["columns"] == 3
 
 
@@ -128,9 +113,9 @@ def test_derivatives_of_a_laplacian():
         second = lambda k: ms.grad(lambda x: ms.grad(f)(x)[:, k])(X)[:, k]
         return ops.square(sum(second(k) for k in range(SIZE)) + f(X)[:, 0]).mean()
 
-    fired, _ = both(ms.grad(loss), FIRST)
+    fired, _ = with_and_without(ms.grad(loss), FIRST)
     assert fired["collapse"] == 1
-    both(ms.grad(lambda x: by_nested_gradients(x).sum()), X)
+    with_and_without(ms.grad(lambda x: by_nested_gradients(x).sum()), X)
 
 
 def test_a_hessian_that_is_read_otherwise():
@@ -143,21 +128,21 @@ def test_a_hessian_that_is_read_otherwise():
         lambda h: (h * ops.ones((SIZE, SIZE), ms.float64)).sum(),
         lambda h: (h * 0.0).sum() + h[1, 1],
     ):
-        both(by_hessian(read), X)
-        both(lambda x, read=read: read(ms.hessian(point)(x)), X[0])
+        with_and_without(by_hessian(read), X)
+        with_and_without(lambda x, read=read: read(ms.hessian(point)(x)), X[0])
 
 
 def test_derivatives_of_a_hessian():
     determinant = lambda x: ops.det(ms.hessian(point)(x) + ops.eye(SIZE, SIZE, ms.float64))
-    both(ms.grad(determinant), X[0])
-    both(ms.grad(lambda x: ops.trace(ms.hessian(point)(x))), X[0])
-    both(lambda x: ms.jvp(ms.hessian(point), x, x)[1], X[0])
-    both(lambda x: ms.derivative(lambda x: ops.trace(ms.hessian(point)(x)), x, 2)[1], X[0])
+    with_and_without(ms.grad(determinant), X[0])
+    with_and_without(ms.grad(lambda x: ops.trace(ms.hessian(point)(x))), X[0])
+    with_and_without(lambda x: ms.jvp(ms.hessian(point), x, x)[1], X[0])
+    with_and_without(lambda x: ms.derivative(lambda x: ops.trace(ms.hessian(point)(x)), x, 2)[1], X[0])
 
 
 def test_second_derivatives_that_are_read_one_by_one():
     def separate(x):
         return ops.stack([ms.grad(lambda x, k=k: ms.grad(net)(x)[:, k])(x)[:, k] for k in range(SIZE)])
 
-    fired, _ = both(separate, X)
+    fired, _ = with_and_without(separate, X)
     assert not fired["collapse"]

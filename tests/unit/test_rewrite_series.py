@@ -9,10 +9,8 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import nn, ops
-from mindgrad._base.tree import flatten
-from mindgrad.core import settings
-from mindgrad.core.rewriting import watching
 from mindgrad.functional.compiled import trace
+from tests.unit.rewrite_checks import with_and_without
 
 ROWS = 7
 
@@ -36,23 +34,8 @@ def line(x):
 
 
 def both(function, *inputs):
-    """The rewrites that fired; values with and without must agree."""
-    found, counts = [], []
-    for on in (True, False):
-        settings.store("rewrites", on)
-        try:
-            with watching() as fired:
-                trace(function, *inputs)
-            made = ms.jit(function)(*inputs)
-        finally:
-            settings.store("rewrites", True)
-        found.append([np.asarray(leaf.asnumpy()) for leaf in flatten(made)[0]])
-        counts.append(fired)
-    assert not counts[1]
-    for on, off in zip(*found, strict=True):
-        assert on.dtype == off.dtype
-        np.testing.assert_allclose(on, off, rtol=1e-9, atol=1e-11)
-    return counts[0]
+    """What fired; values with and without rewrites must agree."""
+    return with_and_without(function, *inputs)[0]
 
 
 X = ms.Tensor(draw(ROWS, 1, seed=9))

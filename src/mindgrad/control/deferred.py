@@ -35,19 +35,7 @@ def interned(program: Graph) -> Graph:
     Each call of a function under a derivative is traced for itself; so their derivatives are seen to be those
     of one program.
     """
-    numbers: dict[Any, int] = {v: k for k, v in enumerate(program.inputs)}
-
-    def named(atom: Any) -> Any:
-        return numbers[atom] if type(atom) is Variable else atom.key
-
-    rows = []
-    for equation in program.equations:
-        operands = tuple(map(named, equation.inputs))
-        rows.append((equation.primitive, operands, tuple(equation.parameters.items())))
-        for y in equation.outputs:
-            numbers[y] = len(numbers)
-    key = (tuple([v.type for v in program.inputs]), tuple(rows), tuple(map(named, program.outputs)))
-    return _PROGRAMS.setdefault(key, program)
+    return _PROGRAMS.setdefault(program.written(), program)
 
 
 @kept_with_graph

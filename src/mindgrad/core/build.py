@@ -74,7 +74,10 @@ def _is_tainted(
 class Builder:
     """Collects the equations of one graph."""
 
-    __slots__ = ("_constants", "_table", "equations", "inputs", "is_ordered", "linear_equations", "source")
+    __slots__ = (
+        "_constants", "_inlined", "_table",
+        "derived", "equations", "inputs", "is_ordered", "linear_equations", "source",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.inputs: list[Variable] = []
@@ -83,8 +86,11 @@ class Builder:
         self.source: tuple[str, int] | None = None
         #: whether every equation stands behind those that it needs (see :meth:`supersede`)
         self.is_ordered = True
+        #: what was made of programs that are written in this way, see ``functional.record``
+        self.derived: dict[Any, Any] = {}
         self._table: dict[Any, Any] = {}
         self._constants: dict[Any, Constant] = {}
+        self._inlined: dict[Any, list[Any]] = {}
 
     def input(self, type: TensorType, linear: bool = False, tainted: bool = False) -> Variable:
         """A new input of the graph; a ``linear`` one is a tangent and no input of the result."""
@@ -172,6 +178,9 @@ class Builder:
 
     def inline(self, graph: Graph, inputs: Sequence[Any]) -> list[Any]:
         """Emit the equations of ``graph`` on ``inputs``; the atoms of its outputs."""
+        call = (graph, *inputs)
+        if call in self._inlined:  # every equation would be found again
+            return list(self._inlined[call])
         values: dict[Variable, Any] = dict(zip(graph.inputs, inputs, strict=True))
         for equation in graph.equations:
             self.source = equation.source
@@ -182,7 +191,10 @@ class Builder:
             else:
                 values[equation.outputs[0]] = result
         self.source = None
-        return [values[atom] if type(atom) is Variable else atom for atom in graph.outputs]
+        outputs = [values[atom] if type(atom) is Variable else atom for atom in graph.outputs]
+        if not graph.has_effect:
+            self._inlined[call] = outputs
+        return list(outputs)
 
     # -- loops and branches: an equation that is there is made to give more ------------------------
 

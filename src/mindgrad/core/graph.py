@@ -206,6 +206,25 @@ class Graph:
     def __str__(self) -> str:
         return "\n".join(_render(self))
 
+    def written(self) -> tuple[Any, ...]:
+        """A key that programs share which are written in the same way, whatever their variables are.
+
+        Large constants are compared by their memory: as long as the key is used, the graph must live.
+        """
+        numbers: dict[Any, int] = {v: k for k, v in enumerate(self.inputs)}
+
+        def named(atom: Any) -> Any:
+            return numbers[atom] if type(atom) is Variable else atom.key
+
+        rows = []
+        for equation in self.equations:
+            operands = tuple(map(named, equation.inputs))
+            rows.append((equation.primitive, operands, tuple(equation.parameters.items())))
+            for y in equation.outputs:
+                numbers[y] = len(numbers)
+        types = tuple([(v.type, v.tainted) for v in self.inputs])
+        return types, tuple(rows), tuple(map(named, self.outputs))
+
     def count(self) -> dict[str, int]:
         """How often each primitive occurs."""
         counts: dict[str, int] = {}

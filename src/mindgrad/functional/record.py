@@ -17,7 +17,7 @@ import numpy as np
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.build import Builder, building
-from mindgrad.core.graph import Graph, Variable
+from mindgrad.core.graph import Constant, Graph, Variable
 from mindgrad.core.rewriting import is_rewriting
 from mindgrad.core.scope import (
     GraphScope,
@@ -35,6 +35,7 @@ from mindgrad.core.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.core.types import TensorType
 from mindgrad.frontend import outcome, state
 from mindgrad.primitives.kinds import zeros
+from mindgrad.rewrites.directions import in_columns
 from mindgrad.rewrites.families import joined
 from mindgrad.rewrites.order import before_derivative
 from mindgrad.rewrites.repetition import with_smaller_inputs
@@ -95,7 +96,10 @@ def record(
     values = [state.read(p) for p in parameters]
     scope: Any = within
     if scope is None:
-        scope = GraphScope() if isinstance(innermost(), GraphScope) else Recorder()
+        outer = innermost()
+        scope = GraphScope() if isinstance(outer, GraphScope) else Recorder()
+        if isinstance(outer, GraphScope):
+            scope.builder.derived = outer.builder.derived  # one for the whole trace
     with opened(scope):
         traced = [scope.input(lifted(t)) for t in inputs]
         bound = [scope.input(value) for value in values]
@@ -178,15 +182,58 @@ def _finish_graph(
         ys = [scope.atom(t) for t in chosen]
         given = [None if e is None else scope.atom(e) for e in extras]
         primal = [scope.atom(t) for t in kept]
-        produced = shortcut(builder, xs, ys, given) if shortcut is not None and is_rewriting() else None
     captured = [tensor for _, tensor in scope.captures]
-    if produced is None:
+    graph = None
+    if shortcut is not None and is_rewriting():
+        graph = _by_shortcut(builder, shortcut, xs, ys, given, primal)
+    if graph is None:
         builder, (xs, ys, given, primal) = _improved(builder, (xs, ys, given, primal), captured)
         with building(builder):
-            produced = transform(builder, xs, ys, given)
-    graph = builder.close([*primal, *produced])
+            graph = builder.close([*primal, *transform(builder, xs, ys, given)])
     outside = applied(graph, captured)
     return outside[: len(kept)], outside[len(kept) :]
+
+
+def _by_shortcut(
+    builder: Builder, shortcut: Any, xs: list[Any], ys: list[Any], given: list[Any], primal: list[Any]
+) -> Graph | None:
+    """The values of ``primal``, and what ``shortcut`` gives; ``None`` if it gives nothing.
+
+    A function under a derivative is recorded at each call: of equal recordings in a trace this is made once.
+    """
+    scope = innermost()
+    known = scope.builder.derived if isinstance(scope, GraphScope) else {}
+    program = builder.close([*xs, *ys, *primal])
+    written = program.written()
+    numbers: dict[Any, Any] = {v: k for k, v in enumerate(program.inputs)}
+    # what is given comes from outside: inputs and constants
+    of_given = tuple([None if x is None else x.key if type(x) is Constant else numbers[x] for x in given])
+    key = (shortcut, len(xs), len(ys), of_given, written)
+    if key not in known:
+        # with the program, whose constants the keys mean
+        first, opened = known[written] = known.get(written) or (program, in_columns(program))
+        if opened is not first:
+            builder, inputs, atoms = _builder_of(opened)
+            xs, ys, primal = _in_groups(atoms, xs, ys, primal)
+            given = [inputs[numbers[x]] if type(x) is Variable else x for x in given]
+        with building(builder):
+            produced = shortcut(builder, xs, ys, given)
+        known[key] = program, None if produced is None else builder.close([*primal, *produced])
+    return known[key][1]
+
+
+def _builder_of(graph: Graph) -> tuple[Builder, list[Any], list[Any]]:
+    """A builder with the equations of ``graph``, its inputs, and the outputs in it."""
+    builder = Builder()
+    with building(builder):
+        inputs = [builder.input(v.type, tainted=v.tainted) for v in graph.inputs]
+        return builder, inputs, builder.inline(graph, inputs)
+
+
+def _in_groups(atoms: Sequence[Any], *groups: Sequence[Any]) -> tuple[list[Any], ...]:
+    """``atoms``, one after another, in place of those of ``groups`` that are not ``None``."""
+    following = iter(atoms)
+    return tuple([[None if a is None else next(following) for a in group] for group in groups])
 
 
 def _improved(
@@ -209,11 +256,8 @@ def _improved(
     better = before_derivative(better)
     if better is closed:
         return builder, groups
-    made = Builder()
-    with building(made):
-        found = made.inline(better, [made.input(v.type) for v in better.inputs])
-    now = dict(zip(atoms, found, strict=True))
-    return made, tuple([None if a is None else now[a] for a in group] for group in groups)
+    made, _, found = _builder_of(better)
+    return made, _in_groups(found, *groups)
 
 
 def _outer_atom(tensor: Tensor) -> Any:

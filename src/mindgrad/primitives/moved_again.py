@@ -2,6 +2,7 @@
 
     part(a constant) = one element, where all are equal
     part(join(a, b)) = part(a)        join(part₀(x), part₁(x), …) = x        reshape(reshape(x)) = reshape(x)
+    part(f(x)) = what :data:`PARTS` has for f
 
 The columns of a gradient are joined by the derivative and taken apart again by the program; only by looking
 through both does a program see that it asks for one column. Each function gives what to put in the place of
@@ -10,16 +11,20 @@ the outer movement, or ``None``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from mindgrad.core.graph import Constant
-from mindgrad.core.primitive import REGISTRY
+from mindgrad.core.primitive import REGISTRY, Primitive
 from mindgrad.core.types import Shape, type_of
 
-__all__ = ["joined", "part_of", "reshaped_twice", "uniform"]
+__all__ = ["PARTS", "joined", "part_of", "reshaped_twice", "uniform"]
+
+#: rows that can give a part of their result without the rest: ``PARTS[row](equation, start, limit, strides)``
+#: gives that slice of it, or ``None``
+PARTS: dict[Primitive, Callable[..., Any]] = {}
 
 
 def _made(x: Any, name: str) -> Any:
@@ -35,7 +40,10 @@ def reshaped_twice(x: Any, shape: Shape) -> Any:
 
 
 def part_of(x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
-    """``slice(x, start, limit, strides)`` where it lies in one operand of the concatenation ``x``."""
+    """``slice(x, start, limit, strides)`` of a concatenation, where it lies in one operand, or of f(x)."""
+    made_by = getattr(x, "made_by", None)
+    if made_by is not None and made_by.primitive in PARTS:
+        return PARTS[made_by.primitive](made_by, start, limit, strides)
     joining = _made(x, "concatenate")
     if joining is None:
         return None

@@ -35,8 +35,7 @@ from mindgrad.core.rewriting import Rewrite
 from mindgrad.primitives.contraction import dot
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.structural import broadcast_in_dim, reshape, transpose
-from mindgrad.rewrites.halves import inner_programs
-from mindgrad.rewrites.rebuilding import rebuilt
+from mindgrad.rewrites.rebuilding import inside
 from mindgrad.rewrites.region import Region, left_behind, region, row_axis
 
 __all__ = ["BLOCK", "WORTH", "in_blocks", "keeps_rows_apart"]
@@ -63,7 +62,7 @@ def in_blocks(graph: Graph) -> Graph:
     """``graph`` with its stacks in blocks where that is cheaper; else ``graph`` itself."""
     if graph.has_effect or settings.get("device_target") != "CPU":
         return graph
-    graph = _inside(graph)
+    graph = inside(graph, in_blocks)
     large = [k for k, e in enumerate(graph.equations) if _is_stack(e)]
     if not large:
         return graph
@@ -117,25 +116,6 @@ def _is_stack(equation: Equation) -> bool:
         and equation.primitive.kind != "control"
         and equation.primitive is not broadcast_in_dim
     )
-
-
-def _inside(graph: Graph) -> Graph:
-    """``graph`` with the programs of its loops and branches in blocks."""
-    changed: dict[Equation, dict[str, Graph]] = {}
-    for equation in graph.equations:
-        programs = inner_programs(equation)
-        better = {name: in_blocks(program) for name, program in programs.items()}
-        if any(better[name] is not programs[name] for name in programs):
-            changed[equation] = {**equation.parameters, **better}
-    if not changed:
-        return graph
-
-    def replaced(equation: Equation, read: Callable[[Any], Any]) -> Any:
-        if equation not in changed:
-            return None
-        return equation.primitive(*map(read, equation.inputs), **changed[equation])
-
-    return rebuilt(graph, replaced)
 
 
 def _emit(

@@ -8,12 +8,13 @@ with ``ct_v = sᵀ ct``, and ``d_j`` one for column j of every row. Proof: along
 ``d_j`` reaches row n. It is how the equations of physics-informed networks are written: the gradient of the
 sum of ``u`` over all points, in the points.
 
-What is emitted is one ``along`` equation per column, so that nested gradients become Taylor series
-(``control.along``). When it pays: with one column a gradient costs the same either way, and the next one is
-a longer series instead of the gradient of a gradient. With several columns reverse mode is cheaper as long
-as nobody differentiates again; that is decided when somebody does, or when the program is finished
-(``rewrites.families``). Limits: programs without control flow and without effects, real inputs, at most
-:data:`MOST` columns.
+What is emitted is one ``along`` equation, so that nested gradients become Taylor series (``control.along``);
+for several columns one ``columns`` equation, which becomes an ``along`` equation for a column that is read, or
+for each when somebody differentiates again (:func:`in_columns`). When it pays: with one column a gradient
+costs the same either way, and the next one is a longer series instead of the gradient of a gradient. With
+several columns reverse mode is cheaper as long as nobody differentiates again; that is decided when somebody
+does, or when the program is finished (``rewrites.families``). Limits: programs without control flow and
+without effects, real inputs, at most :data:`MOST` columns.
 """
 
 from __future__ import annotations
@@ -25,19 +26,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindgrad.control.along import along
+from mindgrad.control.columns import columns, each_column
 from mindgrad.control.deferred import interned
-from mindgrad.core.build import Builder, current
-from mindgrad.core.graph import Constant, Equation, Graph, Variable, live_equations
+from mindgrad.core.build import Builder, building, current
+from mindgrad.core.graph import Constant, Equation, Graph, Variable, kept_with_graph, live_equations
 from mindgrad.core.rewriting import Rewrite
 from mindgrad.primitives.kinds import accumulate, ones, product, zeros
 from mindgrad.primitives.reduction import reduce_sum
 from mindgrad.primitives.structural import broadcast_in_dim, concatenate, convert, reshape, transpose
+from mindgrad.rewrites.rebuilding import rebuilt
 from mindgrad.transforms.alignment import Carried, alignment
 from mindgrad.transforms.forward import push_tangents
 from mindgrad.transforms.linearize import dependent
 from mindgrad.transforms.transpose import pull_cotangents
 
-__all__ = ["MOST", "as_series", "of_vector", "pulled_along"]
+__all__ = ["MOST", "as_series", "in_columns", "of_vector", "pulled_along"]
 
 #: columns for which one sweep each is considered: of several values, and of one value per row, whose first
 #: derivatives become columns of one gradient if they are left alone
@@ -201,29 +204,69 @@ def _is_linear(equation: Equation, moving: set[Any]) -> bool:
 
 def _pulled(line: _Line, cut: _Cut) -> Any:
     """The cotangent of the input of a cut: one column from each direction."""
-    x, columns = cut.x, cut.columns
     if not cut.values:
-        return zeros(x.type)
+        return zeros(cut.x.type)
+    column = next((axis for axis in cut.columns if cut.x.shape[axis] > 1), None)
+    if column is None:
+        return _column(line, cut, None, 0)
+    program, operands, place = line.program_of(cut.x)
+    weights = [cut.weights[v] for v in line.moved]
+    carried = tuple([cut.values[v] for v in line.moved])
+    return columns(
+        *operands, *weights, program=program, place=place, axis=column, carried=carried, part=_part
+    )
+
+
+@kept_with_graph
+def _part(program: Graph, place: int, column: int, carried: tuple[Carried, ...], j: int) -> Graph:
+    """Column ``j`` of the gradient, as ``control.columns`` takes it."""
+    builder = Builder()
+    with building(builder):
+        inputs = [builder.input(v.type, tainted=v.tainted) for v in program.inputs]
+        weights = [builder.input(v.type) for v in program.outputs]
+        values = builder.inline(program, inputs)
+        cut = _Cut(
+            inputs[place],
+            dict(zip(values, carried, strict=True)),
+            [],
+            dict(zip(values, weights, strict=True)),
+        )
+        return builder.close([_column(_Line(builder, [cut.x], values), cut, column, j)])
+
+
+def _column(line: _Line, cut: _Cut, column: int | None, j: int) -> Any:
+    """The cotangent of column ``j``; of all of the input where ``column`` is ``None``."""
+    x, columns = cut.x, cut.columns
     kept = [axis for axis in range(len(x.shape)) if axis not in columns]
-    column = next((axis for axis in columns if x.shape[axis] > 1), None)
-    parts = []
-    for j in range(1 if column is None else x.shape[column]):
-        pushed = line.tangents(x, _direction(x, column, j))
-        terms = []
-        for v, carried in cut.values.items():
-            tangent = pushed.get(v)
-            if tangent is None:
-                continue
-            places = [place for axis in kept if (place := carried[axis]) is not None]
-            others = tuple(axis for axis in range(len(v.shape)) if axis not in places)
-            term = product(cut.weights[v], tangent)
-            term = convert(reduce_sum(term, axes=others) if others else term, dtype=x.dtype)
-            left = sorted(places)
-            terms.append(transpose(term, permutation=tuple(left.index(place) for place in places)))
-        total = accumulate(terms)
-        shape = tuple(1 if axis in columns else n for axis, n in enumerate(x.shape))
-        parts.append(zeros(x.type.with_shape(shape)) if total is None else reshape(total, shape=shape))
-    return parts[0] if column is None else concatenate(*parts, axis=column)
+    pushed = line.tangents(x, _direction(x, column, j))
+    terms = []
+    for v, carried in cut.values.items():
+        tangent = pushed.get(v)
+        if tangent is None:
+            continue
+        places = [place for axis in kept if (place := carried[axis]) is not None]
+        others = tuple(axis for axis in range(len(v.shape)) if axis not in places)
+        term = product(cut.weights[v], tangent)
+        term = convert(reduce_sum(term, axes=others) if others else term, dtype=x.dtype)
+        left = sorted(places)
+        terms.append(transpose(term, permutation=tuple(left.index(place) for place in places)))
+    total = accumulate(terms)
+    shape = tuple(1 if axis in columns else n for axis, n in enumerate(x.shape))
+    return zeros(x.type.with_shape(shape)) if total is None else reshape(total, shape=shape)
+
+
+def in_columns(graph: Graph) -> Graph:
+    """``graph`` with the columns of its gradients (``control.columns``) in their place."""
+    if not any(equation.primitive is columns for equation in graph.equations):
+        return graph
+
+    def replace(equation: Equation, read: Any) -> Any:
+        if equation.primitive is not columns:
+            return None
+        axis = equation.parameters["axis"]
+        return concatenate(*each_column(equation, [read(x) for x in equation.inputs]), axis=axis)
+
+    return rebuilt(graph, replace)
 
 
 def _weighted(builder: Builder, cut: _Cut, ys: Sequence[Any], cts: Sequence[Any]) -> _Cut:
@@ -270,13 +313,14 @@ class _Line:
     def __init__(self, builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> None:
         self._equations = dependent(builder, list(xs), values)[0]
         self._reached = {*xs, *[y for equation in self._equations for y in equation.outputs]}
-        self._moved = list(dict.fromkeys(v for v in values if v in self._reached))
+        #: the values that depend on ``xs``
+        self.moved = list(dict.fromkeys(v for v in values if v in self._reached))
         equations, needed = _behind(builder, xs, values)
         # in the order in which they are read: the same program has the same inputs, whatever moves
-        read = [x for equation in equations for x in equation.inputs] + self._moved
+        read = [x for equation in equations for x in equation.inputs] + self.moved
         given = {*needed, *xs}
         self._inputs = list(dict.fromkeys(x for x in read if x in given))
-        self._program = interned(Graph(self._inputs, equations, self._moved))
+        self._program = interned(Graph(self._inputs, equations, self.moved))
 
     def program_of(self, x: Any) -> tuple[Graph, list[Any], int]:
         """The program, its operands, and which of them ``x`` is."""
@@ -290,5 +334,5 @@ class _Line:
         elif x in self._inputs:
             program, operands, place = self.program_of(x)
             found = along(*operands, direction, program=program, place=place, order=1)
-            tangents.update(zip(self._moved, found, strict=True))
+            tangents.update(zip(self.moved, found, strict=True))
         return tangents

@@ -33,7 +33,8 @@ from mindgrad.primitives.arithmetic import add, div, mul, neg, sub
 from mindgrad.primitives.kinds import ones, zeros
 from mindgrad.primitives.structural import broadcast_in_dim, reshape, slice
 from mindgrad.rewrites.diagonals import along_diagonals
-from mindgrad.rewrites.rebuilding import rebuilt
+from mindgrad.rewrites.directions import in_columns
+from mindgrad.rewrites.rebuilding import inside, rebuilt
 from mindgrad.transforms.collapse import collapse
 from mindgrad.transforms.reverse import reverse
 
@@ -61,8 +62,9 @@ class Member(NamedTuple):
 
 def joined(graph: Graph) -> Graph:
     """``graph`` with its families in their cheaper forms, and without any deferred equation."""
+    graph = inside(graph, joined)
     if any(equation.primitive in DEFERRED for equation in graph.equations):
-        graph = _in_columns(_collapsed(_shortened(along_diagonals(graph))))
+        graph = _in_gradients(_collapsed(_shortened(along_diagonals(in_columns(graph)))))
     return settled(graph)
 
 
@@ -122,7 +124,7 @@ def _shortened(graph: Graph) -> Graph:
 # -- first derivatives -----------------------------------------------------------------------------
 
 
-def _in_columns(graph: Graph) -> Graph:
+def _in_gradients(graph: Graph) -> Graph:
     families: dict[Any, dict[Equation, Any]] = {}
     longer: dict[Any, set[Any]] = {}
     for equation in graph.equations:

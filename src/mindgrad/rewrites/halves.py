@@ -29,17 +29,14 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.control.cond import cond
-from mindgrad.control.scan import scan
-from mindgrad.control.while_ import while_
 from mindgrad.core import settings
 from mindgrad.core.graph import Equation, Graph
 from mindgrad.core.rewriting import Rewrite
 from mindgrad.primitives.reduction import reduce_sum
 from mindgrad.primitives.structural import concatenate, reshape, slice
-from mindgrad.rewrites.rebuilding import rebuilt
+from mindgrad.rewrites.rebuilding import inside, rebuilt
 
-__all__ = ["halved", "inner_programs"]
+__all__ = ["halved"]
 
 HALVES = Rewrite(
     "halves", "Σ_k x_k = Σ_k (x_k + x_{k + K/2}) over half as many k, for sums over the first axes"
@@ -51,20 +48,10 @@ _FEWEST, _MOST, _WIDE = 16, 128, 1024
 
 def halved(graph: Graph) -> Graph:
     """``graph`` with its wide sums over first axes in halves; ``graph`` itself where there are none."""
-    if settings.get("device_target") != "CPU" or not _concerns(graph):
+    if settings.get("device_target") != "CPU":
         return graph
-    return rebuilt(graph, _replaced)
-
-
-def inner_programs(equation: Equation) -> dict[str, Graph]:
-    """The programs of a loop or branch, by the names of its parameters."""
-    if equation.primitive not in (scan, while_, cond):
-        return {}
-    return {name: value for name, value in equation.parameters.items() if isinstance(value, Graph)}
-
-
-def _concerns(graph: Graph) -> bool:
-    return any(_pays(e) or any(map(_concerns, inner_programs(e).values())) for e in graph.equations)
+    graph = inside(graph, halved)
+    return rebuilt(graph, _replaced) if any(map(_pays, graph.equations)) else graph
 
 
 def _pays(equation: Equation) -> bool:
@@ -81,9 +68,6 @@ def _replaced(equation: Equation, read: Callable[[Any], Any]) -> Any:
     if _pays(equation):
         HALVES.fired()
         return _sum(read(equation.inputs[0]), equation.outputs[0].shape)
-    better = {name: halved(program) for name, program in inner_programs(equation).items()}
-    if any(better[name] is not equation.parameters[name] for name in better):
-        return equation.primitive(*map(read, equation.inputs), **{**equation.parameters, **better})
     return None
 
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad.control.cond import cond
+from mindgrad.control.scan import scan
+from mindgrad.control.while_ import while_
 from mindgrad.core.build import Builder, building
 from mindgrad.core.graph import Equation, Graph, Variable
 
-__all__ = ["rebuilt"]
+__all__ = ["inner_programs", "inside", "rebuilt"]
 
 
 def rebuilt(graph: Graph, replace: Callable[[Equation, Callable[[Any], Any]], Any]) -> Graph:
@@ -38,3 +41,29 @@ def rebuilt(graph: Graph, replace: Callable[[Equation, Callable[[Any], Any]], An
                 values[equation.outputs[0]] = result
         builder.source = None
     return builder.close([read(x) for x in graph.outputs])
+
+
+def inner_programs(equation: Equation) -> dict[str, Graph]:
+    """The programs of a loop or branch, by the names of its parameters."""
+    if equation.primitive not in (scan, while_, cond):
+        return {}
+    return {name: value for name, value in equation.parameters.items() if isinstance(value, Graph)}
+
+
+def inside(graph: Graph, rewrite: Callable[[Graph], Graph]) -> Graph:
+    """``graph`` with the programs of its loops and branches rewritten; itself where they stay as they are."""
+    changed: dict[Equation, dict[str, Any]] = {}
+    for equation in graph.equations:
+        programs = inner_programs(equation)
+        better = {name: rewrite(program) for name, program in programs.items()}
+        if any(better[name] is not programs[name] for name in programs):
+            changed[equation] = {**equation.parameters, **better}
+    if not changed:
+        return graph
+
+    def replaced(equation: Equation, read: Callable[[Any], Any]) -> Any:
+        if equation not in changed:
+            return None
+        return equation.primitive(*map(read, equation.inputs), **changed[equation])
+
+    return rebuilt(graph, replaced)

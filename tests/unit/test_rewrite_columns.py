@@ -1,0 +1,170 @@
+"""A gradient across rows as one equation: columns that nobody reads are not made."""
+
+import numpy as np
+import pytest
+
+import mindgrad as ms
+from mindgrad import ops
+from mindgrad._base.tree import flatten
+from mindgrad.control.deferred import settled
+from mindgrad.core.evaluate import evaluate
+from mindgrad.core.rewriting import watching
+from mindgrad.functional.compiled import trace
+from mindgrad.functional.tracing import Trace
+from mindgrad.rewrites.directions import in_columns
+from mindgrad.transforms.batch import batch
+from mindgrad.transforms.forward import forward
+from mindgrad.transforms.taylor import taylor
+from tests.unit.rewrite_checks import with_and_without
+
+ROWS, SIZE = 5, 6
+RANDOM = np.random.default_rng(11)
+FIRST, LAST = (ms.Tensor(RANDOM.standard_normal(shape) * 0.5) for shape in [(SIZE, 7), (7, 1)])
+X = ms.Tensor(RANDOM.standard_normal((ROWS, SIZE)))
+WEIGHT = ms.Tensor(RANDOM.standard_normal((ROWS, 1)))
+
+
+def net(x):
+    return ops.matmul(ops.tanh(ops.matmul(x, FIRST)), LAST)
+
+
+def slope(x):
+    return ms.grad(net)(x)
+
+
+def weighted(x, weight):
+    return ms.grad(lambda x: (weight * net(x)).sum())(x)
+
+
+def slopes(x):
+    """By the formula for one hidden layer."""
+    first, last = FIRST.asnumpy(), LAST.asnumpy()
+    return ((1 - np.tanh(x @ first) ** 2) * last[:, 0]) @ first.T
+
+
+def recorded(function, *inputs):
+    """The program of a function as it is recorded, with gradients as equations."""
+    return Trace(function, *flatten((inputs, {}))).graph
+
+
+def names(graph):
+    return [equation.primitive.name for equation in graph.equations]
+
+
+def test_a_gradient_is_one_equation():
+    graph = recorded(slope, X)
+    assert names(graph) == ["columns"]
+    (found,) = evaluate(graph, [X.asnumpy()])
+    np.testing.assert_allclose(found, slopes(X.asnumpy()), rtol=1e-12)
+
+
+def test_its_columns_are_what_reverse_mode_gives():
+    inputs = [X.asnumpy(), WEIGHT.asnumpy()]
+    graph = recorded(weighted, X, WEIGHT)
+    assert "columns" in names(graph)
+    apart = in_columns(graph)
+    assert names(apart).count("along") == SIZE
+    for each in (settled(graph), settled(apart)):
+        np.testing.assert_allclose(evaluate(each, inputs)[0], inputs[1] * slopes(inputs[0]), rtol=1e-12)
+    assert in_columns(settled(graph)) is settled(graph)
+
+
+@pytest.mark.parametrize(
+    ("read", "expected"),
+    [
+        (lambda g: g[:, 2], lambda g: g[:, 2]),
+        (lambda g: g[1:4, 2:3], lambda g: g[1:4, 2:3]),
+        (lambda g: g[::2, -1], lambda g: g[::2, -1]),
+    ],
+)
+def test_a_column_is_a_derivative_along_one_direction(read, expected):
+    graph = recorded(lambda x: read(slope(x)), X)
+    assert names(graph).count("along") == 1
+    assert "columns" not in names(graph)
+    _, (found,) = with_and_without(lambda x: read(slope(x)), X)
+    np.testing.assert_allclose(found, expected(slopes(X.asnumpy())), rtol=1e-12)
+
+
+def test_a_part_that_is_no_column_is_one_of_the_gradient():
+    read = lambda x: slope(x)[:, 1:4]
+    assert names(recorded(read, X)) == ["columns", "slice"]
+    _, (found,) = with_and_without(read, X)
+    np.testing.assert_allclose(found, slopes(X.asnumpy())[:, 1:4], rtol=1e-12)
+
+
+def test_other_transforms_see_the_program_that_it_stands_for():
+    graph = recorded(weighted, X, WEIGHT)
+    plain = settled(graph)
+    x, weight = X.asnumpy(), WEIGHT.asnumpy()
+    tangent = np.cos(x)
+    for made in (
+        lambda g: (forward(g, [0]), [x, weight, tangent]),
+        lambda g: (taylor(g, [0], 2), [x, weight, tangent, 0.3 * x]),
+        lambda g: (batch(g, [0, None], 3), [np.stack([x, 2 * x, -x]), weight]),
+    ):
+        for ours, theirs in zip(*(evaluate(*made(each)) for each in (graph, plain)), strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
+def test_a_loop_over_the_coordinates_makes_one_derivative_in_each_turn():
+    def diagonal(x):
+        return ops.stack([ms.grad(lambda x, k=k: slope(x)[:, k])(x)[:, k] for k in range(SIZE)], 1)
+
+    with watching() as fired:
+        graph = recorded(diagonal, X)
+    # the inner gradient is the same in each turn, and made once
+    assert fired["diagonal"] == 1 + SIZE
+    assert names(graph).count("along") == SIZE
+    _, (found,) = with_and_without(diagonal, X)
+    y = np.tanh(X.asnumpy() @ FIRST.asnumpy())
+    expected = (-2 * y * (1 - y * y) * LAST.asnumpy()[:, 0]) @ (FIRST.asnumpy() ** 2).T
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
+def test_what_is_made_once_belongs_to_its_numbers():
+    """Programs that differ in a number, in a cotangent or in what they capture are not mixed up."""
+
+    def several(x, weight):
+        total = 0
+        for k in range(3):
+            scaled = lambda x, k=k: net(x) * float(k + 1)
+            total = total + ms.grad(scaled)(x) * ops.GradOperation(sens_param=True)(net)(x, weight * k)
+        return total + weighted(x, weight) - weighted(x, 2.0 * weight)
+
+    _, (found,) = with_and_without(several, X, WEIGHT)
+    y, weight = slopes(X.asnumpy()), WEIGHT.asnumpy()
+    expected = sum((k + 1) * y * (k * weight * y) for k in range(3)) - weight * y
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_in_the_body_of_a_loop_a_gradient_is_one_reverse_sweep():
+    def descended(x, n):
+        k = n * 0
+        while k < n:
+            x = x - 0.1 * slope(x)
+            k = k + 1
+        return x
+
+    steps = ms.Tensor(3)
+    graph = trace(descended, X, steps)
+    (loop,) = (equation for equation in graph.equations if equation.primitive.name == "while")
+    body = loop.parameters["body"]
+    assert names(body).count("dot") == 2
+    _, (found,) = with_and_without(descended, X, steps)
+    expected = X.asnumpy()
+    for _ in range(3):
+        expected = expected - 0.1 * slopes(expected)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_in_the_body_of_a_loop_a_laplacian_is_collapsed():
+    def heated(x, n):
+        k = n * 0
+        while k < n:
+            second = sum(ms.grad(lambda x, j=j: slope(x)[:, j])(x)[:, j] for j in range(SIZE))
+            x = x + 0.1 * ops.expand_dims(second, 1)
+            k = k + 1
+        return x
+
+    fired, _ = with_and_without(heated, X, ms.Tensor(3))
+    assert fired["collapse"] == 1
