@@ -54,6 +54,12 @@ def _has_axes(a: Any, *_: Any) -> bool:
     return bool(a)
 
 
+def _norm(a: jax.Array) -> jax.Array:
+    """By jax, with zero as the derivative where the norm is zero, as ``docs/conventions.md`` has it."""
+    squared = (a * a).sum()
+    return jnp.where(squared == 0, 0.0, jnp.sqrt(jnp.where(squared == 0, 1.0, squared)))
+
+
 def _same(a: Any, b: Any) -> bool:
     return a == b != ()
 
@@ -75,7 +81,7 @@ ROWS = (
     _Row("erf", 1, ops.erf, jax.scipy.special.erf),
     _Row("sum", 1, lambda a: a.sum() / 9, lambda a: a.sum() / 9),
     _Row("mean of rows", 1, lambda a: a.mean(-1, True) * a, lambda a: a.mean(-1, keepdims=True) * a, _has_axes),
-    _Row("norm", 1, lambda a: ops.norm(a) / 3, lambda a: jnp.sqrt((a * a).sum()) / 3),
+    _Row("norm", 1, lambda a: ops.norm(a) / 3, lambda a: _norm(a) / 3),
     _Row("softmax", 1, lambda a: ops.softmax(a, -1), lambda a: jax.nn.softmax(a, -1), _has_axes),
     _Row("cumsum", 1, lambda a: ops.cumsum(a, -1) / 3, lambda a: jnp.cumsum(a, -1) / 3, _has_axes),
     _Row("prod", 1, lambda a: ops.prod(a, -1), lambda a: jnp.prod(a, -1), _has_axes),
