@@ -9,8 +9,8 @@ with ``ct_v = sᵀ ct``, and ``d_j`` one for column j of every row. Proof: along
 sum of ``u`` over all points, in the points.
 
 What is emitted is one ``along`` equation, so that nested gradients become Taylor series (``control.along``);
-for several columns one ``columns`` equation, which becomes one ``along`` equation for a column that is read,
-and one for each when somebody differentiates again (:func:`in_columns`). When it pays: with one column a gradient
+for several columns it is one ``columns`` equation, of which who reads a column, or differentiates again, makes
+an ``along`` equation for that column, or for each (:func:`in_columns`). When it pays: with one column a gradient
 costs the same either way, and the next one is a longer series instead of the gradient of a gradient. With
 several columns reverse mode is cheaper as long as nobody differentiates again; that is decided when somebody
 does, or when the program is finished (``rewrites.families``). Limits: programs without control flow and
