@@ -120,6 +120,27 @@ def test_behind_a_mean_the_stacks_are_made_anew(small):
     assert len(loops(gradient, POINTS, *WEIGHTS)) == 2
 
 
+def test_few_products_go_in_large_blocks_where_memory_would_be_fresh(monkeypatch):
+    monkeypatch.setattr(blocks, "_LARGE_BLOCK", blocks.BLOCK)
+    centres = ms.Tensor(draw(64, 1, D))
+    triangles = ms.Tensor(draw(64, D, D, seed=1))
+
+    def mixture(x, centres, triangles):
+        scaled = ops.matmul(triangles, ops.expand_dims(ops.expand_dims(x, 1) - centres[:, 0], -1))
+        return ops.logsumexp(-ops.square(scaled[..., 0]).sum(-1), 1).sum()
+
+    points = ms.Tensor(draw(2 * MANY, D, seed=2))
+    gradient = ms.grad(lambda *given: mixture(points, *given), (0, 1))
+    assert both(gradient, centres, triangles) == 0
+    monkeypatch.setattr(blocks, "WORTH", 2)
+    monkeypatch.setattr(blocks, "_FRESH", 2 * 64 * points.nbytes)
+    assert both(gradient, centres, triangles) == 1
+    (trips,) = loops(gradient, centres, triangles)
+    assert 2 <= trips <= 8
+    monkeypatch.setattr(blocks, "_FRESH", 4 * 64 * points.nbytes)
+    assert both(gradient, centres, triangles) == 0
+
+
 def test_functions_whose_rows_are_not_known_to_stay_apart(small):
     places = ms.Tensor(np.arange(ROWS)[::-1].copy())
     gathered = lambda x, *weights: ops.gather(ops.gather(net(x, *weights), places, 0), places, 0)

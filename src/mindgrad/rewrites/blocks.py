@@ -18,6 +18,11 @@ Where most stacks are needed again behind a sum over the rows (the gradient of a
 loop makes the sums, and a second one makes the stacks anew: 80 ms and 8 MB for the gradient of a standard
 deviation of that Laplacian, 116 ms and 45 MB at once, 75 ms and 23 MB direction by direction.
 
+With one or two products a block must be large, or there is too little work in it for two threads; what it
+saves is memory that glibc gives back above 32 MB and the system clears again in each call. The gradient of a
+Gaussian mixture, 1,000 points in 32 dimensions and 100 centres: 9 ms and 15 MB in four blocks, 27 ms and 53 MB
+at once; in 20 dimensions 5.6 and 8.5 ms; where all fits into 27 MB, 4.7 and 4.0 ms.
+
 Limits: the rows of a block are a divisor of all rows; programs with effects are left alone, as are those for
 other devices.
 """
@@ -51,9 +56,11 @@ _WIDTH = 48
 #: bytes of weights that stay in the cache between two blocks
 _CACHE = 1 << 20
 _FEWEST = 4
-#: products of a chain of layers: with fewer, a block is too little work for two threads (the gradient of
-#: Gaussian mixtures, with two, ran 1.4 times slower in blocks)
+#: products of a chain of layers: with fewer, such a block is too little work for two threads
 _PRODUCTS = 3
+#: with fewer products: bytes from which on glibc takes memory from the system anew in each call, and bytes of
+#: the largest value in a block
+_FRESH, _LARGE_BLOCK = 30 << 20, 8 << 20
 #: loops of one program: the first makes sums that the other needs
 _LOOPS = 2
 
@@ -178,25 +185,34 @@ def _choices(graph: Graph) -> Iterable[_Choice]:
             continue
         found = region(graph, -1, data)
         carried = [e.outputs[0] for e in found.rows]
-        if sum(e.primitive is dot for e in found.rows) < _PRODUCTS:
-            continue
+        is_chain = sum(e.primitive is dot for e in found.rows) >= _PRODUCTS
+        block, fewest = (BLOCK, _FEWEST) if is_chain else (_LARGE_BLOCK, 2)
         largest = max([_bytes([y]) for y in carried], default=0)
         if largest < WORTH * BLOCK or largest < _WIDTH * _bytes([data]) or 4 * _bytes(carried) < every:
             continue
-        rows = _rows(data.shape[0], _wanted(found, largest // data.shape[0]))
-        if data.shape[0] // rows >= _FEWEST:
+        if not is_chain and _bytes(_of_products(found)) < _FRESH:
+            continue
+        rows = _rows(data.shape[0], _wanted(found, block, largest // data.shape[0]))
+        if data.shape[0] // rows >= fewest:
             yield _Choice(found, data, rows, _bytes(carried))
 
 
-def _wanted(found: Region, row: int) -> int:
-    """How many rows of ``row`` bytes a block should have."""
+def _of_products(found: Region) -> set[Any]:
+    """Values that carry the rows and that a product takes or gives: others need not be in memory."""
+    made = {e.outputs[0] for e in found.rows}
+    products = [e for e in [*found.rows, *found.sums] if e.primitive is dot]
+    return {x for e in products for x in (*e.inputs, *e.outputs) if x in made}
+
+
+def _wanted(found: Region, block: int, row: int) -> int:
+    """How many rows of ``row`` bytes a block should have, of which ``block`` bytes are wanted."""
     weights: set[Any] = set()
     for equation in [*found.rows, *found.sums]:
         if equation.primitive is dot:
             at = _places(equation, found)
             weights.update(x for x, place in zip(equation.inputs, at, strict=True) if place is None)
     sums = _bytes(e.outputs[0] for e in found.sums)
-    return max(BLOCK, sums, 4 * (_bytes(weights) - _CACHE)) // row
+    return max(block, sums, 4 * (_bytes(weights) - _CACHE)) // row
 
 
 def _rows(size: int, wanted: int) -> int:

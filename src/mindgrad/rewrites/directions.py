@@ -9,12 +9,12 @@ with ``ct_v = sᵀ ct``, and ``d_j`` one for column j of every row. Proof: along
 sum of ``u`` over all points, in the points.
 
 What is emitted is one ``along`` equation, so that nested gradients become Taylor series (``control.along``);
-for several columns it is one ``columns`` equation, of which who reads a column, or differentiates again, makes
-an ``along`` equation for that column, or for each (:func:`in_columns`). When it pays: with one column a gradient
-costs the same either way, and the next one is a longer series instead of the gradient of a gradient. With
-several columns reverse mode is cheaper as long as nobody differentiates again; that is decided when somebody
-does, or when the program is finished (``rewrites.families``). Limits: programs without control flow and
-without effects, real inputs, at most :data:`MOST` columns.
+for several columns it is one ``columns`` equation. Who reads a column makes an ``along`` equation of it, and
+who differentiates again one of each (:func:`in_columns`). When it pays: with one column a gradient costs the
+same either way, and the next one is a longer series instead of the gradient of a gradient. With several
+columns reverse mode is cheaper as long as nobody differentiates again; that is decided when somebody does, or
+when the program is finished (``rewrites.families``). Limits: programs without control flow and without
+effects, real inputs, at most :data:`MOST` columns.
 """
 
 from __future__ import annotations
