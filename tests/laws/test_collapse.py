@@ -31,7 +31,7 @@ def nested(graph: Graph, active, arrays, left, right, terms):
 
 
 def collapsed(graph: Graph, active, arrays, left, right, terms, paired):
-    made = collapse(graph, active, DIRECTIONS, paired)
+    made = collapse(graph, active, DIRECTIONS, paired, straight=not terms)
     stacks = [
         np.stack(each) for side in ([left, right] if paired else [left]) for each in zip(*side, strict=True)
     ]
@@ -43,10 +43,13 @@ def collapsed(graph: Graph, active, arrays, left, right, terms, paired):
 def agree(what, graph, active, arrays, given, terms):
     left, right = given[:DIRECTIONS], given[DIRECTIONS:]
     values = evaluate(graph, arrays)
-    for paired in (False, True):
+    none = [np.zeros_like(each) for each in terms]
+    for paired, straight in ((False, False), (True, False), (False, True)):
         others = right if paired else left
-        stacks, expected = nested(graph, active, arrays, left, others, terms)
-        again, tangents, found = collapsed(graph, active, arrays, left, others, terms, paired)
+        stacks, expected = nested(graph, active, arrays, left, others, none if straight else terms)
+        again, tangents, found = collapsed(
+            graph, active, arrays, left, others, [] if straight else terms, paired
+        )
         for name, ours, wanted in (("value", again, values), ("J", tangents, stacks), ("c", found, expected)):
             for a, b in zip(ours, wanted, strict=True):
                 assert np.shape(a) == np.shape(b), (

@@ -22,7 +22,8 @@ def fired(function, *inputs):
 
 @pytest.mark.parametrize(
     ("shape", "axes"),
-    [((16, 1024), 0), ((128, 1024), 0), ((17, 33, 64), 0), ((3, 7, 64, 64), (0, 1)), ((31, 1100), 0)],
+    [((16, 1024), 0), ((128, 1024), 0), ((17, 33, 64), 0), ((3, 7, 64, 64), (0, 1)), ((31, 1100), 0)]
+    + [((4, 64, 256), 1), ((2, 2, 64, 1, 256), 2), ((5, 65, 256), 1), ((16, 8, 9, 64), (1, 2))],
 )
 def test_the_sum_and_its_derivatives(shape, axes):
     x = draw(*shape, dtype=np.float64)
@@ -31,7 +32,9 @@ def test_the_sum_and_its_derivatives(shape, axes):
     values = ms.jit(lambda x: (function(x), ms.grad(lambda x: (function(x) ** 2).sum())(x)))(x)
     squares = (x.asnumpy() ** 2).sum(axes)
     np.testing.assert_allclose(values[0].asnumpy(), squares, rtol=1e-12)
-    np.testing.assert_allclose(values[1].asnumpy(), 4 * x.asnumpy() * squares, rtol=1e-12)
+    np.testing.assert_allclose(
+        values[1].asnumpy(), 4 * x.asnumpy() * np.expand_dims(squares, axes), rtol=1e-12
+    )
 
 
 def test_it_is_the_more_exact_sum():

@@ -26,7 +26,7 @@ from mindgrad.functional.derive import Run
 from mindgrad.functional.jvp import like
 from mindgrad.functional.record import transformed
 from mindgrad.primitives.kinds import ones
-from mindgrad.primitives.structural import concatenate, convert, reshape, slice
+from mindgrad.primitives.structural import concatenate, convert, reshape, slice_axis
 from mindgrad.transforms.linearize import dependent
 from mindgrad.transforms.taylor import taylor as series_of
 
@@ -265,9 +265,7 @@ def _derivatives(order: int) -> Callable[..., list[Any]]:
 
 
 def _row(rows: Any, index: int) -> Any:
-    shape = rows.shape[1:]
-    start, limit = (index, *[0] * len(shape)), (index + 1, *shape)
-    return reshape(slice(rows, start=start, limit=limit, strides=(1,) * len(limit)), shape=shape)
+    return reshape(slice_axis(rows, 0, index, index + 1), shape=rows.shape[1:])
 
 
 @cache

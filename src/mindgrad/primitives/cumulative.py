@@ -21,7 +21,7 @@ from mindgrad.primitives.batching import batched_along
 from mindgrad.primitives.kinds import constant, general, linear, ones, product, zeros
 from mindgrad.primitives.precision import in_single, in_single_xla, is_half
 from mindgrad.primitives.samples import case, fixed, reals
-from mindgrad.primitives.structural import concatenate, slice
+from mindgrad.primitives.structural import concatenate, slice_axis
 
 __all__ = ["cumprod", "cumsum", "cumulative_argmax", "cumulative_argmin"]
 
@@ -70,25 +70,14 @@ cumsum = linear(
 )
 
 
-def _part(x: Any, axis: int, start: int, limit: int) -> Any:
-    """The elements ``start`` to ``limit`` along ``axis``."""
-    rank = len(x.shape)
-    return slice(
-        x,
-        start=tuple(start if i == axis else 0 for i in range(rank)),
-        limit=tuple(limit if i == axis else n for i, n in enumerate(x.shape)),
-        strides=(1,) * rank,
-    )
-
-
 def _shifted(x: Any, axis: int, by: int, reverse: bool, filling: Callable[..., Any]) -> Any:
     """``x`` moved on by ``by`` places along ``axis``, with ``filling(type)`` in the places left."""
     count = x.shape[axis]
     shape = tuple(by if i == axis else n for i, n in enumerate(x.shape))
     filled = filling(x.type.with_shape(shape))
     if reverse:
-        return concatenate(_part(x, axis, by, count), filled, axis=axis)
-    return concatenate(filled, _part(x, axis, 0, count - by), axis=axis)
+        return concatenate(slice_axis(x, axis, by, count), filled, axis=axis)
+    return concatenate(filled, slice_axis(x, axis, 0, count - by), axis=axis)
 
 
 def _cumprod_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:

@@ -35,7 +35,7 @@ from mindgrad.primitives.structural import (
     concatenate,
     convert,
     reshape,
-    slice,
+    slice_axis,
     transpose,
 )
 
@@ -133,12 +133,6 @@ def _gathered(x: Any, axes: Shape) -> Any:
     return reshape(transpose(x, permutation=(*axes, *kept)), shape=(count, *sizes))
 
 
-def _rows(x: Any, start: int, limit: int) -> Any:
-    rest = x.shape[1:]
-    still = (0,) * len(rest)
-    return slice(x, start=(start, *still), limit=(limit, *rest), strides=(1,) * len(x.shape))
-
-
 def _prod_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
     """A tree of pairwise products (p, ṗ) ← (p q, p q̇ + q ṗ): no division, so zeros are nothing special.
 
@@ -150,12 +144,12 @@ def _prod_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
         return None
     while count > 1:
         half = count // 2
-        p, q = _rows(x, 0, half), _rows(x, half, 2 * half)
-        tangent = product(p, _rows(t, half, 2 * half)) + product(q, _rows(t, 0, half))
+        p, q = slice_axis(x, 0, 0, half), slice_axis(x, 0, half, 2 * half)
+        tangent = product(p, slice_axis(t, 0, half, 2 * half)) + product(q, slice_axis(t, 0, 0, half))
         factors = p * q
         if count % 2:
-            factors = concatenate(factors, _rows(x, count - 1, count), axis=0)
-            tangent = concatenate(tangent, _rows(t, count - 1, count), axis=0)
+            factors = concatenate(factors, slice_axis(x, 0, count - 1, count), axis=0)
+            tangent = concatenate(tangent, slice_axis(t, 0, count - 1, count), axis=0)
         x, t, count = factors, tangent, half + count % 2
     return reshape(t, shape=t.shape[1:])
 

@@ -28,7 +28,7 @@ from mindgrad.primitives.samples import case, reals
 
 __all__ = [
     "broadcast_in_dim", "concatenate", "convert", "iota", "pad", "reshape", "reverse", "slice",
-    "stop_gradient", "transpose",
+    "slice_axis", "stop_gradient", "transpose",
 ]  # fmt: skip
 
 #: what few elements are: an iota of few is a constant, which folds into what uses it
@@ -269,12 +269,12 @@ def _concatenate_transpose(ct: Any, *xs: Any, axis: int) -> list[Any]:
     offset = 0
     for x in xs:
         end = offset + x.shape[axis]
-        parts.append(_slice_axis(ct, axis, offset, end) if x.linear else None)
+        parts.append(slice_axis(ct, axis, offset, end) if x.linear else None)
         offset = end
     return parts
 
 
-def _slice_axis(x: Any, axis: int, start: int, limit: int) -> Any:
+def slice_axis(x: Any, axis: int, start: int, limit: int) -> Any:
     """The elements ``start`` to ``limit`` of ``x`` along ``axis``."""
     rank = len(x.shape)
     begin = tuple(start if i == axis else 0 for i in range(rank))

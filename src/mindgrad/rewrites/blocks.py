@@ -20,7 +20,7 @@ deviation of that Laplacian, 116 ms and 45 MB at once, 75 ms and 23 MB direction
 
 With one or two products a block must be large, or there is too little work in it for two threads; what it
 saves is memory that glibc gives back above 32 MB and the system clears again in each call. The gradient of a
-Gaussian mixture, 1,000 points in 32 dimensions and 100 centres: 9 ms and 15 MB in four blocks, 27 ms and 53 MB
+Gaussian mixture, 1,000 points in 32 dimensions, 100 centres: 9 ms and 15 MB in four blocks, 27 ms and 53 MB
 at once; in 20 dimensions 5.6 and 8.5 ms; where all fits into 27 MB, 4.7 and 4.0 ms.
 
 Limits: the rows of a block are a divisor of all rows; programs with effects are left alone, as are those for

@@ -31,7 +31,7 @@ from mindgrad.core.graph import Constant, Equation, Graph, Variable, kept_with_g
 from mindgrad.core.rewriting import Rewrite
 from mindgrad.primitives.arithmetic import add, div, mul, neg, sub
 from mindgrad.primitives.kinds import ones, zeros
-from mindgrad.primitives.structural import broadcast_in_dim, reshape, slice
+from mindgrad.primitives.structural import broadcast_in_dim, reshape, slice_axis
 from mindgrad.rewrites.diagonals import along_diagonals
 from mindgrad.rewrites.directions import in_columns
 from mindgrad.rewrites.rebuilding import inside, rebuilt
@@ -152,9 +152,7 @@ def _in_gradients(graph: Graph) -> Graph:
         gradient = current().inline(_reversed(equation.parameters["program"], places), operands)
         gradient = gradient[1 + places.index(place)]
         COLUMNS.fired()
-        start = (*[0] * (len(gradient.shape) - 1), column)
-        limit = (*gradient.shape[:-1], column + 1)
-        part = slice(gradient, start=start, limit=limit, strides=(1,) * len(limit))
+        part = slice_axis(gradient, len(gradient.shape) - 1, column, column + 1)
         return [reshape(part, shape=y.shape)]
 
     return rebuilt(graph, replace)
@@ -250,8 +248,8 @@ def _swept(sum_: _Sum, read: Read) -> Any:
     given = list(map(read, operands))
     for weights in [np.ones(len(units))] if is_even else [np.ones(len(units)), np.asarray(factors)]:
         given += [_stack(program.inputs[place], place, units, weights) for place in places]
-    given += [zeros(program.inputs[place].type) for place in places]
-    found = current().inline(collapse(settled(program), places, len(units), not is_even), given)[-1]
+    sweep = collapse(settled(program), places, len(units), not is_even, straight=True)
+    found = current().inline(sweep, given)[-1]
     return factors[0] * found if is_even else found
 
 

@@ -56,7 +56,9 @@ class Stack(NamedTuple):
     at: int
 
 
-def collapse(graph: Graph, active: Sequence[int], size: int, paired: bool = False) -> Graph:
+def collapse(
+    graph: Graph, active: Sequence[int], size: int, paired: bool = False, straight: bool = False
+) -> Graph:
     """The graph of values and of second derivatives summed over directions.
 
     Args:
@@ -64,11 +66,12 @@ def collapse(graph: Graph, active: Sequence[int], size: int, paired: bool = Fals
         active: indices of the inputs that are moved.
         size: the number D of directions, at least 1.
         paired: whether a second stack of directions is given (``q``), or ``q = p``.
+        straight: whether the inputs move on straight lines: their ``c`` are zero and not given.
 
     Returns:
-        A graph with inputs ``(*inputs, p of each active input, q of each if paired, c of each)`` and outputs
-        ``(*outputs, J p of each output, J q of each if paired, c of each output)``; stacks have their axis of
-        directions in front.
+        A graph with inputs ``(*inputs, p of each active input, q of each if paired, c of each unless
+        straight)`` and outputs ``(*outputs, J p of each output, J q of each if paired, c of each output)``;
+        stacks have their axis of directions in front.
     """
     builder = Builder()
     with building(builder):
@@ -78,7 +81,7 @@ def collapse(graph: Graph, active: Sequence[int], size: int, paired: bool = Fals
             [builder.input(x.type.with_shape((size, *x.shape))) for x in moved]
             for _ in range(2 if paired else 1)
         ]
-        terms = [builder.input(x.type) for x in moved]
+        terms = [None if straight else builder.input(x.type) for x in moved]
         outputs = builder.inline(graph, inputs)
         sweep = Collapse(size)
         for k, x in enumerate(moved):
