@@ -14,12 +14,12 @@ second coefficient along e_j is ``½ ∂_j² y``, and the collapsed sweep gives 
 When it pays. Columns: a gradient is one sweep, so from two first derivatives on; but not for a column that
 is differentiated again, whose series holds the first derivative. Collapse: D + 2 sweeps instead of 2 D + 1,
 and one second-order term in memory instead of D, from :data:`_DIRECTIONS` on. Limits: one value per row;
-sums that are made of additions, subtractions and constant factors.
+sums that are made of additions, subtractions, constant factors, and sums over what was joined.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +31,8 @@ from mindgrad.core.graph import Constant, Equation, Graph, Variable, kept_with_g
 from mindgrad.core.rewriting import Rewrite
 from mindgrad.primitives.arithmetic import add, div, mul, neg, sub
 from mindgrad.primitives.kinds import ones, zeros
-from mindgrad.primitives.structural import broadcast_in_dim, reshape, slice_axis
+from mindgrad.primitives.reduction import reduce_sum
+from mindgrad.primitives.structural import broadcast_in_dim, concatenate, reshape, slice_axis
 from mindgrad.rewrites.diagonals import along_diagonals
 from mindgrad.rewrites.directions import in_columns
 from mindgrad.rewrites.rebuilding import inside, rebuilt
@@ -195,6 +196,8 @@ def _sums(graph: Graph) -> dict[Variable, _Sum]:
 def _combined(equation: Equation, found: dict[Variable, _Sum]) -> _Sum | None:
     """What ``equation`` makes of sums: the same, a multiple, or the sum of two."""
     primitive, inputs = equation.primitive, equation.inputs
+    if primitive is reduce_sum:
+        return _collected(equation, found)
     known = [found.get(x) if type(x) is Variable else None for x in inputs]
     if not any(known):
         return None
@@ -209,13 +212,31 @@ def _combined(equation: Equation, found: dict[Variable, _Sum]) -> _Sum | None:
     if primitive is div and type(inputs[1]) is Constant and inputs[1].is_splat and inputs[1].value:
         return _scaled(known[0], 1 / float(inputs[1].value))
     if primitive is add or primitive is sub:
-        first, second = known[0], _scaled(known[1], 1.0 if primitive is add else -1.0)
-        if first is not None and second is not None and first.family == second.family:
-            factors = dict(first.factors)
-            for unit, factor in second.factors.items():
-                factors[unit] = factors.get(unit, 0.0) + factor
-            return _Sum(first.family, factors)
+        return _total([known[0], _scaled(known[1], 1.0 if primitive is add else -1.0)])
     return None
+
+
+def _collected(equation: Equation, found: dict[Variable, _Sum]) -> _Sum | None:
+    """The sum over an axis of what is one after another along it."""
+    source = getattr(equation.inputs[0], "made_by", None)
+    if source is None or source.primitive is not concatenate:
+        return None
+    axis = source.parameters["axis"]
+    if equation.parameters["axes"] != (axis,) or any(x.shape[axis] != 1 for x in source.inputs):
+        return None
+    return _total([found.get(x) for x in source.inputs])
+
+
+def _total(sums: Sequence[_Sum | None]) -> _Sum | None:
+    """The sum of sums, if they are all of one family."""
+    first = sums[0]
+    factors: dict[tuple[int, int], float] = {}
+    for each in sums:
+        if first is None or each is None or each.family != first.family:
+            return None
+        for unit, factor in each.factors.items():
+            factors[unit] = factors.get(unit, 0.0) + factor
+    return _Sum(first.family, factors) if first is not None else None
 
 
 def _scaled(sum_: _Sum | None, factor: float) -> _Sum | None:
