@@ -1,0 +1,72 @@
+"""Random derivatives of random programs of rows are the same whatever mode the compiler chooses."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies
+
+import mindgrad as ms
+from mindgrad.core import settings as options
+from mindgrad.core.rewriting import watching
+from mindgrad.rewrites import directions
+from tests.programs.corpus import rows
+
+SEEDS = strategies.integers(0, 2**32 - 1)
+
+
+def found(instructions, steps, x, rewrites):
+    """The value, compiled with rewrites or without, and the rewrites that fired."""
+    options.store("rewrites", rewrites)
+    try:
+        with watching() as fired:
+            function = ms.jit(rows.made(instructions, steps)[0])
+            return function(x).asnumpy(), fired
+    finally:
+        options.store("rewrites", True)
+        ms.clear_cache()
+
+
+def agree(instructions, steps, seed):
+    x = rows.points(seed, rows.POINTS, rows.COLUMNS)
+    ours, fired = found(instructions, steps, x, True)
+    plain, none = found(instructions, steps, x, False)
+    assert not none
+    assert ours.dtype == plain.dtype
+    scale = 1 + np.abs(plain[np.isfinite(plain)]).max(initial=0)
+    what = rows.described(instructions, steps)
+    np.testing.assert_allclose(ours, plain, rtol=1e-8, atol=1e-8 * scale, err_msg=what)
+    return fired
+
+
+@settings(max_examples=20)
+@given(rows.instructions, rows.steps, SEEDS)
+def test_drawn_derivatives_of_rows_are_the_same_in_every_mode(instructions, steps, seed):
+    agree(instructions, steps, seed)
+
+
+def test_what_is_drawn_is_what_is_rewritten():
+    """Most of what is drawn is rewritten, in all the ways that there are for derivatives."""
+    random = np.random.default_rng(0)
+    counts: Counter[str] = Counter()
+    for seed in range(16):
+        sizes = [(int(random.integers(1, 6)), length) for length in (3, 2)]
+        instructions, steps = [list(map(tuple, random.integers(0, 99, size).tolist())) for size in sizes]
+        counts.update(dict.fromkeys(agree(instructions, steps, seed), 1))
+    assert counts["diagonal"] >= 6
+    assert {"series", "columns", "collapse"} <= {*counts}
+
+
+def test_a_wrong_mode_would_be_noticed(monkeypatch):
+    """Rows that mix and are taken for apart change what is found."""
+
+    def careless(equations, x):
+        places = honest(equations, x)
+        return {v: (0, *at[1:]) if v.shape[:1] == x.shape[:1] else at for v, at in places.items()}
+
+    honest = directions.alignment
+    instructions, steps = [(list(rows.OPERATORS).index("centred"), 0, 0), (0, 1, 0)], [(0, 0)]
+    agree(instructions, steps, 1)
+    monkeypatch.setattr(directions, "alignment", careless)
+    with pytest.raises(AssertionError, match="centred"):
+        agree(instructions, steps, 1)
