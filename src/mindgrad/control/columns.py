@@ -19,15 +19,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.control.deferred import DEFERRED, never, pushed, series, settled
+from mindgrad.control.deferred import deferred, settled
 from mindgrad.core.build import current
-from mindgrad.core.evaluate import evaluate
 from mindgrad.core.graph import Equation, Graph, kept_with_graph
-from mindgrad.core.primitive import Primitive
 from mindgrad.core.types import TensorType
 from mindgrad.primitives.moved_again import PARTS
 from mindgrad.primitives.structural import slice
-from mindgrad.transforms.batch import push_batch
 from mindgrad.transforms.reverse import reverse
 
 __all__ = ["columns", "each_column"]
@@ -72,33 +69,9 @@ def _type(*types: TensorType, place: int, **_: Any) -> TensorType:
     return types[place]
 
 
-def _jvp(y: Any, xs: Sequence[Any], ts: Sequence[Any], **parameters: Any) -> Any:
-    return pushed(_expanded(**parameters), [y], xs, ts)[0]
-
-
-def _batch(size: int, xs: Any, at: Any, **parameters: Any) -> Any:
-    found, places = push_batch(_expanded(**parameters), xs, at, size)
-    return found[0], places[0]
-
-
-def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:
-    return series(_expanded(**equation.parameters), equation, coefficients, order)
-
-
 def _taint(*xs: Any, program: Graph, place: int, axis: int, carried: tuple, part: Part) -> str:
     return "starts" if part(program, place, axis, carried, 0).outputs[0].tainted else "passes"
 
 
-columns = Primitive(
-    "columns",
-    "control",
-    type_rule=_type,
-    numpy=lambda *xs, **parameters: evaluate(_expanded(**parameters), xs)[0],
-    xla=never,
-    jvp=_jvp,
-    batch=_batch,
-    series=_series,
-    taint=_taint,
-)
-DEFERRED[columns] = _expanded
+columns = deferred("columns", _expanded, _type, _taint)
 PARTS[columns] = _part

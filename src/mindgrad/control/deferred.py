@@ -15,13 +15,15 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from mindgrad.core.build import Builder, building, current
+from mindgrad.core.evaluate import evaluate
 from mindgrad.core.graph import Equation, Graph, Variable, kept_with_graph
 from mindgrad.core.primitive import Primitive
 from mindgrad.primitives.kinds import zeros
+from mindgrad.transforms.batch import push_batch
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.taylor import taylor
 
-__all__ = ["DEFERRED", "interned", "never", "pushed", "series", "settled"]
+__all__ = ["DEFERRED", "deferred", "interned", "never", "pushed", "series", "settled"]
 
 #: each such row with ``expand(*its parameters)``, a graph from its operands to its results
 DEFERRED: dict[Primitive, Callable[..., Graph]] = {}
@@ -105,6 +107,41 @@ def series(
     count = len(equation.outputs)
     values, rest = found[:count], found[count:]
     return [[values[k], *rest[k * order : (k + 1) * order]] for k in range(count)]
+
+
+def deferred(
+    name: str, expand: Callable[..., Graph], type_rule: Callable[..., Any], taint: Callable[..., str]
+) -> Primitive:
+    """A row of one result whose rules are those of the program that it stands for.
+
+    Args:
+        name: its name.
+        expand: makes that program, from the operands to the result, of the parameters.
+        type_rule, taint: as of ``Primitive``.
+    """
+
+    def jvp(y: Any, xs: Sequence[Any], ts: Sequence[Any], **parameters: Any) -> Any:
+        return pushed(expand(**parameters), [y], xs, ts)[0]
+
+    def batch(size: int, xs: Any, at: Any, **parameters: Any) -> Any:
+        found, places = push_batch(expand(**parameters), xs, at, size)
+        return found[0], places[0]
+
+    made = Primitive(
+        name,
+        "control",
+        type_rule=type_rule,
+        numpy=lambda *xs, **parameters: evaluate(expand(**parameters), xs)[0],
+        xla=never,
+        jvp=jvp,
+        batch=batch,
+        series=lambda equation, coefficients, order: series(
+            expand(**equation.parameters), equation, coefficients, order
+        ),
+        taint=taint,
+    )
+    DEFERRED[made] = expand
+    return made
 
 
 def never(*_: Any, **__: Any) -> Any:

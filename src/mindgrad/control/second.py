@@ -12,15 +12,12 @@ effects whose input is a vector.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from mindgrad.control.deferred import DEFERRED, never, pushed, series
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.graph import Equation, Graph
-from mindgrad.core.primitive import Primitive
+from mindgrad.control.deferred import deferred
+from mindgrad.core.graph import Graph
 from mindgrad.core.types import TensorType
-from mindgrad.transforms.batch import push_batch
 
 __all__ = ["second"]
 
@@ -37,32 +34,8 @@ def _type(*types: TensorType, program: Graph, place: int, whole: Whole) -> Tenso
     return types[place].with_shape((*program.outputs[0].shape, *shape, *shape))
 
 
-def _jvp(y: Any, xs: Sequence[Any], ts: Sequence[Any], **parameters: Any) -> Any:
-    return pushed(_expanded(**parameters), [y], xs, ts)[0]
-
-
-def _batch(size: int, xs: Any, at: Any, **parameters: Any) -> Any:
-    found, places = push_batch(_expanded(**parameters), xs, at, size)
-    return found[0], places[0]
-
-
-def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:
-    return series(_expanded(**equation.parameters), equation, coefficients, order)
-
-
 def _taint(*xs: Any, **parameters: Any) -> str:
     return "starts" if _expanded(**parameters).outputs[0].tainted else "passes"
 
 
-second = Primitive(
-    "second",
-    "control",
-    type_rule=_type,
-    numpy=lambda *xs, **parameters: evaluate(_expanded(**parameters), xs)[0],
-    xla=never,
-    jvp=_jvp,
-    batch=_batch,
-    series=_series,
-    taint=_taint,
-)
-DEFERRED[second] = _expanded
+second = deferred("second", _expanded, _type, _taint)
