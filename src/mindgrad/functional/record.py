@@ -35,7 +35,6 @@ from mindgrad.core.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.core.types import TensorType
 from mindgrad.frontend import outcome, state
 from mindgrad.primitives.kinds import zeros
-from mindgrad.rewrites.directions import in_columns
 from mindgrad.rewrites.families import joined
 from mindgrad.rewrites.order import before_derivative
 from mindgrad.rewrites.repetition import with_smaller_inputs
@@ -204,36 +203,16 @@ def _by_shortcut(
     scope = innermost()
     known = scope.builder.derived if isinstance(scope, GraphScope) else {}
     program = builder.close([*xs, *ys, *primal])
-    written = program.written()
-    numbers: dict[Any, Any] = {v: k for k, v in enumerate(program.inputs)}
+    numbers = {v: k for k, v in enumerate(program.inputs)}
     # what is given comes from outside: inputs and constants
     of_given = tuple([None if x is None else x.key if type(x) is Constant else numbers[x] for x in given])
-    key = (shortcut, len(xs), len(ys), of_given, written)
+    key = (shortcut, len(xs), len(ys), of_given, program.written())
     if key not in known:
-        # with the program, whose constants the keys mean
-        first, opened = known[written] = known.get(written) or (program, in_columns(program))
-        if opened is not first:
-            builder, inputs, atoms = _builder_of(opened)
-            xs, ys, primal = _in_groups(atoms, xs, ys, primal)
-            given = [inputs[numbers[x]] if type(x) is Variable else x for x in given]
         with building(builder):
             produced = shortcut(builder, xs, ys, given)
+        # with the program, whose constants the key means
         known[key] = program, None if produced is None else builder.close([*primal, *produced])
     return known[key][1]
-
-
-def _builder_of(graph: Graph) -> tuple[Builder, list[Any], list[Any]]:
-    """A builder with the equations of ``graph``, its inputs, and the outputs in it."""
-    builder = Builder()
-    with building(builder):
-        inputs = [builder.input(v.type, tainted=v.tainted) for v in graph.inputs]
-        return builder, inputs, builder.inline(graph, inputs)
-
-
-def _in_groups(atoms: Sequence[Any], *groups: Sequence[Any]) -> tuple[list[Any], ...]:
-    """``atoms``, one after another, in place of those of ``groups`` that are not ``None``."""
-    following = iter(atoms)
-    return tuple([[None if a is None else next(following) for a in group] for group in groups])
 
 
 def _improved(
@@ -256,8 +235,11 @@ def _improved(
     better = before_derivative(better)
     if better is closed:
         return builder, groups
-    made, _, found = _builder_of(better)
-    return made, _in_groups(found, *groups)
+    made = Builder()
+    with building(made):
+        inputs = [made.input(v.type, tainted=v.tainted) for v in better.inputs]
+        following = iter(made.inline(better, inputs))
+    return made, tuple([None if a is None else next(following) for a in group] for group in groups)
 
 
 def _outer_atom(tensor: Tensor) -> Any:

@@ -33,7 +33,14 @@ from mindgrad.core.graph import Constant, Equation, Graph, Variable, kept_with_g
 from mindgrad.core.rewriting import Rewrite
 from mindgrad.primitives.kinds import accumulate, ones, product, zeros
 from mindgrad.primitives.reduction import reduce_sum
-from mindgrad.primitives.structural import broadcast_in_dim, concatenate, convert, reshape, transpose
+from mindgrad.primitives.structural import (
+    broadcast_in_dim,
+    concatenate,
+    convert,
+    reshape,
+    slice_axis,
+    transpose,
+)
 from mindgrad.rewrites.rebuilding import rebuilt
 from mindgrad.transforms.alignment import Carried, alignment
 from mindgrad.transforms.forward import push_tangents
@@ -77,6 +84,8 @@ def pulled_along(
     """The cotangents of ``xs`` by forward mode; ``None`` where that is not possible or not considered."""
     if not xs or not all(type(x) is Variable and x.dtype.kind == "float" and x.type.size for x in xs):
         return None
+    ys, cts = _with_columns_that_count(ys, cts)
+    ys = _opened(builder, ys)
     live = live_equations(builder.equations, ys)
     cuts = []
     for x in xs:
@@ -114,6 +123,7 @@ def as_series(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], ts: Sequen
     x, t = moving[0]
     if type(x) is not Variable or x.dtype.kind != "float":
         return None
+    ys = _opened(builder, ys)
     if _moving(live_equations(builder.equations, ys), x) is None:
         return None
     return [
@@ -132,6 +142,7 @@ def of_vector(builder: Builder, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[G
     (x,), (y,) = xs, ys
     if y.shape or y.dtype is not x.dtype or x.dtype.kind != "float" or not x.type.size:
         return None
+    (y,) = ys = _opened(builder, ys)
     moving = _moving(live_equations(builder.equations, ys), x)
     return None if moving is None or y not in moving else _Line(builder, xs, ys).program_of(x)
 
@@ -253,6 +264,42 @@ def _column(line: _Line, cut: _Cut, column: int | None, j: int) -> Any:
     total = accumulate(terms)
     shape = tuple(1 if axis in columns else n for axis, n in enumerate(x.shape))
     return zeros(x.type.with_shape(shape)) if total is None else reshape(total, shape=shape)
+
+
+def _with_columns_that_count(ys: Sequence[Any], cts: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Gradients as those of their columns whose cotangent is not known to be zero: of one-hot vectors, one."""
+    now: list[tuple[Any, Any]] = []
+    for y, ct in zip(ys, cts, strict=True):
+        made_by = getattr(y, "made_by", None)
+        if made_by is None or made_by.primitive is not columns or type(ct) is not Constant:
+            now.append((y, ct))
+            continue
+        axis = made_by.parameters["axis"]
+        others = tuple(k for k in range(len(y.shape)) if k != axis)
+        for j in np.flatnonzero(ct.array().any(others)).tolist():
+            now.append((slice_axis(y, axis, j, j + 1), slice_axis(ct, axis, j, j + 1)))
+    return [y for y, _ in now], [ct for _, ct in now]
+
+
+def _opened(builder: Builder, ys: Sequence[Any]) -> list[Any]:
+    """``ys`` with the columns of gradients in their place, which is emitted again from there on."""
+    live = live_equations(builder.equations, ys)
+    if any(equation.has_effect for equation in live):
+        return list(ys)
+    now: dict[Any, Any] = {}
+    for equation in live:
+        operands = tuple([now.get(x, x) for x in equation.inputs])
+        if equation.primitive is columns:
+            found: Any = [concatenate(*each_column(equation, operands), axis=equation.parameters["axis"])]
+        elif now.keys().isdisjoint(equation.inputs):
+            continue
+        else:
+            builder.source = equation.source
+            found = builder.emit(equation.primitive, operands, equation.parameters)
+            builder.source = None
+            found = found if equation.primitive.multiple else [found]
+        now.update(zip(equation.outputs, found, strict=True))
+    return [now.get(y, y) for y in ys]
 
 
 def in_columns(graph: Graph) -> Graph:
