@@ -4,7 +4,7 @@
 
 It is the gradient ``J_G(x)ᵀ ct`` where rows do not mix (``rewrites.directions``), and the program that it
 stands for is that of reverse mode. Who differentiates it again, in one direction after the other, sees its
-columns instead (:func:`each_column`), and a slice of it that is one column is that column: so a loop over the
+columns instead (:func:`written_out`), and a slice of it that is one column is that column: so a loop over the
 coordinates of a point makes a derivative in each turn, not as many as there are coordinates.
 
 Cost: none until it is expanded, then that of a gradient. Limits: those of ``rewrites.directions``.
@@ -24,10 +24,10 @@ from mindgrad.core.build import current
 from mindgrad.core.graph import Equation, Graph, kept_with_graph
 from mindgrad.core.types import TensorType
 from mindgrad.primitives.moved_again import PARTS
-from mindgrad.primitives.structural import slice
+from mindgrad.primitives.structural import concatenate, slice
 from mindgrad.transforms.reverse import reverse
 
-__all__ = ["columns", "each_column"]
+__all__ = ["columns", "written_out"]
 
 #: makes the program of one column: ``(program, place, axis, carried, j)`` to a graph from the same operands
 Part = Callable[[Graph, int, int, tuple, int], Graph]
@@ -43,10 +43,11 @@ def _expanded(program: Graph, place: int, axis: int, carried: tuple, part: Part)
     return _gradient(program, place)
 
 
-def each_column(equation: Equation, operands: Sequence[Any]) -> list[Any]:
-    """The columns of ``equation``, each from a program of its own, emitted on ``operands``."""
+def written_out(equation: Equation, operands: Sequence[Any]) -> Any:
+    """The gradient, each of its columns from a program of its own, emitted on ``operands``."""
     axis = equation.parameters["axis"]
-    return [_column(equation, operands, j) for j in range(equation.outputs[0].shape[axis])]
+    made = [_column(equation, operands, j) for j in range(equation.outputs[0].shape[axis])]
+    return concatenate(*made, axis=axis)
 
 
 def _column(equation: Equation, operands: Sequence[Any], j: int) -> Any:

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindgrad.control.along import along
-from mindgrad.control.columns import columns, each_column
+from mindgrad.control.columns import columns, written_out
 from mindgrad.control.deferred import interned
 from mindgrad.core.build import Builder, building, current
 from mindgrad.core.graph import Constant, Equation, Graph, Variable, kept_with_graph, live_equations
@@ -267,7 +267,7 @@ def _column(line: _Line, cut: _Cut, column: int | None, j: int) -> Any:
 
 
 def _with_columns_that_count(ys: Sequence[Any], cts: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """Gradients as those of their columns whose cotangent is not known to be zero: of one-hot vectors, one."""
+    """Gradients as those of their columns whose cotangent is not known to be zero (of a one-hot one, one)."""
     now: list[tuple[Any, Any]] = []
     for y, ct in zip(ys, cts, strict=True):
         made_by = getattr(y, "made_by", None)
@@ -290,7 +290,7 @@ def _opened(builder: Builder, ys: Sequence[Any]) -> list[Any]:
     for equation in live:
         operands = tuple([now.get(x, x) for x in equation.inputs])
         if equation.primitive is columns:
-            found: Any = [concatenate(*each_column(equation, operands), axis=equation.parameters["axis"])]
+            found: Any = [written_out(equation, operands)]
         elif now.keys().isdisjoint(equation.inputs):
             continue
         else:
@@ -310,8 +310,7 @@ def in_columns(graph: Graph) -> Graph:
     def replace(equation: Equation, read: Any) -> Any:
         if equation.primitive is not columns:
             return None
-        axis = equation.parameters["axis"]
-        return concatenate(*each_column(equation, [read(x) for x in equation.inputs]), axis=axis)
+        return written_out(equation, [read(x) for x in equation.inputs])
 
     return rebuilt(graph, replace)
 
