@@ -121,6 +121,21 @@ def test_a_loop_over_the_coordinates_makes_one_derivative_in_each_turn():
     np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
+def test_a_product_with_a_one_hot_vector_makes_one_derivative():
+    unit = ms.Tensor(np.broadcast_to(np.eye(SIZE)[2], (ROWS, SIZE)).copy())
+    product = lambda x: ops.GradOperation(sens_param=True)(slope)(x, unit)
+    graph = recorded(product, X)
+    assert names(graph) == ["columns"]
+    (column,) = graph.equations
+    # of the program behind it, one second derivative: that of the third column along the other direction
+    assert names(column.parameters["program"]).count("along") == 1
+    _, (found,) = with_and_without(product, X)
+    np.testing.assert_allclose(found[:, 1], with_and_without(lambda x: product(x)[:, 1], X)[1][0], rtol=1e-12)
+    none = ms.Tensor(np.zeros((ROWS, SIZE)))
+    _, (found,) = with_and_without(lambda x: ops.GradOperation(sens_param=True)(slope)(x, none), X)
+    assert not found.any()
+
+
 def test_what_is_made_once_belongs_to_its_numbers():
     """Programs that differ in a number, in a cotangent or in what they capture are not mixed up."""
 
