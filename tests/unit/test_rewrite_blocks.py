@@ -137,6 +137,8 @@ def test_few_products_go_in_large_blocks_where_memory_would_be_fresh(monkeypatch
     assert both(gradient, centres, triangles) == 1
     (trips,) = loops(gradient, centres, triangles)
     assert 2 <= trips <= 8
+    prime = ms.Tensor(draw(1201, D, seed=2))
+    assert both(ms.grad(lambda *given: mixture(prime, *given), (0, 1)), centres, triangles) == 0
     monkeypatch.setattr(blocks, "_FRESH", 4 * 64 * points.nbytes)
     assert both(gradient, centres, triangles) == 0
 

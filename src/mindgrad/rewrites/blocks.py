@@ -192,7 +192,10 @@ def _choices(graph: Graph) -> Iterable[_Choice]:
             continue
         if not is_chain and _bytes(_of_products(found)) < _FRESH:
             continue
-        rows = _rows(data.shape[0], _wanted(found, block, largest // data.shape[0]))
+        wanted = _wanted(found, block, largest // data.shape[0])
+        rows = _rows(data.shape[0], wanted)
+        if not is_chain and 4 * rows < wanted:  # too little work in a block of so few
+            continue
         if data.shape[0] // rows >= fewest:
             yield _Choice(found, data, rows, _bytes(carried))
 
