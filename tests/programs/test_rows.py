@@ -7,36 +7,21 @@ import pytest
 from hypothesis import given, settings, strategies
 
 import mindgrad as ms
-from mindgrad.core import settings as options
-from mindgrad.core.rewriting import watching
 from mindgrad.rewrites import directions
 from tests.programs.corpus import rows
+from tests.unit.rewrite_checks import with_and_without
 
 SEEDS = strategies.integers(0, 2**32 - 1)
 
 
-def found(instructions, steps, x, rewrites):
-    """The value, compiled with rewrites or without, and the rewrites that fired."""
-    options.store("rewrites", rewrites)
-    try:
-        with watching() as fired:
-            function = ms.jit(rows.made(instructions, steps)[0])
-            return function(x).asnumpy(), fired
-    finally:
-        options.store("rewrites", True)
-        ms.clear_cache()
-
-
 def agree(instructions, steps, seed):
+    """Check that a function is the same with and without rewrites; those that fired."""
     x = rows.points(seed, rows.POINTS, rows.COLUMNS)
-    ours, fired = found(instructions, steps, x, True)
-    plain, none = found(instructions, steps, x, False)
-    assert not none
-    assert ours.dtype == plain.dtype
-    scale = 1 + np.abs(plain[np.isfinite(plain)]).max(initial=0)
-    what = rows.described(instructions, steps)
-    np.testing.assert_allclose(ours, plain, rtol=1e-8, atol=1e-8 * scale, err_msg=what)
-    return fired
+    function, what = rows.made(instructions, steps)[0], rows.described(instructions, steps)
+    try:
+        return with_and_without(function, x, rtol=1e-8, what=what)[0]
+    finally:
+        ms.clear_cache()
 
 
 @settings(max_examples=20)

@@ -48,13 +48,14 @@ def numbers(result: Any) -> list[np.ndarray]:
     return [t.asnumpy() for t in flatten(result)[0]]
 
 
-def with_and_without(function: Callable[..., Any], *inputs: Tensor, rtol: float = 1e-9):
+def with_and_without(function: Callable[..., Any], *inputs: Tensor, rtol: float = 1e-9, what: str = ""):
     """Check that a compiled function gives the same with and without rewrites.
 
     Args:
         function: what is traced, and compiled.
         *inputs: its inputs.
-        rtol: how far the values may be apart, relative to the largest of each result.
+        rtol: how far the values may be apart, relative to the largest finite one of each result.
+        what: what an error says besides.
 
     Returns:
         The rewrites that fired, and the values.
@@ -72,7 +73,8 @@ def with_and_without(function: Callable[..., Any], *inputs: Tensor, rtol: float 
     assert not counts[1]
     for ours, plain in zip(*found, strict=True):
         assert ours.dtype == plain.dtype
-        np.testing.assert_allclose(ours, plain, rtol=rtol, atol=rtol * (1 + np.abs(plain).max(initial=0)))
+        largest = np.abs(plain[np.isfinite(plain)]).max(initial=0)
+        np.testing.assert_allclose(ours, plain, rtol=rtol, atol=rtol * (1 + largest), err_msg=what)
     return counts[0], found[0]
 
 

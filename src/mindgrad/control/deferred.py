@@ -62,22 +62,17 @@ def settled(graph: Graph) -> Graph:
         values: dict[Any, Any] = dict(zip(graph.inputs, inputs, strict=True))
         for equation in graph.equations:
             operands = tuple([values[x] if type(x) is Variable else x for x in equation.inputs])
-            builder.source = equation.source
             made = _settled_equation(builder, equation, operands)
             values.update(zip(equation.outputs, made, strict=True))
-        builder.source = None
         return builder.close([values[y] if type(y) is Variable else y for y in graph.outputs])
 
 
 def _settled_equation(builder: Builder, equation: Equation, operands: tuple[Any, ...]) -> Sequence[Any]:
-    primitive, parameters = equation.primitive, equation.parameters
-    expand = DEFERRED.get(primitive)
+    expand = DEFERRED.get(equation.primitive)
     if expand is not None:
-        return builder.inline(settled(expand(*parameters.values())), operands)
-    if primitive.kind == "control":
-        parameters = {k: settled(v) if isinstance(v, Graph) else v for k, v in parameters.items()}
-    made = builder.emit(primitive, operands, parameters)
-    return made if primitive.multiple else (made,)
+        return builder.inline(settled(expand(*equation.parameters.values())), operands)
+    programs = {k: settled(v) for k, v in equation.parameters.items() if isinstance(v, Graph)}
+    return builder.emit_again(equation, operands, **programs)
 
 
 # -- rules of such rows, by the graph that they stand for ------------------------------------------

@@ -176,6 +176,14 @@ class Builder:
                 return self.constant(np.asarray(value, result_type.dtype.numpy))
         return None
 
+    def emit_again(self, equation: Equation, operands: Sequence[Any], **changed: Any) -> tuple[Any, ...]:
+        """``equation`` on other operands, with ``changed`` parameters; its results."""
+        self.source = equation.source
+        parameters = {**equation.parameters, **changed} if changed else equation.parameters
+        result = self.emit(equation.primitive, tuple(operands), parameters)
+        self.source = None
+        return result if equation.primitive.multiple else (result,)
+
     def inline(self, graph: Graph, inputs: Sequence[Any]) -> list[Any]:
         """Emit the equations of ``graph`` on ``inputs``; the atoms of its outputs."""
         call = (graph, *inputs)
@@ -183,14 +191,8 @@ class Builder:
             return list(self._inlined[call])
         values: dict[Variable, Any] = dict(zip(graph.inputs, inputs, strict=True))
         for equation in graph.equations:
-            self.source = equation.source
-            operands = tuple(values[atom] if type(atom) is Variable else atom for atom in equation.inputs)
-            result = self.emit(equation.primitive, operands, equation.parameters)
-            if equation.primitive.multiple:
-                values.update(zip(equation.outputs, result, strict=True))
-            else:
-                values[equation.outputs[0]] = result
-        self.source = None
+            operands = [values[atom] if type(atom) is Variable else atom for atom in equation.inputs]
+            values.update(zip(equation.outputs, self.emit_again(equation, operands), strict=True))
         outputs = [values[atom] if type(atom) is Variable else atom for atom in graph.outputs]
         if not graph.has_effect:
             self._inlined[call] = outputs

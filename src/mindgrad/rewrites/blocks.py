@@ -29,7 +29,7 @@ other devices.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from mindgrad.control.scan import scan
@@ -123,16 +123,6 @@ def _is_stack(equation: Equation) -> bool:
         and equation.primitive.kind != "control"
         and equation.primitive is not broadcast_in_dim
     )
-
-
-def _emit(
-    builder: Builder, equation: Equation, into: dict[Any, Any], read: Callable[[Any], Any], **changed: Any
-) -> None:
-    """The same equation with other operands and parameters; ``into`` takes its results."""
-    builder.source = equation.source
-    made = equation.primitive(*map(read, equation.inputs), **{**equation.parameters, **changed})
-    builder.source = None
-    into.update(zip(equation.outputs, made if equation.primitive.multiple else (made,), strict=True))
 
 
 # -- what is worth it ----------------------------------------------------------------------------------
@@ -247,17 +237,21 @@ class _Blocks:
             for v in graph.inputs:
                 self._outside[v] = outer.input(v.type, tainted=v.tainted)
             for equation in found.before:
-                _emit(outer, equation, self._outside, self._read)
+                self._emit_outside(outer, equation)
             left = left_behind(graph, found)
             values = [*[e.outputs[0] for e in found.sums], *left]
             for value, atom in zip(values, self._loop(left), strict=True):
                 self._outside[value] = atom
             for equation in found.after:
-                _emit(outer, equation, self._outside, self._read)
+                self._emit_outside(outer, equation)
             return outer.close([self._read(y) for y in graph.outputs])
 
     def _read(self, atom: Any) -> Any:
         return self._outside[atom] if type(atom) is Variable else atom
+
+    def _emit_outside(self, outer: Builder, equation: Equation) -> None:
+        made = outer.emit_again(equation, [self._read(x) for x in equation.inputs])
+        self._outside.update(zip(equation.outputs, made, strict=True))
 
     def _loop(self, left: Sequence[Variable]) -> list[Any]:
         """The sums over all blocks, and the values that are left behind, in full."""
@@ -303,8 +297,9 @@ class _Blocks:
             changed["shape"] = _with(equation.parameters["shape"], place, self._rows)
         elif name == "slice":
             changed["limit"] = _with(equation.parameters["limit"], at[0], self._rows)
-        places = iter(at)
-        _emit(self._body, equation, self._inside, lambda x: self._block(x, next(places)), **changed)
+        operands = [self._block(x, place) for x, place in zip(equation.inputs, at, strict=True)]
+        made = self._body.emit_again(equation, operands, **changed)
+        self._inside.update(zip(equation.outputs, made, strict=True))
 
     def _block(self, atom: Any, place: int | None) -> Any:
         """What the body reads of ``atom``, whose axis ``place`` runs over the rows."""

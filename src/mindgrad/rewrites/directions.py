@@ -200,8 +200,8 @@ def _fewest(
         behind = [fewest[atom] for atom in equation.inputs if type(atom) is Variable and atom in fewest]
         for y in equation.outputs:
             if y in moving:
-                columns = _mixed(x, places[y])
-                fewest[y] = min(columns, max(behind)) if _is_linear(equation, moving) else columns
+                mixed = _mixed(x, places[y])
+                fewest[y] = min(mixed, max(behind)) if _is_linear(equation, moving) else mixed
     return fewest
 
 
@@ -247,8 +247,8 @@ def _part(program: Graph, place: int, column: int, carried: tuple[Carried, ...],
 
 def _column(line: _Line, cut: _Cut, column: int | None, j: int) -> Any:
     """The cotangent of column ``j``; of all of the input where ``column`` is ``None``."""
-    x, columns = cut.x, cut.columns
-    kept = [axis for axis in range(len(x.shape)) if axis not in columns]
+    x, mixed = cut.x, cut.columns
+    kept = [axis for axis in range(len(x.shape)) if axis not in mixed]
     pushed = line.tangents(x, _direction(x, column, j))
     terms = []
     for v, carried in cut.values.items():
@@ -262,7 +262,7 @@ def _column(line: _Line, cut: _Cut, column: int | None, j: int) -> Any:
         left = sorted(places)
         terms.append(transpose(term, permutation=tuple(left.index(place) for place in places)))
     total = accumulate(terms)
-    shape = tuple(1 if axis in columns else n for axis, n in enumerate(x.shape))
+    shape = tuple(1 if axis in mixed else n for axis, n in enumerate(x.shape))
     return zeros(x.type.with_shape(shape)) if total is None else reshape(total, shape=shape)
 
 
@@ -290,14 +290,11 @@ def _opened(builder: Builder, ys: Sequence[Any]) -> list[Any]:
     for equation in live:
         operands = tuple([now.get(x, x) for x in equation.inputs])
         if equation.primitive is columns:
-            found: Any = [written_out(equation, operands)]
+            found: Sequence[Any] = [written_out(equation, operands)]
         elif now.keys().isdisjoint(equation.inputs):
             continue
         else:
-            builder.source = equation.source
-            found = builder.emit(equation.primitive, operands, equation.parameters)
-            builder.source = None
-            found = found if equation.primitive.multiple else [found]
+            found = builder.emit_again(equation, operands)
         now.update(zip(equation.outputs, found, strict=True))
     return [now.get(y, y) for y in ys]
 

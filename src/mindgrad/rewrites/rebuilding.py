@@ -14,7 +14,7 @@ from mindgrad.control.while_ import while_
 from mindgrad.core.build import Builder, building
 from mindgrad.core.graph import Equation, Graph, Variable
 
-__all__ = ["inner_programs", "inside", "rebuilt"]
+__all__ = ["inside", "rebuilt"]
 
 
 def rebuilt(graph: Graph, replace: Callable[[Equation, Callable[[Any], Any]], Any]) -> Graph:
@@ -32,18 +32,16 @@ def rebuilt(graph: Graph, replace: Callable[[Equation, Callable[[Any], Any]], An
         for equation in graph.equations:
             builder.source = equation.source
             result = replace(equation, read)
+            builder.source = None
             if result is None:
-                operands = tuple([read(x) for x in equation.inputs])
-                result = builder.emit(equation.primitive, operands, equation.parameters)
-            if equation.primitive.multiple:
-                values.update(zip(equation.outputs, result, strict=True))
+                made = builder.emit_again(equation, [read(x) for x in equation.inputs])
             else:
-                values[equation.outputs[0]] = result
-        builder.source = None
+                made = result if equation.primitive.multiple else (result,)
+            values.update(zip(equation.outputs, made, strict=True))
     return builder.close([read(x) for x in graph.outputs])
 
 
-def inner_programs(equation: Equation) -> dict[str, Graph]:
+def _inner_programs(equation: Equation) -> dict[str, Graph]:
     """The programs of a loop or branch, by the names of its parameters."""
     if equation.primitive not in (scan, while_, cond):
         return {}
@@ -54,7 +52,7 @@ def inside(graph: Graph, rewrite: Callable[[Graph], Graph]) -> Graph:
     """``graph`` with the programs of its loops and branches rewritten; itself where they stay as they are."""
     changed: dict[Equation, dict[str, Any]] = {}
     for equation in graph.equations:
-        programs = inner_programs(equation)
+        programs = _inner_programs(equation)
         better = {name: rewrite(program) for name, program in programs.items()}
         if any(better[name] is not programs[name] for name in programs):
             changed[equation] = {**equation.parameters, **better}

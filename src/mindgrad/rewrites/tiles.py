@@ -123,12 +123,7 @@ class _Tiling:
         return self._outside[atom] if type(atom) is Variable else atom
 
     def _emit_outside(self, equation: Equation) -> None:
-        self._outer.source = equation.source
-        made = self._outer.emit(
-            equation.primitive, tuple(map(self._read, equation.inputs)), equation.parameters
-        )
-        self._outer.source = None
-        made = made if equation.primitive.multiple else (made,)
+        made = self._outer.emit_again(equation, [self._read(x) for x in equation.inputs])
         self._outside.update(zip(equation.outputs, made, strict=True))
 
     # -- the loop ----------------------------------------------------------------------------------
