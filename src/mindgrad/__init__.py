@@ -9,6 +9,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from mindgrad import common, context, ops
+from mindgrad._base.location import FrozenValueWarning
 from mindgrad._base.missing import explain_all as _explain_all
 from mindgrad._base.refusal import CompileError
 from mindgrad.cli import install
@@ -108,6 +109,7 @@ if _TYPE_CHECKING:
         nn,
         numpy,
         scipy,
+        tools,
         train,
         version,
     )
@@ -125,8 +127,8 @@ if _TYPE_CHECKING:
 
 #: Loaded when they are first asked for, by `__getattr__` or by their own import.
 _ROOMS = (
-    "amp", "communication", "dataset", "experimental", "log", "mint", "nn", "numpy", "scipy", "train",
-    "version",
+    "amp", "communication", "dataset", "experimental", "log", "mint", "nn", "numpy", "scipy", "tools",
+    "train", "version",
 )  # fmt: skip
 #: Likewise, and where they live.
 _NAMES = {
@@ -153,10 +155,12 @@ _NAMES = {
 }  # fmt: skip
 _LATER = {name: module for module, names in _NAMES.items() for name in names}
 
-__version__ = "0.1.0"
+#: `__version__` says another one where this package stands for MindSpore
+_OWN_VERSION = __version__ = "0.1.0"
 
 __all__ = [
-    "CompileError", "GRAPH_MODE", "JitConfig", "PYNATIVE_MODE", "Parameter", "ParameterTuple", "Tensor",
+    "CompileError", "FrozenValueWarning", "GRAPH_MODE", "JitConfig", "PYNATIVE_MODE", "Parameter",
+    "ParameterTuple", "Tensor",
     "cache_info", "clear_cache", "common", "context", "dtype",
     "get_context", "get_grad", "get_rng_state", "get_seed", "grad", "install", "jacfwd",
     "jacobian", "jacrev",

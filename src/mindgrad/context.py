@@ -39,6 +39,8 @@ _ACCEPTED = frozenset([
     "reserve_class_name_in_scope", "runtime_num_threads", "save_compile_cache", "save_dump_path",
     "save_graphs", "save_graphs_path", "support_binary", "variable_memory_max_size",
 ])  # fmt: skip
+#: the options of which standard error has said that they do nothing, once
+_announced: set[str] = set()
 _OWN = ("mode", "device_target", "device_id", "check_bprop", "checkpoint_slots")
 
 
@@ -63,9 +65,10 @@ def set_context(
             rest more; where a state is larger than 1 KiB, up to so many trips none is. Programs compiled from
             here on use it.
         **options: MindSpore's other options. ``enable_compile_cache=True`` with ``compile_cache_path`` keeps
-            compiled programs on disk (as the environment variable ``MINDGRAD_CACHE_DIR`` does). The
-            others steer MindSpore's own machinery; they are accepted so that programs run unmodified, and
-            ``get_context`` gives them back.
+            compiled programs on disk (as the environment variable ``MINDGRAD_CACHE_DIR`` does), in a folder
+            that only this user can write to. The others steer MindSpore's own machinery; they are accepted so
+            that programs run unmodified, and ``get_context`` gives them back. Of ``save_graphs`` a line on
+            standard error says that nothing is written.
 
     Raises:
         ValueError: an option has a value that is not allowed, or is none of MindSpore's.
@@ -102,6 +105,12 @@ def set_context(
         settings.store("mode", mode)
     for name, value in options.items():
         settings.store(name, value)
+    if options.get("save_graphs") and "save_graphs" not in _announced:
+        _announced.add("save_graphs")
+        sys.stderr.write(
+            "mindgrad: save_graphs writes nothing here; mindgrad.explain(fn)(x).table(graph=True) is the "
+            "program of a function as text.\n"
+        )
 
 
 def set_deterministic(deterministic: bool) -> None:

@@ -250,6 +250,51 @@ def _with_a_list_in_a_closure():
 a_list_of_a_closure, a_list_in_a_dict_of_a_closure = _with_a_list_in_a_closure()
 
 
+def an_iterator_from_outside(x=S):
+    rows = iter([1.0, 2.0, 3.0])
+    if x > 0:
+        x = x * next(rows)
+    return x * next(rows)
+
+
+def an_array_from_outside(x=S):
+    table = np.zeros(3)
+    if x > 0:
+        table[0] += 1
+    return x * float(table[0])
+
+
+def a_generator_behind_a_break(x=S):
+    rows = (k * 1.0 for k in range(5))
+    for row in rows:
+        x = x + row
+        if x > 3:
+            break
+    return x * sum(rows)
+
+
+def a_stale_name(x=X):
+    y, z = x, x
+    while y.sum() < 100:
+        y[0] = 1.0
+        y = y * 2
+    return y + z
+
+
+def a_text_that_decides(x=S):
+    k = 1
+    if x > 0:
+        k = 2
+    return x * (3 if f"{k}" == "2" else 1)
+
+
+def a_key_that_a_tensor_decides(x=S):
+    k = 1
+    if x > 0:
+        k = 2
+    return x * {1: 1.0, 2: 2.0}.get(k, 0.0)
+
+
 def a_dict_that_is_a_default(x=S):
     return _remembering(x)
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.backend.xla import compile_graph, jax_module, lower
+from mindgrad.backend.jax_import import jax_module
+from mindgrad.backend.xla import compile_graph, lower
 from mindgrad.core.build import Builder, building
 from mindgrad.core.dtype import DType
 from mindgrad.core.evaluate import evaluate

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
+from mindgrad import Tensor
 from mindgrad.core.build import Builder, building
 from mindgrad.core.dtype import float64
 from mindgrad.core.evaluate import evaluate
 from mindgrad.core.graph import Graph
 from mindgrad.core.primitive import REGISTRY
+from mindgrad.core.scope import apply
 from mindgrad.core.types import tensor_type
-from mindgrad.primitives.kinds import full, ones, zeros
+from mindgrad.primitives.kinds import full, ones
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.reverse import pull_back, reverse
 from tests.laws.checks import Program
@@ -43,24 +45,24 @@ class Convention(NamedTuple):
 
 
 class Rows:
-    """Rows as attributes: ``row.sin(x)``."""
+    """Rows as attributes: ``row.sin(x)``, of atoms or of tensors."""
 
     def __getattr__(self, name: str) -> Any:
         if name not in REGISTRY:
             raise AttributeError(f"there is no row named {name!r}")
-        return REGISTRY[name]
+        return of(name)
 
 
 row = Rows()
 
 
 def constant(x: Any, number: float) -> Any:
-    return full(x.type, number)
+    return Tensor(full(x.type, number).array()) if isinstance(x, Tensor) else full(x.type, number)
 
 
 def masked(inner: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """where(x > 0, inner(x), 0)."""
-    return lambda x: row.select(x > 0, inner(x), zeros(x.type))
+    return lambda x: row.select(x > 0, inner(x), constant(x, 0.0))
 
 
 def mean(x: Any) -> Any:
@@ -73,8 +75,18 @@ def deviation(x: Any) -> Any:
     return row.norm(centred, axes=(0,)) / math.sqrt(x.shape[0])
 
 
+def squared(x: Any) -> Any:
+    return row.integer_power(x, n=2)
+
+
 def of(name: str, **parameters: Any) -> Callable[..., Any]:
-    return lambda *xs: REGISTRY[name](*xs, **parameters)
+    primitive = REGISTRY[name]
+
+    def program(*xs: Any, **others: Any) -> Any:
+        call = partial(apply, primitive) if any(isinstance(x, Tensor) for x in xs) else primitive
+        return call(*xs, **parameters, **others)
+
+    return program
 
 
 def nothing(n: int) -> list[list[float]]:
@@ -82,6 +94,7 @@ def nothing(n: int) -> list[list[float]]:
 
 
 CORNER = "0 between −1 and 1: the subgradient of least norm"
+POWER = "a power of a root is built without the root"
 LEFT = "the limit from inside the domain"
 STEP = "constant on both sides"
 
@@ -162,7 +175,20 @@ TABLE = [
     Convention("pow(x, y)", of("pow"), (-2.0, 2.0), [-4, nan], [[2, nan], [nan, nan]], "no logarithm of a negative base"),
     Convention("prod(v)", of("reduce_prod", axes=(0,)), ([0.0, 2.0, 3.0],), [6, 0, 0], [[0, 3, 2], [3, 0, 0], [2, 0, 0]], "no division"),
     Convention("prod(v)", of("reduce_prod", axes=(0,)), ([0.0, 0.0, 3.0],), [0, 0, 0], [[0, 3, 0], [3, 0, 0], [0, 0, 0]], "no division"),
-    Convention("sum(cumprod(v))", of("cumprod", axis=0, reverse=False), ([0.0, 2.0, 3.0],), [9, 0, 0], [[0, 4, 2], [4, 0, 0], [2, 0, 0]], "no division"),
+    Convention("sum(cumprod(v))", lambda v: row.reduce_sum(row.cumprod(v, axis=0, reverse=False), axes=(0,)), ([0.0, 2.0, 3.0],), [9, 0, 0], [[0, 4, 2], [4, 0, 0], [2, 0, 0]], "no division"),
+    # powers of roots, and what zero wins leaves of other functions of them
+    Convention("sqrt(x) ** 2", lambda x: squared(row.sqrt(x)), (0.0,), 1, 0, POWER),
+    Convention("sqrt(x) ** 3", lambda x: row.integer_power(row.sqrt(x), n=3), (0.0,), 0, inf, POWER),
+    Convention("sqrt(x) ** 4", lambda x: row.integer_power(row.sqrt(x), n=4), (0.0,), 0, 2, POWER),
+    Convention("(x ** 0.5) ** 2", lambda x: squared(row.real_power(x, n=0.5)), (0.0,), 1, 0, POWER),
+    Convention("abs(x) ** 2", lambda x: squared(row.abs(x)), (0.0,), 0, 2, POWER),
+    Convention("hypot(x, y) ** 2", lambda x, y: squared(row.hypot(x, y)), (0.0, 0.0), [0, 0], [[2, 0], [0, 2]], POWER),
+    Convention("norm(v) ** 2", lambda v: squared(row.norm(v, axes=(0,))), ([0.0, 0.0],), [0, 0], [[2, 0], [0, 2]], POWER),
+    Convention("exp(−norm(v) ** 2)", lambda v: row.exp(-squared(row.norm(v, axes=(0,)))), ([0.0, 0.0],), [0, 0], [[-2, 0], [0, -2]], POWER),
+    Convention("cos(norm(v))", lambda v: row.cos(row.norm(v, axes=(0,))), ([0.0, 0.0],), [0, 0], nothing(2), "not the limit, −1 on the diagonal: zero wins"),
+    Convention("cos(abs(x))", lambda x: row.cos(row.abs(x)), (0.0,), 0, 0, "not the limit, −1: zero wins"),
+    Convention("cos(sqrt(x))", lambda x: row.cos(row.sqrt(x)), (0.0,), 0, None, "not the limit, −0.5: zero wins"),
+    Convention("exp(log(x))", lambda x: row.exp(row.log(x)), (0.0,), 0, None, "not the limit, 1: zero wins"),
     # infinities
     Convention("logaddexp(x, y)", of("logaddexp"), (-inf, -inf), [0, 0], nothing(2), "nothing is added to nothing"),
     Convention("logaddexp(x, y)", of("logaddexp"), (inf, inf), [0.5, 0.5], nothing(2), "ties share equally"),
@@ -365,6 +391,20 @@ def document() -> str:
         "factor is exactly zero contributes zero, even where another factor is infinite or NaN. A corner",
         "between slopes of both signs has the subgradient of least norm; ties share equally; at the edge",
         "of a domain the derivative is the limit from inside.",
+        "",
+        "Zero wins because most zeros are exact: of a branch that is not taken, of a mask, of a direction in",
+        "which nothing moves. Where a slope happens to be zero and meets an infinite one, the product has a limit",
+        "that may be another number. Whole powers of roots, norms and absolute values have theirs, with factors",
+        "and divisors around them, because they are built without the root: `norm(v) ** 2` is a sum of squares.",
+        "Other smooth functions of a root (`cos(sqrt(x))`, `cos(norm(v))`) are not recognised, and zero wins: at",
+        "such a point the derivative is 0, and so is the second derivative through a norm or an absolute value,",
+        "which has none at 0 by itself. Write them as functions of the power. A NaN instead would also be met",
+        "where a mask is multiplied by a root, of which programs rely on that it contributes nothing.",
+        "",
+        "Infinite factors are known where the program makes them (`log(x)` at 0), where they are written as",
+        "constants, and, eagerly, where they are values. Data that are infinite when they come into a compiled",
+        "program are not known to be; `where` masks them all the same. Where the value itself is infinite, a",
+        "derivative that is a sum of infinities is infinite or NaN, as the mode adds them up.",
         "",
         "Vectors that belong to a repeated eigenvalue or singular value have no derivative: NaN, never a",
         "finite number that would be wrong. The values themselves, and vectors of the others, have theirs.",

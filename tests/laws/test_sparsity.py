@@ -6,6 +6,7 @@ from scipy import sparse
 
 from mindgrad.core.dtype import float64
 from mindgrad.core.evaluate import evaluate
+from mindgrad.core.graph import Graph
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.reverse import reverse
 from mindgrad.transforms.sparsity import MOVING, Known, dependence
@@ -91,6 +92,27 @@ def test_gradients(name):
             call.active,
             [*call.arrays, *cotangents],
         )
+
+
+@pytest.mark.parametrize("name", [name for name in ROWS if name not in ("svd", "qr")])
+def test_what_is_linear_by_pieces_has_no_second_derivatives(name):
+    """A row whose second derivatives are zero at all samples has none in its pattern either."""
+    nonzero, entries = 0, 0
+    for call in calls(name, float64):
+        kinds = [each.dtype.kind for each in call.results]
+        if not call.active or kinds != ["float"] * len(kinds):
+            continue
+        if any(call.arrays[k].dtype.kind == "c" for k in call.active):
+            continue
+        pulled = reverse(graph_of(call), call.active)
+        gradient = Graph(pulled.inputs, pulled.equations, pulled.outputs[len(kinds) :])
+        rng = np.random.default_rng(0)
+        cotangents = [rng.normal(size=each.shape).astype(each.dtype.numpy) for each in call.results]
+        with np.errstate(all="ignore"):
+            true = jacobian(gradient, call.active, [*call.arrays, *cotangents])
+        nonzero += np.count_nonzero(true)
+        entries += int(pattern(gradient, call.active, None).sum())
+    assert nonzero or not entries
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)

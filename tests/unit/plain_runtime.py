@@ -26,7 +26,7 @@ class PlainRuntime:
     def __init__(self):
         self.constructs = []  # (kind, names) of the statements that were run
 
-    def if_(self, test, then, orelse, get, put, names):
+    def if_(self, test, then, orelse, get, put, names, later):
         self.constructs.append(("if", names))
         if test:
             then()
@@ -40,7 +40,7 @@ class PlainRuntime:
             body()
             put(get())
 
-    def for_(self, items, body, get, put, names, stopped):
+    def for_(self, items, body, get, put, names, stopped, later):
         self.constructs.append(("for", names))
         iterator = iter(items)
         while not (stopped and stopped()):
@@ -71,11 +71,20 @@ class PlainRuntime:
     def not_(self, value):
         return not value
 
+    def is_(self, a, b):
+        return a is b
+
+    def text(self, text):
+        return text
+
     def in_(self, value, items):
         return value in items
 
     def item(self, owner, key):
         return owner[key]
+
+    def bind(self, setter, name, value):
+        return setter(value)
 
     def call(self, function):
         return convert(function, self)
@@ -137,7 +146,7 @@ class HavocRuntime(PlainRuntime):
             run()
         put(before)
 
-    def if_(self, test, then, orelse, get, put, names):
+    def if_(self, test, then, orelse, get, put, names, later):
         taken, other = (then, orelse) if test else (orelse, then)
         before = get()
         taken()
@@ -154,10 +163,10 @@ class HavocRuntime(PlainRuntime):
         # a trip too many
         self._tried(lambda: (test(), body()), get, put)
 
-    def for_(self, items, body, get, put, names, stopped):
+    def for_(self, items, body, get, put, names, stopped, later):
         items = list(items)
         for item in items[:1]:
             self._tried(functools.partial(body, item), get, put)
-        super().for_(items, body, get, put, names, stopped)
+        super().for_(items, body, get, put, names, stopped, later)
         for item in items[-1:]:
             self._tried(functools.partial(body, item), get, put)

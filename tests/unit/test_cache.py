@@ -1,5 +1,6 @@
 """The compile cache: what makes a program stale, what does not, and what it tells about itself."""
 
+import copy
 import functools
 import gc
 import operator
@@ -232,8 +233,146 @@ def test_cells_in_plain_lists(graph_mode):
     assert value(outer(wide(1.0))) == 18.0
 
 
+class Unread(nn.Cell):
+    """Attributes that no program reads, as public programs keep them beside their Parameters."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = Parameter(wide(3.0), name="weight")
+        self.factor, self.steps, self.grads, self.last = 2.0, 0, [wide(1.0)], wide(1.0)
+
+    def construct(self, x):
+        return (x * self.weight * self.factor).sum()
+
+
+@pytest.mark.parametrize("make", [lambda net: net, ms.grad, lambda net: ops.GradOperation(get_by_list=True)(net, [net.weight])], ids=["value", "grad", "weights"])  # fmt: skip
+def test_attributes_that_are_not_read_select_nothing(graph_mode, make):
+    net = Unread()
+    f = make(net)
+    for step in range(4):
+        net.steps = step
+        net.grads = [wide(float(step)), wide(1.0)]
+        net.last = Tensor(np.ones(step))
+        net.history = {"losses": [float(step)]}
+        net.set_train(step % 2 == 0)
+        f(wide([1.0, 2.0]))
+    assert ms.cache_info().misses == 1, ms.cache_info()
+
+
+WAYS_TO_READ = {
+    "plain": lambda cell, x: x * cell.factor,
+    "getattr": lambda cell, x: x * getattr(cell, "factor"),  # noqa: B009
+    "default": lambda cell, x: x * getattr(cell, "factor", 1.0),
+    "__getattribute__": lambda cell, x: x * cell.__getattribute__("factor"),
+    "__dict__": lambda cell, x: x * cell.__dict__["factor"],
+    "vars": lambda cell, x: x * vars(cell)["factor"],
+    "library": lambda cell, x: x * operator.attrgetter("factor")(cell),
+    "generator": lambda cell, x: x * next(factors(cell)),
+    "comprehension": lambda cell, x: sum([x * cell.factor for _ in range(1)]),
+    "branch": lambda cell, x: x * cell.factor if x.sum() > 0 else x,
+    "copy": lambda cell, x: x * copy.copy(cell).factor,
+    "derivative": lambda cell, x: ms.grad(lambda y: (y * y * cell.factor).sum())(x) / 2,
+    "mapped": lambda cell, x: ms.vmap(lambda y: y * cell.factor)(x),
+}
+
+
+def factors(owner):
+    yield owner.factor
+
+
+def inline(x):
+    """Reads names of its own by ``vars()``."""
+    factor = 2.0
+    return x * vars()["factor"] * factor
+
+
+class Reads(nn.Cell):
+    def __init__(self, read):
+        super().__init__()
+        self.read, self.factor, self.steps = read, 2.0, 0
+
+    def construct(self, x):
+        return self.read(self, x)
+
+
+@pytest.mark.parametrize("way", WAYS_TO_READ)
+def test_every_way_to_read_an_attribute_selects_the_program(graph_mode, way):
+    net = Reads(WAYS_TO_READ[way])
+    for factor in (2.0, 5.0, 7.0):
+        net.factor = factor
+        assert value(net(wide([1.0, 3.0]))) == [factor, 3.0 * factor]
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS_TO_READ if way != "__getattribute__"])
+def test_every_way_to_read_an_attribute_of_an_object_selects_the_program(way):
+    held = Plain(factor=2.0)
+    f = Compiled(lambda x: WAYS_TO_READ[way](held, x))
+    for factor in (2.0, 5.0, 7.0):
+        held.factor = factor
+        assert value(f(wide([1.0, 3.0]))) == [factor, 3.0 * factor]
+
+
+@pytest.mark.parametrize("way", ["plain", "vars", "__dict__", "library", "generator"])
+@pytest.mark.parametrize("make", [lambda: Reads(None), lambda: Plain(factor=2.0)], ids=["Cell", "object"])
+def test_an_attribute_that_is_read_before_the_program_assigns_it(make, way):
+    def run(held, x):
+        y = WAYS_TO_READ[way](held, x)
+        held.factor = 5.0
+        return y
+
+    held = make()
+    f = Compiled(lambda x: run(held, x))
+    assert [value(f(wide(1.0))) for _ in range(3)] == [2.0, 5.0, 5.0]
+
+
+def test_names_of_the_function_itself():
+    assert value(Compiled(inline)(wide(1.0))) == 4.0
+
+
+def test_an_attribute_that_was_asked_for_and_comes_later(graph_mode):
+    class Later(nn.Cell):
+        gain = 2.0
+
+        def construct(self, x):
+            return x * self.gain if not hasattr(self, "offset") else x + self.offset
+
+    net = Later()
+    assert value(net(wide(1.0))) == 2.0
+    net.gain = 3.0
+    assert value(net(wide(1.0))) == 3.0
+    net.offset = 10.0
+    assert value(net(wide(1.0))) == 11.0
+    del net.offset
+    assert value(net(wide(1.0))) == 3.0
+
+
+def test_parameters_that_are_listed_while_tracing_count_all(graph_mode):
+    class Counts(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.first = Parameter(wide(1.0), name="first")
+
+        def construct(self, x):
+            return x * len(list(self.get_parameters()))
+
+    net = Counts()
+    assert value(net(wide(1.0))) == 1.0
+    net.second = Parameter(wide(1.0), name="second")
+    assert value(net(wide(1.0))) == 2.0
+    net.more = ms.ParameterTuple([Parameter(wide(1.0), name=name) for name in "ab"])
+    assert value(net(wide(1.0))) == 4.0
+
+
+def test_reading_is_at_full_speed_outside_of_traces(graph_mode):
+    Reads(WAYS_TO_READ["plain"])(wide(1.0))
+    assert nn.Cell.__getattribute__ is object.__getattribute__
+    with pytest.raises(ms.CompileError):
+        Reads(lambda cell, x: [y for y in x if y > 0])(wide([1.0, 2.0]))
+    assert nn.Cell.__getattribute__ is object.__getattribute__
+
+
 def test_training_flags_keep_a_program_each(graph_mode):
-    net = Net()
+    net = nn.SequentialCell(nn.Dropout(p=0.5), Net())
     for _ in range(3):
         for train in (True, False):
             net.set_train(train)
@@ -603,6 +742,7 @@ def test_the_reason_of_a_changed_attribute(change, reason):
 
     def f(x):
         rate = held.rate_ if hasattr(held, "rate_") else 1.0
+        rate = rate * 2 if held.net.training else rate
         return held.net(x) * held.factor * len(held.layers) * rate
 
     run = Compiled(f)
@@ -843,3 +983,22 @@ def test_an_attribute_that_was_not_there():
     del held.gain
     assert value(run(wide(1.0))) == 1.0
     assert noted == [False, True]
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_a_fresh_lambda_over_other_derivatives_and_a_changing_tensor(mode):
+    """The tensor becomes an input, held in a variable of a function that is gone when the next one comes."""
+    ms.set_context(mode=mode)
+    try:
+
+        def run(function, gain):
+            derivative = ms.grad(function)
+            return ms.jit(lambda x: derivative(x) * gain)(wide(1.0))
+
+        slopes = {ops.sin: np.cos(1.0), ops.square: 2.0, ops.exp: np.exp(1.0), ops.log: 1.0, ops.neg: -1.0}
+        for gain, (function, slope) in enumerate(slopes.items()):
+            np.testing.assert_allclose(value(run(function, wide(float(gain)))), slope * gain, rtol=1e-12)
+        reasons = ms.cache_info().reasons
+        assert not any("forgotten" in reason for reason in reasons), reasons
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)

@@ -232,8 +232,13 @@ def test_forgotten_super_init_says_so():
         def __init__(self):
             self.x = 1
 
-    with pytest.raises(AttributeError, match=r"call super\(\).__init__\(\)"):
-        Forgetful()
+        def construct(self, x):
+            return x
+
+    for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
+        ms.set_context(mode=mode)
+        with pytest.raises(AttributeError, match=r"For 'Forgetful', call super\(\).__init__\(\)"):
+            Forgetful()(Tensor([1.0]))
 
 
 def test_a_cell_gets_no_cell_while_compiling():

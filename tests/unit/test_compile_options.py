@@ -24,7 +24,7 @@ def told(function, *shapes, device=None):
     [
         (lambda x: (x * x).sum(-1), (300, 300, 3)),  # distances
         (lambda x: (x * x).sum(1), (300, 300, 3)),
-        (lambda x: (x * x).max(0), (8, 300, 400)) if options._version() < (0, 11) else (lambda x: x.sum(-1), (300, 300, 3)),
+        (lambda x: (x * x).max(axis=0), (8, 300, 400)) if options._version() < (0, 11) else (lambda x: x.sum(-1), (300, 300, 3)),
     ],
 )  # fmt: skip
 def test_programs_with_sums_of_few_are_compiled_without_the_kernels_for_sums(function, shape):
@@ -124,7 +124,7 @@ def test_infinities_and_nan_stay():
     ms.set_context(mode=ms.GRAPH_MODE)
     try:
         assert told(lambda x: x.sum(-1), x.shape)
-        total, largest = ms.jit(lambda x: (x.sum(-1), x.max(-1)))(x)
+        total, largest = ms.jit(lambda x: (x.sum(-1), x.max(axis=-1)))(x)
     finally:
         ms.set_context(mode=ms.PYNATIVE_MODE)
     assert np.isnan(total.asnumpy()).all()

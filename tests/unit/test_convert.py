@@ -194,7 +194,7 @@ def test_one_code_of_two_closures():
 
 def test_two_runtimes():
     class Other(PlainRuntime):
-        def if_(self, test, then, orelse, get, put, names):
+        def if_(self, test, then, orelse, get, put, names, later):
             then()
 
     assert convert(plain, Other())(0) == 5
@@ -485,3 +485,23 @@ def test_hundreds_of_levels():
     text = refusal(convert, function(1000), RUNTIME)
     assert text.startswith("'f' is nested too deeply")
     assert '"<deep>", line 1, in f\n    def f(x):\n' in text
+
+
+def test_a_function_met_in_deep_recursion_is_not_said_to_be_nested():
+    text = "def late(x):\n" + "    if x > 0:\n        x = -(-(-(x + 1)))\n" * 30 + "    return x\n"
+    linecache.cache["<late>"] = (len(text), None, text.splitlines(keepends=True), "<late>")
+    module = {}
+    exec(compile(text, "<late>", "exec"), module)
+    met = []
+
+    def down():
+        """Until there is no room: the function is converted with hardly a frame left."""
+        try:
+            down()
+        except RecursionError:
+            if not met:
+                met.append(convert(module["late"], RUNTIME))
+
+    down()
+    assert met[0] is not module["late"]
+    assert met[0](-1) == module["late"](-1) == -1

@@ -1,18 +1,19 @@
 """The persistent compile cache: found by other processes, whole or not at all, and no danger to a program."""
 
+import hashlib
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import textwrap
-import time
 
 import numpy as np
 import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor
-from mindgrad.backend import disk
+from mindgrad.backend import disk, trust
 from mindgrad.functional.compiled import Compiled
 
 #: a program of two gradients and a step that writes a Parameter; prints what it computed
@@ -46,6 +47,7 @@ PROGRAM = textwrap.dedent(
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     monkeypatch.setenv(disk.DIRECTORY_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return tmp_path / "cache"
 
 
@@ -100,7 +102,8 @@ def test_several_processes_at_once(place):
     found = [result(each) for each in [start(), start(), start()]]
     assert len(set(found)) == 1
     assert len(stored(place)) == 2
-    assert not list(place.glob("*.unfinished"))
+    assert len(os.listdir(place)) == 2
+    assert os.listdir(place.parent / "state" / "mindgrad") == ["compile-cache.key"]
     assert result(start()) == found[0]
 
 
@@ -113,7 +116,7 @@ def test_several_processes_at_once(place):
         lambda data: data[:500] + bytes([data[500] ^ 1]) + data[501:],
         lambda data: b"x" * len(data),
         lambda data: disk._MAGIC + b"\0" * 32 + data[60:],
-        lambda data: _signed(b"no executable"),
+        lambda data: disk._MAGIC + hashlib.sha256(data[60:]).digest() + data[60:],
     ],
 )
 def test_a_damaged_file_is_replaced(place, damage):
@@ -130,8 +133,132 @@ def test_a_damaged_file_is_replaced(place, damage):
     assert again(x).item() == expected
 
 
-def _signed(payload):
-    return disk._MAGIC + disk.hashlib.sha256(payload).digest() + payload
+class Marker:
+    """What is unpickled leaves a file."""
+
+    def __init__(self, file):
+        self.file = str(file)
+
+    def __reduce__(self):
+        return os.mkdir, (self.file,)
+
+
+def plant(file, payload, signed=None):
+    name = file.name if signed is None else signed
+    file.write_bytes(disk._MAGIC + trust.signature(name, payload) + payload)
+
+
+def test_only_what_the_user_signed_for_this_program_is_unpickled(place, tmp_path, monkeypatch):
+    run, x, _ = compiled_of(3.25)
+    run(x)
+    (file,) = stored(place)
+    mark = tmp_path / "executed"
+    payload = pickle.dumps(Marker(mark))
+
+    def refused():
+        run, x, expected = compiled_of(3.25)
+        assert run(x).item() == expected
+        assert not mark.exists()
+        assert payload not in file.read_bytes(), "replaced"
+
+    file.write_bytes(disk._MAGIC + hashlib.sha256(payload).digest() + payload)
+    refused()
+    plant(file, payload, signed="another.executable")
+    refused()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another user"))
+    plant(file, payload)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    refused()
+    plant(file, pickle.dumps("no executable"))
+    refused()
+    plant(file, payload)
+    compiled_of(3.25)[0](x)
+    assert mark.exists(), "what is planted would be executed"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="access is decided by lists on this system")
+def test_a_folder_that_others_can_write_to_is_not_used(place, monkeypatch):
+    run, x, _ = compiled_of(3.75)
+    run(x)
+    (file,) = stored(place)
+    assert (place.stat().st_mode & 0o777, file.stat().st_mode & 0o777) == (0o700, 0o600)
+    before = file.stat()
+
+    def refused(words):
+        monkeypatch.setattr(disk, "_warned", set())
+        run, x, expected = compiled_of(3.75)
+        with pytest.warns(UserWarning, match=words):
+            assert run(x).item() == expected
+        compiled_of(8.75)[0](x)  # one warning is enough
+        assert stored(place) == [file]
+
+    for mode in (0o777, 0o770, 0o1777):
+        place.chmod(mode)
+        refused(f"other users have access to '{place}'.*chmod go-w")
+    place.chmod(0o755)  # others may read
+    real = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: real + 1)
+    refused(f"'{place}' belongs to another user .number {real}.")
+    monkeypatch.undo()
+    assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="access is decided by lists on this system")
+def test_files_that_others_could_have_written_are_replaced(place, tmp_path, monkeypatch):
+    run, x, _ = compiled_of(4.25)
+    run(x)
+    (file,) = stored(place)
+    elsewhere = tmp_path / "elsewhere"
+
+    def replaced(words):
+        monkeypatch.setattr(disk, "_warned", set())
+        run, x, expected = compiled_of(4.25)
+        with pytest.warns(UserWarning, match=words):
+            assert run(x).item() == expected
+        assert not file.is_symlink()
+        assert file.stat().st_mode & 0o777 == 0o600
+
+    file.chmod(0o666)
+    replaced("other users have access")
+    file.rename(elsewhere)
+    file.symlink_to(elsewhere)
+    replaced("symbolic link")
+    file.unlink()
+    os.mkfifo(file)
+    replaced("no ordinary file")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="access is decided by lists on this system")
+def test_without_a_secret_nothing_is_stored(place, tmp_path, monkeypatch):
+    key = tmp_path / "state" / "mindgrad" / "compile-cache.key"
+
+    def off(words):
+        trust._secret.cache_clear()
+        monkeypatch.setattr(disk, "_warned", set())
+        run, x, expected = compiled_of(4.75)
+        with pytest.warns(UserWarning, match=words) as issued:
+            assert run(x).item() == expected
+        assert len(issued) == 1
+        assert stored(place) == []
+
+    trust.signature("name", b"content")
+    assert (key.stat().st_mode & 0o777, key.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    key.chmod(0o640)
+    off("other users have access to .*compile-cache.key.*chmod go-rwx")
+    key.chmod(0o600)
+    key.write_bytes(b"short")
+    off("is damaged")
+    (tmp_path / "state").rename(tmp_path / "moved")
+    (tmp_path / "state").write_text("")
+    off("cannot be used: .*Not a directory|File exists")
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "none"))
+    off("No such file or directory: .*none")
+    monkeypatch.setenv("HOME", "/")
+    real = os.geteuid()
+    monkeypatch.setattr(trust.os, "geteuid", lambda: real + 54321)  # one that has no name
+    with pytest.raises(trust.Distrusted, match="set XDG_STATE_HOME"):
+        trust.signature("name", b"content")
 
 
 def test_a_writer_that_is_killed(place):
@@ -146,18 +273,15 @@ def test_a_writer_that_is_killed(place):
         "pathlib.Path.write_bytes = write\n"
         "import sys,",
     )
+    trust.signature("name", b"")  # the secret is there
     writer = start(slow)
     assert writer.stdout.readline() == "writing\n"
     writer.send_signal(signal.SIGKILL)
     writer.communicate(timeout=30)
     assert stored(place) == []
-    (left,) = place.glob(".*.unfinished")
+    (left,) = place.glob(".mindgrad-*.tmp")
     assert result(start()).startswith("[2.0, 2.0, 2.0] ")
     assert len(stored(place)) == 2
-    old = time.time() - 2 * disk._ABANDONED_SECONDS
-    os.utime(left, (old, old))
-    run, x, _ = compiled_of(0.5)
-    run(x)
     assert not left.exists()
 
 

@@ -1,6 +1,8 @@
 """Generators of random numbers: states of their own, eager, compiled, in gradients, under vmap, in threads."""
 
+import copy
 import gc
+import pickle
 import threading
 
 import numpy as np
@@ -113,3 +115,31 @@ def test_threads_draw_no_number_twice(differentiated):
     rows = np.array(found).reshape(-1, 4)
     assert rows.shape == (240, 4)
     assert len(np.unique(rows, axis=0)) == 240
+
+
+def check_copy(original, generator):
+    """What a generator does; it is gone when this returns."""
+    expected = mint.rand(6, generator=ms.Generator().manual_seed(5)).asnumpy()
+    rows = ms.vmap(lambda x: x + mint.rand(2, generator=generator))(Tensor(np.zeros((3, 2), np.float32)))
+    assert len(np.unique(rows.asnumpy())) == 6, "each element draws from a state of its own"
+    generator.manual_seed(5)
+    original.clear()
+    gc.collect()
+    assert any(each is generator.state for each in state.generators)
+    np.testing.assert_array_equal(mint.rand(6, generator=generator).asnumpy(), expected)
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda g: pickle.loads(pickle.dumps(g)), copy.copy])
+def test_a_copy_is_a_generator_in_every_respect(duplicate):
+    gc.collect()
+    count = len(state.generators)
+    original = [ms.Generator().manual_seed(5)]
+    assert (duplicate(original[0]).state is original[0].state) == (duplicate is copy.copy)
+    check_copy(original, duplicate(original[0]))
+    gc.collect()
+    assert len(state.generators) == count
+
+
+def test_a_copy_of_the_default_generator_is_the_default_generator():
+    assert copy.deepcopy(ms.default_generator) is ms.default_generator
+    assert pickle.loads(pickle.dumps(ms.default_generator)) is ms.default_generator

@@ -47,11 +47,34 @@ def test_hook_backward_sees_and_replaces_values():
     assert f(Tensor([1.0])).asnumpy() == [15.0]
 
 
+def test_a_hook_is_called_as_often_as_it_was_applied():
+    seen = []
+
+    def clipped(gradient):
+        seen.append(gradient[0].asnumpy().tolist())
+        return ops.clip_by_value(gradient[0], 0.0, 2.0)
+
+    hook = ops.HookBackward(clipped)
+    f = lambda x: hook(x) + hook(x) * x  # twice at the same value, to which different gradients arrive
+    assert ops.GradOperation()(f)(Tensor([3.0])).asnumpy() == [1.0 + 2.0 + 3.0]
+    assert sorted(seen) == [[1.0], [3.0]]
+
+
+def test_a_jacobian_shows_a_hook_one_row_after_the_other():
+    seen = []
+    hook = ops.HookBackward(lambda gradient: seen.append(gradient[0].asnumpy().tolist()))
+    jacobian = ms.jacrev(lambda x: hook(x) * 3.0)(Tensor([1.0, 2.0]))
+    assert jacobian.asnumpy().tolist() == [[3.0, 0.0], [0.0, 3.0]]
+    assert seen == [[3.0, 0.0], [0.0, 3.0]]
+
+
 def test_a_second_derivative_through_a_python_hook_is_refused():
     hook = ops.HookBackward(lambda gradient: None)
     gradient = ops.GradOperation()
-    with pytest.raises(RuntimeError, match="InsertGradientOf"):
-        gradient(gradient(lambda x: hook(x * x) * x))(Tensor([2.0]))
+    f = lambda x: (hook(x * x) * x).sum()
+    for second in (gradient(gradient(f)), ms.hessian(f), ms.jacfwd(ms.grad(f))):
+        with pytest.raises(RuntimeError, match="InsertGradientOf"):
+            second(Tensor([2.0, 3.0]))
 
 
 def test_hooks_are_not_called_when_compiled_and_say_so():

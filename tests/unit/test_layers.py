@@ -416,7 +416,7 @@ def test_layers_compute_in_the_type_of_to_float():
         (lambda: nn.Embedding(3, 2, padding_idx=3), ValueError, r"must be in \[0, 3\)"),
         (lambda: nn.Softmax(axis="a"), TypeError, "'axis' must be an int"),
         (lambda: nn.LeakyReLU(slope=0.1), TypeError, "unexpected keyword argument 'slope'; its arguments are: alpha"),
-        (lambda: nn.ReLU()(), TypeError, "For 'ReLU', the inputs are: x; but got 0 of them"),
+        (lambda: nn.ReLU()(), TypeError, "For 'ReLU', the inputs are: input; but got 0 of them"),
         (lambda: nn.AdaptiveMaxPool1d(2)(Tensor(X), True), TypeError, "the inputs are: x; but got 2 of them"),
         (lambda: nn.NLLLoss()(Tensor(X), Tensor([1, 1, 1]), 0.1), TypeError, "the inputs are: logits, labels; but got 3"),
         (lambda: nn.MSELoss()(Tensor(X), target=Tensor(X)), TypeError, "got 1 by position and target by name"),

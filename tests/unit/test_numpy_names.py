@@ -563,7 +563,7 @@ def test_types_are_mindspores():
     assert mnp.ones(2, "int8").dtype is mnp.zeros(2, mnp.int8).dtype is ms.int8
     assert mnp.sin(Tensor([1.0]), dtype=ms.float16).dtype is ms.float16
     assert mnp.mean([1, 2]).dtype is mnp.sin([1]).dtype is ms.float32
-    assert mnp.sum([True, True]).dtype is ms.int32
+    assert mnp.sum([True, True]).dtype is ms.int64
     assert mnp.add(Tensor([1.0], ms.float16), 2.0).dtype is ms.float16
     assert mnp.array([Tensor([1.0]), [2.0]]).shape == (2, 1)
     assert (mnp.pi, mnp.newaxis, mnp.inf) == (np.pi, None, np.inf)

@@ -88,7 +88,8 @@ def test_both_executors_agree():
 
 def test_element_types():
     whole, truth = Tensor(np.arange(6).reshape(2, 3), ms.int32), Tensor([True, True, False])
-    assert ops.sum(whole).dtype is ms.int32
+    assert ops.sum(whole).dtype is ms.int64
+    assert ops.reduce_sum(whole).dtype is ms.int32
     assert ops.sum(truth).dtype is ms.int64
     assert ops.sum(truth).item() == 2
     assert ops.sum(whole, dtype=ms.float64).dtype is ms.float64
@@ -149,7 +150,7 @@ def test_extremes_with_their_places(axis, keep):
         values, places = pair(Tensor(x), axis, keep)
         close(values, value(x, axis, keepdims=keep))
         np.testing.assert_array_equal(places.asnumpy(), place(x, axis, keepdims=keep))
-        assert places.dtype is ms.int32
+        assert places.dtype is ms.int64
     np.testing.assert_array_equal(
         ops.argmax(Tensor(x), axis, keep).asnumpy(), np.argmax(x, axis, keepdims=keep)
     )
@@ -164,7 +165,7 @@ def test_extremes_with_their_places(axis, keep):
 
 def test_extremes_over_everything():
     value, place = ops.max(Tensor(CUBE))
-    assert (value.item(), place.item(), place.dtype) == (CUBE.max(), 0, ms.int32)
+    assert (value.item(), place.item(), place.dtype) == (CUBE.max(), 0, ms.int64)
     assert ops.argmax(Tensor(CUBE)).item() == CUBE.argmax()
     assert ops.argmax(Tensor(CUBE), keepdim=True).shape == (1, 1, 1)
 
@@ -358,7 +359,7 @@ ERRORS = [
     (lambda x, c, e: ops.logsumexp(c, 0), TypeError, r"'LogSumExp'.*Complex"),
     (lambda x, c, e: ops.cumsum(x, 3), ValueError, r"'CumSum'.*'axis' must be in range"),
     (lambda x, c, e: ops.cumsum(ops.sum(x), 0), ValueError, r"'CumSum'.*must have an axis"),
-    (lambda x, c, e: ops.cumprod(ops.greater(x, 0), 0), TypeError, r"'CumProd'.*Bool"),
+    (lambda x, c, e: ops.CumProd()(ops.greater(x, 0), 0), TypeError, r"'CumProd'.*Bool"),
     (lambda x, c, e: ops.cummax(c, 0), TypeError, r"'Cummax'.*Complex"),
     (lambda x, c, e: ops.norm(x, 2), ValueError, r"'Norm'.*'dim' must be given"),
     (lambda x, c, e: ops.norm(x, "nuc", 0), ValueError, r"'Norm'.*'nuc' is one of matrices"),

@@ -151,7 +151,7 @@ def test_variables_can_be_unbound():
     seen = []
 
     class Runtime(PlainRuntime):
-        def if_(self, test, then, orelse, get, put, names):
+        def if_(self, test, then, orelse, get, put, names, later):
             seen.append(dict(zip(names, get(), strict=True)))
             then()
             seen.append(dict(zip(names, get(), strict=True)))

@@ -32,7 +32,7 @@ def attention(q, k, v):
 def channels_last(x, w, b):
     y = ops.transpose(ops.tensor_dot(w, x, ((1,), (1,))), (1, 2, 3, 0)) + b
     mean = y.mean((1, 2), keep_dims=True)
-    return (ops.relu(y - mean) * ops.exp(-ops.abs(y))).max(-1).sum()
+    return (ops.relu(y - mean) * ops.exp(-ops.abs(y))).max(axis=-1).sum()
 
 
 def rows_and_columns(x, w):

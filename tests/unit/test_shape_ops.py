@@ -80,7 +80,7 @@ MOVES = {
     "concat with itself": (lambda x: ops.concat((x, x)), lambda a: np.concatenate((a, a)), [(2,)]),
     "concat with nothing": (lambda x, y: ops.concatenate((x, y)), lambda a, b: a, [(2,), (0,)]),
     "stack": (lambda x, y: ops.stack((x, y), -1), lambda a, b: np.stack((a, b), -1), [(2, 3), (2, 3)]),
-    "stack a tensor": (ops.stack, lambda a: a, [(2, 3)]),
+    "stack a tensor": (ops.stack, lambda a: a[None], [(2, 3)]),
     "hstack": (lambda x, y: ops.hstack((x, y)), lambda a, b: np.hstack((a, b)), [(2, 1), (2, 2)]),
     "hstack vectors": (lambda x, y: ops.hstack((x, y)), lambda a, b: np.hstack((a, b)), [(2,), (3,)]),
     "vstack": (lambda x, y: ops.vstack((x, y)), lambda a, b: np.vstack((a, b)), [(3,), (2, 3)]),
@@ -345,7 +345,7 @@ def test_what_is_made_from_tensors_is_differentiable():
 
 
 def test_numbers_that_are_made_inside_a_program_cost_no_memory():
-    assert ops.zeros((1000, 1000)).numpy().strides == (0, 0)
+    assert np.asarray(ops.zeros((1000, 1000))).strides == (0, 0)
     graph = trace(lambda x: x * ops.ones_like(x) + ops.zeros((2, 3)), ops.full((2, 3), 2.0))
     assert len(graph) == 0  # x · 1 + 0 is x
     made = ops.zeros((2, 2)).asnumpy()

@@ -11,7 +11,10 @@ import types
 
 import pytest
 
+from mindgrad.frontend import source as room
+from mindgrad.frontend.convert import convert
 from mindgrad.frontend.source import NoSource, find_source
+from tests.unit.plain_runtime import PlainRuntime
 
 SRC = os.path.join(os.path.dirname(__file__), "..", "..", "src")
 
@@ -298,3 +301,35 @@ def test_a_prompt():
         "found ['return', '3']",
         "found ['return', 'x']",
     ], text.decode()
+
+
+def test_marks_of_other_tools_are_not_copied():
+    """IPython, to show a traceback, lets every node know its parent: also those that all trees share."""
+    shared = [ast.parse("a = b\ndel c").body[k] for k in (0, 1)]
+    shared = [shared[0].targets[0].ctx, shared[0].value.ctx, shared[1].targets[0].ctx]
+    around = ast.parse("\n".join(f"if x{k}: y = (x{k} + 1) * 2" for k in range(2000)))
+
+    def f(x):
+        if x > 0:
+            return x * 3
+        return x
+
+    first = found(f)[1].node
+    definitions = [each.node for each in room._files[__file__].definitions["f", f.__code__.co_firstlineno]]
+    every = [*shared, *(node for tree in definitions for node in ast.walk(tree))]
+    marked = list({id(node): node for node in every}.values())
+    for node in marked:
+        node.parent = around
+    around.parent = shared[0]
+    try:
+        again = found(f)[1].node
+        g = convert(f, PlainRuntime())
+        assert g is not f
+        assert g(2) == 6
+    finally:
+        for node in marked:
+            del node.parent
+    assert ast.dump(again, include_attributes=True) == ast.dump(first, include_attributes=True)
+    nodes = [node for node in ast.walk(again) if node._attributes]
+    assert len(nodes) > 10
+    assert not any(hasattr(node, "parent") for node in nodes)

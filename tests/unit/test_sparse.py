@@ -77,6 +77,61 @@ def test_chained_rosenbrock(mode):
     assert found.nnz == 3 * 20 - 2
 
 
+#: functions of a 4 by 6 matrix that are linear by pieces: what is read where depends on the values
+BY_PIECES = {
+    "amin": lambda m: m.amin(0),
+    "amax": lambda m: ops.amax(m, 1),
+    "amin of all": ops.amin,
+    "max and place": lambda m: ops.max(m, 1)[0],
+    "sort": lambda m: ops.sort(m, 1)[0],
+    "argsort": lambda m: ops.gather_elements(m, 1, ops.argsort(m, 1)),
+    "topk": lambda m: ops.topk(m, 2)[0],
+    "cummax": lambda m: ops.cummax(m, 1)[0],
+    "cummin": lambda m: ops.cummin(m, 0)[0],
+    "median": lambda m: ops.median(m, 1)[0],
+    "nanmedian": lambda m: ops.nanmedian(m, 1)[0],
+    "quantile": lambda m: ops.quantile(m, 0.3, 1),
+    "aminmax": lambda m: ops.aminmax(m, axis=0)[0] - ops.aminmax(m, axis=0)[1],
+    "max_pool2d": lambda m: ops.max_pool2d(m.reshape(1, 1, 4, 6), 2, 2),
+    "infinity norm": lambda m: ops.norm(m, float("inf"), 1),
+    "maximum": lambda m: ops.maximum(m, m[:, ::-1]),
+}
+
+
+@pytest.mark.parametrize("name", BY_PIECES)
+def test_what_is_linear_by_pieces_keeps_a_hessian_diagonal(name):
+    """Second derivatives come from what is done to each element alone."""
+    f = lambda x: BY_PIECES[name](ops.sin(x * x)).sum()
+    x = x_of(4, 6)
+    found = ms.hessian(f, sparse=True)(x)
+    same(found, ms.hessian(f)(x))
+    assert found.nnz == 24
+    assert (found.tocoo().row == found.tocoo().col).all()
+
+
+@pytest.mark.parametrize(
+    ("cost", "count"),
+    [
+        (lambda d: d.amin(0).sum(), 24),
+        (lambda d: ops.min(d, 0)[0].sum(), 24),
+        (lambda d: ops.topk(-d.T, 2)[0].sum(), 24),
+        (lambda d: ops.amax(ops.amin(d, 0)), 24),
+        (lambda d: ops.sqrt(d).amin(0).sum(), 72),  # the coordinates of one centre meet in the root
+    ],
+    ids=["min", "min and place", "topk", "amax of amin", "distances"],
+)
+def test_k_means(mode, cost, count):
+    points, centres = x_of(20, 3), x_of(8, 3, seed=1)
+    f = lambda c: cost(((points - c[:, None]) ** 2).sum(-1))
+    found = ms.hessian(f, sparse=True)(centres)
+    same(found, ms.hessian(f)(centres), rtol=1e-9)
+    assert found.nnz == count
+
+
+def test_sums_over_nothing():
+    assert ms.hessian(lambda x: ops.cumsum(x * x, 0).sum() + 1.0, sparse=True)(x_of(0, 3)).shape == (0, 0)
+
+
 def test_brusselator(mode):
     y = x_of(32)
 
@@ -319,9 +374,9 @@ def test_outputs_positions_and_others_given_back(mode):
     for row, dense_row in zip(found, dense, strict=True):
         for block, one in zip(row, dense_row, strict=True):
             same(block, one)
-    first, others = ms.jacobian(lambda x, y: (x * y, x.sum()), has_aux=True, sparse=True)(x, y)
+    first, other = ms.jacobian(lambda x, y: (x * y, x.sum()), has_aux=True, sparse=True)(x, y)
     same(first, np.diag(y.asnumpy()))
-    np.testing.assert_allclose(others[0].asnumpy(), x.asnumpy().sum())
+    np.testing.assert_allclose(other.asnumpy(), x.asnumpy().sum())
 
 
 class Net(nn.Cell):

@@ -539,7 +539,7 @@ def test_methods_in_place_are_differentiated():
 
 def test_storage_and_choices():
     x = Tensor([[1.0, 2.0], [3.0, 4.0]])
-    assert (x.stride(), x.stride(1), x.element_size(), x.is_contiguous()) == ((2, 1), 1, 4, True)
+    assert (x.stride(), x.stride(1), x.element_size(), x.is_contiguous()) == ([2, 1], 1, 4, True)
     assert x.flush_from_cache() is x.set_const_arg(True) is None
     assert x.to_tensor() is x
     same(x.new_full((2,), 7), np.full(2, 7, "f"))
@@ -565,3 +565,18 @@ def test_storage_and_choices():
     added = x.index_put((Tensor([0, 0]), Tensor([1, 1])), Tensor([5.0, 6.0]), True)
     same(added, np.array([[1, 13], [3, 4]], "f"))
     same(x.index_put((Tensor([0]), Tensor([1])), Tensor([5.0])), np.array([[1, 5], [3, 4]], "f"))
+
+
+def test_arrays_of_tensors_never_change_tensors():
+    x = Tensor([1.0, 2.0])
+    same, row = x.copy(), x.reshape(1, 2)
+    parameter = Parameter(Tensor([1.0, 2.0]))
+    for array in (x.asnumpy(), x.numpy(), np.array(x), parameter.asnumpy(), parameter.numpy()):
+        array[0] = 9.0  # a copy: for programs that go on computing in it
+    for array in (np.asarray(x), x.__array__(), np.asarray(parameter), np.reshape(x, (2, 1))):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 9.0
+    with pytest.raises(ValueError, match="read-only"):
+        np.add([1.0, 1.0], 1.0, out=x)
+    for tensor in (x, same, row, parameter):
+        assert tensor.asnumpy().ravel().tolist() == [1.0, 2.0]

@@ -7,7 +7,7 @@ import sys
 import warnings
 from typing import Any
 
-__all__ = ["user_frame", "user_location", "warn_user"]
+__all__ = ["FrozenValueWarning", "explain_depth", "user_frame", "user_location", "warn_user"]
 
 # (pathlib would take a tenth of the whole import)
 PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
@@ -27,13 +27,30 @@ def user_location() -> tuple[str, int]:
     return (frame.f_code.co_filename, frame.f_lineno)
 
 
-def warn_user(message: str) -> None:
-    """Give a ``UserWarning`` at the user's line; Python's default filter shows it once per line."""
+def explain_depth(error: RecursionError) -> None:
+    """Say in ``error`` what ends calls that are nested too deeply, and how to allow them."""
+    error.args = (
+        f"the calls are nested more deeply than Python's limit of {sys.getrecursionlimit()} frames, of which "
+        f"each Cell takes six. Where no function calls itself without end, raise the limit: "
+        f"sys.setrecursionlimit(...); or put the Cells one behind the other, in a SequentialCell.",
+    )
+
+
+class FrozenValueWarning(UserWarning):
+    """A random number, or the time, is read while a function is compiled: the program keeps that value."""
+
+
+def warn_user(message: str, category: type[UserWarning] = UserWarning) -> None:
+    """Give a warning at the user's line; Python's default filter shows it once per line."""
     frame = user_frame()
     warnings.warn_explicit(
         message,
-        UserWarning,
+        category,
         frame.f_code.co_filename,
         frame.f_lineno,
         registry=frame.f_globals.setdefault("__warningregistry__", {}),
     )
+
+
+# as users import it
+FrozenValueWarning.__module__ = __name__.partition(".")[0]

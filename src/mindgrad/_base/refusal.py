@@ -39,7 +39,12 @@ class CompileError(TypeError, RuntimeError):
     """A program that cannot be compiled.
 
     Both a ``TypeError`` and a ``RuntimeError``: programs written for MindSpore catch either.
+
+    Attributes:
+        is_final: whether tracing has changed what cannot be put back, so that no other way may be tried.
     """
+
+    is_final = False
 
 
 class Place(NamedTuple):

@@ -30,7 +30,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["parameter_repr", "tensor_repr", "tensor_str"]
+__all__ = ["parameter_repr", "tensor_format", "tensor_repr", "tensor_str"]
 
 _EDGE = 3  # entries kept at each end of a shortened dimension
 _LONGEST_DIMENSION = 2 * _EDGE  # of an array with two or more dimensions
@@ -175,3 +175,19 @@ def parameter_repr(name: str, shape: Iterable[int], dtype_name: str, requires_gr
     # A NumPy integer inside a tuple would print its type as well.
     sizes = tuple(int(size) for size in shape)
     return f"Parameter (name={name}, shape={sizes}, dtype={dtype_name}, requires_grad={requires_grad})"
+
+
+def tensor_format(array: NDArray[Any], specification: str) -> str:
+    """The text of ``format`` of a tensor: of one element as of its number, of several each in that form.
+
+    Raises:
+        ValueError: numbers of this type have no such form.
+
+    >>> tensor_format(np.array([1.0, 2.0], np.float32), ".3f")
+    '[1.000 2.000]'
+    """
+    array = np.asarray(array)
+    if array.size == 1:
+        return format(array.item(), specification)
+    formatter: Any = {"all": lambda x: format(x.item(), specification)}
+    return np.array2string(array, formatter=formatter)

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.backend.xla import compile_kernel, jax_module, use_device
+from mindgrad.backend.jax_import import jax_module
+from mindgrad.backend.xla import compile_kernel, use_device
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.scope import set_kernel_runner
 

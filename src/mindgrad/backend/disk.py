@@ -9,27 +9,29 @@ each. jax's own compilation cache is not used: it is one setting of the whole pr
 user's own jax programs too; its entries are not written in one step, and a damaged one stays.
 
 A file is written under another name and renamed, so that readers see all of it or nothing, whoever
-writes at the same time or is killed meanwhile. It begins with a checksum: a damaged file is deleted and
-the program compiled and stored anew. A directory that cannot be used costs a warning, no program.
-Executables are machine code: let nobody write into the directory who may not run programs as you.
+writes at the same time or is killed meanwhile. It begins with a signature (``backend.trust``): a damaged
+file, or one that this user has not written, is deleted unread, and the program compiled and stored anew. A
+directory that cannot be used, or that others can write to, costs a warning, no program.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import hmac
 import importlib
 import os
 import platform
-import time
-import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from mindgrad._base.location import warn_user
+from mindgrad._base.replacing import remove_abandoned, temporary
+from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.options import compiled_with
+from mindgrad.backend.trust import SIGNATURE_BYTES, check_folder, read_own, signature
 from mindgrad.core import settings
 
 __all__ = ["DIRECTORY_VARIABLE", "LARGEST", "compiled", "directory"]
@@ -38,10 +40,8 @@ DIRECTORY_VARIABLE = "MINDGRAD_CACHE_DIR"
 #: above this many bytes in all, the files that were not used for longest are deleted
 LARGEST = 1 << 30
 
-_MAGIC = b"mindgrad executable 1\n"
+_MAGIC = b"mindgrad executable 2\n"
 _SUFFIX = ".executable"
-_UNFINISHED = ".unfinished"
-_ABANDONED_SECONDS = 3600.0
 
 _warned: set[str] = set()
 
@@ -52,9 +52,13 @@ def directory() -> Path | None:
     if wanted is not None and not wanted:
         return None
     named = (settings.get("compile_cache_path") if wanted else None) or os.environ.get(DIRECTORY_VARIABLE)
-    if named:
-        return Path(str(named)).expanduser()
-    return Path("~/.cache/mindgrad").expanduser() if wanted else None
+    if named or wanted:
+        place = str(named or "~/.cache/mindgrad")
+        try:
+            return Path(place).expanduser()
+        except RuntimeError as error:  # there is no home
+            _report(Path(place), error)
+    return None
 
 
 def compiled(lowered: Any, device: Any, options: Mapping[str, str]) -> Callable[..., Any]:
@@ -78,12 +82,12 @@ def compiled(lowered: Any, device: Any, options: Mapping[str, str]) -> Callable[
 
 
 def _default_device() -> Any:
-    jax: Any = importlib.import_module("jax")
+    jax = jax_module()
     return jax.config.jax_default_device or jax.devices()[0]
 
 
 def _key(lowered: Any, device: Any, options: Mapping[str, str]) -> str:
-    jax: Any = importlib.import_module("jax")
+    jax = jax_module()
     described = [_MAGIC.decode(), _machine(), _settings_of(jax), device.platform, device.device_kind]
     described += [str(device.id), str(device.client.platform_version), repr(sorted(options.items()))]
     described.append(lowered.as_text())
@@ -113,16 +117,18 @@ def _settings_of(jax: Any) -> str:
 
 def _load(file: Path, lowered: Any, device: Any) -> Callable[..., Any] | None:
     try:
-        data = file.read_bytes()
+        check_folder(file.parent)
+        data = read_own(file)
+        start = len(_MAGIC) + SIGNATURE_BYTES
+        payload = data[start:]
+        signed = _MAGIC + signature(file.name, payload)
     except FileNotFoundError:
         return None
     except OSError as error:
         _report(file.parent, error)
         return None
-    start = len(_MAGIC) + hashlib.sha256().digest_size
-    payload = data[start:]
-    if data[:start] == _MAGIC + hashlib.sha256(payload).digest():
-        serialize: Any = importlib.import_module("jax.experimental.serialize_executable")
+    if hmac.compare_digest(data[:start], signed):
+        serialize = jax_module("jax.experimental.serialize_executable")
         try:
             found = serialize.deserialize_and_load(
                 payload, lowered.in_tree, lowered.out_tree, device.client, [device]
@@ -137,31 +143,32 @@ def _load(file: Path, lowered: Any, device: Any) -> Callable[..., Any] | None:
 
 
 def _store(file: Path, executable: Any) -> None:
-    serialize: Any = importlib.import_module("jax.experimental.serialize_executable")
+    serialize = jax_module("jax.experimental.serialize_executable")
     try:
         payload = serialize.serialize(executable)[0]
     except Exception:  # a program that calls back into Python cannot be stored
         return
-    unfinished = file.with_name(f".{uuid.uuid4().hex}{_UNFINISHED}")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_bytes(_MAGIC + hashlib.sha256(payload).digest() + payload)
-        unfinished.replace(file)
+        _make(file.parent)
+        check_folder(file.parent)
+        remove_abandoned(file.parent)
+        with temporary(file.parent, 0o600) as new:
+            new.write_bytes(_MAGIC + signature(file.name, payload) + payload)
+            new.replace(file)
         _trim(file.parent)
     except OSError as error:
-        _delete(unfinished)
         _report(file.parent, error)
 
 
+def _make(place: Path) -> None:
+    """Make the folder, if it is not there, so that only this user can write to it."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.mkdir(mode=0o700, exist_ok=True)
+
+
 def _trim(place: Path) -> None:
-    """Delete what writers that were killed left, and the oldest files of too many."""
-    held = []
-    for path, status in _files(place):
-        if path.name.endswith(_UNFINISHED):
-            if time.time() - status.st_mtime > _ABANDONED_SECONDS:
-                _delete(path)
-        elif path.name.endswith(_SUFFIX):
-            held.append((status.st_mtime, status.st_size, path))
+    """Delete the oldest files of too many."""
+    held = [(status.st_mtime, status.st_size, path) for path, status in _files(place)]
     total = sum(size for _, size, _ in held)
     for _, size, path in sorted(held):
         if total <= LARGEST:
@@ -173,10 +180,9 @@ def _trim(place: Path) -> None:
 def _files(place: Path) -> Iterator[tuple[Path, os.stat_result]]:
     with os.scandir(place) as entries:
         for entry in entries:
-            try:
-                yield Path(entry.path), entry.stat()
-            except OSError:  # another process deleted it
-                continue
+            if entry.name.endswith(_SUFFIX):
+                with suppress(OSError):  # another process deleted it
+                    yield Path(entry.path), entry.stat(follow_symlinks=False)
 
 
 def _touch(file: Path) -> None:
@@ -191,7 +197,7 @@ def _delete(file: Path) -> None:
         _report(file.parent, error)
 
 
-def _report(place: Path, error: OSError) -> None:
+def _report(place: Path, error: Exception) -> None:
     """Warn once per directory that cannot be used."""
     if str(place) not in _warned:
         _warned.add(str(place))

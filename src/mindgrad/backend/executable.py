@@ -8,14 +8,23 @@ needs no setting of jax: the element types and the device are part of the execut
 
 from __future__ import annotations
 
-import importlib
+import math
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import lru_cache
+from time import perf_counter
 from typing import Any
 
+from mindgrad._base.waiting import computed, interruptible
+from mindgrad.backend.jax_import import jax_module, stopped_by_forks
 from mindgrad.backend.options import compiled_with
 
 __all__ = ["Executable", "ahead", "array_type", "copy_on_device"]
+
+#: seconds after which users begin to think of Ctrl-C
+_LONG = 0.1
+#: a program is quick once so many calls in a row took less than so many seconds: another thread costs 60 µs
+_QUICK, _QUICK_CALLS = 0.002, 8
 
 
 class Executable:
@@ -24,21 +33,92 @@ class Executable:
     Attributes:
         run: ``run(arrays, given, extra)`` on jax arrays; a list of jax arrays.
         extra: the large constants of the program, on the device.
+        may_take_long: whether it has loops that may run very often.
     """
 
-    __slots__ = ("extra", "run")
+    __slots__ = ("__weakref__", "extra", "may_take_long", "run")
 
-    def __init__(self, run: Callable[..., Any], extra: Sequence[Any], has_effect: bool = False) -> None:
+    def __init__(
+        self,
+        run: Callable[..., Any],
+        extra: Sequence[Any],
+        has_effect: bool = False,
+        may_take_long: bool = False,
+    ) -> None:
         self.extra = extra
-        self.run = _to_end(run) if has_effect else run
+        self.may_take_long = may_take_long
+        finished = _to_end if has_effect else _as_it_is
+        self.run = _LongRun(run, finished) if may_take_long else finished(run)
+        stopped_by_forks.add(self)
+
+    def takes_long(self) -> bool:
+        """Whether a call may run so long that the user interrupts it."""
+        return type(self.run) is _LongRun and self.run.seconds > _LONG
+
+    def run_uninterrupted(self, *operands: Any) -> Any:
+        """The same as ``run`` where signals are deferred, so that waiting for them would be in vain."""
+        run = self.run
+        return run.uninterrupted(*operands) if type(run) is _LongRun else run(*operands)
+
+
+class _LongRun:
+    """Runs a program with loops to its end, for XLA may take their trips in the thread that calls it.
+
+    jax lets further calls of a compiled program wait until the first one has returned. If that was
+    interrupted, it may never return, so the next call goes to another copy, which shares its machine code.
+
+    Attributes:
+        seconds: how long the last call took, which says what to expect; infinite if it was interrupted.
+    """
+
+    __slots__ = ("_finished", "_quick_calls", "_run", "_uncalled", "seconds")
+
+    def __init__(self, run: Callable[..., Any], finished: Callable[[Callable[..., Any]], Any]) -> None:
+        self._uncalled, self._finished = run, finished
+        self._run = finished(copy(run))
+        self._quick_calls = 0
+        self.seconds = math.inf
+
+    def __call__(self, *operands: Any) -> Any:
+        if self._quick_calls >= _QUICK_CALLS:
+            return self._timed(self._run, *operands)
+        return self._timed(interruptible, self._to_end, *operands)
+
+    def uninterrupted(self, *operands: Any) -> Any:
+        """The same in this thread, where no signal is to be handled meanwhile."""
+        return self._timed(self._to_end, *operands)
+
+    def _timed(self, run: Callable[..., Any], *operands: Any) -> Any:
+        start = perf_counter()
+        self.seconds = math.inf
+        try:
+            results = run(*operands)
+        except BaseException:
+            self._run, self._quick_calls = self._finished(copy(self._uncalled)), 0
+            raise
+        self.seconds = seconds = perf_counter() - start
+        self._quick_calls = self._quick_calls + 1 if seconds < _QUICK else 0
+        return results
+
+    def _to_end(self, *operands: Any) -> Any:
+        results = self._run(*operands)
+        for each in results:
+            each.block_until_ready()
+        return results
+
+
+def _as_it_is(run: Callable[..., Any]) -> Callable[..., Any]:
+    return run
 
 
 def _to_end(run: Callable[..., Any]) -> Callable[..., Any]:
     """``run``, with what the program prints printed when the call returns."""
-    jax: Any = importlib.import_module("jax")
+    jax = jax_module()
 
     def wait(*operands: Any) -> Any:
         results = run(*operands)
+        for each in results:
+            computed(each)
         jax.effects_barrier()
         return results
 
@@ -65,7 +145,7 @@ def ahead(
     """
     from mindgrad.backend import disk  # with it come modules that importing mindgrad need not wait for
 
-    jax: Any = importlib.import_module("jax")
+    jax = jax_module()
     with jax.enable_x64(wide), jax.default_device(device or jax.config.jax_default_device):
         lowered = jax.jit(function, donate_argnums=(1,)).lower(*shapes)
         return disk.compiled(lowered, device, options) if is_kept else compiled_with(lowered, options)
@@ -74,12 +154,12 @@ def ahead(
 @lru_cache(maxsize=1)
 def array_type() -> type:
     """The type of jax's arrays, as programs give them."""
-    jax: Any = importlib.import_module("jax")
+    jax = jax_module()
     return type(jax.device_put(0.0))
 
 
 def copy_on_device(array: Any) -> Any:
     """A copy of a jax array, in its own element type whatever jax's settings."""
-    jax: Any = importlib.import_module("jax")
+    jax = jax_module()
     with jax.enable_x64(True):
         return array.copy()

@@ -13,12 +13,12 @@ not know is dropped for the rest of the process.
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from mindgrad.backend.jax_import import jax_module
 from mindgrad.control.frequency import runs
 from mindgrad.core.graph import Equation, Graph
 
@@ -89,5 +89,5 @@ def _saved(equation: Equation) -> float:
 
 @lru_cache(maxsize=1)
 def _version() -> tuple[int, ...]:
-    jax: Any = importlib.import_module("jax")  # whose jaxlib is of the same version
+    jax = jax_module()  # whose jaxlib is of the same version
     return tuple(int(part) for part in jax.__version__.split(".")[:2])

@@ -7,15 +7,17 @@ differentiation is not used: a derivative arrives here as an ordinary graph. Pro
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
+from mindgrad._base.waiting import interruptible
 from mindgrad.backend.executable import Executable, ahead
+from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.options import options_of
+from mindgrad.control.frequency import runs
 from mindgrad.core.graph import Constant, Graph, Variable
 from mindgrad.core.primitive import Primitive
 
@@ -23,7 +25,6 @@ __all__ = [
     "compile_ahead",
     "compile_graph",
     "compile_kernel",
-    "jax_module",
     "lower",
     "lower_ahead",
     "needs_x64",
@@ -34,14 +35,11 @@ __all__ = [
 #: the jax device that programs run on; ``None``: the CPU
 _device: Any = None
 
+#: trips of a loop that may take longer than the tenth of a second
+_MANY_TRIPS = 100_000
+
 #: constants with more elements than this are passed to the program instead of being built into it
 _INLINE_CONSTANT = 1024
-
-
-@lru_cache(maxsize=1)
-def jax_module() -> Any:
-    """The ``jax`` module, imported now if it was not yet."""
-    return importlib.import_module("jax")
 
 
 def lower(primitive: Primitive, *operands: Any, **parameters: Any) -> Any:
@@ -149,21 +147,19 @@ def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
     The arrays may be NumPy's or jax's, of the types that the graph declares. What the program prints is
     printed when the call returns.
     """
-    jax = jax_module()
     hoisted = _hoisted(graph)
     extra = [_smallest(atom) for atom in hoisted]
-    jitted = jax.jit(_program(graph, hoisted))
-    if graph.has_effect:
+    jitted = jax_module().jit(_program(graph, hoisted))
 
-        def run_to_end(arrays: Sequence[Any]) -> list[Any]:
-            results = jitted(arrays, extra)
+    def run(arrays: Sequence[Any]) -> list[Any]:
+        jax = jax_module()  # which is refused in a forked process
+        results = jitted(arrays, extra)
+        if graph.has_effect:
             jax.effects_barrier()
-            return results
+        return results
 
-        return _scoped(run_to_end, needs_x64(graph))
-    if hoisted:
-        return _scoped(lambda arrays: jitted(arrays, extra), needs_x64(graph))
-    return _scoped(lambda arrays: jitted(arrays, ()), needs_x64(graph))
+    scoped = _scoped(run, needs_x64(graph))  # settings of jax are those of a thread
+    return partial(interruptible, scoped) if _may_take_long(graph) else scoped
 
 
 def compile_ahead(graph: Graph, donated: Sequence[int] = ()) -> Executable:
@@ -200,7 +196,15 @@ def compile_ahead(graph: Graph, donated: Sequence[int] = ()) -> Executable:
         not graph.has_effect,
         options_of(graph, device),
     )
-    return Executable(made, [to_device(each) for each in extra], graph.has_effect)
+    return Executable(made, [to_device(each) for each in extra], graph.has_effect, _may_take_long(graph))
+
+
+def _may_take_long(graph: Graph) -> bool:
+    """Whether the loops of ``graph`` run as often as the data say, or very often.
+
+    XLA runs a small program in the thread that calls it, and of a loop it counts one trip.
+    """
+    return any(not each.is_known or each.times > _MANY_TRIPS for each in runs(graph))
 
 
 def lower_ahead(graph: Graph) -> Any:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import os
 import weakref
+from collections import Counter
 from typing import Any
 
 from mindgrad.common import seed as _seeds
+from mindgrad.common.forking import restart_count
 from mindgrad.common.parameter import Parameter
 from mindgrad.common.seed import RANDOM_STATE, get_rng_state, set_rng_state, state_of
 from mindgrad.core.tensor import Tensor
@@ -36,8 +38,19 @@ class Generator:
 
     def __init__(self) -> None:
         self._state = Parameter(_seeds.initial_state(None), name="random_state", requires_grad=False)
-        state.generators.append(self._state)
-        weakref.finalize(self, _forget, id(self._state))
+        self._register()
+
+    def __setstate__(self, attributes: dict[str, Any]) -> None:
+        """A copy, or what was pickled: its state is one of a generator, too."""
+        self.__dict__.update(attributes)
+        self._register()
+
+    def _register(self) -> None:
+        identity = id(self._state)
+        if not _holders[identity]:
+            state.generators.append(self._state)
+        _holders[identity] += 1  # more than one: of a shallow copy
+        weakref.finalize(self, _forget, identity)
 
     @property
     def state(self) -> Parameter:
@@ -56,6 +69,7 @@ class Generator:
         5
         """
         state.write(self._state, state_of(seed, "manual_seed"))
+        restart_count(self._state)
         return self
 
     def seed(self) -> int:
@@ -116,8 +130,19 @@ class _Default(Generator):
         _seeds.set_seed(seed)
         return self
 
+    def __reduce__(self) -> str:
+        return "default_generator"  # there is one in each process: copies are it
+
+
+#: how many Generators have the state with this ``id``
+_holders: Counter[int] = Counter()
+
 
 def _forget(identity: int) -> None:
+    _holders[identity] -= 1
+    if _holders[identity]:
+        return
+    del _holders[identity]
     state.generators[:] = [each for each in state.generators if id(each) != identity]
 
 

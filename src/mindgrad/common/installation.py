@@ -1,6 +1,7 @@
 """Whether the package works where it is installed."""
 
 import sys
+from typing import Any
 
 from mindgrad.context import get_context
 from mindgrad.core.tensor import Tensor
@@ -33,6 +34,9 @@ def run_check() -> None:
         right = [10.0, 21.0] if name == "product" else [5.0, 7.0]
         if one.numpy().tolist() != right or two.numpy().tolist() != right:
             raise RuntimeError(f"For 'run_check', the {name} is wrong: eager {one}, compiled {two}.")
-    print("mindgrad version:", sys.modules["mindgrad"].__version__)  # noqa: T201 - what it is for
+    package: Any = sys.modules["mindgrad"]
+    own, other = package._OWN_VERSION, package.__version__
+    stands_for = "" if own == other else f" (as MindSpore {other})"
+    print(f"mindgrad version: {own}{stands_for}")  # noqa: T201 - what it is for
     platform = get_context("device_target")
     print(f"Product and gradient are right, eager and compiled, on platform [{platform}].")  # noqa: T201

@@ -117,9 +117,9 @@ class Parameter(Tensor):
         self._type = type
         clock.tick()
 
-    def numpy(self) -> Any:
+    def host_array(self) -> Any:
         current = state.read(self)
-        return super().numpy() if current is self else current.numpy()
+        return super().host_array() if current is self else current.host_array()
 
     def value(self) -> Tensor:
         """The current value as a plain tensor."""

@@ -12,6 +12,7 @@ import os
 import numpy as np
 
 from mindgrad._base.refusal import refuse
+from mindgrad.common.forking import restart_count
 from mindgrad.common.parameter import Parameter
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend.state import generators, is_compiling, write
@@ -48,7 +49,8 @@ def set_seed(seed: int) -> None:
     """Start all random numbers from ``seed``: those of operators, layers and initialisers.
 
     It seeds NumPy's global generator too, which initialisers draw from. Without it the numbers differ
-    from run to run, except those of operators that are given a seed of their own.
+    from run to run, except those of operators that are given a seed of their own. A forked process draws
+    others than its parent until it sets a seed itself.
 
     Args:
         seed: an int, from 0 to 2⁶⁴ − 1.
@@ -69,6 +71,7 @@ def set_seed(seed: int) -> None:
     seed = int(seed)
     np.random.seed(seed if seed < 2**32 else _words(seed))  # noqa: NPY002 - programs draw from it
     write(RANDOM_STATE, start)
+    restart_count(RANDOM_STATE)
     _seed, _times = seed, _times + 1
 
 

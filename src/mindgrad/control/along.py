@@ -73,8 +73,8 @@ def _alone(program: Graph, place: int, order: int) -> Graph:
     """The program of one such equation, as it stands."""
     builder = Builder()
     with building(builder):
-        inputs = [builder.input(v.type, tainted=v.tainted) for v in program.inputs]
-        inputs.append(builder.input(program.inputs[place].type))
+        inputs = builder.inputs_like(program.inputs)
+        inputs += builder.inputs_like([program.inputs[place]])
         return builder.close(along(*inputs, program=program, place=place, order=order))
 
 

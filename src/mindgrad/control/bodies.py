@@ -110,8 +110,8 @@ def marked_loop(body: Graph, operands: Sequence[Any], consts: int, carries: int)
 def _pushed(graph: Graph, given: Iterable[int]) -> tuple[Builder, list[Any], list[Any], list[Any], dict]:
     builder = Builder()
     with building(builder):
-        inputs = [builder.input(v.type, tainted=v.tainted) for v in graph.inputs]
-        directions = [builder.input(graph.inputs[i].type) for i in given]
+        inputs = builder.inputs_like(graph.inputs)
+        directions = builder.inputs_like(graph.inputs[i] for i in given)
         outputs = builder.inline(graph, inputs)
         tangents: dict[Any, Any] = {inputs[i]: t for i, t in zip(given, directions, strict=True)}
         push_tangents(list(builder.equations), tangents)
@@ -213,7 +213,7 @@ class Split:
     def __init__(self, graph: Graph, given: Indices, wanted: Indices) -> None:
         builder = Builder()
         with building(builder):
-            self.inputs = [builder.input(v.type, tainted=v.tainted) for v in graph.inputs]
+            self.inputs = builder.inputs_like(graph.inputs)
             self.outputs = builder.inline(graph, self.inputs)
             self.directions, tangents = linearize(builder, [self.inputs[i] for i in given], self.outputs)
         self.tangents = [zeros(self.outputs[k].type) if tangents[k] is None else tangents[k] for k in wanted]
@@ -260,7 +260,7 @@ def transposed_body(
     with building(builder):
         chosen = set(directions)
         inputs = [builder.input(v.type, k in chosen, v.tainted) for k, v in enumerate(graph.inputs)]
-        cotangents = [builder.input(graph.outputs[k].type) for k in present]
+        cotangents = builder.inputs_like(graph.outputs[k] for k in present)
         outputs = builder.inline(graph, inputs)
         pulled = pull_cotangents(
             list(builder.linear_equations),

@@ -44,7 +44,7 @@ from mindgrad.control.bodies import (
 )
 from mindgrad.core.build import current
 from mindgrad.core.evaluate import evaluate
-from mindgrad.core.graph import Constant, Equation, Graph, Variable
+from mindgrad.core.graph import Constant, Equation, Graph, Variable, silent
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.types import TensorType
 from mindgrad.primitives.kinds import zeros
@@ -179,7 +179,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     if is_same and wanted:
         made = current().supersede(equation, cond, operands, branches, range(count))
     else:
-        made = cond(*operands, **branches)
+        made = cond(*operands, **silent(branches))
     return series_results(made, count, made[count:], wanted, order)
 
 

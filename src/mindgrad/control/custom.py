@@ -39,8 +39,8 @@ def _transposed(pullback: Graph, outputs: int, inputs: int) -> Graph:
     """The graph ``(*xs, *ys, *at, *extras, *ts) ↦`` tangents of ``ys``."""
     builder = Builder()
     with building(builder):
-        given = [builder.input(v.type) for v in pullback.inputs]
-        tangents = [builder.input(v.type) for v in pullback.inputs[:inputs]]
+        given = builder.inputs_like(pullback.inputs)
+        tangents = builder.inputs_like(pullback.inputs[:inputs])
         cotangents = given[inputs + outputs : inputs + 2 * outputs]
         results = builder.inline(pullback, given)
         return builder.close(pull_back(builder, cotangents, results, tangents))
@@ -85,6 +85,7 @@ custom = Primitive(
     jvp=_jvp,
     batch=_batch,
     multiple=True,
+    runs_graphs=False,
 )
 
 

@@ -58,7 +58,7 @@ def settled(graph: Graph) -> Graph:
         return graph
     builder = Builder()
     with building(builder):
-        inputs = [builder.input(v.type, tainted=v.tainted) for v in graph.inputs]
+        inputs = builder.inputs_like(graph.inputs)
         values: dict[Any, Any] = dict(zip(graph.inputs, inputs, strict=True))
         for equation in graph.equations:
             operands = tuple([values[x] if type(x) is Variable else x for x in equation.inputs])

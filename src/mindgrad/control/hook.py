@@ -2,7 +2,8 @@
 
     hook(*cts) = function(cts), or cts where the function gives None
 
-The row's kernel calls back into Python with the gradients' values. It exists in eager programs only;
+The row's kernel calls back into Python with the gradients' values: an effect, so that two equal calls are not
+merged. Of a batch of gradients it sees one after the other. It exists in eager programs only;
 what is compiled cannot call Python, and says so where the hook is attached. Limit: the derivative of
 a Python function of values is unknown, so a second derivative through a hook is an error.
 """
@@ -17,6 +18,7 @@ import numpy as np
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.core.types import type_of
+from mindgrad.primitives.batching import at_front
 
 __all__ = ["hook"]
 
@@ -45,7 +47,18 @@ def _checked(new: Any, old: np.ndarray) -> np.ndarray:
         )
     if new.shape != old.shape:
         raise ValueError(f"a gradient hook must return a gradient of shape {old.shape}, but got {new.shape}.")
-    return new.numpy().astype(old.dtype)
+    return new.host_array().astype(old.dtype)
+
+
+def _batch(size: int, cts: Sequence[Any], at: Sequence[int | None], function: Any) -> Any:
+    def rows(gradients: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        arrays = [gradient.numpy() for gradient in gradients]
+        seen = [_call(*[array[row] for array in arrays], function=function) for row in range(size)]
+        stacked = [np.stack(column) for column in zip(*seen, strict=True)] if size else arrays
+        return tuple([make_tensor(array, type_of(array)) for array in stacked])
+
+    operands = [at_front(size, ct, axis) for ct, axis in zip(cts, at, strict=True)]
+    return hook(*operands, function=rows), 0
 
 
 def _no_derivative(*_: Any, **__: Any) -> Sequence[Any]:
@@ -67,5 +80,7 @@ hook = Primitive(
     numpy=_call,
     xla=_compiled,
     jvp=_no_derivative,
+    batch=_batch,
     multiple=True,
+    effect=True,
 )

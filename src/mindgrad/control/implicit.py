@@ -24,7 +24,7 @@ from mindgrad.control.batches import Flags, batched_graph, fronted
 from mindgrad.control.bodies import forward_body
 from mindgrad.core.build import Builder, building, current
 from mindgrad.core.evaluate import evaluate
-from mindgrad.core.graph import Equation, Graph, Variable
+from mindgrad.core.graph import Equation, Graph, Variable, without_effects
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.types import TensorType
 from mindgrad.primitives.kinds import zeros
@@ -109,12 +109,13 @@ def linear_system(
 @lru_cache(maxsize=256)
 def jacobian_system(function: Graph, consts: int, solver: Solver, transposed_solver: Solver) -> System:
     """The system of ``∂f/∂x`` for a graph ``(*consts, *xs) ↦ f``; its consts are all of these."""
+    function = without_effects(function)  # what it prints, the solver has printed
     count = len(function.inputs)
     pushed = forward_body(function, tuple(range(consts, count)), tuple(range(count - consts)))
     outputs = pushed.outputs[len(function.outputs) :]
     builder = Builder()
     with building(builder):
-        given = [builder.input(v.type) for v in pushed.inputs]
+        given = builder.inputs_like(pushed.inputs)
         product = builder.close(builder.inline(Graph(pushed.inputs, pushed.equations, outputs), given))
     return System(product, _pulled(function, consts, with_xs=True), count, solver, transposed_solver)
 
@@ -143,8 +144,8 @@ def _pulled(function: Graph, consts: int, with_xs: bool) -> Graph:
     """``(*consts, *cts) ↦ (∂f/∂x)ᵀ ct``; with ``with_xs`` the ``xs`` stand behind the consts."""
     builder = Builder()
     with building(builder):
-        inputs = [builder.input(v.type) for v in function.inputs]
-        cotangents = [builder.input(y.type) for y in function.outputs]
+        inputs = builder.inputs_like(function.inputs)
+        cotangents = builder.inputs_like(function.outputs)
         outputs = builder.inline(function, inputs)
         made = builder.close(pull_back(builder, inputs[consts:], outputs, cotangents))
     if with_xs:
@@ -186,7 +187,7 @@ def _change(graph: Graph, consts: Sequence[Any], xs: Sequence[Any], ts: Sequence
     tangents = {c: t for c, t in zip(consts, ts, strict=True) if t is not None}
     if not tangents:
         return [None] * len(graph.outputs)
-    outputs = current().inline(graph, [*consts, *xs])
+    outputs = current().inline(without_effects(graph), [*consts, *xs])
     push_tangents(_between([*consts, *xs], outputs), tangents)
     return [tangents.get(y) for y in outputs]
 
@@ -288,4 +289,5 @@ root = Primitive(
     batch=_root_batch,
     multiple=True,
     taint="passes",
+    runs_graphs=False,
 )

@@ -39,7 +39,7 @@ from mindgrad.control.cond import cond
 from mindgrad.core.build import Builder, building, current
 from mindgrad.core.dtype import float32
 from mindgrad.core.evaluate import evaluate
-from mindgrad.core.graph import Constant, Equation, Graph, Variable, without_effects
+from mindgrad.core.graph import Constant, Equation, Graph, Variable, silent, without_effects
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.types import TensorType
 from mindgrad.primitives.arithmetic import greater_equal, less
@@ -101,7 +101,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     if is_same and wanted:
         made = current().supersede(equation, recomputed, operands, parameters, range(count))
     else:
-        made = recomputed(*operands, **parameters)
+        made = recomputed(*operands, **silent(parameters))
     return series_results(made, count, made[count:], wanted, order)
 
 
@@ -129,8 +129,8 @@ def _pullback(body: Graph, given: tuple[int, ...], wanted: tuple[int, ...]) -> G
     again = without_effects(body)
     builder = Builder()
     with building(builder):
-        inputs = [builder.input(v.type, tainted=v.tainted) for v in again.inputs]
-        cotangents = [builder.input(body.outputs[k].type) for k in wanted]
+        inputs = builder.inputs_like(again.inputs)
+        cotangents = builder.inputs_like(body.outputs[k] for k in wanted)
         outputs = builder.inline(again, inputs)
         pulled = pull_back(builder, [inputs[k] for k in given], [outputs[k] for k in wanted], cotangents)
         return builder.close(pulled)

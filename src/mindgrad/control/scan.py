@@ -42,7 +42,7 @@ from mindgrad.control.residuals import kept
 from mindgrad.control.transposed import transposed_trip
 from mindgrad.core.build import current
 from mindgrad.core.evaluate import evaluate
-from mindgrad.core.graph import Constant, Equation, Graph, without_effects
+from mindgrad.core.graph import Constant, Equation, Graph, silent
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.types import TensorType
 from mindgrad.primitives.batching import moved
@@ -180,7 +180,7 @@ def _jvp(
 def _forward(equation: Equation, ts: Any, given: Indices, start: Indices) -> tuple[Indices, Any]:
     parameters = equation.parameters
     body, consts, carries = parameters["body"], parameters["consts"], parameters["carries"]
-    fused = _fused(without_effects(body), consts, carries, given, start)
+    fused = _fused(body, consts, carries, given, start)
     if not fused.wanted:
         return (), ()
     c, x, s = _divided(equation.inputs, consts, carries)
@@ -196,11 +196,8 @@ def _forward(equation: Equation, ts: Any, given: Indices, start: Indices) -> tup
         "consts": fixed,
         "carries": carries + moved,
     }
-    if equation.has_effect:
-        made = scan(*inputs, **parameters)
-    else:
-        places = [*range(carries), *range(carries + moved, moved + count)]
-        made = current().supersede(equation, scan, inputs, parameters, places)
+    places = [*range(carries), *range(carries + moved, moved + count)]
+    made = current().supersede(equation, scan, inputs, parameters, places)
     return fused.wanted, (*made[carries : carries + moved], *made[moved + count :])
 
 
@@ -304,7 +301,7 @@ def _series_body(
 
 def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:
     parameters = equation.parameters
-    body, consts, carries = without_effects(parameters["body"]), parameters["consts"], parameters["carries"]
+    body, consts, carries = parameters["body"], parameters["consts"], parameters["carries"]
     xs, is_same = starts_of(equation.inputs, coefficients)
     varies = varying(coefficients)
     end = consts + carries
@@ -324,11 +321,11 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
         "carries": carries + moved,
     }
     count = len(equation.outputs)
-    if is_same and wanted and not equation.has_effect:
+    if is_same and wanted:
         at = [*range(carries), *range(carries + moved, count + moved)]
         made = current().supersede(equation, scan, tuple(operands), used, at)
     else:
-        made = scan(*operands, **used)
+        made = scan(*operands, **silent(used))
     ys = [*made[:carries], *made[carries + moved : count + moved]]
     found = [*made[carries : carries + moved], *made[count + moved :]]
     return series_results(ys, count, found, wanted, order)

@@ -94,7 +94,7 @@ class Totals:
         part = Graph(inputs, live_equations(self._equations, values), values)
         builder = Builder()
         with building(builder):
-            fixed = [builder.input(v.type, tainted=v.tainted) for v in inputs]
+            fixed = builder.inputs_like(inputs)
             stacks = {
                 x: builder.input(x.type.with_shape((count, *x.type.shape)), tainted=x.tainted)
                 for x in self.leaves

@@ -61,7 +61,7 @@ class TransposedTrip:
         builder = Builder()
         with building(builder):
             fixed, of_carry, slices, of_ys = [
-                [builder.input(v.type, tainted=v.tainted) for v in like]
+                builder.inputs_like(like)
                 for like in (
                     known[:count],
                     [body.outputs[k] for k in parts],
@@ -76,7 +76,7 @@ class TransposedTrip:
             stacked = [*slices, *of_ys]
             self.deferred = _deferred(trip, [*of_carry, *stacked], stacked, of_consts)
             self.summed = tuple([k for k in of_consts if k not in self.deferred])
-            sums = [builder.input(body.inputs[k].type) for k in self.summed]
+            sums = builder.inputs_like(body.inputs[k] for k in self.summed)
             totals = [total + made[k] for total, k in zip(sums, self.summed, strict=True)]
             later = Totals(trip, [*of_carry, *stacked], [of_consts[k] for k in self.deferred])
             fresh = [x for x in later.leaves if x not in stacked]

@@ -40,7 +40,7 @@ _DEAR = frozenset(
     [
         "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "digamma", "erf", "erfc",
         "erfinv", "exp", "exp2", "expm1", "lgamma", "log", "log10", "log1p", "log2", "logaddexp",
-        "polygamma", "pow", "sigmoid", "sin", "sinh", "tan", "tanh",
+        "polygamma", "pow", "real_power", "sigmoid", "sin", "sinh", "tan", "tanh",
     ]
 )  # fmt: skip
 
@@ -97,7 +97,7 @@ class LinearTrip:
         self.step = step
         builder = Builder()
         with building(builder):
-            operands = [builder.input(v.type, tainted=v.tainted) for v in body.inputs]
+            operands = builder.inputs_like(body.inputs)
             values = Graph(part.inputs, live_equations(part.equations, used), [*outside, *others])
             atoms = builder.inline(values, operands)
             known = Graph(pulled.inputs[:first], live_equations(ready, coefficients), coefficients)

@@ -51,7 +51,7 @@ from mindgrad.control.bodies import (
 from mindgrad.core.build import Builder, building, current
 from mindgrad.core.dtype import int32
 from mindgrad.core.evaluate import evaluate
-from mindgrad.core.graph import Equation, Graph, Variable, without_effects
+from mindgrad.core.graph import Equation, Graph, Variable, silent
 from mindgrad.core.primitive import REGISTRY, Primitive
 from mindgrad.core.types import TensorType, tensor_type
 from mindgrad.primitives.kinds import zeros
@@ -144,7 +144,6 @@ class Fused:
     __slots__ = ("active_carry", "active_consts", "body", "carries", "condition", "consts")
 
     def __init__(self, condition: Graph, body: Graph, consts: int, active_consts: Indices, start: Indices):
-        body, condition = without_effects(body), without_effects(condition)
         self.active_consts = active_consts
         self.active_carry = closure(body, consts, active_consts, start)
         self.consts = consts
@@ -216,13 +215,9 @@ def _jvp(
         parameters = fused.parameters | ({"slots": slots} if slots else {})
         operands = fused.operands(xs, of_consts, of_carry)
         parameters["body"] = marked_loop(fused.body, operands, parameters["consts"], len(fused.body.outputs))
-        if equation.has_effect:
-            made = while_(*operands, **parameters)
-        else:
-            count = fused.carries
-            shift = len(moving)
-            places = [*range(count), *[k + shift for k in range(count, len(y))]]
-            made = current().supersede(equation, while_, operands, parameters, places)
+        count, shift = fused.carries, len(moving)
+        places = [*range(count), *[k + shift for k in range(count, len(y))]]
+        made = current().supersede(equation, while_, operands, parameters, places)
         found = made[fused.carries : fused.carries + len(moving)]
     for k, t in zip(moving, found, strict=True):
         result[k] = t
@@ -255,7 +250,6 @@ class SeriesLoop:
     def __init__(
         self, condition: Graph, body: Graph, consts: int, active_consts: Indices, start: Indices, order: int
     ) -> None:
-        body, condition = without_effects(body), without_effects(condition)
         self.moving = closure(body, consts, active_consts, start)
         self.consts = consts + order * len(active_consts)
         made = taylor_body(body, (*active_consts, *[consts + k for k in self.moving]), self.moving, order)
@@ -297,11 +291,11 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     carries, shift = len(body.outputs), order * len(loop.moving)
     used = loop.parameters | {k: v for k, v in parameters.items() if k == "slots"}
     used["body"] = marked_loop(loop.body, operands, loop.consts, len(loop.body.outputs))
-    if is_same and not equation.has_effect:
+    if is_same:
         places = [*range(carries), *range(carries + shift, len(equation.outputs) + shift)]
         made = current().supersede(equation, while_, operands, used, places)
     else:
-        made = while_(*operands, **used)
+        made = while_(*operands, **silent(used))
     # what a loop saves has no coefficients: it only saves work
     ys = [*made[:carries], *made[carries + shift :][: len(equation.outputs) - carries]]
     return series_results(ys, len(equation.outputs), made[carries : carries + shift], loop.moving, order)
@@ -338,8 +332,7 @@ class Batched:
         builder = Builder()
         with building(builder):
             given, carry = (
-                [builder.input(v.type, tainted=v.tainted) for v in part]
-                for part in (trip.inputs[:consts], trip.inputs[consts:])
+                builder.inputs_like(part) for part in (trip.inputs[:consts], trip.inputs[consts:])
             )
             going = Variable(self._test.outputs[0].type)
             builder.inputs.insert(consts, going)
@@ -349,7 +342,7 @@ class Batched:
             self.body = builder.close([*test, *after])
         builder = Builder()
         with building(builder):
-            operands = [builder.input(v.type) for v in self.body.inputs]
+            operands = builder.inputs_like(self.body.inputs)
             self.condition = builder.close([any_of(operands[consts])])
 
     def operands(self, size: int, xs: Sequence[Any], at: Sequence[int | None]) -> list[Any]:

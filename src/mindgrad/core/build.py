@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mindgrad.core.graph import Constant, Equation, Graph, Variable, live_equations
+from mindgrad.core.graph import Constant, Equation, Graph, Variable, live_equations, silent
 from mindgrad.core.types import TensorType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from mindgrad.core.primitive import Primitive
 
@@ -99,6 +99,10 @@ class Builder:
             self.inputs.append(variable)
         return variable
 
+    def inputs_like(self, atoms: Iterable[Any]) -> list[Variable]:
+        """New inputs of the types of ``atoms``; those of atoms that can be infinite can be infinite too."""
+        return [self.input(atom.type, tainted=atom.tainted) for atom in atoms]
+
     def constant(self, value: np.ndarray, type: TensorType | None = None) -> Constant:
         """The one constant of this value in this graph."""
         made = Constant(value, type)
@@ -117,6 +121,8 @@ class Builder:
                 if atom.tainted:
                     tainted = True
             else:
+                if atom.tainted:
+                    tainted = True
                 kept = self._constants.setdefault(atom.key, atom)
                 if kept is not atom:
                     inputs = inputs[:position] + (kept,) + inputs[position + 1 :]
@@ -152,7 +158,7 @@ class Builder:
         for output in outputs:
             output.made_by = equation
         (self.linear_equations if linear else self.equations).append(equation)
-        if not equation.has_effect:
+        if not equation.is_unique:
             self._table[key] = result
         return result
 
@@ -182,7 +188,11 @@ class Builder:
         parameters = {**equation.parameters, **changed} if changed else equation.parameters
         result = self.emit(equation.primitive, tuple(operands), parameters)
         self.source = None
-        return result if equation.primitive.multiple else (result,)
+        results = result if equation.primitive.multiple else (result,)
+        for old, new in zip(equation.outputs, results, strict=True):
+            if old.tainted and type(new) is Variable and not new.linear:
+                new.tainted = True  # a mark that was set later, of a cotangent that is masked out
+        return results
 
     def inline(self, graph: Graph, inputs: Sequence[Any]) -> list[Any]:
         """Emit the equations of ``graph`` on ``inputs``; the atoms of its outputs."""
@@ -194,7 +204,7 @@ class Builder:
             operands = [values[atom] if type(atom) is Variable else atom for atom in equation.inputs]
             values.update(zip(equation.outputs, self.emit_again(equation, operands), strict=True))
         outputs = [values[atom] if type(atom) is Variable else atom for atom in graph.outputs]
-        if not graph.has_effect:
+        if not graph.is_unique:
             self._inlined[call] = outputs
         return list(outputs)
 
@@ -225,19 +235,21 @@ class Builder:
     ) -> tuple[Variable, ...]:
         """Apply ``primitive``, whose outputs at ``places`` are those of ``equation``; gives all outputs.
 
-        The value of ``equation`` is then made by the new one alone: a loop and its tangent run once.
-        The new equation stands behind the readers of ``equation`` until :meth:`restore_order`.
+        The value of ``equation`` is then made by the new one alone: a loop and its tangent run once, effects
+        included. The new equation stands in the place of ``equation``, in front of operands that are newer,
+        until :meth:`restore_order`.
         """
         found = self._table.get((primitive, inputs, tuple(parameters.items())))
-        if found is not None or equation not in self.equations:
-            return self.emit(primitive, inputs, parameters) if found is None else found
+        if found is not None:
+            return found
+        if equation not in self.equations:  # its value, and what it prints, is another's by now
+            return self.emit(primitive, inputs, silent(parameters))
         types = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
         old = dict(zip(places, equation.outputs, strict=True))
         tainted = _is_tainted(primitive, inputs, parameters)
         outputs = tuple([old.get(k) or Variable(type, False, tainted) for k, type in enumerate(types)])
         made = Equation(primitive, inputs, parameters, outputs, equation.source)
-        self.equations.remove(equation)
-        self.equations.append(made)
+        self.equations[self.equations.index(equation)] = made
         self.is_ordered = False
         self._define(made)
         return outputs
@@ -245,12 +257,15 @@ class Builder:
     def _define(self, equation: Equation) -> None:
         for output in equation.outputs:
             output.made_by = equation
-        if not equation.has_effect:
+        if not equation.is_unique:
             key = (equation.primitive, equation.inputs, tuple(equation.parameters.items()))
             self._table[key] = equation.outputs
 
     def restore_order(self) -> None:
-        """Put every equation behind those that it needs, else in the order in which they stand."""
+        """Put every equation behind those that it needs, else in the order in which they stand.
+
+        Effects keep their order: what a superseding equation needs is older than it, or has no effect.
+        """
         if self.is_ordered:
             return
         waiting = dict.fromkeys(self.equations)

@@ -37,6 +37,11 @@ class DType:
         self.rank = ("bool", "int", "uint", "float", "complex").index(kind)
 
     @property
+    def dtype(self) -> np.dtype[Any]:
+        """The NumPy dtype, by which NumPy knows the type: ``np.zeros(3, mindgrad.float32)``."""
+        return self.numpy
+
+    @property
     def is_float(self) -> bool:
         """Whether the type is a real floating-point type."""
         return self.kind == "float"

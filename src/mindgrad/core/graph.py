@@ -10,6 +10,7 @@ reads as a formula; an operator emits an equation into the builder of this threa
 
 from __future__ import annotations
 
+import cmath
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,11 +22,30 @@ from mindgrad.core.types import TensorType, type_of
 if TYPE_CHECKING:
     from mindgrad.core.primitive import Primitive
 
-__all__ = ["Atom", "Constant", "Equation", "Graph", "Variable", "kept_with_graph", "without_effects"]
+__all__ = [
+    "Atom",
+    "Constant",
+    "Equation",
+    "Graph",
+    "Variable",
+    "is_finite",
+    "kept_with_graph",
+    "silent",
+    "without_effects",
+]
 
 Result = TypeVar("Result")
 
 _SMALL = 64  # constants up to this many elements are compared by value
+
+
+def is_finite(array: Any) -> bool:
+    """Whether no element of a NumPy array is infinite or NaN."""
+    if array.dtype.kind not in "fcV":  # bfloat16 and the other types that NumPy does not know are "V"
+        return True
+    if array.ndim == 0:
+        return cmath.isfinite(array.item())
+    return bool(np.logical_and.reduce(np.isfinite(array), axis=None))
 
 
 class Atom:
@@ -122,7 +142,6 @@ class Constant(Atom):
 
     __slots__ = ("is_splat", "key", "type", "value")
     linear = False
-    tainted = False
 
     def __init__(self, value: np.ndarray, type: TensorType | None = None) -> None:
         self.value = np.asarray(value)
@@ -134,6 +153,11 @@ class Constant(Atom):
         else:  # the same memory is the same constant in every scope that captures it
             memory = self.value.__array_interface__["data"][0]
             self.key = (self.type, memory, self.value.strides)
+
+    @property
+    def tainted(self) -> bool:  # type: ignore[override]
+        """Whether an element is infinite or NaN."""
+        return not is_finite(self.value)
 
     def array(self) -> np.ndarray:
         """The value in its full shape (a read-only view for a splat)."""
@@ -150,7 +174,7 @@ class Constant(Atom):
 class Equation:
     """One application of a primitive: ``outputs = primitive[parameters](inputs)``."""
 
-    __slots__ = ("has_effect", "inputs", "outputs", "parameters", "primitive", "source")
+    __slots__ = ("has_effect", "inputs", "is_unique", "outputs", "parameters", "primitive", "source")
 
     def __init__(
         self,
@@ -166,11 +190,18 @@ class Equation:
         self.outputs = outputs
         self.source = source
         #: whether it does something that is seen, so that it must not be left out
-        self.has_effect = primitive.effect or (primitive.kind == "control" and _holds_effect(parameters))
+        self.has_effect = primitive.effect
+        #: whether it is another one each time: it, or its derivative, has an effect
+        self.is_unique = primitive.effect
+        if primitive.kind == "control":
+            graphs = [value for value in parameters.values() if isinstance(value, Graph)]
+            self.has_effect |= primitive.runs_graphs and any(graph.has_effect for graph in graphs)
+            self.is_unique |= any(graph.is_unique for graph in graphs)
 
-
-def _holds_effect(parameters: dict[str, Any]) -> bool:
-    return any(isinstance(value, Graph) and value.has_effect for value in parameters.values())
+    @property
+    def is_only_effect(self) -> bool:
+        """Whether it is there for what is seen, and no value is made."""
+        return self.has_effect and not self.outputs
 
 
 class Graph:
@@ -185,7 +216,7 @@ class Graph:
       return c
     """
 
-    __slots__ = ("__weakref__", "derived", "equations", "has_effect", "inputs", "outputs")
+    __slots__ = ("__weakref__", "derived", "equations", "has_effect", "inputs", "is_unique", "outputs")
 
     def __init__(
         self,
@@ -197,6 +228,7 @@ class Graph:
         self.equations = tuple(equations)
         self.outputs = tuple(outputs)
         self.has_effect = any(equation.has_effect for equation in self.equations)
+        self.is_unique = any(equation.is_unique for equation in self.equations)
         #: what was made of it, see :func:`kept_with_graph`
         self.derived: dict[Any, Any] = {}
 
@@ -266,17 +298,20 @@ def without_effects(graph: Graph) -> Graph:
         return graph
     kept = []
     for equation in graph.equations:
-        if equation.primitive.effect:
+        if equation.is_only_effect:
             continue
         if equation.has_effect:
-            parameters = {
-                k: without_effects(v) if isinstance(v, Graph) else v for k, v in equation.parameters.items()
-            }
+            parameters = silent(equation.parameters)
             equation = Equation(
                 equation.primitive, equation.inputs, parameters, equation.outputs, equation.source
             )
         kept.append(equation)
     return Graph(graph.inputs, live_equations(kept, graph.outputs), graph.outputs)
+
+
+def silent(parameters: dict[str, Any]) -> dict[str, Any]:
+    """``parameters`` with graphs in which nothing is seen."""
+    return {k: without_effects(v) if isinstance(v, Graph) else v for k, v in parameters.items()}
 
 
 def _letters(index: int) -> str:

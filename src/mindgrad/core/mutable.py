@@ -1,8 +1,9 @@
-"""``mutable``: containers and numbers that count as data, so that they have gradients.
+"""``mutable``: containers and numbers that count as data in every way.
 
-A tuple, list or dict that is given to a gradient function is a constant, and so is a Python number:
-only Tensors are differentiated. What ``mutable`` marks is differentiated as Tensors are, and its
-gradient has its structure.
+A compiled function has one program for each value of a Python number; what ``mutable`` marks is data, of
+which one program takes all values. To ``GradOperation`` a tuple, list, dict or number is a constant unless it
+is marked. The functions of later versions (``grad`` and its kin) differentiate all of these as they are,
+except for ints, which have a derivative, an int, only if they are marked.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ class MutableDict(dict):
 
 
 class MutableFloat(float):
-    """A float that is differentiated, as a 0-D tensor of Float32."""
+    """A float that is data."""
 
     __slots__ = ()
 
 
 class MutableInt(int):
-    """An int that is differentiated, as a 0-D tensor of Int64."""
+    """An int that is data, and has a derivative of its kind."""
 
     __slots__ = ()
 

@@ -18,7 +18,8 @@ Conventions of the rules (``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cota
   operand can, ``"stops"``: no (see ``primitives.kinds``); or ``taint(*xs, **parameters)`` gives one
   of these.
 - ``effect`` rows do something that is seen (print): they are never merged, folded or left out; nor
-  are those with a graph in them (a loop's body) in which such a row stands.
+  are those with a graph in them (a loop's body) in which such a row stands; where ``runs_graphs`` is not set,
+  graphs are run by the derivative only, and so are their effects.
 - ``series(equation, coefficients, order)`` gives the Taylor coefficients 0 … ``order`` of each output of an
   operator with graphs in it, for those of each operand, ``None`` for zero (see ``transforms.taylor``);
   other rows need none.
@@ -55,6 +56,7 @@ class Primitive:
         "name",
         "numpy",
         "pointwise",
+        "runs_graphs",
         "samples",
         "series",
         "simplify",
@@ -81,6 +83,7 @@ class Primitive:
         simplify: Callable[..., Any] | None = None,
         taint: str | Callable[..., str] = "stops",
         effect: bool = False,
+        runs_graphs: bool = True,
         series: Callable[..., Any] | None = None,
     ) -> None:
         if name in REGISTRY:
@@ -98,6 +101,7 @@ class Primitive:
         self.multiple = multiple
         self.commutative = commutative
         self.effect = effect
+        self.runs_graphs = runs_graphs
         self.series = series
         self.simplify = simplify
         self.taint = taint

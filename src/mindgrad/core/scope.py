@@ -132,7 +132,7 @@ def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict
     for tensor in tensors:
         array = tensor._array
         if array is None or (plain and not isinstance(array, (np.ndarray, np.generic))):
-            array = tensor.numpy()
+            array = tensor.host_array()
         if not primitive.pointwise and array.shape != tensor.type.shape:
             array = np.broadcast_to(array, tensor.type.shape)
         arrays.append(array)
@@ -274,7 +274,7 @@ class Recorder(Scope):
     def _leaf(self, tensor: Tensor) -> int:
         array = tensor._array
         if not isinstance(array, (np.ndarray, np.generic)) and _run_kernel is _numpy_kernel:
-            array = tensor.numpy()
+            array = tensor.host_array()
         number = len(self.values)
         self.values.append(array)
         self.leaves.append((number, as_it_is(tensor)))
@@ -366,9 +366,14 @@ class GraphScope(Scope):
         self._captured: dict[int, Any] = {}
 
     def input(self, tensor: Tensor) -> Tensor:
-        variable = self.builder.input(tensor.type)
+        variable = self._variable(tensor)
         self._capture(variable, tensor)
         return make_tensor(None, tensor.type, self, variable)
+
+    def _variable(self, tensor: Tensor) -> Variable:
+        """A new input like ``tensor``, which can be infinite if that can in the program that it is of."""
+        tainted = isinstance(tensor._scope, GraphScope) and tensor._atom.tainted
+        return self.builder.input(tensor.type, tainted=tainted)
 
     def _capture(self, variable: Variable, tensor: Tensor) -> None:
         self.captures.append((variable, tensor if tensor.is_parameter else as_it_is(tensor)))
@@ -391,7 +396,7 @@ class GraphScope(Scope):
             return found[0]
         is_value = tensor._array is not None and np.ndim(tensor._array) > 0
         if tensor.is_traced or tensor.is_parameter or (self._values_are_inputs and is_value):
-            atom: Any = self.builder.input(tensor.type)
+            atom: Any = self._variable(tensor)
             self._capture(atom, tensor)
         elif tensor._array is None:
             raise RuntimeError(LEFT_BEHIND)

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import itertools
 import re
+from inspect import CO_GENERATOR
 from typing import Any
 
 import numpy as np
 
-from mindgrad._base.location import warn_user
+from mindgrad._base.location import user_frame, warn_user
 from mindgrad._base.refusal import refuse
-from mindgrad._base.text import tensor_repr, tensor_str
+from mindgrad._base.text import tensor_format, tensor_repr, tensor_str
+from mindgrad._base.waiting import computed
 from mindgrad.core.dtype import DType, as_dtype, bfloat16, float32, int64
 from mindgrad.core.types import TensorType, type_of
 
@@ -77,7 +79,9 @@ class Tensor:
                 converted = input_data if dtype is None else input_data.astype(dtype)  # type: ignore[attr-defined]
                 _copy(self, converted)
                 return
-            array = _converted(input_data.numpy(), input_data.dtype if dtype is None else as_dtype(dtype))
+            array = _converted(
+                input_data.host_array(), input_data.dtype if dtype is None else as_dtype(dtype)
+            )
         else:
             array = _array_of(input_data, None if dtype is None else as_dtype(dtype))
         self._array = array
@@ -131,8 +135,8 @@ class Tensor:
 
     # -- its value -------------------------------------------------------------------------------
 
-    def numpy(self) -> np.ndarray:
-        """The value as a NumPy array, possibly read-only and shared with the tensor.
+    def host_array(self) -> np.ndarray:
+        """The value as a NumPy array that may be shared with tensors, for those who do not write into it.
 
         Raises:
             CompileError: the program is being compiled, so that there is no value yet.
@@ -147,19 +151,40 @@ class Tensor:
             )
         if type(array) is not np.ndarray:
             # not kept: a device array stays one, and jax keeps its own view of it
-            array = np.asarray(array)
+            array = np.asarray(computed(array))
         shape = self.type.shape
         return array if array.shape == shape else np.broadcast_to(array, shape)
 
     def asnumpy(self) -> np.ndarray:
-        """The value as a NumPy array of its own.
+        """The value as a NumPy array of its own: what is written into it does not reach the tensor.
+
+        (MindSpore's array shares the tensor's memory.) To change elements of a tensor, assign to them; to
+        have a tensor of a changed array, make one.
 
         >>> from mindgrad import Tensor
-        >>> Tensor([1, 2]).asnumpy()
-        array([1, 2])
+        >>> x = Tensor([1, 2])
+        >>> array = x.asnumpy()
+        >>> array[0] = 5
+        >>> print(array, x, Tensor(array))
+        [5 2] [1 2] [5 2]
         """
         self._leave("asnumpy()")
-        return np.array(self.numpy())
+        return np.array(self.host_array())
+
+    def numpy(self) -> np.ndarray:
+        """:meth:`asnumpy` under its other name.
+
+        >>> from mindgrad import Tensor
+        >>> Tensor([1, 2]).numpy()
+        array([1, 2])
+        """
+        return self.asnumpy()
+
+    def read_only_array(self) -> np.ndarray:
+        """The value as a NumPy array that is shared with tensors and cannot be written into."""
+        array = self.host_array().view()
+        array.flags.writeable = False
+        return array
 
     def _leave(self, how: str) -> None:
         """Say that a value that is read with Python leaves the derivative."""
@@ -181,18 +206,18 @@ class Tensor:
                 f"{self.shape}. Give the index of the element: item(0)."
             )
         self._leave("item()")
-        return self.numpy().item(*index)
+        return self.host_array().item(*index)
 
     def tolist(self) -> Any:
         """The value as (nested) Python lists."""
         self._leave("tolist()")
-        return self.numpy().tolist()
+        return self.host_array().tolist()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         self.refuse_numpy()
-        array = self.numpy()
+        array = self.read_only_array()
         if dtype is not None:
-            array = array.astype(dtype)
+            array = array.astype(dtype, copy=False)
         return np.array(array) if copy else array
 
     def refuse_numpy(self, function: str = "a NumPy function") -> None:
@@ -210,7 +235,7 @@ class Tensor:
             raise ValueError(
                 f"Only one element tensors can be converted to Python scalars, but the shape is {self.shape}."
             )
-        return self.numpy().item()
+        return self.host_array().item()
 
     def __float__(self) -> float:
         self._leave("float()")
@@ -238,7 +263,7 @@ class Tensor:
                 f"The tensor should have only one element, but got {self.size}: its truth value is "
                 f"ambiguous. Use all() or any()."
             )
-        return bool(self.numpy().reshape(()))
+        return bool(self.host_array().reshape(()))
 
     def __index__(self) -> int:
         if self.dtype.kind not in ("int", "uint"):
@@ -267,22 +292,26 @@ class Tensor:
     # -- how it looks ----------------------------------------------------------------------------
 
     def __str__(self) -> str:
-        return self._mark("str") or tensor_str(self.numpy())
+        return self._mark("str") or tensor_str(self.host_array())
 
     def __repr__(self) -> str:
-        return self._mark("repr") or tensor_repr(self.numpy(), self.dtype.name)
+        return self._mark("repr") or tensor_repr(self.host_array(), self.dtype.name)
 
     def __format__(self, specification: str) -> str:
-        if specification and self.size == 1:
-            if self._array is None:
-                return self._mark(specification)
-            return format(self.item(), specification)
-        return str(self)
+        if not specification:
+            return str(self)
+        return self._mark(specification) or tensor_format(self.host_array(), specification)
 
     def _mark(self, how: str) -> str:
         """Of a tensor without a value, a text that stands for its value; of others nothing."""
         if self._array is not None:
             return ""
+        code = user_frame().f_code
+        if code.co_flags & CO_GENERATOR and code.co_name != "<genexpr>":
+            refuse(
+                "a generator, which runs while compiling, makes a text of a tensor whose value is not known",
+                "Give the tensor itself, and make the text where it is printed.",
+            )
         number = next(_numbers)
         _marked[number] = (self, how)
         _marked.pop(number - _MARKS_KEPT, None)
@@ -324,6 +353,44 @@ class Number(Tensor):
     def sample(self) -> Any:
         """A number of its kind."""
         return {"bool": True, "int": 1, "float": 1.0, "complex": 1j}[self.dtype.kind]
+
+    def __float__(self) -> float:
+        if self.is_traced and self._array is not None:
+            raise TypeError(
+                "float(), or a function of math or of another library, reads the value of a number that is "
+                "being differentiated; its derivative would be lost. Use the function of mindgrad.ops "
+                "instead, or stop_gradient(x).item() if no derivative is wanted."
+            )
+        return float(self._number())
+
+    def __int__(self) -> int:
+        return int(self._number())  # of which the derivative is 0
+
+    def __hash__(self) -> int:
+        if self._array is None:
+            refuse(
+                "a number that a tensor decides on is a key of a dict or set: which one is not known while "
+                "compiling",
+                "Look it up in a list, values[k], compare it, k == 2, or use a tensor of the values.",
+            )
+        return hash(self.item())
+
+    def __mul__(self, other: Any) -> Any:
+        self._refuse_length(other)
+        return super().__mul__(other)  # type: ignore[misc]
+
+    def __rmul__(self, other: Any) -> Any:
+        self._refuse_length(other)
+        return super().__rmul__(other)  # type: ignore[misc]
+
+    @staticmethod
+    def _refuse_length(other: Any) -> None:
+        if isinstance(other, (list, tuple, str, bytes)):
+            refuse(
+                f"a {type(other).__name__} is repeated as often as a tensor decides: its length is not known "
+                f"while compiling",
+                "Use a tensor of the greatest length, and a mask: ops.arange(n) < k.",
+            )
 
 
 def make_number(tensor: Tensor) -> Number:
@@ -389,7 +456,7 @@ def _with_values(data: Any) -> Any:
             "For 'Tensor', the input_data is a list that holds a tensor which is being differentiated or "
             "compiled; its derivative would be lost without a word. Join tensors with ops.stack instead."
         )
-    return current.numpy()
+    return current.host_array()
 
 
 def _initialised(init: Any, shape: Any, dtype: Any) -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.location import user_location
 from mindgrad.core.dtype import DType, as_dtype
 
 __all__ = ["Shape", "TensorType", "tensor_type", "type_of"]
@@ -48,13 +49,29 @@ _INTERNED: dict[tuple[Any, Shape], TensorType] = {}
 
 
 def tensor_type(dtype: Any, shape: Shape) -> TensorType:
-    """The one :class:`TensorType` of this element type and shape."""
+    """The one :class:`TensorType` of this element type and shape.
+
+    Raises:
+        MemoryError: a tensor of it would take 1 TiB or more.
+    """
     resolved = as_dtype(dtype)
     key = (resolved.numpy, shape)
     found = _INTERNED.get(key)
     if found is None:
-        found = _INTERNED.setdefault(key, TensorType(resolved, tuple(int(n) for n in shape)))
+        made = TensorType(resolved, tuple(int(n) for n in shape))
+        if made.size * resolved.itemsize >= _LARGEST:
+            size = made.size * resolved.itemsize / 2**40
+            raise MemoryError(
+                f"a tensor of shape {made.shape} and type {resolved} would need {size:.4g} TiB of memory "
+                f"(line {user_location()[1]} of {user_location()[0]}); no tensor may take 1 TiB or more."
+            )
+        found = _INTERNED.setdefault(key, made)
     return found
+
+
+# A tensor of equal elements stores only one, so that without a bound a mistake in a shape would not be an
+# error but a program that runs for hours.
+_LARGEST = 2**40
 
 
 def type_of(array: np.ndarray | np.generic) -> TensorType:

@@ -15,8 +15,9 @@ from contextlib import contextmanager
 from typing import Any
 
 __all__ = [
-    "UNDEFINED", "Attribute", "Global", "Level", "Place", "Variable", "Watch", "assign", "body", "innermost",
-    "is_known", "may_assign", "note_global", "note_read", "note_variable", "watch", "watched",
+    "UNDEFINED", "Attribute", "Global", "Level", "Local", "Place", "Variable", "Watch", "assign", "body",
+    "changed_since", "current_values", "innermost", "is_known", "may_assign", "note_global", "note_local",
+    "note_read", "note_variable", "puts", "watch", "watched",
 ]  # fmt: skip
 
 
@@ -87,6 +88,7 @@ class Attribute(Place):
         return getattr(self.holder, self.name, UNDEFINED)
 
     def put(self, value: Any) -> None:
+        _local.puts += 1
         kind = type if isinstance(self.holder, type) else object
         if value is not UNDEFINED:
             kind.__setattr__(self.holder, self.name, value)
@@ -116,6 +118,12 @@ class Variable(Place):
             self.holder.cell_contents = value
         elif self.own() is not UNDEFINED:
             del self.holder.cell_contents
+
+
+class Local(Variable):
+    """A variable of a function that runs in the program itself, which lambdas or functions in it assign."""
+
+    __slots__ = ()
 
 
 class Global(Place):
@@ -189,24 +197,29 @@ class Watch:
         levels: that of the program, then those of the open bodies.
         reads: attributes that were read before they were assigned: ``key -> (place, value)``.
         bound: places that hold inputs of the program while it is traced, and what they held.
-        is_blind: whether code runs whose reading of attributes is not seen.
     """
 
-    __slots__ = ("bound", "is_blind", "levels", "reads")
+    __slots__ = ("bound", "levels", "reads")
 
     def __init__(self) -> None:
         self.levels: list[Level] = []
         self.reads: dict[tuple[int, str], tuple[Place, Any]] = {}
         self.bound = Level()
-        self.is_blind = False
 
 
 class _Local(threading.local):
     def __init__(self) -> None:
         self.watch: Watch | None = None
+        #: how many attributes were put
+        self.puts = 0
 
 
 _local = _Local()
+
+
+def puts() -> int:
+    """A count that grows whenever an attribute is put without telling its object."""
+    return _local.puts
 
 
 def watch() -> Watch | None:
@@ -233,6 +246,10 @@ def body() -> Iterator[Level]:
     if found is None:
         yield level
         return
+    if found.levels:  # a function that can assign a variable may be called again, by whatever code
+        for place, _, _ in found.levels[-1].values():
+            if not isinstance(place, Attribute):
+                level.note(place, surely=False)
     found.levels.append(level)
     try:
         yield level
@@ -245,6 +262,19 @@ def innermost() -> Level:
     """What was assigned in the innermost body."""
     found = _local.watch
     return Level() if found is None else found.levels[-1]
+
+
+def current_values() -> dict[tuple[int, str], Any]:
+    """Values of the places that were, or may have been, assigned in the innermost body."""
+    return {key: place.value() for key, (place, _, _) in innermost().items()}
+
+
+def changed_since(before: dict[tuple[int, str], Any]) -> str | None:
+    """A place, in words, that was assigned since then; ``None``: none was."""
+    for key, (place, first, _) in innermost().items():
+        if place.value() is not before.get(key, first):
+            return place.label
+    return None
 
 
 def is_known(owner: Any, name: str) -> bool:
@@ -267,12 +297,18 @@ def note_read(place: Place) -> None:
         found.reads.setdefault(place.key, (place, place.value()))
 
 
-def note_variable(cell: Any, name: str, function: str) -> None:
+def note_variable(cell: Any, name: str, label: str) -> None:
     """Note that what runs from here on may assign a variable of an enclosing function."""
     if _local.watch is not None:
-        label = f"the variable '{name}' that {function} assigns"
         for level in _local.watch.levels:
             level.note(Variable(cell, name, label), surely=False)
+
+
+def note_local(cell: Any, name: str, label: str) -> None:
+    """Note that what runs from here on may assign a variable of a function that runs in the program."""
+    if _local.watch is not None:
+        for level in _local.watch.levels:
+            level.note(Local(cell, name, label), surely=False)
 
 
 def note_global(namespace: dict[str, Any], name: str) -> None:

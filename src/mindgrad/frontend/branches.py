@@ -12,8 +12,10 @@ from mindgrad.control.cond import cond
 from mindgrad.core.scope import apply, as_it_is, rebind
 from mindgrad.core.tensor import Tensor, make_number
 from mindgrad.core.types import TensorType
-from mindgrad.frontend import ownership, state
+from mindgrad.frontend import aliases, ownership, state
+from mindgrad.frontend.assigned import Local
 from mindgrad.frontend.exits import LEAVE
+from mindgrad.frontend.snapshots import Snapshot
 from mindgrad.frontend.traced import Traced, assemble, refuse_missing, with_assigned
 from mindgrad.frontend.variables import (
     FLAGS,
@@ -28,8 +30,10 @@ from mindgrad.frontend.variables import (
     quoted,
 )  # fmt: skip
 
-__all__ = ["branch"]
+__all__ = ["VALUE", "branch"]
 
+#: the name of what a branch gives that is an expression
+VALUE = "the value of the expression"
 _JOIN = (
     "Give the variable one type and shape on both ways: ops.zeros_like(x) for a tensor that is not "
     "there, x.astype(...) for another type."
@@ -44,6 +48,7 @@ def branch(
     predicate: Tensor,
     sides: Sequence[Callable[[], Any]],
     variables: State,
+    later: Any = None,
 ) -> None:
     """Trace both sides, emit a ``cond``, and bind the variables to what it gives.
 
@@ -51,16 +56,20 @@ def branch(
         predicate: a Bool tensor of no axes.
         sides: what runs where it holds, and where it does not.
         variables: the variables that the sides assign.
+        later: a function of the variables that are read behind it, ``None`` if these are not known.
     """
-    bodies = _traced(sides, variables)
+    snapshot = Snapshot(*sides, later=later)
+    bodies = _traced(sides, variables, snapshot)
     while (more := with_assigned(variables, bodies)) is not None:
         variables = more
-        bodies = _traced(sides, variables)
+        bodies = _traced(sides, variables, snapshot)
     a, b = bodies
     wanted: list[tuple[Any, Any, TensorType]] = []
+    joint: dict[tuple[int, int], int] = {}
     finals: list[Callable[[Sequence[Tensor]], Any]] = []
     for k, name in enumerate(variables.names):
-        finals.append(_joined_variable(variables, k, name, a, b, wanted))
+        finals.append(_joined_variable(variables, k, name, a, b, wanted, joint))
+    count = len(wanted)
     places = []
     for key in {**a.changed, **b.changed}:
         tensor = (a.changed.get(key) or b.changed[key])[0]
@@ -79,16 +88,25 @@ def branch(
     if wanted or any(graph.has_effect for graph in graphs):
         found = apply(cond, predicate, *captured, true=graphs[0], false=graphs[1])
     values = tuple([final(found) for final in finals])
+    for (one, two, _), joined in zip(wanted[:count], found, strict=False):
+        for tensor, side in ((one, True), (two, False)):
+            if isinstance(tensor, Tensor) and not tensor.is_parameter:
+                aliases.note(joined, tensor, (predicate, side))
     ownership.own(values)
     variables.put(values)
     for tensor, k in places:
         rebind(tensor, found[k])
     for parameter, k in writes:
         state.write(parameter, found[k])
+    for tensor in [*a.stale, *b.stale]:
+        aliases.make_stale(tensor)
 
 
-def _traced(sides: Sequence[Callable[[], Any]], variables: State) -> list[Traced]:
-    return [Traced(variables, lambda _: variables.rebuilt(variables.leaves), side) for side in sides]
+def _traced(sides: Sequence[Callable[[], Any]], variables: State, snapshot: Snapshot) -> list[Traced]:
+    return [
+        Traced(variables, lambda _: variables.rebuilt(variables.leaves), side, snapshot.renew(side))
+        for side in sides
+    ]
 
 
 def _joined_variable(
@@ -98,19 +116,21 @@ def _joined_variable(
     a: Traced,
     b: Traced,
     wanted: list,
+    joint: dict[tuple[int, int], int],
 ) -> Callable[[Sequence[Tensor]], Any]:
-    """Add to ``wanted`` what of a variable the ``cond`` must give; how to make its value from that."""
+    """Add to ``wanted`` what of a variable the ``cond`` must give; how to make its value from that.
+
+    ``joint`` says of pairs of values where in ``wanted`` they are.
+    """
     x, y = a.values[k], b.values[k]
     if x is UNDEFINED or y is UNDEFINED:
         missing = a if x is UNDEFINED else b
         held = variables.place(k)
-        if held is not None and x is not y:
+        if held is not None and not isinstance(held, Local) and x is not y:
             refuse_missing(held, "on one side of this 'if' only, whose test is a tensor")
         if x is y or not (name.startswith(FLAGS) or _has_left(variables, missing)):
             if x is not y:
-                ownership.dropped(
-                    name, "it is assigned on one side of this 'if' only, whose test is a tensor"
-                )
+                ownership.dropped(held.name if held is not None else name, _dropped(variables))
             return lambda found: UNDEFINED
         side, other = (b, a) if x is UNDEFINED else (a, b)
         leaves, structure = side.leaves[k], side.structures[k]
@@ -139,8 +159,10 @@ def _joined_variable(
                 _JOIN if isinstance(one, Tensor) or isinstance(two, Tensor) else _OBJECTS,
             )
         type, is_number = joined
-        place = len(wanted)
-        wanted.append((one, two, type))
+        # two names of one object on each way are two names of one object behind
+        place = joint.setdefault((id(one), id(two)), len(wanted))
+        if place == len(wanted):
+            wanted.append((one, two, type))
         makers.append(_taken(place, is_number))
     same_object = x is a.given[k] and y is b.given[k]
     before = variables.values[k] if same_object else None
@@ -149,6 +171,12 @@ def _joined_variable(
         return in_place(before, unflatten(structure, [make(found) for make in makers]))
 
     return final
+
+
+def _dropped(variables: State) -> str:
+    if variables.names[:1] == (VALUE,):
+        return "it is assigned on one way of this expression only, and a tensor decides which"
+    return "it is assigned on one side of this 'if' only, whose test is a tensor"
 
 
 def _has_left(variables: State, side: Traced) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -18,9 +19,11 @@ from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.primitive import REGISTRY
 from mindgrad.core.scope import apply, as_it_is
 from mindgrad.core.tensor import Number, Tensor, make_number
-from mindgrad.frontend import ownership, state
-from mindgrad.frontend.assigned import UNDEFINED
+from mindgrad.frontend import aliases, ownership, snapshots, state
+from mindgrad.frontend.assigned import UNDEFINED, changed_since, current_values
 from mindgrad.frontend.printing import printed
+from mindgrad.frontend.texts import UnknownText, with_marks
+from mindgrad.frontend.truth import plain_truth, predicate
 from mindgrad.frontend.variables import is_symbolic
 
 __all__ = ["TensorRange", "attribute", "chosen", "delete_attribute", "replacement", "set_attribute"]
@@ -45,14 +48,17 @@ class TensorRange:
         else:
             self.start, self.stop, *rest = numbers
             self.step = rest[0] if rest else 1
+        if isinstance(self.step, int) and self.step == 0:
+            raise ValueError("range() arg 3 must not be zero")
 
     def contains(self, index: Any) -> Any:
         """Whether ``index``, reached from the start by steps, is inside."""
         if isinstance(self.step, int):
             return index < self.stop if self.step > 0 else index > self.stop
-        up = apply(REGISTRY["logical_and"], self.step > 0, index < self.stop)
-        down = apply(REGISTRY["logical_and"], self.step < 0, index > self.stop)
-        return apply(REGISTRY["logical_or"], up, down)
+        conditions = (self.step > 0, index < self.stop, self.step < 0, index > self.stop)
+        is_up, before, is_down, behind = map(predicate, conditions)  # some may be known
+        up = apply(REGISTRY["logical_and"], is_up, before)
+        return apply(REGISTRY["logical_or"], up, apply(REGISTRY["logical_and"], is_down, behind))
 
     def __reversed__(self) -> TensorRange:
         if not isinstance(self.step, int):
@@ -104,7 +110,12 @@ def chosen(items: Any, key: Tensor) -> Any:
             "compiling",
             "Let all items be tensors of one shape and dtype, or write if/elif on the index.",
         )
-    return unflatten(structure, [_picked([found[k] for found, _ in pairs], key) for k in range(len(leaves))])
+    picked = [_picked([found[k] for found, _ in pairs], key) for k in range(len(leaves))]
+    for k, one in enumerate(picked):
+        for found, _ in pairs:
+            if isinstance(one, Tensor) and isinstance(found[k], Tensor) and not found[k].is_parameter:
+                aliases.note(one, found[k], None)
+    return unflatten(structure, picked)
 
 
 def _alike(a: Any, b: Any) -> bool:
@@ -159,7 +170,11 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
     found = _PROPERTIES[key]
     if isinstance(found, functools.cached_property):
         if not state.has_attribute(owner, name, own=True):
-            set_attribute(owner, name, runtime.call(found.func)(owner), runtime)
+            computed = runtime.call(found.func)(owner)
+            if any(map(is_symbolic, flatten(computed)[0])) or not hasattr(owner, "__dict__"):
+                set_attribute(owner, name, computed, runtime)
+            else:  # a cache: it is filled once, whoever asks first
+                owner.__dict__[name] = computed
     elif found is not None and found.fget is not None:
         return runtime.call(found.fget)(owner)
     value = state.read_attribute(owner, name)
@@ -210,7 +225,12 @@ def _unread(name: str) -> Callable[..., Any]:
             number = args[0]
             if number.dtype.kind == name:
                 return number
-            return make_number(apply(REGISTRY["convert"], as_it_is(number), dtype=Tensor(kind()).dtype))
+            value = as_it_is(number)
+            if name == "int" and number.dtype.is_float:
+                value = apply(REGISTRY["stop_gradient"], value)  # steps, as of int() in eager mode
+            return make_number(apply(REGISTRY["convert"], value, dtype=Tensor(kind()).dtype))
+        if args and isinstance(args[0], UnknownText):
+            args[0].refuse()
         if args and is_symbolic(args[0]):
             if name == "bool":
                 return RUNTIME_OF[0].not_(RUNTIME_OF[0].not_(args[0]))
@@ -260,14 +280,32 @@ def _is_iterable(x: Any) -> bool:
     return isinstance(x, Iterable) and not (isinstance(x, Tensor) and not x.shape)
 
 
+def _decided(is_any: bool, items: Any) -> Any:
+    """``any(items)`` or ``all(items)``."""
+    runtime, listed, before = RUNTIME_OF[0], [], None
+    for item in items:
+        if before is not None and (changed := changed_since(before)) is not None:
+            refuse(
+                f"'{'any' if is_any else 'all'}' stops at an item that a tensor decides on, and to take the "
+                f"next one assigns {changed}",
+                "Write the loop: for item in items: … break.",
+            )
+        value = plain_truth(item)
+        listed.append(value)
+        if isinstance(value, Tensor):
+            before = current_values() if iter(items) is items else None
+        elif bool(value) is is_any:
+            break
+    parts = [lambda value=value: value for value in listed]
+    return runtime.not_(runtime.not_(runtime.or_(False, *parts) if is_any else runtime.and_(True, *parts)))
+
+
 def _any(items: Any) -> Any:
-    listed = list(items)
-    return RUNTIME_OF[0].or_(False, *[lambda each=each: each for each in listed])
+    return _decided(True, items)
 
 
 def _all(items: Any) -> Any:
-    listed = list(items)
-    return RUNTIME_OF[0].and_(True, *[lambda each=each: each for each in listed])
+    return _decided(False, items)
 
 
 def _sorted(items: Any, **kwargs: Any) -> Any:
@@ -301,12 +339,33 @@ def _filter(function: Any, items: Any) -> Any:
     return filter(known, items)
 
 
+def _next(iterator: Any, *default: Any) -> Any:
+    snapshots.refuse_advance(iterator)
+    return next(iterator, *default)
+
+
 def _reduce(function: Any, *rest: Any) -> Any:
     return functools.reduce(RUNTIME_OF[0].call(function), *rest)
 
 
 def _isinstance(x: Any, kinds: Any) -> bool:
-    return isinstance(x, kinds) or (type(x) is Number and isinstance(x.sample(), kinds))
+    return isinstance(x.sample() if type(x) is Number else x, kinds)
+
+
+def _type(x: Any, *rest: Any, **kwargs: Any) -> Any:
+    return type(x.sample()) if type(x) is Number and not rest else type(x, *rest, **kwargs)
+
+
+def _of_identity(function: Callable[[Any], int]) -> Callable[[Any], int]:
+    def number(x: Any) -> int:
+        if type(x) is Number or (isinstance(x, Tensor) and aliases.has_names(x)):
+            refuse(
+                f"'{function.__name__}' of what a tensor decides on: it is not known while compiling",
+                "Compare values, or tensors by 'is'.",
+            )
+        return function(x)
+
+    return number
 
 
 def _made(kind: type) -> Callable[..., Any]:
@@ -319,22 +378,38 @@ def _getattr(owner: Any, name: str, *default: Any) -> Any:
     return RUNTIME_OF[0].attribute(owner, name)
 
 
+def _vars(*owner: Any) -> Any:
+    return RUNTIME_OF[0].attribute(owner[0], "__dict__") if owner else sys._getframe(1).f_locals
+
+
 def _setattr(owner: Any, name: str, value: Any) -> None:
     RUNTIME_OF[0].set_attribute(owner, name, value)
 
 
+_TEXTS = {each: with_marks(each) for each in (str, repr, format, ascii)}
 _REPLACED: dict[Any, Callable[..., Any]] = {
     range: _range, print: printed, int: _unread("int"), float: _unread("float"), bool: _unread("bool"),
     complex: _unread("complex"), min: _extreme(min, operator.lt), max: _extreme(max, operator.gt),
-    any: _any, all: _all, sorted: _sorted, map: _map, filter: _filter, functools.reduce: _reduce,
-    isinstance: _isinstance, list: _made(list), dict: _made(dict), set: _made(set), getattr: _getattr,
-    setattr: _setattr, hasattr: state.has_attribute,
+    any: _any, all: _all, next: _next, sorted: _sorted, map: _map, filter: _filter, functools.reduce: _reduce,
+    isinstance: _isinstance, type: _type, id: _of_identity(id), hash: _of_identity(hash),
+    **_TEXTS, list: _made(list), dict: _made(dict), set: _made(set), getattr: _getattr, setattr: _setattr,
+    hasattr: state.has_attribute, vars: _vars,
 }  # fmt: skip
+
+
+_METHOD = type("".join)
 
 
 def replacement(function: Any) -> Any:
     """What stands for one of Python's functions while compiling, ``None`` for any other."""
     try:
-        return _REPLACED.get(function)
+        replaced = _REPLACED.get(function)
     except TypeError:  # not hashable
         return None
+    if (
+        replaced is None
+        and type(function) is _METHOD
+        and isinstance(getattr(function, "__self__", None), str)
+    ):
+        return with_marks(function)
+    return replaced

@@ -44,7 +44,7 @@ def consumed(
         if function is sum:
             return _sum(runtime, items, test, element, *rest)
         if function in (any, all) and not rest:
-            return _decided(runtime, function is any, items, test, element)
+            return _decided(runtime, function is any, items, test, element, is_list)
     made = (element(None, x) for x in _read(items) if test is None or test(None, x))
     return runtime.call(function)(runtime.made(list(made)) if is_list else made, *rest)
 
@@ -54,9 +54,14 @@ def _read(items: Any) -> Any:
 
 
 def _decided(
-    runtime: Any, is_any: bool, items: Any, test: Callable[..., Any] | None, element: Callable[..., Any]
+    runtime: Any,
+    is_any: bool,
+    items: Any,
+    test: Callable[..., Any] | None,
+    element: Callable[..., Any],
+    is_list: bool,
 ) -> Any:
-    """Whether any element holds, or whether all do."""
+    """Whether any element holds, or whether all do; those of a list are all there before one counts."""
     found: Any = not is_any
 
     def get() -> tuple[Any, ...]:
@@ -78,12 +83,17 @@ def _decided(
 
     def trip(x: Any) -> None:
         nonlocal found
-        found = (runtime.or_ if is_any else runtime.and_)(found, lambda: holds(x))
+        decided = runtime.or_ if is_any else runtime.and_
+        if is_list:
+            value = holds(x)
+            found = decided(found, lambda: value)
+        else:
+            found = decided(found, lambda: holds(x))
 
     items = _read(items)
     # what is iterated may have no end
     is_finite = isinstance(items, (range, Tensor))
-    stopped = None if is_finite else lambda: found if is_any else runtime.not_(found)
+    stopped = None if is_finite or is_list else lambda: found if is_any else runtime.not_(found)
     runtime.for_(items, trip, get, put, ("what 'any' or 'all' gives",), stopped)
     return found
 

@@ -19,16 +19,14 @@ from mindgrad.frontend.signature import same
 
 __all__ = [
     "CONTAINERS",
+    "NOT_THE_USERS",
     "array_of_tensor",
     "attributes",
-    "attributes_of_cell",
     "elements_of_array",
     "is_read_unseen",
     "is_traced_value",
     "items",
     "own_attribute",
-    "owner_holds",
-    "same_attribute",
     "same_elements",
     "same_items",
 ]
@@ -36,7 +34,7 @@ __all__ = [
 CONTAINERS = (list, dict, set)
 
 
-def same_attribute(before: Any, after: Any) -> bool:
+def _same_item(before: Any, after: Any) -> bool:
     return before is after or (not isinstance(before, CONTAINERS) and same(before, after))
 
 
@@ -51,7 +49,7 @@ def same_items(now: Any, then: Any) -> bool:
         return now == then and {type(x) for x in now} == {type(x) for x in then}
     if len(now) != len(then):
         return False
-    return all(map(is_, now, then)) or all(map(same_attribute, then, now))
+    return all(map(is_, now, then)) or all(map(_same_item, then, now))
 
 
 def own_attribute(owner: Any, name: str, default: Any) -> Any:
@@ -88,7 +86,8 @@ _SEEN = frozenset([
 ])  # fmt: skip
 
 
-_NOT_THE_USERS = {"mindgrad", *sys.stdlib_module_names}
+#: the packages whose classes are none of the user's
+NOT_THE_USERS = {"mindgrad", *sys.stdlib_module_names}
 
 
 @functools.lru_cache(maxsize=4096)
@@ -100,7 +99,7 @@ def is_read_unseen(kind: Any) -> bool:
     return any(
         name.startswith("__") and name.endswith("__") and name not in _SEEN
         for base in kind.__mro__
-        if base.__module__.partition(".")[0] not in _NOT_THE_USERS
+        if base.__module__.partition(".")[0] not in NOT_THE_USERS
         for name, held in vars(base).items()
         if isinstance(held, types.FunctionType)
     )
@@ -113,31 +112,3 @@ def is_traced_value(value: Any) -> bool:
     if isinstance(value, tuple):
         return any(isinstance(x, Tensor) and x._array is None for x in value)
     return False
-
-
-#: what a Cell keeps for itself; none of it is read by what is traced
-_OWN = frozenset(["_changes", "_compiled", "_custom", "_made_in", "_derivatives"])
-
-
-def attributes_of_cell(cell: Any) -> dict[str, Any]:
-    """The attributes of a Cell as they are now."""
-    held = {name: value for name, value in vars(cell).items() if name not in _OWN}
-    for name in ("_params", "_cells", "_hooks"):
-        if name in held:
-            held[name] = tuple(held[name].items())
-    return held
-
-
-def owner_holds(entry: list[Any]) -> bool:
-    """Whether a Cell is as noted: ``[the Cell, its version, its attributes, names that do not count]``."""
-    cell, version, held, skipped = entry
-    now = cell.version
-    if now == version:
-        return True
-    found = attributes_of_cell(cell)
-    for name in skipped:
-        found[name] = held[name] = None
-    if found.keys() != held.keys() or not all(same_attribute(held[n], found[n]) for n in found):
-        return False
-    entry[1] = now  # back to what it was
-    return True

@@ -16,6 +16,7 @@ from __future__ import annotations
 import dis
 import functools
 import inspect
+import linecache
 import os
 import re
 import threading
@@ -29,12 +30,20 @@ from mindgrad.frontend import assigned
 from mindgrad.frontend.fence import check, is_generator_function, refuse_depth, refuse_generator
 from mindgrad.frontend.nodes import PART, RUNTIME
 from mindgrad.frontend.rewrite import rewrite_function
-from mindgrad.frontend.source import NoSource, compile_function, find_source
+from mindgrad.frontend.source import NoSource, compile_function, find_source, without_text
 
-__all__ = ["convert", "convertible", "is_made_inside", "reason_unconverted", "refuse_unconvertible"]
+__all__ = [
+    "NUMERIC",
+    "convert",
+    "convertible",
+    "is_made_inside",
+    "reason_unconverted",
+    "reason_without_source",
+    "refuse_unconvertible",
+]
 
 #: packages whose Python code works on values only
-_NUMERIC = frozenset(
+NUMERIC = frozenset(
     {
         "IPython", "PIL", "_pytest", "cupy", "cython", "dask", "h5py", "hypothesis", "ipykernel", "jax",
         "jaxlib", "joblib", "llvmlite", "matplotlib", "ml_dtypes", "mpmath", "networkx", "numba", "numpy",
@@ -70,6 +79,8 @@ class _Code:
 
 #: by identity: equal codes of two files are two
 _codes: dict[int, _Code] = {}
+#: the codes that stand in rewritten ones and are not rewritten with them: methods, generators
+_inside: dict[int, weakref.ref[types.CodeType]] = {}
 _lock = threading.RLock()
 
 
@@ -142,6 +153,17 @@ def is_without_source(function: Any) -> bool:
     return inner is not None and entry is not None and entry.rewritten is None and not _reason(inner)
 
 
+def reason_without_source(frame: types.FrameType) -> str:
+    """Why the source of what runs in a frame cannot be had; ``""`` if it can, or if nobody asked for it."""
+    code = frame.f_code
+    entry = _codes.get(id(code))
+    if entry is not None:
+        return entry.reason if entry.reason.startswith("its source") else ""
+    if linecache.getlines(code.co_filename, frame.f_globals):
+        return ""
+    return without_text(code)
+
+
 def is_made_inside(function: types.FunctionType) -> bool:
     """Whether a converted function has defined ``function`` when it ran."""
     entry = _codes.get(id(function.__code__))
@@ -183,11 +205,15 @@ def _converted(function: types.FunctionType, runtime: Any) -> types.FunctionType
     if entry is None:
         entry = _rewrite(function)
     rewritten = entry.rewritten
-    if rewritten is None:
+    if rewritten is None and not entry.is_inner:
         return function
     held, own = function.__closure__, types.CellType(runtime)
+    note = assigned.note_local if entry.is_inner or id(code) in _inside else assigned.note_variable
     for each in entry.assigned[0]:
-        assigned.note_variable(held[code.co_freevars.index(each)], each, function.__qualname__)  # type: ignore[index]
+        label = f"the variable '{each}' that {function.__qualname__} assigns"
+        note(held[code.co_freevars.index(each)], each, label)  # type: ignore[index]
+    if rewritten is None:
+        return function
     for each in entry.assigned[1]:
         assigned.note_global(function.__globals__, each)
     closure = tuple([own if each < 0 else held[each] for each in entry.cells])  # type: ignore[index]
@@ -232,15 +258,39 @@ def _rewrite(function: types.FunctionType) -> _Code:
         if reason:
             return _remember(code, None, reason)
         try:
-            source = find_source(function)
-            check(source.node, code.co_name, source.file)
-            node = rewrite_function(source.node, source.owner)
-            compiled = compile_function(node, source.owner, code, source.file)
+            compiled = _compiled(function)
         except NoSource as error:
             return _remember(code, None, str(error))
-        except RecursionError:
-            refuse_depth(function)
         return _remember(code, _named(compiled, code.co_name, code.co_qualname))
+
+
+def _compiled(function: types.FunctionType) -> types.CodeType:
+    """The code of a function with its control flow rewritten, however deep in calls it is met."""
+    outcome: list[Any] = []
+
+    def attempt() -> None:
+        try:
+            outcome.append(_compiled_here(function))
+        except BaseException as error:
+            outcome.append(error)
+
+    attempt()
+    if isinstance(outcome[0], RecursionError):
+        fresh = threading.Thread(target=attempt)  # begins with an empty stack
+        fresh.start()
+        fresh.join()
+    if isinstance(outcome[-1], RecursionError):
+        refuse_depth(function)
+    if isinstance(outcome[-1], BaseException):
+        raise outcome[-1]
+    return outcome[-1]
+
+
+def _compiled_here(function: types.FunctionType) -> types.CodeType:
+    source = find_source(function)
+    check(source.node, function.__code__.co_name, source.file)
+    node = rewrite_function(source.node, source.owner)
+    return compile_function(node, source.owner, function.__code__, source.file)
 
 
 def _reason(function: types.FunctionType) -> str:
@@ -252,7 +302,7 @@ def _reason(function: types.FunctionType) -> str:
     if file.startswith(PACKAGE + os.sep):
         return "it belongs to this package"
     module = str(function.__globals__.get("__name__", "")).partition(".")[0]
-    if module in _NUMERIC:
+    if module in NUMERIC:
         return f"it belongs to {module}"
     if file.startswith("<frozen ") or _is_standard(file) or _is_standard(os.path.realpath(file)):
         return "it belongs to Python's standard library"
@@ -285,11 +335,20 @@ def _named(code: types.CodeType, name: str, qualified: str, converted: bool = Tr
                 is_rewritten = converted and not generates and bool(each.co_flags & inspect.CO_NEWLOCALS)
                 each = _named(each, each.co_name, inner, is_rewritten)
                 if is_rewritten:
-                    _remember(each, None).is_inner = True
+                    entry = _remember(each, None)
+                    entry.is_inner = True
+                    entry.assigned = (_assigned_by(each)[0] & {*each.co_freevars}, frozenset())
+                else:
+                    forget = functools.partial(_forget_inside, id(each))
+                    _inside[id(each)] = weakref.ref(each, forget)
         elif is_class and each == code.co_qualname:
             each = qualified  # becomes `__qualname__`
         constants.append(each)
     return code.replace(co_name=name, co_qualname=qualified, co_consts=tuple(constants))
+
+
+def _forget_inside(key: int, _: Any) -> None:
+    _inside.pop(key, None)
 
 
 def _is_helper(code: types.CodeType) -> bool:

@@ -24,28 +24,25 @@ import numpy as np
 
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend.assigned import UNDEFINED, Attribute, Global, Place, Variable, may_assign
+from mindgrad.frontend.cell_guards import MISSING, CellGuard
 from mindgrad.frontend.contents import (
     CONTAINERS,
     array_of_tensor,
     attributes,
-    attributes_of_cell,
     elements_of_array,
     is_read_unseen,
     is_traced_value,
     items,
     own_attribute,
-    owner_holds,
-    same_attribute,
     same_elements,
     same_items,
 )
 from mindgrad.frontend.signature import COMPARED_BYTES, alike, functions_in, in_package, same, shown
 
-__all__ = ["MAKE_ONCE", "MISSING", "Change", "Clock", "Dependencies", "change", "clock"]
+__all__ = ["MAKE_ONCE", "MISSING", "Change", "Clock", "Dependencies", "change", "clock", "global_names"]
 
 #: the name of the closure variable that rewritten functions have more than those that users wrote
 _RUNTIME = "mg__"
-MISSING = type("Missing", (), {"__repr__": lambda _: "nothing"})()
 _OF_FUNCTIONS = ("__code__", "__defaults__")
 _CODE = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, type)
 
@@ -110,8 +107,7 @@ class Dependencies:
         self._entries: dict[Any, list[Any]] = {}
         self._met: dict[int, Any] = {}
         self._ticks = -1
-        #: [the Cell, its version, its attributes, the names of those that do not count]
-        self._owners: list[list[Any]] = []
+        self._owners: list[CellGuard] = []
         #: (the Parameter, its type)
         self._typed: list[tuple[Any, Any]] = []
         # closed: [read, holder, name, value, label, advice] of everything else: what has a name, the
@@ -123,11 +119,12 @@ class Dependencies:
     # -- while tracing ---------------------------------------------------------------------------
 
     def owner(self, cell: Any) -> None:
-        """Note a Cell whose ``construct`` runs: all of its attributes count."""
+        """Note a Cell whose ``construct`` runs: those of its attributes count that the trace reads."""
         key = ("owner", id(cell))
         if key not in self._entries:
-            self._entries[key] = entry = [cell, cell.version, attributes_of_cell(cell), set()]
-            self._owners.append(entry)
+            guard = CellGuard(cell)
+            self._entries[key] = [guard]
+            self._owners.append(guard)
             self.method(cell, "construct", type(cell).construct)
 
     def attribute(self, owner: Any, name: str, value: Any, own: bool = False) -> None:
@@ -178,7 +175,7 @@ class Dependencies:
             self._entries[(id(function), name)] = [getattr, function, name, value, label, _CODE_ADVICE]
         code, held = function.__code__, function.__globals__
         key: Any
-        for name in _global_names(code):
+        for name in global_names(code):
             value = held.get(name, MISSING)
             key = (id(held), name)
             if value is MISSING or key in self._entries or _is_foreign(value):
@@ -241,11 +238,9 @@ class Dependencies:
                 self._entries.pop(key, None)
         entry = self._entries.get(("owner", id(holder)))
         if entry is not None and counts:
-            entry[2].pop(name, None)
-            if before is not UNDEFINED:
-                entry[2][name] = before
+            entry[0].assign(name, MISSING if before is UNDEFINED else before)
         elif entry is not None:
-            entry[3].add(name)
+            entry[0].skipped.add(name)
         entry = self._entries.get(("value", id(holder)))
         if entry and entry[0] is attributes:  # each by itself, but this one
             label = entry[4]
@@ -284,7 +279,7 @@ class Dependencies:
         """Whether everything still is as it was."""
         ticks = clock.ticks
         if ticks != self._ticks:
-            if not all(map(owner_holds, self._owners)):
+            if not all(guard.holds() for guard in self._owners):
                 return False
             if not all(p.type is type_ for p, type_ in self._typed):
                 return False
@@ -322,15 +317,12 @@ class Dependencies:
 
     def changes(self) -> Iterator[Change]:
         """What changed, in words."""
-        for cell, version, held, skipped in self._owners:
-            if cell.version != version:
-                now = attributes_of_cell(cell)
-                for name in [n for n in {**held, **now} if n not in skipped]:
-                    before, after = held.get(name, MISSING), now.get(name, MISSING)
-                    if not same_attribute(before, after) and name not in ("_params", "_cells"):
-                        what = f"the attribute '{name}' of {type(cell).__name__}"
-                        what = f"the hooks of {type(cell).__name__}" if name == "_hooks" else what
-                        yield change(what, before, after, _ATTRIBUTE)
+        for guard in self._owners:
+            kind = type(guard.cell).__name__
+            for name, before, after in guard.changed():
+                if name not in ("_params", "_cells"):
+                    what = f"the hooks of {kind}" if name == "_hooks" else f"the attribute '{name}' of {kind}"
+                    yield change(what, before, after, _ATTRIBUTE)
         for parameter, type_ in self._typed:
             if parameter.type is not type_:
                 text = f"Parameter '{parameter.name}' changed from {type_} to {parameter.type}"
@@ -350,10 +342,10 @@ class Dependencies:
     def shifting(self) -> list[Place]:
         """The places whose tensors and floats differ from those that were read in value, not in type."""
         found: list[Place] = []
-        for cell, _, held, skipped in self._owners:
-            for name, before in held.items():
-                if name not in skipped and alike(before, cell.__dict__.get(name)):
-                    found.append(Attribute(cell, name))
+        for guard in self._owners:
+            for name, before, after in guard.differing():
+                if alike(before, after):
+                    found.append(Attribute(guard.cell, name))
         for read, holder, name, before, label, _ in self._names:
             if alike(before, _read(read, holder, name)):
                 if read is getattr and may_assign(holder, name):
@@ -392,7 +384,7 @@ class Dependencies:
 
     def _copy(self) -> Dependencies:
         made = Dependencies()
-        made._owners = [list(entry) for entry in self._owners]
+        made._owners = [guard.copy() for guard in self._owners]
         made._typed = self._typed
         made._names = [list(entry) for entry in self._names]
         made._contents = [list(entry) for entry in self._contents]
@@ -401,7 +393,7 @@ class Dependencies:
 
     def owners(self) -> list[Any]:
         """The Cells among what was read."""
-        return [entry[0] for entry in self._owners]
+        return [guard.cell for guard in self._owners]
 
 
 def _read(read: Callable[..., Any] | None, holder: Any, name: str) -> Any:
@@ -422,7 +414,7 @@ def _is_foreign(value: Any) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def _global_names(code: types.CodeType) -> tuple[str, ...]:
+def global_names(code: types.CodeType) -> tuple[str, ...]:
     """The global names that a function and the functions inside it load."""
     names: dict[str, None] = {}
     waiting = [code]

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad._base.location import PACKAGE
-from mindgrad._base.refusal import refuse
+from mindgrad._base.location import PACKAGE, explain_depth
+from mindgrad._base.refusal import CompileError, refuse
+from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import convert, ownership, state
+from mindgrad.frontend.depth import deep_calls
 from mindgrad.frontend.flow import call
+from mindgrad.frontend.frozen import watched_generators
+from mindgrad.frontend.results import with_items
+from mindgrad.frontend.traced import Traced
 
 __all__ = ["run"]
+
+#: branches and loops in one another that nobody writes: calls lead from one to the next
+_MANY = 30
 
 
 def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -23,14 +32,29 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     with ownership.tracing():
         convert.refuse_unconvertible(function)
         try:
-            return call(function)(*args, **kwargs)
+            with deep_calls(), watched_generators(function):
+                return with_items(call(function)(*args, **kwargs))
         except NameError as error:
             _explain_undefined(error)
+            raise
+        except CompileError as error:
+            _explain_untraced(error)
             raise
         except RecursionError as error:
             if not ownership.tail_calls_are_loops():
                 raise
             place = _recursive_call(error)
+            if place is None:
+                explain_depth(error)
+                raise
+            is_by_tensors = _bodies(error) > _MANY
+        if not is_by_tensors:
+            refuse(
+                f"the function calls itself without end, or more deeply than the "
+                f"{sys.getrecursionlimit()} calls that Python's limit of recursion allows",
+                "Write a loop, or raise the limit: sys.setrecursionlimit(…).",
+                at=place,
+            )
         # not while the error is handled: its traceback has a thousand frames
         refuse(
             "the function calls itself without end while it is traced: what ends the recursion is a tensor, "
@@ -40,19 +64,51 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         )
 
 
+def _bodies(error: BaseException) -> int:
+    """Number of nested branches and loops on tensors that were being traced where an error was raised."""
+    count, trace = 0, error.__traceback__
+    while trace is not None:
+        count += trace.tb_frame.f_code is Traced.__init__.__code__
+        trace = trace.tb_next
+    return count
+
+
 def _recursive_call(error: BaseException) -> Any:
-    """Where a function of the user is called by itself for the first time."""
-    passed: list[tuple[str, int, None, None, str]] = []
+    """Source location of the first call of a user's function by itself, on one object."""
+    calls: list[tuple[Any, int, Any]] = []
     trace = error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
         if not code.co_filename.startswith(PACKAGE):
-            place = (code.co_filename, trace.tb_lineno, None, None, code.co_name)
-            if place in passed:
-                return passed[-1]
-            passed.append(place)
+            # one method of many objects, as of Cells inside Cells, is not a function that calls itself
+            owner = trace.tb_frame.f_locals.get("self")
+            if any(code is c and trace.tb_lineno == n and owner is o for c, n, o in calls):
+                last, line, _ = calls[-1]
+                return (last.co_filename, line, None, None, last.co_name)
+            calls.append((code, trace.tb_lineno, owner))
         trace = trace.tb_next
     return None
+
+
+def _explain_untraced(error: CompileError) -> None:
+    """Refuse a tensor that decides in a function whose source is not to be had, for that reason."""
+    trace, frames = error.__traceback__, []
+    while trace is not None:
+        frames.append(trace.tb_frame)
+        trace = trace.tb_next
+    asking = [each for each in frames if each.f_code is Tensor.__bool__.__code__]
+    users = [each for each in frames if not each.f_code.co_filename.startswith(PACKAGE)]
+    if not asking or not users:
+        return
+    code = users[-1].f_code
+    reason = convert.reason_without_source(users[-1])
+    if reason:
+        refuse(
+            f"the truth value of a tensor decides in '{code.co_name}', whose control flow is not compiled: "
+            f"{reason}",
+            "Define the function in a file, or in an ordinary cell of a notebook.",
+            frame=users[-1],
+        )
 
 
 def _explain_undefined(error: NameError) -> None:

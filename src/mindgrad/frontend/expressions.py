@@ -6,7 +6,8 @@ Python                                  rewritten (``mg__`` is the runtime)
 ``a and b``, ``a or b``, ``not a``      ``mg__.and_(a, lambda: b)``, ``or_``, ``mg__.not_(a)``
 ``a if c else b``                       ``mg__.if_expression(c, lambda: a, lambda: b)``
 ``a < b < c``                           ``and_`` of the comparisons, ``b`` evaluated once
-``a in b``                              ``mg__.in_(a, b)``
+``a in b``, ``a is b``                  ``mg__.in_(a, b)``, ``mg__.is_(a, b)``
+``f"{a}"``, ``"%s" % a``                ``mg__.text(f"{a}")``, for any ``%``
 ``f(x)``                                ``mg__.call(f)(x)``
 ``o.a``, ``o[k]``                       ``mg__.attribute(o, "a")``, ``mg__.item(o, k)``
 ``[…]``, ``{…}`` and comprehensions     ``mg__.made([…])``
@@ -14,8 +15,9 @@ Python                                  rewritten (``mg__`` is the runtime)
 ======================================  =====================================================
 
 Everything else stays Python. ``:=`` inside a part that became a lambda has to bind a variable of the
-function around it, which only a function can: ``set__x(value)``, defined where the function begins. A
-lambda of the user's that does this has nowhere to define it, and keeps its ``and``, ``or`` or ``if``.
+function around it, which only a function can: ``mg__.bind(set__x, "x", value)``, where ``set__x`` is
+defined where the function begins. A lambda of the user's that does this has nowhere to define it, and keeps
+its ``and``, ``or`` or ``if``.
 """
 
 from __future__ import annotations
@@ -41,6 +43,10 @@ def mangled(attribute: str, owner: str | None) -> str:
 
 def _binds_by_walrus(*parts: ast.AST) -> bool:
     return any(isinstance(node, ast.NamedExpr) for node in within(*parts))
+
+
+def _is_none(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _is_literal(key: ast.AST) -> bool:
@@ -133,10 +139,28 @@ class Expressions(ast.NodeTransformer):
         return call(function, [left, right], whole)
 
     def _compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr, place: ast.AST) -> ast.expr:
-        if isinstance(op, (ast.In, ast.NotIn)):
-            found = runtime("in_", [left, right], place)
-            return found if isinstance(op, ast.In) else runtime("not_", [found], place)
+        method = {ast.In: "in_", ast.NotIn: "in_", ast.Is: "is_", ast.IsNot: "is_"}.get(type(op))
+        if method == "is_" and (_is_none(left) or _is_none(right)):
+            method = None  # what a tensor has decided is never None
+        if method is not None:
+            found = runtime(method, [left, right], place)
+            return runtime("not_", [found], place) if isinstance(op, (ast.NotIn, ast.IsNot)) else found
         return at(ast.Compare(left, [op], [right]), place)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        self.generic_visit(node)
+        return runtime("text", [node], node)
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
+        node.value = self.visit(node.value)
+        if node.format_spec is not None:
+            self.generic_visit(node.format_spec)  # no text of its own
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        is_format = isinstance(node.op, ast.Mod)
+        self.generic_visit(node)
+        return runtime("text", [node], node) if is_format else node
 
     # -- names -----------------------------------------------------------------------------------
 
@@ -146,7 +170,8 @@ class Expressions(ast.NodeTransformer):
             return node
         identifier = node.target.id  # type: ignore[attr-defined]
         self.setters[identifier] = None
-        return call(name(f"set__{identifier}", node), [node.value], node)
+        setter, variable = name(f"set__{identifier}", node), constant(mangled(identifier, self.owner), node)
+        return runtime("bind", [setter, variable, node.value], node)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         arguments = node.args

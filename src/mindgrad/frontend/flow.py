@@ -8,6 +8,7 @@ of the program being compiled, the bodies are traced and become a ``cond``, a ``
 
 from __future__ import annotations
 
+import itertools
 import operator
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -20,12 +21,24 @@ from mindgrad.core.dtype import bool_
 from mindgrad.core.graph import Equation
 from mindgrad.core.primitive import REGISTRY
 from mindgrad.core.scope import GraphScope, apply, as_it_is, innermost
-from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import builtins, comprehensions, convert, ownership, state
-from mindgrad.frontend.branches import branch
+from mindgrad.core.tensor import Number, Tensor
+from mindgrad.frontend import (
+    aliases,
+    assigned,
+    builtins,
+    comprehensions,
+    convert,
+    frozen,
+    ownership,
+    snapshots,
+    state,
+    texts,
+)
+from mindgrad.frontend.branches import VALUE, branch
 from mindgrad.frontend.exceptions import Exceptions
 from mindgrad.frontend.loops import loop, scanned
 from mindgrad.frontend.truth import equations, known_truth, plain_truth, predicate, truth
+from mindgrad.frontend.unseen_reads import noting_reads
 from mindgrad.frontend.variables import UNDEFINED, State, is_symbolic
 
 __all__ = ["RUNTIME", "Runtime", "call"]
@@ -45,6 +58,9 @@ _AUGMENT = {
 }  # fmt: skip
 
 
+_IN_PLACE = {sign: f"__{function.__name__}__" for sign, function in _AUGMENT.items()}
+
+
 class Runtime(Exceptions):
     """The object behind ``mg__`` in rewritten source; see the module."""
 
@@ -53,12 +69,22 @@ class Runtime(Exceptions):
     # -- statements ----------------------------------------------------------------------------
 
     def if_(
-        self, test: Any, then: Callable[[], None], orelse: Callable[[], None], get: Any, put: Any, names: Any
+        self,
+        test: Any,
+        then: Callable[[], None],
+        orelse: Callable[[], None],
+        get: Any,
+        put: Any,
+        names: Any,
+        later: Any = None,
     ) -> None:
-        """``if test: then() else: orelse()``."""
+        """``if test: then() else: orelse()``.
+
+        ``later`` is a function, never called, of all variables that are read behind it.
+        """
         known = plain_truth(test)
         if isinstance(known, Tensor):
-            branch(known, (then, orelse), State(get, put, names))
+            branch(known, (then, orelse), State(get, put, names), later)
         elif known:
             then()
         else:
@@ -98,36 +124,59 @@ class Runtime(Exceptions):
         return _attempt(lambda: loop(known_truth(True), trip, State(get, put, names)))
 
     def for_(
-        self, items: Any, body: Callable[[Any], None], get: Any, put: Any, names: Any, stopped: Any = None
+        self,
+        items: Any,
+        body: Callable[[Any], None],
+        get: Any,
+        put: Any,
+        names: Any,
+        stopped: Any = None,
+        later: Any = None,
     ) -> None:
-        """``for item in items: body(item)``, left early where ``stopped()``."""
+        """``for item in items: body(item)``, left early where ``stopped()``.
+
+        ``later`` is a function, never called, of all variables that are read behind the loop.
+        """
         if isinstance(items, builtins.TensorRange):
             self._for_range(items, body, get, put, names, stopped)
             return
         if stopped is None and self._for_scan(items, body, get, put, names):
             return
-        before = equations()
+        before, trips = equations(), 0
         iterator = _iterate(items)
-        for trips, item in enumerate(iterator):
+        snapshots.refuse_advance(iterator)
+        while True:
             flag = False if stopped is None else plain_truth(stopped())
             if isinstance(flag, Tensor):
-                rest = [item, *iterator]
-                if isinstance(items, range) and _is_long(before, trips, len(rest)):
-                    bounds = builtins.TensorRange(items[trips], items.stop, items.step)
-                    if _attempt(partial(self._for_range, bounds, body, get, put, names, stopped)):
-                        return
-                for each in rest:
-                    self._guarded(each, body, get, put, names, stopped)
-                return
-            if flag:
+                break
+            if flag or (item := next(iterator, _END)) is _END:
                 return
             body(item)
+            trips += 1
+        if type(items) is itertools.count:
+            bounds: Any = _endless(items, later)
+            self._for_range(bounds, body, get, put, names, stopped)
+            return
+        rest = _rest_of(iterator, later)
+        if isinstance(items, range) and rest and _is_long(before, trips, len(rest)):
+            bounds = builtins.TensorRange(items[trips], items.stop, items.step)
+            if _attempt(partial(self._for_range, bounds, body, get, put, names, stopped)):
+                return
+        for each in rest:
+            self._guarded(each, body, get, put, names, stopped, later)
 
     def _guarded(
-        self, item: Any, body: Callable[[Any], None], get: Any, put: Any, names: Any, stopped: Any
+        self,
+        item: Any,
+        body: Callable[[Any], None],
+        get: Any,
+        put: Any,
+        names: Any,
+        stopped: Any,
+        later: Any,
     ) -> None:
         """One item of a loop that a tensor can leave."""
-        self.if_(self.not_(stopped()), lambda: body(item), _nothing, get, put, names)
+        self.if_(self.not_(stopped()), lambda: body(item), _nothing, get, put, names, later)
 
     def _for_scan(self, items: Any, body: Callable[[Any], None], get: Any, put: Any, names: Any) -> bool:
         """Make a long loop one ``scan``, if its body can be traced for all items at once."""
@@ -173,6 +222,8 @@ class Runtime(Exceptions):
             put((*values[:count], *values[count + 1 :]))
             index[0] = values[count]
 
+        put_all.__wrapped__ = put  # type: ignore[attr-defined]
+
         def goes_on() -> Any:
             inside = items.contains(index[0])
             return inside if stopped is None else self.and_(self.not_(stopped()), lambda: inside)
@@ -199,7 +250,7 @@ class Runtime(Exceptions):
         def side(value: Callable[[], Any]) -> Callable[[], None]:
             return lambda: result.__setitem__(0, value())
 
-        variables = State(lambda: (result[0],), put, ("the value of the expression",))
+        variables = State(lambda: (result[0],), put, (VALUE,))
         branch(known, (side(then), side(orelse)), variables)
         return result[0]
 
@@ -261,6 +312,24 @@ class Runtime(Exceptions):
             )
         return x in items
 
+    def is_(self, a: Any, b: Any) -> Any:
+        """``a is b``."""
+        if a is b or not (isinstance(a, Tensor) or isinstance(b, Tensor)):
+            return a is b
+        for x, y in ((a, b), (b, a)):
+            if type(x) is Number and x.dtype is bool_ and isinstance(y, bool):
+                return x if y else self.not_(x)
+        if type(a) is Number or type(b) is Number:
+            refuse(
+                "'is' compares a number that a tensor decides on: whether it is that object is not known",
+                "Compare its value, k == 2.",
+            )
+        return aliases.is_same(a, b) if isinstance(a, Tensor) and isinstance(b, Tensor) else False
+
+    def text(self, text: Any) -> Any:
+        """Value that may be a text with values in it that are not known."""
+        return texts.marked_text(text)
+
     def item(self, items: Any, key: Any) -> Any:
         """``items[key]``."""
         if isinstance(key, Tensor) and is_symbolic(key) and not isinstance(items, Tensor):
@@ -269,9 +338,17 @@ class Runtime(Exceptions):
 
     def augment(self, sign: str, x: Any, y: Any) -> Any:
         """``x op= y``: the value for ``x``. A tensor is not changed in place, whoever else holds it."""
-        if isinstance(x, list) and sign in ("+", "*"):
+        if not isinstance(x, (Tensor, int, float, str, tuple)) and hasattr(x, _IN_PLACE[sign]):
             ownership.may_change(x, f"{sign}=")
-        return _AUGMENT[sign](x, y)
+        return texts.marked_text(_AUGMENT[sign](x, y))
+
+    def bind(self, setter: Callable[[Any], Any], name: str, value: Any) -> Any:
+        """``(name := value)`` where only the function ``setter`` can bind the variable."""
+        free = setter.__code__.co_freevars  # type: ignore[attr-defined]
+        if name in free:
+            cell = setter.__closure__[free.index(name)]  # type: ignore[attr-defined, index]
+            assigned.note_local(cell, name, name)
+        return setter(value)
 
     # -- attributes, items, containers ------------------------------------------------------------
 
@@ -344,6 +421,33 @@ def _is_long(before: int, trips: int, rest: int) -> bool:
     return rest >= SCAN_TRIPS and (equations() - before) * rest > SCAN_EQUATIONS * max(trips, 1)
 
 
+#: behind the last item of an iterator
+_END = object()
+#: an iterator of more items is taken for one without an end
+_MOST_ITEMS = 100_000
+
+
+def _rest_of(iterator: Iterator[Any], later: Any) -> list[Any]:
+    """The items that are left when a tensor says that a loop may end; nothing read ``later`` may change."""
+    with snapshots.Snapshot(later):
+        rest = list(itertools.islice(iterator, _MOST_ITEMS + 1))
+    if len(rest) > _MOST_ITEMS:
+        refuse(
+            f"a tensor decides when a loop ends over an iterator of more than {_MOST_ITEMS} items, or one "
+            f"without an end: all are asked for while compiling",
+            "Write a loop over numbers, 'while condition: … i += 1', or a 'for' over range(n).",
+        )
+    return rest
+
+
+def _endless(numbers: itertools.count[Any], later: Any) -> builtins.TensorRange:
+    """Rest of a count, as a range, when a tensor says that the loop over it may end."""
+    with snapshots.Snapshot(later):
+        first = next(numbers)
+        step = next(numbers) - first
+    return builtins.TensorRange(first, sys.maxsize if step > 0 else -sys.maxsize, step)
+
+
 def _iterate(items: Any) -> Iterator[Any]:
     if isinstance(items, Tensor) and items.is_parameter:
         items = state.read(items)
@@ -361,7 +465,9 @@ def _attempt(trace: Callable[[], Any]) -> bool:
     """Whether ``trace()`` came through; its state is as before if it did not."""
     try:
         trace()
-    except _FAILURES:
+    except _FAILURES as error:
+        if isinstance(error, CompileError) and error.is_final:
+            raise
         return False
     return True
 
@@ -372,7 +478,7 @@ builtins.RUNTIME_OF.append(RUNTIME)
 
 def call(function: Any) -> Any:
     """What is called in place of ``function`` while compiling: itself, a converted one, or a replacement."""
-    replaced = builtins.replacement(function)
+    replaced = builtins.replacement(function) or frozen.note_call(function)
     if replaced is not None:
         return replaced
     if isinstance(function, type):
@@ -384,4 +490,4 @@ def call(function: Any) -> Any:
         state.read_function(function)
         if type(plain := getattr(function, "__func__", function)) is FunctionType:
             ownership.note_held(plain)
-    return converted
+    return noting_reads(snapshots.checked(function)) if converted is function else converted

@@ -35,8 +35,11 @@ _LAZY = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 def handed_on(
     body: Sequence[ast.stmt], scope: Scope, assignments: Assignments
-) -> dict[ast.AST, tuple[tuple[str, ...], tuple[str, ...]]]:
+) -> tuple[dict[ast.AST, tuple[tuple[str, ...], tuple[str, ...]]], dict[ast.AST, Names]]:
     """The names that each ``if`` and loop of a lowered function has to hand on, and its scratch names.
+
+    Second, the names that may be read behind each ``if`` and ``for``: also by the caller and other functions,
+    so parameters and all that are not the function's own are among them.
 
     Scratch names are those that a construct assigns and that nobody reads behind it: the other side of an
     ``if``, and what comes after a loop, must find them as they were. ``scope`` is that of the function as it
@@ -44,7 +47,8 @@ def handed_on(
     """
     analysis = _Liveness(body, scope, assignments)
     analysis.block(body, frozenset())
-    return {node: (tuple(names), tuple(scratch)) for node, (names, scratch) in analysis.names.items()}
+    names = {node: (tuple(names), tuple(scratch)) for node, (names, scratch) in analysis.names.items()}
+    return names, analysis.later
 
 
 class _Liveness:
@@ -55,6 +59,8 @@ class _Liveness:
         self.shared = sorted(scope.shared)
         self.assignments = assignments
         self.names: dict[ast.AST, tuple[list[str], list[str]]] = {}
+        self.outside: Names = self.always | frozenset(scope.parameters) | (reads(*body) - self.own.keys())
+        self.later: dict[ast.AST, Names] = {}
 
     def block(self, body: Sequence[ast.stmt], live: Names, raised: Names = frozenset()) -> Names:
         """The names read from the beginning of ``body`` on.
@@ -69,6 +75,7 @@ class _Liveness:
         match each:
             case ast.If():
                 self.note(each, [*each.body, *each.orelse], live)
+                self.later[each] = live | self.outside
                 inside = self.block(each.body, live, raised) | self.block(each.orelse, live, raised)
                 return self.expression(each.test, inside)
             case ast.While():
@@ -122,6 +129,8 @@ class _Liveness:
     def loop(self, each: Any, live: Names, raised: Names) -> Names:
         """The names read from the head of the loop on."""
         is_for = isinstance(each, ast.For)
+        if is_for:
+            self.later[each] = live | self.outside
         ends = live.union(stops(each))
         head = ends if is_for or stops(each) else self.expression(each.test, live)
         while True:

@@ -16,10 +16,12 @@ from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.scan import scan
 from mindgrad.control.while_ import while_
 from mindgrad.core.graph import Equation, Graph, Variable
-from mindgrad.core.scope import BodyScope, apply, as_it_is, lifted, rebind
+from mindgrad.core.scope import BodyScope, apply, as_it_is, identity, lifted, rebind
 from mindgrad.core.tensor import Number, Tensor, make_number
 from mindgrad.core.types import TensorType
-from mindgrad.frontend import ownership, state
+from mindgrad.frontend import aliases, ownership, state
+from mindgrad.frontend.assigned import Local
+from mindgrad.frontend.snapshots import Snapshot
 from mindgrad.frontend.traced import Traced, assemble, refuse_missing, with_assigned
 from mindgrad.frontend.variables import (
     FLAGS,
@@ -65,6 +67,7 @@ class _Place:
         made = scope.symbol(self.type)
         self.atom = made._atom
         self.symbol = make_number(made) if self.is_number else made
+        aliases.note_given(self.symbol)
         return self.symbol
 
     def first(self) -> Tensor:
@@ -76,6 +79,15 @@ class _Place:
         if found.dtype is not self.type.dtype:
             found = apply(convert, as_it_is(found), dtype=self.type.dtype)
         return found
+
+    def is_object(self) -> bool:
+        """Whether it is a tensor that the body does not replace by another one."""
+        same_type = isinstance(self.initial, Tensor) and self.initial.type is self.type
+        return same_type and not self.is_number and self.after is self.symbol
+
+    def is_changed(self) -> bool:
+        """Whether the body has assigned elements of the tensor that it was given."""
+        return self.symbol is not None and self.symbol._atom is not self.atom
 
     def made(self, tensor: Tensor) -> Tensor:
         """``tensor`` as what it is: a number or a tensor."""
@@ -94,9 +106,12 @@ class _Loop:
     ) -> None:
         self.makes_a_trip = makes_a_trip
         self.run = run
+        self.snapshot = Snapshot(run)
         self.slices = slices
         self.changed: dict[int, tuple[Tensor, _Place]] = {}
         self.written: dict[int, tuple[Any, _Place]] = {}
+        #: the tensors, by variable and place, that stay one object whose elements are assigned
+        self.objects: set[tuple[int, int]] = set()
         #: the lists that a trip appends to, by their variables
         self.growing: set[int] = set()
         self._begin(variables)
@@ -110,8 +125,8 @@ class _Loop:
         self.structures = list(variables.structures)
         self.is_defined = [value is not UNDEFINED for value in variables.values]
         self.places: list[list[_Place | None]] = [
-            [self._place_of(name, x) for x in each]
-            for name, each in zip(variables.names, self.leaves, strict=True)
+            [None if (k, j) in self.objects else self._place_of(name, x) for j, x in enumerate(each)]
+            for k, (name, each) in enumerate(zip(variables.names, self.leaves, strict=True))
         ]
 
     @staticmethod
@@ -151,7 +166,7 @@ class _Loop:
 
     def _trace(self) -> bool:
         """Trace the body once; whether the state has kept its types."""
-        self.body = body = Traced(self.variables, self._give, self._run)
+        self.body = body = Traced(self.variables, self._give, self._run, self.snapshot)
         more = with_assigned(self.variables, [body])
         if more is not None:
             self._begin(more)
@@ -198,7 +213,12 @@ class _Loop:
             return self._settle_last(k, name)
         if not self.is_defined[k]:
             held = self.variables.place(k)
-            if held is not None and after is not UNDEFINED and not self.makes_a_trip:
+            if (
+                held is not None
+                and not isinstance(held, Local)
+                and after is not UNDEFINED
+                and not self.makes_a_trip
+            ):
                 refuse_missing(held, "only in a loop that may make no trip")
             # a program that reads it before a trip has assigned it stops with Python's own error unrolled
             if after is not UNDEFINED and (self.makes_a_trip or name.startswith(FLAGS)):
@@ -253,6 +273,13 @@ class _Loop:
         for j, x in enumerate(leaves):
             place = self.places[k][j]
             initial = self.leaves[k][j]
+            if place is not None and place.is_changed() and (k, j) not in self.objects:
+                place.after = x
+                if place.is_object():
+                    self.objects.add((k, j))
+                    self.places[k][j] = None
+                    is_stable = False
+                    continue
             if place is None:
                 if equal(initial, x):
                     continue
@@ -311,18 +338,20 @@ class _Loop:
         found: Sequence[Tensor],
         stacks: Sequence[Tensor] = (),
         length: int = 0,
+        first: Tensor | None = None,
     ) -> None:
         """Bind variables, tensors and Parameters to their values after the loop.
 
         Args:
             moving: the places that change, and ``found`` their values.
             stacks: what the trips have appended to lists, stacked; ``length`` how many trips there were.
+            first: whether there was a first trip, ``None`` for surely.
         """
         slices = iter(stacks)
         last = dict(zip(moving, found, strict=True))
 
         def value(place: _Place | None, initial: Any) -> Any:
-            if place is None:
+            if place is None or (place not in last and place.is_object()):
                 return initial
             return place.made(last[place]) if place in last else place.made(place.first())
 
@@ -333,6 +362,8 @@ class _Loop:
                 continue
             if not self.is_defined[k]:
                 if self.body.values[k] is not UNDEFINED:
+                    held = self.variables.place(k)
+                    name = held.name if held is not None else name
                     ownership.dropped(name, "it is assigned only in a loop that may make no trip")
                 values.append(UNDEFINED)
                 continue
@@ -346,6 +377,31 @@ class _Loop:
             rebind(tensor, value(place, None))
         for parameter, place in self.written.values():
             state.write(parameter, value(place, None))
+        self._note_names(last, first)
+        for tensor in self.body.stale:
+            aliases.make_stale(tensor)
+
+    def _note_names(self, last: dict[_Place, Tensor], first: Tensor | None) -> None:
+        """Note which tensors the variables may be: those before the loop, and what a trip assigned."""
+        for places in self.places:
+            for place in places:
+                if (
+                    place is None
+                    or place not in last
+                    or place.is_number
+                    or not isinstance(place.after, Tensor)
+                ):
+                    continue
+                before, after = place.initial, place.after
+                outside = after._scope is not self.body.scope
+                if first is not None and isinstance(before, Tensor):
+                    aliases.note(last[place], before, (first, False))
+                condition = (first, True) if first is not None and outside else None
+                aliases.note(last[place], after, condition)
+                if place.is_changed() and isinstance(before, Tensor) and before.type is place.type:
+                    if any(identity(x) == identity(before) for _, x in self.body.scope.captures):
+                        aliases.refuse_stale()  # the first trip has changed what the others read
+                    aliases.make_stale(before)
 
 
 def loop(
@@ -373,7 +429,7 @@ def loop(
     operands = [*captured, *[p.first() for p in [*still, *moving]], first]
     consts = len(captured) + len(still)
     found = apply(while_, *operands, condition=condition, body=graphs[0], consts=consts)
-    made.finish(moving, found[:-1])
+    made.finish(moving, found[:-1], first=first)
 
 
 def scanned(

@@ -15,7 +15,7 @@ from __future__ import annotations
 import types
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -25,10 +25,11 @@ from mindgrad.core.scope import GraphScope, as_it_is, lifted
 from mindgrad.core.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.core.types import TensorType
 from mindgrad.frontend import convert
-from mindgrad.frontend.assigned import UNDEFINED, Attribute, Place, Variable, Watch, may_assign, watch
+from mindgrad.frontend.assigned import UNDEFINED, Attribute, Local, Place, Variable, Watch, may_assign, watch
 from mindgrad.frontend.contents import is_read_unseen
 from mindgrad.frontend.dependencies import MISSING, Change, Dependencies, change
-from mindgrad.frontend.signature import in_package, same
+from mindgrad.frontend.signature import same
+from mindgrad.frontend.texts import refuse_kept
 from mindgrad.frontend.variables import NUMBER_TYPES, in_place
 
 __all__ = ["Outcome", "bind", "finish", "inner", "rebuilt"]
@@ -134,9 +135,9 @@ class Outcome:
         return [tensor for each in self._inputs for tensor in each.tensors() or ()]
 
     def changes(self) -> Iterator[Change]:
-        """Why it does not hold."""
+        """Why it does not hold; of variables of a function that is gone there is nothing to say."""
         for each in self._inputs:
-            if each.tensors() is None:
+            if type(each.place.holder) is not int and each.tensors() is None:
                 yield each.change()
 
     def counted(self) -> list[Place]:
@@ -206,15 +207,15 @@ def finish(found: Watch, scope: GraphScope, inputs: list[_Input], noted: Depende
     written: dict[Any, Any] = {}
     for key, (place, before, surely) in level.items():
         value = place.value()
-        if not surely and value is before:
+        if (not surely and value is before) or isinstance(place, Local):
             continue
         written[key] = before
         leaves, structure = flatten(value)
         leaves = [_result(place, x, scope) for x in leaves]
         outcome._stores.append((place, structure, len(leaves)))
         outcome.leaves += leaves
-        is_attribute = isinstance(place, Attribute)
-        if is_attribute and key not in found.reads and (found.is_blind or _is_read_by_others(place)):
+        is_attribute, kind = isinstance(place, Attribute), cast(Any, type(place.holder))
+        if is_attribute and key not in found.reads and is_read_unseen(kind):
             found.reads[key] = (place, before)
         if not is_attribute:
             found.reads.setdefault(key, (place, before))
@@ -236,14 +237,9 @@ def _is_stored(place: Place, tensors: Sequence[Tensor]) -> bool:
     return may_assign(place.holder, place.name) and any(_stored.get(id(x)) is x for x in tensors)
 
 
-def _is_read_by_others(place: Place) -> bool:
-    """Whether code that is not converted may read an attribute: code of this package, and of Python."""
-    kind: Any = type(place.holder)
-    return is_read_unseen(kind) or in_package(getattr(kind, "construct", None))
-
-
 def _result(place: Place, leaf: Any, scope: GraphScope) -> Any:
     """A leaf of what a place holds at the end, as a result of the program."""
+    refuse_kept(leaf, f"what {place.label} is left with")
     if isinstance(leaf, Tensor) and leaf.is_parameter:
         return leaf
     if isinstance(leaf, Tensor) and leaf._array is None:

@@ -17,14 +17,15 @@ from mindgrad._base.location import user_frame
 from mindgrad._base.refusal import refuse
 from mindgrad._base.tree import flatten, is_record
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import assigned
+from mindgrad.frontend import aliases, assigned, reach, snapshots
 from mindgrad.frontend.assigned import UNDEFINED
+from mindgrad.frontend.cell_guards import was_read
 from mindgrad.frontend.variables import containers
 
 __all__ = [
-    "assign_attribute", "dropped", "is_in_body", "is_own", "is_tracing", "made", "may_call", "may_change",
-    "note_held", "note_outside", "open_body", "own", "refuse_change", "tail_calls_are_loops", "tracing",
-    "why_dropped", "with_tail_calls_as_loops",
+    "assign_attribute", "dropped", "is_in_body", "is_of_program", "is_own", "is_tracing", "made",
+    "may_call", "may_change", "note_held", "note_outside", "open_body", "own", "refuse_change",
+    "tail_calls_are_loops", "tracing", "why_dropped", "with_tail_calls_as_loops",
 ]  # fmt: skip
 
 _MUTATORS = {
@@ -75,6 +76,8 @@ def tracing() -> Iterator[None]:
     finally:
         for noted in (_local.outside, _local.held, _local.modules):
             noted.clear()
+        reach.forget()
+        aliases.forget()
 
 
 @contextmanager
@@ -159,6 +162,11 @@ def is_own(owner: Any) -> bool:
     return bool(_local.owned) and id(owner) in _local.owned[-1]
 
 
+def is_of_program(owner: Any) -> bool:
+    """Whether ``owner`` was made while the program is traced."""
+    return any(id(owner) in owned for owned in _local.owned)
+
+
 def assign_attribute(owner: Any, name: str, value: Any) -> None:
     """Let an attribute of an object from outside be ``value`` when the program has run; refused if it cannot.
 
@@ -179,6 +187,8 @@ def assign_attribute(owner: Any, name: str, value: Any) -> None:
         refuse_change(f"the attribute '{name}' of {kind.__name__} is {how}")
     for each in (value, place.own()):
         _check_kept(each, place.label, hasattr(owner, "parameters_and_names"))
+    if was_read(owner, name):  # by code that is not converted
+        assigned.note_read(place)
     assigned.assign(place, value)
 
 
@@ -201,7 +211,10 @@ def _check_kept(value: Any, label: str, is_of_cell: bool) -> None:
 
 def may_change(container: Any, how: str) -> None:
     """Refuse that a container changes that was not made here."""
-    if not _local.owned or not isinstance(container, (list, dict, set)):
+    if not _local.owned:
+        return
+    if not isinstance(container, (list, dict, set)):
+        snapshots.refuse_change(container)
         return
     if id(container) in _local.owned[-1]:
         return

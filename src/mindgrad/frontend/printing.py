@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.text import tensor_repr, tensor_str
+from mindgrad._base.text import tensor_format, tensor_repr, tensor_str
 from mindgrad.control.show import show
 from mindgrad.core.scope import GraphScope, innermost, lifted
 from mindgrad.core.tensor import MARK, Number, Tensor, marked
@@ -47,9 +47,10 @@ def printed(
 
 def _shown(array: np.ndarray, how: str, is_number: bool) -> str:
     """The text of a value: ``how`` is ``"str"``, ``"repr"`` or a format specification."""
-    if is_number or (how not in ("str", "repr") and array.size == 1):
-        number = array.item()
-        return format(number, "" if how in ("str", "repr") else how)
+    if how not in ("str", "repr"):
+        return tensor_format(array, how)
+    if is_number:
+        return str(array.item())
     if how == "repr":
         return tensor_repr(array, Tensor(array).dtype.name)
     return tensor_str(array)

@@ -7,7 +7,7 @@ becomes a call of it, with the blocks as inner functions that share the function
         x = f(x)  ->  def orelse__1(): pass
                       def get__1(): return (x,)
                       def put__1(values__): nonlocal x; (x,) = values__
-                      mg__.if_(c, then__1, orelse__1, get__1, put__1, ("x",))
+                      mg__.if_(c, then__1, orelse__1, get__1, put__1, ("x",), lambda: (x, …))
 
 ``get`` gives the variables that the construct hands on (``liveness``), ``mg__.undefined`` for one that is
 unbound; ``put`` binds them, and unbinds those. Jumps are structure by then (``jumps``). Which names
@@ -32,6 +32,7 @@ from mindgrad.frontend.expressions import Expressions, mangled
 from mindgrad.frontend.jumps import is_true, lower_jumps, stops
 from mindgrad.frontend.liveness import handed_on
 from mindgrad.frontend.names import Assignments, Scope, is_generator
+from mindgrad.frontend.nesting import with_nested_tests
 from mindgrad.frontend.nodes import (
     RUNTIME,
     assign,
@@ -83,11 +84,12 @@ class _Function(Expressions):
         captured = scope.captured  # found in the text as it was written, before it changes
         if not captured & scope.locals.keys():  # each call has variables of its own, each trip has not
             body = tail_calls_as_loop(function, body, set(captured), set(scope.locals))
+        body = with_nested_tests(body)
         lowered = lower_jumps(body, frozenset(scope.parameters))
         self.assignments = Assignments()
         own = self.assignments.binds(lowered)
         self.variables = [*dict.fromkeys([*scope.locals, *own, *scope.nonlocals])]
-        self.names = handed_on(lowered, scope, self.assignments)
+        self.names, self.later = handed_on(lowered, scope, self.assignments)
         done = self.block(lowered)
         for declare, declared in ((ast.Global, scope.globals), (ast.Nonlocal, scope.nonlocals)):
             if declared:
@@ -184,6 +186,11 @@ class _Function(Expressions):
         done = [self._get(get, every, node), self._put(put, every, node)]
         return done, [name(get, node), name(put, node), listed]
 
+    def _later(self, node: ast.AST) -> ast.expr:
+        """A function, never called, of the variables that are read behind a construct."""
+        read = [name(each, node) for each in sorted(self.later[node])]
+        return thunk(at(ast.Tuple(read, ast.Load()), node))
+
     # -- statements ------------------------------------------------------------------------------
 
     def block(self, body: Block) -> Block:
@@ -206,7 +213,7 @@ class _Function(Expressions):
             self._helper(orelse, node.orelse, node),
             *helpers,
         ]
-        args = [self.visit(node.test), name(then, node), name(orelse, node), *last]
+        args = [self.visit(node.test), name(then, node), name(orelse, node), *last, self._later(node)]
         return [*done, statement(runtime("if_", args, node, until=node.test))]
 
     def do_While(self, node: ast.While) -> Block:
@@ -229,10 +236,11 @@ class _Function(Expressions):
         helpers, last = self._handed_on(node, number)
         target = at(ast.Assign([node.target], name("item__", node.target)), node.target)
         done = [self._helper(body, [target, *node.body], node, ("item__",)), *helpers]
-        stopped = constant(None, node)
+        stopped, later = constant(None, node), constant(None, node)
         if stops(node):
             stopped = thunk(self.visit(either(stops(node), node)))
-        args = [self.visit(node.iter), name(body, node), *last, stopped]
+            later = self._later(node)
+        args = [self.visit(node.iter), name(body, node), *last, stopped, later]
         return [*done, statement(runtime("for_", args, node, until=node.iter))]
 
     def do_Try(self, node: Any) -> Block:

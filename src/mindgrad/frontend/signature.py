@@ -289,19 +289,23 @@ def _same(a: Any, b: Any, met: set[tuple[int, int]], cells: dict[int, Any] | Non
 
 def difference(taken: Any, function: Any) -> tuple[str, Any, Any] | None:
     """The first part in which ``function`` differs from what was taken: what it is, before, and now."""
-    waiting, met = [(taken, function)], set()
-    for one, other in waiting:
+    waiting, met = [("", taken, function)], set()
+    for around, one, other in waiting:
         if (id(one), id(other)) in met:
             continue
         met.add((id(one), id(other)))
-        found = _parts(other)
-        if type(one) is not Snapshot or found is None or len(one.parts) != len(found[2]):
+        parts = _parts(other)
+        if type(one) is not Snapshot or parts is None:
             continue
-        for label, before, now in zip(one.labels, one.parts, found[2], strict=True):
+        if one.head != parts[0] or len(one.parts) != len(parts[2]):
+            if around:  # another function altogether
+                return around, one, other
+            continue
+        for label, before, now in zip(one.labels, one.parts, parts[2], strict=True):
             if type(before) is Snapshot and type(now) is before.kind:
-                waiting.append((before, now))
-            elif label and not _same(before, now, set(), None):
-                return label, before, now
+                waiting.append((label or around, before, now))
+            elif (label or around) and not _same(before, now, set(), None):
+                return label or around, before, now
     return None
 
 
@@ -368,7 +372,7 @@ def _equal_arrays(a: Any, b: Any) -> bool:
     if a.nbytes > COMPARED_BYTES or (isinstance(a, np.ndarray) and a.dtype.hasobject):
         return False
     if isinstance(a, Tensor):
-        a, b = a.numpy(), b.numpy()
+        a, b = a.host_array(), b.host_array()
     return a.tobytes() == b.tobytes()
 
 

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from mindgrad.frontend.nodes import RUNTIME, at
 
-__all__ = ["NoSource", "Source", "compile_function", "find_source"]
+__all__ = ["NoSource", "Source", "compile_function", "copied", "find_source", "without_text"]
 
 _FUTURE = 0x1FE0000  # the flags of `from __future__ import …` in a code object
 _CLASS = "_" * 20  # before the name of the class that stands for the user's; private names ignore it
@@ -65,7 +65,7 @@ class _File:
             module = ast.parse("".join(lines))
             self.imports = [each for each in module.body if isinstance(each, (ast.Import, ast.ImportFrom))]
             self._collect(module, None)
-        except (SyntaxError, ValueError, RecursionError):  # not Python (any more)
+        except (SyntaxError, ValueError):  # not Python (any more)
             self.definitions.clear()
 
     def _collect(self, node: ast.AST, owner: str | None) -> None:
@@ -103,14 +103,21 @@ def find_source(function: types.FunctionType) -> Source:
         if found is not None:
             return Source(_as_function(found.node), found.owner, file)
     if found is None and not linecache.getlines(code.co_filename, function.__globals__):
-        raise NoSource(f"its source is not known (it was made by {_maker(code)})")
+        raise NoSource(without_text(code))
     raise NoSource(f"its source in {code.co_filename} is not what the running program was made from")
+
+
+def without_text(code: types.CodeType) -> str:
+    """Why there is no text of a code."""
+    return f"its source cannot be found ({_maker(code)})"
 
 
 def _maker(code: types.CodeType) -> str:
     if code.co_filename == "<stdin>":
-        return "code that was piped into Python"
-    return "exec or eval" if code.co_filename.startswith("<") else f"a file {code.co_filename} that is gone"
+        return "it was read from a pipe"
+    if code.co_filename.startswith("<"):
+        return "it was made by exec or eval, or by %%time or another magic of IPython"
+    return f"the file {code.co_filename} is gone"
 
 
 def _texts(code: types.CodeType, module: dict[str, Any]) -> Iterator[tuple[str, Sequence[str]]]:
@@ -252,12 +259,12 @@ def _is_instrumented(code: types.CodeType, plain: types.CodeType) -> bool:
 def _as_function(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
     """A copy of the definition that can be changed, without what is evaluated around it."""
     if isinstance(node, ast.Lambda):
-        function: Any = ast.FunctionDef("lambda__", node.args, [at(ast.Return(node.body), node.body)], [])
-        function.type_params = []
-        return _as_function(at(function, node))
-    copied = _copy(node)
-    copied.returns = None
-    arguments = copied.args
+        whole: Any = ast.FunctionDef("lambda__", node.args, [at(ast.Return(node.body), node.body)], [])
+        whole.type_params = []
+        return _as_function(at(whole, node))
+    function = copied(node)
+    function.returns = None
+    arguments = function.args
     arguments.defaults = [at(ast.Constant(None), each) for each in arguments.defaults]
     arguments.kw_defaults = [each and at(ast.Constant(None), each) for each in arguments.kw_defaults]
     for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
@@ -266,19 +273,29 @@ def _as_function(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
         if each is not None:
             each.annotation = None
     # the first line of a code object is that of the first decorator
-    copied.decorator_list = [at(ast.Constant(None), each) for each in copied.decorator_list[:1]]
-    return copied
+    function.decorator_list = [at(ast.Constant(None), each) for each in function.decorator_list[:1]]
+    return function
 
 
-def _copy(node: Any) -> Any:
-    """A deep copy of a tree (ten times as fast as ``copy.deepcopy``)."""
+def copied(node: Any) -> Any:
+    """A deep copy of a tree (ten times as fast as ``copy.deepcopy``).
+
+    Copied is what the grammar knows. Tools mark nodes with more: IPython, to show a traceback, with
+    ``parent``, also those without parts (``Load()``), which all trees that were ever parsed share.
+    """
     if isinstance(node, list):
-        return [_copy(each) for each in node]
+        return [copied(each) for each in node]
     if not isinstance(node, ast.AST):
         return node
-    made = type(node).__new__(type(node))
-    for key, value in vars(node).items():
-        setattr(made, key, _copy(value) if isinstance(value, (ast.AST, list)) else value)
+    kind = type(node)
+    parts = (*kind._fields, *kind._attributes)
+    if not parts:
+        return node
+    made = kind.__new__(kind)
+    for key in parts:
+        value = getattr(node, key, copied)  # an optional one may be missing
+        if value is not copied:
+            setattr(made, key, copied(value) if isinstance(value, (ast.AST, list)) else value)
     return made
 
 

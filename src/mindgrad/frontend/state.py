@@ -15,7 +15,7 @@ from typing import Any
 
 from mindgrad.core.scope import GraphScope, as_it_is, innermost, open_scopes
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import assigned
+from mindgrad.frontend import assigned, cell_guards
 from mindgrad.frontend.dependencies import MISSING, Dependencies
 
 __all__ = [
@@ -170,7 +170,7 @@ def depends_on(owner: Any) -> None:
 
 
 def read_attribute(owner: Any, name: str) -> Any:
-    """``owner.name``, and a note that the program being compiled depends on it.
+    """``owner.name``, and a note that the program being compiled depends on it; on all of ``__dict__``.
 
     Not noted: properties (their getters read attributes themselves), and what belongs to
     tensors and to objects of this package that are no Cells.
@@ -191,7 +191,14 @@ def read_attribute(owner: Any, name: str) -> Any:
             return value
     elif kind.__module__.partition(".")[0] == "mindgrad" and not hasattr(kind, "construct"):
         return value
-    if not isinstance(getattr(kind, name, None), property):
+    if name == "__dict__":
+        if hasattr(kind, "parameters_and_names"):
+            noted.owner(owner)
+            cell_guards.note_all(owner)
+            return value
+        for each in [*value]:
+            read_attribute(owner, each)
+    elif not isinstance(getattr(kind, name, None), property):
         noted.attribute(owner, name, value)
         assigned.note_read(assigned.Attribute(owner, name))
     return value

@@ -18,8 +18,9 @@ from mindgrad.core.graph import Graph, Variable, live_equations
 from mindgrad.core.scope import BodyScope, as_it_is, identity, lifted, opened
 from mindgrad.core.tensor import Tensor
 from mindgrad.core.types import TensorType
-from mindgrad.frontend import assigned, ownership, state
-from mindgrad.frontend.assigned import Attribute, Place
+from mindgrad.frontend import aliases, assigned, ownership, state
+from mindgrad.frontend.assigned import UNDEFINED, Attribute, Local, Place
+from mindgrad.frontend.snapshots import Snapshot
 from mindgrad.frontend.variables import State, containers, flattened
 from mindgrad.primitives.structural import convert
 
@@ -27,7 +28,14 @@ __all__ = ["Traced", "assemble", "refuse_missing", "with_assigned"]
 
 
 class Traced:
-    """A body that was traced: its scope, and its state at its end."""
+    """A body that was traced: its scope, and its state at its end.
+
+    Args:
+        variables: those that it assigns.
+        give: what these hold at its beginning, in a scope.
+        run: runs it.
+        snapshot: of what is in reach of it: no other state may change.
+    """
 
     __slots__ = (
         "assigned",
@@ -36,6 +44,7 @@ class Traced:
         "leaves",
         "result",
         "scope",
+        "stale",
         "structures",
         "values",
         "written",
@@ -46,6 +55,13 @@ class Traced:
         variables: State,
         give: Callable[[BodyScope], tuple[Any, ...]],
         run: Callable[[], Any],
+        snapshot: Snapshot,
+    ) -> None:
+        with snapshot:
+            self._trace(variables, give, run)
+
+    def _trace(
+        self, variables: State, give: Callable[[BodyScope], tuple[Any, ...]], run: Callable[[], Any]
     ) -> None:
         self.scope = scope = BodyScope()
         try:
@@ -67,8 +83,12 @@ class Traced:
                 self.written = {
                     key: (parameter, scope.bindings[key]) for key, parameter in scope.written.items()
                 }
+                every = [tensor for tensor, _ in scope.changed.values()]
+                self.stale = [tensor for tensor in every if aliases.is_stale(tensor)]
                 self.changed = {
-                    key: (tensor, as_it_is(lifted(tensor))) for key, (tensor, _) in scope.changed.items()
+                    id(tensor): (tensor, as_it_is(lifted(tensor)))
+                    for tensor in every
+                    if not aliases.is_stale(tensor)
                 }
         finally:
             scope.undo()
@@ -90,7 +110,12 @@ class Traced:
 def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
     """The variables with all places that the bodies assign; ``None`` if they have them already."""
     known = {place.key for place in variables.places}
-    found = {k: place for body in bodies for k, place in body.assigned.items() if k not in known}
+    found = {
+        key: place
+        for body in bodies
+        for key, place in body.assigned.items()
+        if key not in known and not _is_named(place, variables)
+    }
     if not found:
         return None
     for place in found.values():
@@ -100,6 +125,13 @@ def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
         if not ownership.is_own(place.holder):
             assigned.innermost().note(place)
     return variables.extended(list(found.values()))
+
+
+def _is_named(place: Place, variables: State) -> bool:
+    """Whether a place is one of the names of the construct, which holds it already."""
+    if place.key not in variables.cells:
+        return False
+    return isinstance(place, Local) or place.value() is not UNDEFINED
 
 
 def refuse_missing(place: Place, where: str) -> NoReturn:

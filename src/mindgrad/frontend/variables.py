@@ -7,7 +7,7 @@ same on all ways through the program.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -89,15 +89,17 @@ class State:
     Attributes:
         values: what the variables held when the construct began.
         leaves, structures: of each the leaf objects and the structure.
+        cells: the keys of the names as places, as far as they are variables that others can assign.
         places: what else the bodies assign, attributes and variables of enclosing functions, behind the
             names of the construct.
     """
 
-    __slots__ = ("get", "leaves", "names", "places", "put", "structures", "values")
+    __slots__ = ("cells", "get", "leaves", "names", "places", "put", "structures", "values")
 
     def __init__(self, get: Callable[[], tuple], put: Callable[[tuple], None], names: Sequence[str]) -> None:
         count = len(names)
         self.places: list[Place] = []
+        self.cells = frozenset(_cells(put))
         every = get()
         # what only one side of an `if` uses: the other must find it as it was
         scratch = every[count:]
@@ -126,6 +128,7 @@ class State:
         labels = [place.label for place in places]
         made = State(lambda: (*self.get(), *[p.value() for p in places]), put, (*self.names, *labels))
         made.places = [*self.places, *places]
+        made.cells = self.cells
         return made
 
     def place(self, k: int) -> Place | None:
@@ -138,6 +141,15 @@ class State:
         return tuple(
             [unflatten(structure, each) for structure, each in zip(self.structures, leaves, strict=True)]
         )
+
+
+def _cells(put: Callable[[tuple], None]) -> Iterator[tuple[int, str]]:
+    """The keys, as places, of the variables that a function of rewritten source binds."""
+    put = getattr(put, "__wrapped__", put)
+    code, closure = put.__code__, put.__closure__ or ()  # type: ignore[attr-defined]
+    yield from zip(map(id, closure), code.co_freevars, strict=True)
+    namespace = put.__globals__  # type: ignore[attr-defined]
+    yield from ((id(namespace), name) for name in code.co_names if name != "undefined")
 
 
 def flattened(values: Sequence[Any]) -> tuple[list[list[Any]], list[Any]]:

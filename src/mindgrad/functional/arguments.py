@@ -13,10 +13,13 @@ import numpy as np
 
 from mindgrad._base.location import warn_user
 from mindgrad._base.tree import attributes_of, is_record
-from mindgrad.core.mutable import is_container
-from mindgrad.core.tensor import Tensor
+from mindgrad.core.mutable import is_mutable
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Number, Tensor
 from mindgrad.frontend import state
 from mindgrad.functional.callables import Arity, describe
+from mindgrad.functional.numbers import is_number, number_tensor
+from mindgrad.primitives.structural import convert
 
 __all__ = [
     "Weights",
@@ -25,9 +28,12 @@ __all__ = [
     "check_count",
     "check_flag",
     "check_inputs",
+    "check_instance",
     "check_outputs",
     "check_positions",
     "check_tensors",
+    "differentiable",
+    "is_input",
     "match",
     "warn_of_integers",
 ]
@@ -40,7 +46,8 @@ def check_flag(owner: str, name: str, value: Any) -> None:
 
 
 def check_callable(owner: str, fn: Any, error: type[Exception] = TypeError) -> None:
-    """Raises: error: ``fn`` is no function or Cell."""
+    """Raises: error: ``fn`` is no function or Cell. TypeError: it is the class of a Cell."""
+    check_instance(owner, fn)
     if not callable(fn):
         raise error(
             f"For '{owner}', the first argument must be a 'Function' or 'Cell', but got "
@@ -48,14 +55,28 @@ def check_callable(owner: str, fn: Any, error: type[Exception] = TypeError) -> N
         )
 
 
-def check_positions(owner: str, grad_position: Any) -> None:
+def check_instance(owner: str, fn: Any) -> None:
+    """Raises: TypeError: ``fn`` is a class whose instances are what can be differentiated or compiled."""
+    if not isinstance(fn, type) or not any("__call__" in kind.__dict__ for kind in fn.__mro__):
+        return
+    name = fn.__name__
+    raise TypeError(
+        f"For '{owner}', the first argument must be a 'Function' or 'Cell', but got the class '{name}'. "
+        f"Make an instance of it: {name}(...)."
+    )
+
+
+def check_positions(owner: str, grad_position: Any, has_weights: bool = True) -> None:
     """Check ``grad_position``: an int or a tuple of different ints, none negative.
+
+    ``has_weights`` says whether ``owner`` differentiates by weights too.
 
     Raises:
         TypeError: it, or an element, is something else (a bool included).
         ValueError: a position is negative or stands twice.
         RuntimeError: the tuple is empty.
     """
+    _check_order(owner, grad_position, has_weights)
     if isinstance(grad_position, bool) or not isinstance(grad_position, (int, tuple)):
         raise TypeError(
             f"For '{owner}', the 'grad_position' should be int or tuple, but got "
@@ -86,6 +107,25 @@ def check_positions(owner: str, grad_position: Any) -> None:
         raise ValueError(
             f"For '{owner}', there are duplicate positions in `grad_position`, please check it: "
             f"{grad_position}. Name every input once."
+        )
+
+
+def _check_order(owner: str, grad_position: Any, has_weights: bool) -> None:
+    """Raises: TypeError: weights, or an input of the function, stand where ``grad_position`` belongs."""
+    parts = grad_position if isinstance(grad_position, (tuple, list)) else (grad_position,)
+    if parts and all(getattr(x, "is_parameter", False) for x in parts):
+        remedy = (
+            f"weights are the third argument, {owner}(fn, None, weights)"
+            if has_weights
+            else f"'{owner}' is by inputs only, so make them an argument of the function"
+        )
+        raise TypeError(
+            f"For '{owner}', the 'grad_position' should be int or tuple, but got Parameters: {remedy}."
+        )
+    if isinstance(grad_position, Tensor):
+        raise TypeError(
+            f"For '{owner}', the 'grad_position' should be int or tuple, but got a Tensor: '{owner}' makes a "
+            f"function, to which the inputs are given, {owner}(fn)(x{', v' * owner.endswith('vp')})."
         )
 
 
@@ -188,10 +228,64 @@ def bind_keywords(
 
 
 def check_tensors(text: str, values: Sequence[Any]) -> None:
-    """Raises: TypeError: one of ``values`` is no Tensor, and no container that ``mutable`` made."""
+    """Raises: TypeError: one of ``values`` is no Tensor, no container, and not made by ``mutable``."""
     for value in values:
-        if not isinstance(value, Tensor) and not is_container(value):
+        if not is_input(value):
             raise TypeError(f"{text}, but got {type(value).__name__}.")
+
+
+def is_input(value: Any) -> bool:
+    """Whether ``value`` is a Tensor, a container, or what ``mutable`` made: as in MindSpore no bare float."""
+    kind: Any = type(value)
+    return isinstance(value, (Tensor, tuple, list, dict)) or is_mutable(value) or is_record(kind)
+
+
+def differentiable(owner: str, leaf: Any, places: Any, index: int, marked: bool) -> type | None:
+    """Role of a part of an argument in a derivative.
+
+    Args:
+        owner: the API that errors name.
+        leaf: the part.
+        places: names it: ``places.name(index)``; ``places.is_nested``: it is part of a container.
+        index: its number among the parts.
+        marked: whether ``mutable`` made the argument, in which what is no data is a constant.
+
+    Returns:
+        ``Tensor``, ``Number``, or ``None`` for a constant: ``None`` itself in a container.
+
+    Raises:
+        TypeError: it has no derivative.
+    """
+    if isinstance(leaf, Tensor) and type(leaf) is not Number:
+        if marked or leaf.dtype.is_inexact or not places.is_nested:
+            return Tensor
+    elif is_number(leaf) and (not marked or is_mutable(leaf) or type(leaf) is Number):
+        return Number
+    elif marked or (leaf is None and places.is_nested):
+        return None
+    raise TypeError(
+        f"For '{owner}', {places.name(index)} is {_of_no_derivative(leaf)}, which has no derivative: "
+        f"{_remedy(leaf, places.is_nested)}."
+    )
+
+
+def _of_no_derivative(leaf: Any) -> str:
+    if isinstance(leaf, Tensor):
+        return f"a Tensor of dtype {leaf.dtype}"
+    if leaf is None or isinstance(leaf, (bool, int, str)):
+        return f"the {type(leaf).__name__} {leaf!r}" if leaf is not None else "None"
+    return f"of type {type(leaf).__name__}"
+
+
+def _remedy(leaf: Any, nested: bool) -> str:
+    if isinstance(leaf, np.ndarray):
+        return "make it a Tensor, Tensor(array)"
+    apart = "give it as an argument of its own" if nested else "leave its position out of 'grad_position'"
+    if isinstance(leaf, Tensor):
+        return f"make it a floating-point Tensor, or {apart}"
+    if isinstance(leaf, (int, complex)) and not isinstance(leaf, bool):
+        return f"make it a {'float' if isinstance(leaf, int) else 'Tensor'}, or {apart}"
+    return apart
 
 
 def check_outputs(owner: str, fn: Any, leaves: Sequence[Any]) -> None:
@@ -233,7 +327,9 @@ def match(owner: str, name: str, given: Any, like: Any, what: str) -> list[Tenso
 
 
 def _match(start: str, path: str, given: Any, like: Any, what: str, found: list[Tensor]) -> None:
-    if isinstance(like, Tensor):
+    if type(like) is Number:
+        found.append(_match_number(start, path, given, like, what))
+    elif isinstance(like, Tensor):
         if not isinstance(given, Tensor):
             raise TypeError(
                 f"{start} must be like the {what}: {path} should be a Tensor of shape "
@@ -285,7 +381,17 @@ def _match(start: str, path: str, given: Any, like: Any, what: str, found: list[
             _match(start, f"{path}[{index}]", g, each, what, found)
 
 
+def _match_number(start: str, path: str, given: Any, like: Tensor, what: str) -> Tensor:
+    if isinstance(given, (int, float, np.generic)) and not isinstance(given, bool):
+        given = number_tensor(given)
+    elif not isinstance(given, Tensor) or given.shape:
+        raise TypeError(f"{start} must be like the {what}: {path} should be a float, but got {_said(given)}.")
+    return apply(convert, state.read(given), dtype=like.dtype)
+
+
 def _said(given: Any) -> str:
+    if is_number(given):
+        return f"a {type(given.sample() if isinstance(given, Number) else given.real).__name__}"
     if isinstance(given, Tensor):
         return f"a Tensor of shape {given.shape} and dtype {given.dtype}"
     if isinstance(given, (tuple, list)):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindgrad.core.settings import is_graph_mode
+from mindgrad.core.tensor import Tensor
 from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.memory import memory, remembered
+from mindgrad.functional.numbers import as_data, as_python
 
 __all__ = ["Arity", "arity", "describe", "differentiates", "in_either_mode", "is_compiled", "remembered"]
 
@@ -29,14 +31,29 @@ def is_compiled(fn: Any) -> bool:
     return getattr(type(fn), "compiles", False)
 
 
-def in_either_mode(fn: Any, run: Callable[..., Any]) -> Callable[..., Any]:
-    """``run``, as one compiled program in GRAPH_MODE or if ``fn`` compiles itself, else as it is."""
+def in_either_mode(
+    fn: Any, run: Callable[..., Any], positions: Sequence[int] | None = ()
+) -> Callable[..., Any]:
+    """``run``, as one compiled program in GRAPH_MODE or if ``fn`` compiles itself, else as it is.
+
+    Floats at ``positions`` (``None``: at all) are data, and the numbers of the program are given as Python's.
+    """
     compiled, compiles = Compiled(run), is_compiled(fn)
 
+    def names() -> Sequence[str]:
+        return arity(fn).names
+
     def call(*args: Any, **kwargs: Any) -> Any:
+        has_numbers = bool(kwargs)
+        for x in args:
+            if type(x) is not Tensor:
+                has_numbers = True
+        if has_numbers:
+            args, kwargs = as_data(args, kwargs, positions, names)  # type: ignore[assignment]
         if compiles or is_graph_mode():
             return compiled(*args, **kwargs)
-        return run(*args, **kwargs)
+        result = run(*args, **kwargs)
+        return as_python(result) if has_numbers else result
 
     call.__name__ = call.__qualname__ = run.__name__
     return call

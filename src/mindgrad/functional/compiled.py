@@ -40,7 +40,8 @@ from mindgrad.functional.cache import (
     withdraw,
 )
 from mindgrad.functional.donation import run_and_store, settled
-from mindgrad.functional.reasons import UNKNOWN, between_functions, between_signatures
+from mindgrad.functional.numbers import number_tensor
+from mindgrad.functional.reasons import UNKNOWN, between_functions, between_signatures, refused
 from mindgrad.functional.tracing import DATA, NUMBER, TENSOR, Trace, kind_held, kind_of, trace_of
 from mindgrad.rewrites.order import before_compilation
 
@@ -167,25 +168,22 @@ class _Program:
             arrays.append(array if type(array) is device_array else _moved(parameter))
         executable = self.executable
         if self._written:
-            found = run_and_store(
-                executable.run,
-                arrays,
-                executable.extra,
-                self._donated,
-                self._donated_types,
-                self._written,
+            return run_and_store(
+                executable, arrays, self._donated, self._donated_types, self._written, self._finish
             )
-            for parameter, type_ in self._retyped:
-                parameter.retype(type_)
-        else:
-            found = executable.run(arrays, [], executable.extra)
+        return self._finish(executable.run(arrays, [], executable.extra))
+
+    def _finish(self, results: list[Any]) -> Any:
+        """The function's result, of what the program gives; what it leaves in attributes is stored."""
         first = len(self._written)
+        for parameter, type_ in self._retyped:
+            parameter.retype(type_)
         if self._only:
-            return unflatten(self._structure, [make_tensor(found[first], self._types[first])])
-        produced = map(make_tensor, found[first:], self._types[first:])
+            return unflatten(self._structure, [make_tensor(results[first], self._types[first])])
+        produced = map(make_tensor, results[first:], self._types[first:])
         result = unflatten(self._structure, [_made(kind, produced) for kind in self._leaves])
-        if outcome:
-            outcome.store([_made(kind, produced) for kind in self._held])
+        if self._outcome:
+            self._outcome.store([_made(kind, produced) for kind in self._held])
         return result
 
 
@@ -202,7 +200,7 @@ def _signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list
     if kwargs or None in key:
         leaves, structure = flatten((args, kwargs))
         key = (structure, tuple([DATA.get(type(x)) or leaf_signature(x) for x in leaves]))
-        tensors = [x if isinstance(x, Tensor) else _as_tensor(x) for x in leaves if _is_data(x)]
+        tensors = [x if isinstance(x, Tensor) else number_tensor(x) for x in leaves if _is_data(x)]
     else:
         tensors = list(args)
     return (key, *map(settings.get, _OPTIONS)), tensors
@@ -210,10 +208,6 @@ def _signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list
 
 def _is_data(leaf: Any) -> bool:
     return (isinstance(leaf, Tensor) and not leaf.is_parameter) or type(leaf) in DATA
-
-
-def _as_tensor(number: Any) -> Tensor:
-    return make_tensor(np.asarray(number, DATA[type(number)].dtype.numpy))
 
 
 def _moved(tensor: Tensor) -> Any:
@@ -251,7 +245,10 @@ class Compiled:
             # as when it is called from outside: what it assigns to elements of arguments stays inside
             args = tuple([as_it_is(x) if type(x) is Tensor else x for x in args])
             return entry.run(self.function, *args, **kwargs)
-        key, tensors = _signature(args, kwargs)
+        try:
+            key, tensors = _signature(args, kwargs)
+        except TypeError as error:
+            raise refused(self.function, args, kwargs, error) from None
         for program in self._programs.get(key, ()):
             if program.holds():
                 program.history.hits += 1

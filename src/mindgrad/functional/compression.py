@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.core.build import Builder
-from mindgrad.core.graph import Constant, Graph, live_equations
+from mindgrad.core.graph import Constant, Graph, live_equations, without_effects
 from mindgrad.core.types import TensorType, tensor_type
 from mindgrad.functional.seeds import is_scattered
 from mindgrad.functional.way import Way
@@ -66,7 +66,7 @@ def compressed(
     Returns:
         The atoms of the entries of each block, block by block, and the structure.
     """
-    graph = Graph(builder.inputs, live_equations(builder.equations, ys), ys)
+    graph = without_effects(Graph(builder.inputs, live_equations(builder.equations, ys), ys))
     active = [builder.inputs.index(x) for x in xs]
     way = best_way(sparse, graph, active, known, second, compiled)
     row_types = [x.type for x in (xs if second else ys)]

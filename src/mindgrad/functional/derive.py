@@ -2,8 +2,8 @@
 
     derive(f, x) = (f(x), J_f(x)ᵀ sens)
 
-The inputs are found by their positions, the tensors in containers that ``mutable`` made included;
-the gradients have the structure of the inputs.
+The inputs are found by their positions; what is differentiated of one are its tensors and floats, also in
+containers nested to any depth. The gradients have the structure of the inputs.
 """
 
 from __future__ import annotations
@@ -11,26 +11,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad._base.tree import flatten, unflatten
-from mindgrad.core.mutable import MutableFloat, MutableInt, is_container, is_mutable, plain_kind
-from mindgrad.core.scope import open_scopes
-from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad._base.tree import flatten, paths, unflatten
+from mindgrad.core.mutable import is_mutable, plain_kind
+from mindgrad.core.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.frontend import entry, state
 from mindgrad.functional.arguments import (
     bind_keywords,
     check_count,
     check_inputs,
     check_outputs,
+    differentiable,
     match,
     warn_of_integers,
 )
 from mindgrad.functional.autodiff import pull
-from mindgrad.functional.callables import Arity
+from mindgrad.functional.callables import Arity, arity
+from mindgrad.functional.numbers import number_tensor
 from mindgrad.functional.record import Recorded, record
 
-__all__ = ["Call", "Inputs", "Run", "derive", "holds_numbers", "numbers_as_tensors", "tensors_as_numbers"]
-
-_NUMBERS = (MutableFloat, MutableInt)
+__all__ = ["Call", "Inputs", "Run", "derive", "further"]
 
 
 class Call:
@@ -91,54 +90,118 @@ class Inputs:
     """The tensors of a call that are differentiated, and where they stand in its arguments.
 
     Args:
+        owner: the API that errors name.
+        fn: the function that is called, of which errors name the arguments.
         args: the positional arguments.
-        positions: the positions wanted; those that hold no Tensor and nothing ``mutable`` are left
-            out, as constants.
+        positions: the positions that are differentiated: Tensors, numbers, and containers of these.
+        only_tensors: whether numbers and containers are constants, and left out, unless ``mutable`` made
+            them.
 
     Attributes:
-        tensors: the tensors in order, Parameters read.
+        tensors: the tensors in order, Parameters read; a number as a tensor of no axes.
+        numbers: for each tensor, whether it is a number in the arguments.
         slots: for each position that is kept ``(position, structure, number of tensors)``; the
             structure of a plain Tensor is ``None``.
+
+    Raises:
+        TypeError: something at one of the positions has no derivative: an int, a str, ….
     """
 
-    __slots__ = ("_others", "slots", "tensors")
+    __slots__ = ("_others", "numbers", "slots", "tensors")
 
-    def __init__(self, args: Sequence[Any], positions: Sequence[int]) -> None:
+    def __init__(
+        self,
+        owner: str,
+        fn: Callable[..., Any],
+        args: Sequence[Any],
+        positions: Sequence[int],
+        only_tensors: bool = False,
+    ) -> None:
         # Other tensors are passed as copies, Parameters as the values that they have outside: a
         # function never changes its caller's tensors, and what is an argument is no weight.
-        self._others = [_copied(x) if isinstance(x, Tensor) else x for x in args]
+        self._others = [_copied(x) if isinstance(x, Tensor) and type(x) is not Number else x for x in args]
         self.tensors: list[Tensor] = []
+        self.numbers: list[bool] = []
         self.slots: list[tuple[int, Any, int]] = []
         for position in positions:
             x = args[position]
-            if isinstance(x, Tensor):
+            if isinstance(x, Tensor) and type(x) is not Number:
                 self.slots.append((position, None, 1))
                 self.tensors.append(state.read(x) if x.is_parameter else x)
-            elif is_container(x):
+                self.numbers.append(False)
+            elif not only_tensors or is_mutable(x) or type(x) is Number:
                 leaves, structure = flatten(x)
-                tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
-                self.slots.append((position, (structure, leaves), len(tensors)))
-                self.tensors.extend(map(state.read, tensors))
+                names = _Places(fn, position, structure)
+                kinds = [
+                    differentiable(owner, leaf, names, place, is_mutable(x))
+                    for place, leaf in enumerate(leaves)
+                ]
+                tensors = [
+                    state.read(leaf) if kind is Tensor else number_tensor(leaf)
+                    for leaf, kind in zip(leaves, kinds, strict=True)
+                    if kind is not None
+                ]
+                self.slots.append((position, (structure, leaves, kinds), len(tensors)))
+                self.tensors.extend(tensors)
+                self.numbers.extend([kind is Number for kind in kinds if kind is not None])
 
     def arguments(self, traced: Sequence[Tensor]) -> list[Any]:
-        """The positional arguments with ``traced`` in place of the tensors."""
+        """The positional arguments with ``traced`` in place of the tensors and numbers."""
         given = list(self._others)
         start = 0
         for position, form, count in self.slots:
             part = traced[start : start + count]
+            given[position] = part[0] if form is None else _rebuilt(form, self._typed(part, start))
             start += count
-            given[position] = part[0] if form is None else _rebuilt(form, part)
         return given
 
-    def gradients(self, found: Sequence[Tensor]) -> list[Any]:
+    def _typed(self, tensors: Sequence[Tensor], start: int = 0) -> list[Tensor]:
+        kinds = self.numbers[start : start + len(tensors)]
+        return [make_number(t) if is_one else t for t, is_one in zip(tensors, kinds, strict=True)]
+
+    def like(self, tensors: Sequence[Tensor] | None = None) -> list[Tensor]:
+        """``tensors``, by default those of the inputs, of which numbers stand for numbers.
+
+        More tensors than inputs, those of Parameters, stay as they are.
+        """
+        given = self.tensors if tensors is None else tensors
+        count = len(self.tensors)
+        return [*self._typed(given[:count]), *given[count:]]
+
+    def gradients(self, found: Sequence[Any]) -> list[Any]:
         """``found``, one per tensor, as one gradient per position: containers as plain ones."""
         made: list[Any] = []
         start = 0
         for _, form, count in self.slots:
             part = found[start : start + count]
             start += count
-            made.append(part[0] if form is None else _rebuilt((_plain(form[0]), form[1]), part))
+            made.append(part[0] if form is None else _rebuilt((_plain(form[0]), *form[1:]), part))
         return made
+
+
+class _Places:
+    """Names, for errors, of the leaves of one argument of a function."""
+
+    __slots__ = ("_fn", "_position", "_structure")
+
+    def __init__(self, fn: Callable[..., Any], position: int, structure: Any) -> None:
+        self._fn = fn
+        self._position = position
+        self._structure = structure
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether the argument is a container."""
+        return isinstance(self._structure, tuple)
+
+    def name(self, place: int) -> str:
+        """Name of the leaf number ``place``."""
+        names = arity(self._fn).names
+        own = names[self._position] if self._position < len(names) else ""
+        argument = f"argument {self._position}" + f" '{own}'" * bool(own)
+        if not self.is_nested:
+            return argument
+        return f"{paths(self._structure, own or f'args[{self._position}]')[place]} of {argument}"
 
 
 def _copied(x: Tensor) -> Tensor:
@@ -146,10 +209,11 @@ def _copied(x: Tensor) -> Tensor:
     return make_tensor(found._array, found._type, found._scope, found._atom)
 
 
-def _rebuilt(form: tuple[Any, list[Any]], tensors: Sequence[Tensor]) -> Any:
-    structure, leaves = form
+def _rebuilt(form: tuple[Any, list[Any], list[Any]], tensors: Sequence[Any]) -> Any:
+    structure, leaves, kinds = form
     following = iter(tensors)
-    return unflatten(structure, [next(following) if isinstance(leaf, Tensor) else leaf for leaf in leaves])
+    filled = [leaf if kind is None else next(following) for leaf, kind in zip(leaves, kinds, strict=True)]
+    return unflatten(structure, filled)
 
 
 def _plain(structure: Any) -> Any:
@@ -179,10 +243,11 @@ class Run:
         positions: Sequence[int],
         parameters: Sequence[Any] = (),
         has_aux: bool = False,
+        only_tensors: bool = False,
     ) -> None:
         self.owner = owner
         self._has_aux = has_aux
-        inputs = self.inputs = Inputs(args, positions)
+        inputs = self.inputs = Inputs(owner, fn, args, positions, only_tensors)
         warn_of_integers(inputs.tensors)
         count = 0
         differentiated: Any = None
@@ -219,6 +284,11 @@ class Run:
         return match(self.owner, name, sens, like[0] if self._has_aux else like, "output")
 
 
+def further(outputs: Sequence[Any]) -> Any:
+    """The outputs that are not differentiated, as MindSpore gives them: a single one bare, else a tuple."""
+    return outputs[1] if len(outputs) == 2 else tuple(outputs[1:])
+
+
 def derive(
     owner: str,
     fn: Callable[..., Any],
@@ -229,46 +299,15 @@ def derive(
     sens: tuple[Any, ...] | None = None,
     has_aux: bool = False,
     sens_name: str = "sens",
+    only_tensors: bool = False,
 ) -> tuple[Any, Inputs, list[Tensor], list[Tensor]]:
     """``(result, inputs, gradients of their tensors, gradients of parameters)``.
 
     ``sens`` is a tuple of one value, or ``None`` for ones.
     """
-    run = Run(owner, fn, args, kwargs, positions, parameters, has_aux)
+    run = Run(owner, fn, args, kwargs, positions, parameters, has_aux, only_tensors)
     cotangents: Sequence[Tensor | None]
     cotangents = [None] * len(run.outputs) if sens is None else run.cotangents(sens_name, sens[0])
     outputs, gradients = pull(run.recorded, cotangents, run.outputs)
     count = len(run.inputs.tensors)
-    return run.result(outputs), run.inputs, gradients[:count], gradients[count:]
-
-
-def holds_numbers(args: Sequence[Any]) -> bool:
-    """Whether ``mutable`` made numbers among ``args`` or in containers among them."""
-    return any(isinstance(leaf, _NUMBERS) for x in args if is_mutable(x) for leaf in flatten(x)[0])
-
-
-def numbers_as_tensors(args: Sequence[Any]) -> list[Any]:
-    """``args`` with 0-D tensors in place of the numbers that ``mutable`` made."""
-    return [_as_tensor(x) for x in args]
-
-
-def _as_tensor(x: Any) -> Any:
-    if isinstance(x, _NUMBERS):
-        return Tensor(float(x) if isinstance(x, float) else int(x))
-    if not is_container(x):
-        return x
-    leaves, structure = flatten(x)
-    return unflatten(structure, [_as_tensor(leaf) for leaf in leaves])
-
-
-def tensors_as_numbers(gradient: Any, argument: Any) -> Any:
-    """``gradient`` with numbers in place of tensors where ``argument`` holds mutable numbers.
-
-    Inside a program that is being traced they stay tensors.
-    """
-    if open_scopes():
-        return gradient
-    found, structure = flatten(gradient)
-    given = flatten(argument)[0]
-    pairs = zip(found, given, strict=True)
-    return unflatten(structure, [g.item() if isinstance(x, _NUMBERS) else g for g, x in pairs])
+    return run.result(outputs), run.inputs, run.inputs.like(gradients[:count]), gradients[count:]

@@ -8,22 +8,23 @@ that another thread is making now, all count. Anything else gets a copy donated 
 ever holds an array that was taken. While a program runs with it, the Parameter holds a :class:`Taken`,
 on which readers in other threads wait. A signal that arrives meanwhile, Ctrl-C for one, is handled when the
 new values are stored; a program that fails before it starts leaves the Parameters as they were.
+
+A program that may take so long that a user does not want to wait for its end gets copies donated, and signals
+are handled while it runs: one that raises leaves the Parameters as they were before the call.
 """
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found]
-import signal
 import sys
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
-from mindgrad.backend.executable import array_type, copy_on_device
+from mindgrad._base.signals import Deferred
+from mindgrad.backend.executable import Executable, array_type, copy_on_device
 from mindgrad.backend.xla import to_device
 
 __all__ = ["Taken", "run_and_store", "settled", "window"]
@@ -87,56 +88,6 @@ def settled(array: Any) -> Any:
     return array.wait() if type(array) is Taken else array
 
 
-class _Deferred:
-    """Defers what Python does on signals, in the main thread, which alone handles them."""
-
-    __slots__ = ("_arrived", "_handlers")
-
-    def __enter__(self) -> None:
-        self._arrived: list[tuple[Any, int, Any]] = []
-        self._handlers: dict[int, Any] = {}
-        if threading.current_thread() is not threading.main_thread():
-            return
-        try:
-            for number in _SIGNALS:
-                handler = _signal.getsignal(number)
-                if callable(handler):
-                    self._handlers[number] = handler
-                    _signal.signal(number, self._defer)
-        except BaseException:
-            self._restore()
-            raise
-
-    def _defer(self, number: int, frame: Any) -> None:
-        self._arrived.append((self._handlers[number], number, frame))
-
-    def _restore(self) -> BaseException | None:
-        """Restore all handlers, whatever the first of them raise already; gives what they raised."""
-        raised = None
-        while self._handlers:
-            try:
-                while self._handlers:
-                    number = next(reversed(self._handlers))
-                    _signal.signal(number, self._handlers[number])
-                    del self._handlers[number]
-            except BaseException as error:
-                raised = error
-        return raised
-
-    def __exit__(self, *_: Any) -> None:
-        raised = self._restore()
-        if raised is not None:
-            raise raised
-        for handler, number, frame in self._arrived:
-            handler(number, frame)
-
-
-# through ``_signal``, for ``signal`` makes enumerations of what it is given and gives: 9 µs of each call
-
-#: signals for which programs install handlers that raise
-_SIGNALS = [getattr(signal, name) for name in ("SIGALRM", "SIGTERM", "SIGINT") if hasattr(signal, name)]
-
-
 def _counts(arrays: list[Any]) -> list[int]:
     return list(map(sys.getrefcount, arrays))
 
@@ -150,54 +101,77 @@ def _given(arrays: list[Any], types: Sequence[Any]) -> list[Any]:
     given = []
     usual: Any = array_type()
     for array, type_, count in zip(arrays, types, _counts(arrays), strict=True):
-        if type(array) is usual and array.shape == type_.shape:
-            given.append(array if count <= _ALONE else copy_on_device(array))
-        else:
-            # NumPy's, or one element that is seen everywhere. A copy, for jax may use the memory as it is
-            given.append(to_device(np.array(np.broadcast_to(np.asarray(array), type_.shape))))
+        alone = count <= _ALONE and type(array) is usual and array.shape == type_.shape
+        given.append(array if alone else _copy(array, type_))
     return given
 
 
+def _copy(array: Any, type_: Any) -> Any:
+    """A copy on the device, of the type's shape."""
+    usual: Any = array_type()
+    if type(array) is usual and array.shape == type_.shape:
+        return copy_on_device(array)
+    # NumPy's, or one element that is seen everywhere. A copy, for jax may use the memory as it is
+    return to_device(np.array(np.broadcast_to(np.asarray(array), type_.shape)))
+
+
 def run_and_store(
-    run: Callable[..., Any],
+    executable: Executable,
     arrays: Sequence[Any],
-    extra: Sequence[Any],
     donated: Sequence[Any],
     types: Sequence[Any],
     written: Sequence[Any],
-) -> list[Any]:
-    """Run a program, and store what it gives for Parameters.
+    finish: Callable[[list[Any]], Any],
+) -> Any:
+    """Run a program, and store what it gives for Parameters; signals see all of it or nothing.
 
     Args:
-        run: ``run(arrays, given, extra)``.
+        executable: the program.
         arrays: its operands, without those that it takes over.
-        extra: more of them, passed on.
         donated: the Parameters whose arrays it takes over; all are among ``written``.
         types: their types.
         written: the Parameters that it writes; its first results are their new values.
+        finish: stores what else the program changes; given the program's results, gives the caller's.
 
     Raises:
         RuntimeError: the program failed after it had taken over the arrays.
     """
-    with window, _Deferred() if donated else nullcontext():
-        originals = [p._array for p in donated]
-        if Taken in map(type, originals):
-            originals = list(map(settled, originals))
-        try:
-            _set_arrays(donated, [p.__dict__.get("_taken") or _taken(p) for p in donated])
-            given = _given(originals, types)
-            found = run(arrays, given, extra)
-        except Exception as error:
-            _set_arrays(donated, originals)
-            lost = [p.name for p, a in zip(donated, originals, strict=True) if _is_gone(a)]
-            if lost:
-                raise RuntimeError(
-                    f"a program failed after it had taken over the memory of the Parameters that it writes: "
-                    f"the values of {', '.join(lost)} are lost. Load them from a checkpoint."
-                ) from error
-            raise
-        _set_arrays(written, found[: len(written)])
-    return found
+    with window:
+        is_copied = executable.may_take_long and executable.takes_long()
+        if is_copied or not donated:
+            copies = list(map(_copy, _arrays(donated), types))
+            results = executable.run(arrays, copies, executable.extra)
+        with Deferred():
+            if not is_copied and donated:
+                results = _run_with_donated(executable, arrays, donated, types)
+            _set_arrays(written, results[: len(written)])
+            return finish(results)
+
+
+def _arrays(parameters: Sequence[Any]) -> list[Any]:
+    """Values of the Parameters."""
+    originals = [p._array for p in parameters]
+    return list(map(settled, originals)) if Taken in map(type, originals) else originals
+
+
+def _run_with_donated(
+    executable: Executable, arrays: Sequence[Any], donated: Sequence[Any], types: Sequence[Any]
+) -> list[Any]:
+    originals = _arrays(donated)
+    run = executable.run_uninterrupted if executable.may_take_long else executable.run
+    try:
+        _set_arrays(donated, [p.__dict__.get("_taken") or _taken(p) for p in donated])
+        results = run(arrays, _given(originals, types), executable.extra)
+    except Exception as error:
+        _set_arrays(donated, originals)
+        lost = [p.name for p, a in zip(donated, originals, strict=True) if _is_gone(a)]
+        if lost:
+            raise RuntimeError(
+                f"a program failed after it had taken over the memory of the Parameters that it writes: "
+                f"the values of {', '.join(lost)} are lost. Load them from a checkpoint."
+            ) from error
+        raise
+    return results
 
 
 def _set_arrays(parameters: Sequence[Any], arrays: Sequence[Any]) -> None:

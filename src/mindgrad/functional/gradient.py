@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.core.settings import is_graph_mode
+from mindgrad._base.location import warn_user
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import runs
 from mindgrad.functional.arguments import Weights, check_callable, check_flag, check_positions
-from mindgrad.functional.callables import arity, differentiates, is_compiled, remembered
-from mindgrad.functional.compiled import Compiled
-from mindgrad.functional.derive import Call, derive, holds_numbers, numbers_as_tensors, tensors_as_numbers
+from mindgrad.functional.callables import arity, differentiates, in_either_mode, remembered
+from mindgrad.functional.derive import Call, derive
 
 __all__ = ["GradOperation", "by_operation", "get_grad", "grad", "gradient_function", "value_and_grad"]
 
@@ -45,55 +44,49 @@ def gradient_function(
         has_aux: whether only the first of several outputs is differentiated.
         strict: whether a position beyond the arguments is an error.
     """
-    known = None
 
-    def pieces(*args: Any, **kwargs: Any) -> Any:
-        nonlocal known
-        if known is None:
-            known = arity(fn)
-        call = Call(owner, fn, known, args, kwargs, positions, sens_param, strict)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        call = Call(owner, fn, arity(fn), args, kwargs, positions, sens_param, strict)
         if getattr(fn, "requires_grad", False) and not call.kwargs:
             runs.take_back(fn, call.args)
         value, inputs, found, by_parameter = derive(
-            owner, fn, call.args, call.kwargs, call.positions, parameters, call.sens, has_aux
+            owner,
+            fn,
+            call.args,
+            call.kwargs,
+            call.positions,
+            parameters,
+            call.sens,
+            has_aux,
+            only_tensors=not strict,
         )
         kept = tuple([slot[0] for slot in inputs.slots])
-        return value, kept, inputs.gradients(found), by_parameter
+        if not kept and call.positions and not parameters:
+            _warn_of_constants(owner, call.args, call.positions)
+        return assemble(value, kept, inputs.gradients(found), by_parameter)
 
-    def run(*args: Any, **kwargs: Any) -> Any:
-        return assemble(*pieces(*args, **kwargs))
-
-    compiles = is_compiled(fn)
-    compiled = Compiled(run)
-    compiled_pieces = Compiled(pieces)
-
-    def gradient(*args: Any, **kwargs: Any) -> Any:
-        for x in args:
-            if type(x) is not Tensor and holds_numbers(args):
-                return with_numbers(args, kwargs)
-        if compiles or is_graph_mode():
-            return compiled(*args, **kwargs)
-        return run(*args, **kwargs)
-
-    def with_numbers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        given = numbers_as_tensors(args)
-        call = compiled_pieces if compiles or is_graph_mode() else pieces
-        value, kept, found, by_parameter = call(*given, **kwargs)
-        found = [
-            tensors_as_numbers(g, args[p]) if p < len(args) else g for p, g in zip(kept, found, strict=True)
-        ]
-        return assemble(value, kept, found, by_parameter)
-
-    gradient.__name__ = gradient.__qualname__ = f"{owner}_of_{getattr(fn, '__name__', type(fn).__name__)}"
+    run.__name__ = run.__qualname__ = f"{owner}_of_{getattr(fn, '__name__', type(fn).__name__)}"
+    gradient = in_either_mode(fn, run, positions if strict and positions else ())
     return differentiates(gradient, fn, int(sens_param))
+
+
+def _warn_of_constants(owner: str, args: Sequence[Any], positions: Sequence[int]) -> None:
+    kinds = ", ".join(sorted({type(args[position]).__name__ for position in positions}))
+    warn_user(
+        f"'{owner}' gives the empty tuple (): as in MindSpore it differentiates Tensors only, and got "
+        f"{kinds}. Use mindgrad.grad, which differentiates floats and containers of Tensors, or mark the "
+        f"input with mindgrad.mutable."
+    )
 
 
 class GradOperation:
     """Makes gradient functions: ``GradOperation(...)(fn, weights)(*inputs[, sens])``.
 
     The gradient is that of the sum of all outputs, or with ``sens_param`` of the outputs multiplied
-    by ``sens`` and summed. Only Tensors (and what ``mutable`` made) are differentiated; other inputs
-    are constants and are left out of the result. What an output does not depend on has gradient zero.
+    by ``sens`` and summed. As in MindSpore only Tensors (and what ``mutable`` made) are differentiated; other
+    inputs are constants and are left out of the result, with a warning where nothing remains
+    (:func:`mindgrad.grad` differentiates floats and containers). What an output does not depend on has
+    gradient zero.
 
     ======== ============ =========================================================================
     get_all  get_by_list  result
@@ -221,9 +214,12 @@ def grad(
     r1.6 writes ``grad(fn, grad_position, sens_param)``: a bool in the third place is ``sens_param``.
 
     Args:
-        fn: a Cell or a function of Tensors; other arguments are constants and are left out.
+        fn: a Cell or a function.
         grad_position: the input to differentiate with respect to, or a tuple of several; ``None``
-            for none (then ``weights`` are needed).
+            for none (then ``weights`` are needed). Each is a Tensor, a float, or a list, tuple (a named
+            one too), dict or dataclass of these, nested to any depth. Other arguments are constants. To
+            ``fn`` such a float is a tensor of no axes that computes as a float does; but ``isinstance(x,
+            float)`` is false in PYNATIVE_MODE, and functions of ``math`` are refused.
         weights: a ParameterTuple, tuple or list of Parameters, or one Parameter.
         has_aux: whether only the first of several outputs is differentiated, and the others are
             given back.
@@ -233,10 +229,11 @@ def grad(
             scales it (a tuple for a tuple).
 
     Returns:
-        A function of the arguments of ``fn``. It gives one gradient for an int or a tuple of one
-        position, a tuple for several, the same for ``weights`` (one Parameter: one gradient), and
-        ``(by position, by weights)`` for both; with ``has_aux``, ``(gradients, tuple of the other
-        outputs)``.
+        A function of the arguments of ``fn``. The gradient of an input has its structure: that of a float
+        is a float, and where a container holds ``None`` there is ``None``. It gives one gradient for an
+        int or a tuple of one position, a tuple for several, the same for ``weights`` (one Parameter: one
+        gradient), and ``(by position, by weights)`` for both; with ``has_aux``, ``(gradients, tuple of the
+        other outputs)``.
 
     Raises:
         TypeError: an argument has another type than those above.
@@ -244,7 +241,9 @@ def grad(
         RuntimeError: ``grad_position`` is empty.
 
     The gradient function raises ``IndexError`` if a position is beyond its inputs, and what that of
-    :class:`GradOperation` raises.
+    :class:`GradOperation` raises; also ``TypeError`` if an input, or something in it, has no derivative:
+    an int, a bool, a str, a Tensor of integers in a container (that of an input itself is of integers, with
+    a warning). Within :func:`mutable`, what is no data is a constant of a dataclass instead.
 
     >>> import mindgrad as ms
     >>> f = lambda x, y: x * x * y
@@ -252,6 +251,8 @@ def grad(
     [20.]
     >>> print(*ms.grad(f, (0, 1))(ms.Tensor([2.0]), ms.Tensor([5.0])))
     [20.] [4.]
+    >>> ms.grad(lambda p: (p["w"] * p["k"]).sum())({"w": ms.Tensor([1.0, 2.0]), "k": 5.0})
+    {'w': Tensor(shape=[2], dtype=Float32, value= [ 5.00000000e+00,  5.00000000e+00]), 'k': 3.0}
     """
     if isinstance(weights, bool):
         weights, sens_param = None, weights

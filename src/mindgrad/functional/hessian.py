@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import product
 from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
@@ -28,14 +29,14 @@ from mindgrad.functional.autodiff import forward_rule, reverse_rule
 from mindgrad.functional.callables import arity, differentiates, remembered
 from mindgrad.functional.derive import Run
 from mindgrad.functional.jacobian import by_columns, by_rows
+from mindgrad.functional.numbers import block
 from mindgrad.functional.record import transformed
 from mindgrad.functional.sparse import sparse_function
 from mindgrad.functional.wanted import Wanted
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.structural import stop_gradient
 from mindgrad.rewrites.directions import of_vector
-from mindgrad.transforms.linearize import dependent
-from mindgrad.transforms.step import step
+from mindgrad.transforms.step import between, step
 
 __all__ = ["ggnvp", "hessian", "hvp", "vhp"]
 
@@ -50,12 +51,13 @@ def hessian(
     """The Hessian of ``fn``: all its second derivatives.
 
     Args:
-        fn: a Cell or a function of Tensors.
+        fn: a Cell or a function of Tensors, floats, and containers of these.
         grad_position: the input to differentiate with respect to, or a tuple of several; ``None`` for
             none (then ``weights`` are needed).
         has_aux: whether only the first of several outputs is differentiated, and the others are given
             back.
-        weights: a ParameterTuple, tuple or list of Parameters, or one Parameter.
+        weights: a ParameterTuple, tuple or list of Parameters, or one Parameter; here or in the third
+            place, as for :func:`grad`.
         sparse: whether to find out which second derivatives can be other than zero, compute only these, and
             give SciPy's ``csr_array`` of shape ``(i.size, j.size)`` in place of each Tensor. ``fn`` then has
             one output of one element. See ``docs/sparse.md`` and :func:`jacobian`.
@@ -65,7 +67,9 @@ def hessian(
         ``output.shape + input.shape + input.shape``; for a tuple of positions a tuple over them of tuples
         over them, ``H[i][j]`` with ``i.shape + j.shape``; for several weights the same over these, and
         ``(by inputs, by weights)`` on both levels where both are asked for. Several outputs give a tuple
-        over them around it. With ``has_aux`` ``(Hessian, tuple of the other outputs)``.
+        over them around it. Where an input is a container its structure stands there on both levels:
+        ``H["w"]["k"]``; a float counts as shape ``()``. With ``has_aux`` ``(Hessian, tuple of the other
+        outputs)``.
 
     Raises:
         TypeError: an argument has another type; an input or output is complex.
@@ -84,6 +88,10 @@ def hessian(
     >>> (xx, xy), (yx, yy) = ms.hessian(lambda x, y: (x * x * y).sum(), (0, 1))(x, y)
     >>> print(xx.shape, xy.shape, yx.shape, yy)
     (2, 2) (2, 1) (1, 2) [[0.]]
+    >>> H = ms.hessian(lambda p: (p["x"] ** 2 * p["k"]).sum())({"x": x, "k": 3.0})
+    >>> print(H["x"]["x"], H["x"]["k"], H["k"]["k"])
+    [[6. 0.]
+     [0. 6.]] [2. 4.] 0.0
     >>> H = ms.hessian(lambda x: ((x[1:] - x[:-1]) ** 2).sum(), sparse=True)(ms.ops.ones(1000, ms.float32))
     >>> H.shape, H.nnz
     ((1000, 1000), 2998)
@@ -97,14 +105,17 @@ def hessian(
         def run(*args: Any, **kwargs: Any) -> Any:
             run = wanted.run(args, kwargs)
             outputs, found = transformed(run.recorded, _hessian_rule, (), run.outputs, _deferred)
-            n = len(run.recorded.inputs)
+            operands = wanted.operands(run)
+            n = len(operands)
+            triples = product(run.outputs, operands, operands)
+            found = [block(t, *triple) for t, triple in zip(found, triples, strict=True)]
             rows = [wanted.arranged(run.inputs, found[i : i + n]) for i in range(0, len(found), n or 1)]
             blocks = [wanted.arranged(run.inputs, rows[k * n : (k + 1) * n]) for k in range(len(run.outputs))]
             out = run.result(outputs)
-            leaves, structure = flatten(out[0] if has_aux else out)
+            leaves, structure = flatten(out[0] if wanted.has_aux else out)
             following = iter(blocks)
             made = unflatten(structure, [next(following) if isinstance(x, Tensor) else () for x in leaves])
-            return (made, tuple(out[1:])) if has_aux else made
+            return (made, tuple(out[1:])) if wanted.has_aux else made
 
         return wanted.named(run)
 
@@ -244,8 +255,8 @@ def _product(
             run = wanted.run(args, kwargs)
             given = match(owner, "v", v, wanted.like(run.inputs), "part that is differentiated")
             outputs, found = transformed(run.recorded, rule_of(run), given, run.outputs)
-            product = wanted.arranged(run.inputs, found)
-            return (product, tuple(run.result(outputs)[1:])) if has_aux else product
+            result = wanted.arranged(run.inputs, run.inputs.like(found))
+            return (result, tuple(run.result(outputs)[1:])) if wanted.has_aux else result
 
         return wanted.named(run, 1)
 
@@ -259,18 +270,12 @@ def _product(
 Rule = Callable[..., list[Any]]
 
 
-def _behind(builder: Builder, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[Graph, list[Any]]:
-    """``xs ↦ ys`` as a graph whose last inputs are ``xs``, and what its others stand for."""
-    equations, needed = dependent(builder, list(xs), ys)
-    return Graph([*needed, *xs], equations, ys), needed
-
-
 def _gradient(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any] = ()) -> list[Any]:
     return reverse_rule(builder, xs, ys, [None] * len(ys))
 
 
 def _hessian_rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any]:
-    graph, needed = _behind(builder, xs, ys)
+    graph, needed = between(builder, xs, ys)
     jacobian = step(graph, len(needed), by_rows)
     return builder.inline(step(jacobian, len(needed), by_columns), [*needed, *xs])
 
@@ -280,7 +285,7 @@ def _whole(program: Graph, place: int) -> Graph:
     """The Hessian of a program in one of its inputs, as ``control.second`` takes it."""
     builder = Builder()
     with building(builder):
-        inputs = [builder.input(v.type, tainted=v.tainted) for v in program.inputs]
+        inputs = builder.inputs_like(program.inputs)
         outputs = builder.inline(program, inputs)
         return builder.close(_hessian_rule(builder, [inputs[place]], outputs, ()))
 
@@ -299,7 +304,7 @@ def _along(rule: Rule) -> Rule:
     """``rule`` of the gradient, along what is given."""
 
     def along(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], vs: Sequence[Any]) -> list[Any]:
-        graph, needed = _behind(builder, xs, ys)
+        graph, needed = between(builder, xs, ys)
         gradient = step(graph, len(needed), _gradient)
         return builder.inline(step(gradient, len(needed), rule, vs), [*needed, *xs, *vs])
 
@@ -311,7 +316,7 @@ _reverse_over_reverse = _along(reverse_rule)
 
 
 def _gauss_newton(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], vs: Sequence[Any]) -> list[Any]:
-    graph, needed = _behind(builder, xs, ys)
+    graph, needed = between(builder, xs, ys)
     pushed = builder.inline(step(graph, len(needed), forward_rule, vs), [*needed, *xs, *vs])
     return _pulled(builder, graph, [*needed, *xs], len(needed), pushed)
 
@@ -333,16 +338,16 @@ def _generalised(count: int) -> Rule:
 
     def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], vs: Sequence[Any]) -> list[Any]:
         outputs, seen, losses = ys[:count], ys[count : 2 * count], ys[2 * count :]
-        graph, needed = _behind(builder, xs, outputs)
+        graph, needed = between(builder, xs, outputs)
         pushed = builder.inline(step(graph, len(needed), forward_rule, vs), [*needed, *xs, *vs])
         # one that is given twice is one variable, and a constant does not move
         given = {s: (y, t) for s, y, t in zip(seen, outputs, pushed, strict=True) if type(s) is Variable}
-        loss, others = _behind(builder, list(given), losses)
+        loss, others = between(builder, list(given), losses)
         curvature = step(step(loss, len(others), _gradient), len(others), forward_rule, list(given))
         # on the outputs themselves: what differentiates the product must not be stopped
         at, along = ([pair[k] for pair in given.values()] for k in (0, 1))
-        product = builder.inline(curvature, [*others, *at, *along])
-        found = dict(zip(given, product, strict=True))
+        curved = builder.inline(curvature, [*others, *at, *along])
+        found = dict(zip(given, curved, strict=True))
         cotangents = [found.pop(s, None) for s in seen]
         cts = [zeros(y.type) if ct is None else ct for y, ct in zip(outputs, cotangents, strict=True)]
         return _pulled(builder, graph, [*needed, *xs], len(needed), cts)

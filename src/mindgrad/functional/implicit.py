@@ -382,6 +382,6 @@ def _gradient(graph: Graph, consts: int) -> Graph:
     """``(*outside, *xs) ↦ ∇f``."""
     builder = Builder()
     with building(builder):
-        inputs = [builder.input(v.type) for v in graph.inputs]
+        inputs = builder.inputs_like(graph.inputs)
         outputs = builder.inline(graph, inputs)
         return builder.close(pull_back(builder, inputs[consts:], outputs, [ones(outputs[0].type)]))

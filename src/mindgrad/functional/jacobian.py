@@ -10,51 +10,63 @@ number of output elements, ``jacfwd`` with that of input elements: ``jacobian`` 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.build import Builder
 from mindgrad.core.dtype import int32
-from mindgrad.core.graph import Graph, Variable
+from mindgrad.core.graph import Graph
 from mindgrad.core.tensor import Tensor
 from mindgrad.core.types import TensorType
-from mindgrad.functional.arguments import check_callable, check_flag, check_positions
+from mindgrad.functional.arguments import check_flag
 from mindgrad.functional.autodiff import forward_rule, reverse_rule
-from mindgrad.functional.callables import arity, differentiates, in_either_mode, remembered
-from mindgrad.functional.derive import Call, Run
+from mindgrad.functional.callables import remembered
+from mindgrad.functional.derive import further
+from mindgrad.functional.numbers import block
 from mindgrad.functional.record import transformed
 from mindgrad.functional.sparse import sparse_function
-from mindgrad.functional.wanted import Wanted, check_real
+from mindgrad.functional.wanted import Wanted
 from mindgrad.primitives.arithmetic import equal
 from mindgrad.primitives.batching import placed
 from mindgrad.primitives.kinds import ones, zeros
 from mindgrad.primitives.structural import convert, iota, reshape
 from mindgrad.transforms.batch import push_batch
-from mindgrad.transforms.linearize import dependent
+from mindgrad.transforms.step import directional
 
 __all__ = ["by_columns", "by_rows", "identity", "jacfwd", "jacobian", "jacrev"]
 
 
 def jacrev(
-    fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0, has_aux: bool = False
+    fn: Callable[..., Any],
+    grad_position: int | tuple[int, ...] | None = 0,
+    has_aux: bool = False,
+    weights: Any = None,
 ) -> Callable[..., Any]:
     """The Jacobian of ``fn`` in reverse mode: cheap for few outputs.
 
     Args:
-        fn: a Cell or a function of Tensors.
-        grad_position: the input to differentiate with respect to, or a tuple of several.
+        fn: a Cell or a function of Tensors, floats, and containers of these.
+        grad_position: the input to differentiate with respect to, or a tuple of several; ``None`` for
+            none (then ``weights`` are needed).
         has_aux: whether only the first of several outputs is differentiated, and the others are
             given back.
+        weights: a ParameterTuple, tuple or list of Parameters, or one Parameter; here or in the third
+            place, as for :func:`grad`.
 
     Returns:
         A function of the arguments of ``fn``. For one output and one position it gives a Tensor of
         shape ``output.shape + input.shape``; for several outputs a tuple over them, for a tuple of
-        positions a tuple over the inputs (within that of the outputs). With ``has_aux``
-        ``(Jacobian, tuple of the other outputs)``.
+        positions a tuple over the inputs (within that of the outputs), for both inputs and weights
+        ``(by inputs, by weights)``. Where an output or an input is a container, its structure stands there:
+        ``J["out"]["in"]``; a float counts as shape ``()``, and the derivative of a float by a float is
+        one. With ``has_aux`` ``(Jacobian, aux)``, where a single further output is bare, several are a tuple.
 
     Raises:
-        TypeError: an argument has another type; an input or output is complex.
-        ValueError: a position is negative or stands twice; there is one output though ``has_aux``.
+        TypeError: an argument has another type; an input or output is complex; something in an input has
+            no derivative.
+        ValueError: a position is negative or stands twice; nothing is asked for; there is one output
+            though ``has_aux``.
         IndexError: a position is beyond the inputs.
 
     >>> import mindgrad as ms
@@ -63,12 +75,19 @@ def jacrev(
      [0. 4.]]
     >>> print(ms.jacfwd(ms.jacrev(lambda x: x * x * x))(ms.Tensor(2.0)))  # the second derivative
     12.0
+    >>> J = ms.jacrev(lambda p: {"y": p["w"] * p["k"]})({"w": ms.Tensor([1.0, 2.0]), "k": 3.0})
+    >>> print(J["y"]["w"], J["y"]["k"])
+    [[3. 0.]
+     [0. 3.]] [1. 2.]
     """
-    return _jacobian("jacrev", by_rows, fn, grad_position, has_aux)
+    return _jacobian(by_rows, Wanted("jacrev", fn, grad_position, weights, has_aux))
 
 
 def jacfwd(
-    fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0, has_aux: bool = False
+    fn: Callable[..., Any],
+    grad_position: int | tuple[int, ...] | None = 0,
+    has_aux: bool = False,
+    weights: Any = None,
 ) -> Callable[..., Any]:
     """The Jacobian of ``fn`` in forward mode: cheap for few inputs.
 
@@ -78,19 +97,20 @@ def jacfwd(
     >>> print(ms.jacfwd(lambda t: ms.ops.sin(t * ms.Tensor([0.0, 1.0])))(ms.Tensor(0.0)))
     [0. 1.]
     """
-    return _jacobian("jacfwd", by_columns, fn, grad_position, has_aux)
+    return _jacobian(by_columns, Wanted("jacfwd", fn, grad_position, weights, has_aux))
 
 
 def jacobian(
     fn: Callable[..., Any],
-    grad_position: int | tuple[int, ...] = 0,
+    grad_position: int | tuple[int, ...] | None = 0,
     has_aux: bool = False,
     sparse: bool = False,
+    weights: Any = None,
 ) -> Callable[..., Any]:
     """The Jacobian of ``fn``, in forward or reverse mode, whichever has fewer directions; or a sparse one.
 
     Args:
-        fn, grad_position, has_aux: as for :func:`jacrev`.
+        fn, grad_position, has_aux, weights: as for :func:`jacrev`.
         sparse: whether to find out which entries can be other than zero, compute only these, and give
             SciPy's ``csr_array`` of shape ``(output.size, input.size)`` in place of each Tensor. Which they
             are is found from the program, once for each type of arguments, and holds for all their values;
@@ -116,46 +136,30 @@ def jacobian(
     csr_array 4 [0. 4. 2.]
     """
     check_flag("jacobian", "sparse", sparse)
-    check_positions("jacobian", grad_position)
+    wanted = Wanted("jacobian", fn, grad_position, weights, has_aux)
     if not sparse:
-        return _jacobian("jacobian", _by_fewer, fn, grad_position, has_aux)
-    wanted = Wanted("jacobian", fn, grad_position, None, has_aux)
+        return _jacobian(_by_fewer, wanted)
     return remembered(fn, (*wanted.key, "sparse"), lambda: sparse_function(wanted, second=False))
 
 
-def _jacobian(
-    owner: str, rule: Callable[..., list[Any]], fn: Callable[..., Any], grad_position: Any, has_aux: bool
-) -> Callable[..., Any]:
-    check_callable(owner, fn)
-    check_positions(owner, grad_position)
-    check_flag(owner, "has_aux", has_aux)
-    return remembered(
-        fn, (owner, grad_position, has_aux), lambda: _made(owner, rule, fn, grad_position, has_aux)
-    )
+def _jacobian(rule: Callable[..., list[Any]], wanted: Wanted) -> Callable[..., Any]:
+    def make() -> Callable[..., Any]:
+        def run(*args: Any, **kwargs: Any) -> Any:
+            run = wanted.run(args, kwargs)
+            outputs, found = transformed(run.recorded, rule, (), run.outputs)
+            operands = wanted.operands(run)
+            pairs = product(run.outputs, operands)
+            blocks = [block(t, *pair) for t, pair in zip(found, pairs, strict=True)]
+            n = len(operands)
+            rows = [wanted.arranged(run.inputs, blocks[k * n : (k + 1) * n]) for k in range(len(run.outputs))]
+            out = run.result(outputs)
+            if not wanted.has_aux:
+                return _over_outputs(out, rows)
+            return _over_outputs(out[0], rows), further(out)
 
+        return wanted.named(run)
 
-def _made(
-    owner: str, rule: Callable[..., list[Any]], fn: Callable[..., Any], grad_position: Any, has_aux: bool
-) -> Callable[..., Any]:
-    several = isinstance(grad_position, tuple)
-    positions = grad_position if several else (grad_position,)
-
-    def run(*args: Any, **kwargs: Any) -> Any:
-        call = Call(owner, fn, arity(fn), args, kwargs, positions)
-        run = Run(owner, fn, call.args, call.kwargs, call.positions, (), has_aux)
-        check_real(owner, (*run.inputs.tensors, *run.outputs))
-        outputs, found = transformed(run.recorded, rule, (), run.outputs)
-        count = len(run.inputs.tensors)
-        rows = []
-        for start in range(0, len(found), count) if count else ():
-            by_position = run.inputs.gradients(found[start : start + count])
-            rows.append(tuple(by_position) if several else by_position[0])
-        out = run.result(outputs)
-        jacobian = _over_outputs(out[0] if has_aux else out, rows if count else [()] * len(run.outputs))
-        return (jacobian, tuple(out[1:])) if has_aux else jacobian
-
-    run.__name__ = run.__qualname__ = f"{owner}_of_{getattr(fn, '__name__', type(fn).__name__)}"
-    return differentiates(in_either_mode(fn, run), fn)
+    return remembered(wanted.fn, wanted.key, make)
 
 
 def _over_outputs(out: Any, rows: Sequence[Any]) -> Any:
@@ -176,19 +180,11 @@ def identity(type: TensorType) -> Any:
 
 
 def _swept(
-    builder: Builder,
-    rule: Callable[..., list[Any]],
-    xs: Sequence[Any],
-    ys: Sequence[Any],
-    types: Sequence[TensorType],
+    graph: Graph, needed: Sequence[Any], types: Sequence[TensorType]
 ) -> list[list[tuple[Any, int | None]]]:
-    """``rule`` on every basis vector: for each of ``types``, all results with their batch axes."""
-    given = [Variable(type) for type in types]
-    produced = rule(builder, xs, ys, given)
-    equations, needed = dependent(builder, given, produced)
+    """A derivative on every basis vector: for each of ``types``, all results with their batch axes."""
     swept = []
     for k, type in enumerate(types):
-        graph = Graph([*needed, *given], equations, produced)
         # the one basis vector of a single element needs no axis to stand along
         single = type.size == 1
         vectors = ones(type) if single else identity(type)
@@ -203,7 +199,8 @@ def by_rows(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[
     """The Jacobians of each of ``ys`` by each of ``xs``, in reverse mode."""
     types = [y.type for y in ys]
     rows = []
-    for y, found in zip(ys, _swept(builder, reverse_rule, xs, ys, types), strict=True):
+    swept = _swept(*directional(builder, reverse_rule, xs, ys, types, is_forward=False), types)
+    for y, found in zip(ys, swept, strict=True):
         for x, (ct, at) in zip(xs, found, strict=True):
             front = placed(y.type.size, ct, at, 0)
             rows.append(reshape(front, shape=(*y.shape, *x.shape)))
@@ -213,7 +210,7 @@ def by_rows(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[
 def by_columns(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any] = ()) -> list[Any]:
     """The Jacobians of each of ``ys`` by each of ``xs``, in forward mode."""
     types = [x.type for x in xs]
-    swept = _swept(builder, forward_rule, xs, ys, types)
+    swept = _swept(*directional(builder, forward_rule, xs, ys, types, is_forward=True), types)
     rows = []
     for j, y in enumerate(ys):
         for x, found in zip(xs, swept, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import inspect
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from typing import Any
 
 from mindgrad._base.refusal import without_own_frames
 from mindgrad.frontend import state
+from mindgrad.functional.arguments import check_instance
 from mindgrad.functional.cache import CacheInfo
 from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.memory import remembered
@@ -66,6 +68,15 @@ def _bound(function: Callable[..., Any], owner: Any) -> Callable[..., Any]:
     return method
 
 
+_PARAMETERS = ("fn", "input_signature", "hash_args", "jit_config", "compile_once")
+#: options of MindSpore's versions that steer its own compiler; they change nothing here
+_OPTIONS = (
+    "function", "obj", "mode", "capture_mode", "jit_level", "dynamic", "fullgraph", "backend",
+    "disable_format_transform", "exec_order", "ge_options", "infer_boost", "auto_offload", "exc_mode",
+    "jit_syntax_level", "debug_level",
+)  # fmt: skip
+
+
 def jit(
     fn: Callable[..., Any] | None = None,
     input_signature: Any = None,
@@ -82,10 +93,11 @@ def jit(
         hash_args: accepted for compatibility.
         jit_config: accepted for compatibility.
         compile_once: accepted for compatibility.
-        **options: MindSpore's further options (``mode``, ``jit_level``, …), accepted likewise.
+        **options: MindSpore's further options (``capture_mode``, ``jit_level``, …), accepted likewise, and
+            ``function``, as later versions call ``fn``.
 
     Raises:
-        TypeError: ``fn`` cannot be called.
+        TypeError: ``fn`` cannot be called, or is the class of a Cell; MindSpore has no such option.
 
     >>> import mindgrad as ms
     >>> @ms.jit
@@ -95,7 +107,15 @@ def jit(
     [9.]
     """
 
+    for name in options:
+        if name not in _OPTIONS:
+            near = difflib.get_close_matches(name, [*_OPTIONS, *_PARAMETERS], 1)
+            hint = f" Did you mean {near[0]!r}?" if near else f" There are {', '.join(_OPTIONS)}."
+            raise TypeError(f"For 'jit', there is no option {name!r}.{hint}")
+    fn = options.get("function", fn)
+
     def decorate(function: Callable[..., Any]) -> JitFunction:
+        check_instance("jit", function)
         if not callable(function):
             raise TypeError(f"For 'jit', 'fn' must be a function or Cell, but got {function!r}.")
         return function if isinstance(function, JitFunction) else JitFunction(function)

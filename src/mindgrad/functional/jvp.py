@@ -9,18 +9,20 @@ import numpy as np
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.mutable import is_mutable
-from mindgrad.core.tensor import Tensor
+from mindgrad.core.tensor import Number, Tensor, make_number
 from mindgrad.functional.arguments import (
     check_callable,
     check_count,
     check_flag,
     check_tensors,
+    is_input,
     match,
 )
 from mindgrad.functional.autodiff import push
 from mindgrad.functional.callables import arity, in_either_mode, remembered
-from mindgrad.functional.derive import Run
+from mindgrad.functional.derive import Inputs, Run, further
 from mindgrad.functional.linearized import linearized
+from mindgrad.functional.numbers import as_python
 
 __all__ = ["jvp", "jvp_of", "like", "linearize"]
 
@@ -33,7 +35,8 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> t
 
     Args:
         fn: a Cell or a function.
-        inputs: a Tensor, or a tuple or list of them.
+        inputs: the input, or a tuple or list of several: each a Tensor, or a container of Tensors and
+            floats.
         v: like ``inputs``: a Tensor of the same shape and dtype, or a tuple or list of them.
         has_aux: whether only the first of several outputs is differentiated.
 
@@ -54,7 +57,7 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> t
     """
     check_callable("jvp", fn)
     check_flag("jvp", "has_aux", has_aux)
-    args, tangents = _checked("jvp", inputs, v)
+    args, tangents = _checked("jvp", fn, inputs, v)
     run = remembered(fn, ("jvp", has_aux), lambda: _made_at_once(fn, has_aux))
     return run(*args, *tangents)
 
@@ -64,29 +67,35 @@ def _made_at_once(fn: Callable[..., Any], has_aux: bool) -> Callable[..., Any]:
         half = len(given) // 2
         return _along("jvp", fn, given[:half], given[half:], has_aux)
 
-    return in_either_mode(fn, run)
+    return in_either_mode(fn, run, None)
 
 
-def _checked(owner: str, inputs: Any, v: Any) -> tuple[Sequence[Any], Sequence[Any]]:
+def _checked(owner: str, fn: Callable[..., Any], inputs: Any, v: Any) -> tuple[Sequence[Any], Sequence[Any]]:
     """Inputs and tangents, one tangent per input."""
     text = f"For '{owner}', The inputs type should be a Tensor, tuple or list of Tensor"
     for given in (inputs, v):
-        if not isinstance(given, (Tensor, tuple, list)) and not is_mutable(given):
+        if not is_input(given):
             raise TypeError(f"{text}, but got {type(given).__name__}.")
     if isinstance(inputs, (tuple, list)) and not is_mutable(inputs):
         check_tensors(text, inputs)
         if len(inputs) == 1 and isinstance(v, Tensor):
             v = (v,)
-        match(owner, "v", v, inputs, "inputs")
+        match(owner, "v", v, _differentiated(owner, fn, inputs), "inputs")
         return inputs, v
-    match(owner, "v", v, inputs, "input")
+    match(owner, "v", v, _differentiated(owner, fn, (inputs,))[0], "input")
     return (inputs,), (v,)
+
+
+def _differentiated(owner: str, fn: Callable[..., Any], args: Sequence[Any]) -> list[Any]:
+    """Differentiable leaves of each argument: Tensors, numbers and containers of these."""
+    inputs = Inputs(owner, fn, args, range(len(args)))
+    return inputs.gradients(inputs.like())
 
 
 def jvp_of(owner: str, fn: Callable[..., Any], args: tuple[Any, ...], v: Any) -> tuple[Any, ...]:
     """``(out, derivative)`` along ``v``, which is bare for one argument and a tuple for several."""
-    inputs, tangents = _checked(owner, args[0] if len(args) == 1 else args, v)
-    return _along(owner, fn, inputs, tangents)
+    inputs, tangents = _checked(owner, fn, args[0] if len(args) == 1 else args, v)
+    return as_python(_along(owner, fn, inputs, tangents))
 
 
 def _along(
@@ -95,7 +104,8 @@ def _along(
     """``(out, derivative)`` along one tangent per argument, checked before."""
     check_count(fn, arity(fn), len(args), scaled=False)
     run = Run(owner, fn, args, {}, range(len(args)), (), has_aux)
-    given = [None if _is_zero(t) else t for t in match(owner, "v", tangents, args, "inputs")]
+    like = run.inputs.gradients(run.inputs.like())
+    given = [None if _is_zero(t) else t for t in match(owner, "v", tangents, like, "inputs")]
     outputs, pushed = push(run.recorded, given, run.outputs)
     return _result(run.result(outputs), pushed, has_aux)
 
@@ -115,7 +125,7 @@ def _result(out: Any, pushed: Sequence[Tensor], has_aux: bool) -> tuple[Any, ...
     derivative = like(differentiated, pushed)
     if not has_aux:
         return out, derivative
-    return differentiated, derivative, out[1] if len(out) == 2 else tuple(out[1:])
+    return differentiated, derivative, further(out)
 
 
 def like(out: Any, tensors: Sequence[Tensor]) -> Any:
@@ -124,8 +134,15 @@ def like(out: Any, tensors: Sequence[Tensor]) -> Any:
     following = iter(tensors)
     return unflatten(
         structure,
-        [next(following) if isinstance(x, Tensor) else None if x is None else 0.0 for x in leaves],
+        [
+            _of_kind(x, next(following)) if isinstance(x, Tensor) else None if x is None else 0.0
+            for x in leaves
+        ],
     )
+
+
+def _of_kind(x: Tensor, tangent: Tensor) -> Tensor:
+    return make_number(tangent) if type(x) is Number else tangent
 
 
 def linearize(fn: Callable[..., Any], inputs: Any) -> tuple[Any, Callable[..., Any]]:
@@ -155,10 +172,11 @@ def linearize(fn: Callable[..., Any], inputs: Any) -> tuple[Any, Callable[..., A
     args = tuple(inputs) if several else (inputs,)
     check_tensors(text, args)
     check_count(fn, arity(fn), len(args), scaled=False)
-    out, _, pushed = linearized("linearize", fn, args, backwards=False)
+    out, inputs_of, pushed = linearized("linearize", fn, args, backwards=False)
+    given = inputs_of.gradients(inputs_of.like())
 
     def jvp_fn(*v: Any) -> Any:
         tangents = v[0] if len(v) == 1 and isinstance(v[0], (tuple, list)) and not is_mutable(v[0]) else v
-        return like(out, pushed(match("linearize", "v", tangents, args, "inputs")))
+        return as_python(like(out, pushed(match("linearize", "v", tangents, given, "inputs"))))
 
-    return out, jvp_fn
+    return as_python(out), jvp_fn

@@ -17,7 +17,6 @@ from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.build import current
-from mindgrad.core.graph import Graph, Variable
 from mindgrad.core.tensor import Tensor
 from mindgrad.core.types import TensorType
 from mindgrad.frontend import state
@@ -33,8 +32,8 @@ from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.reduction import reduce_sum
 from mindgrad.primitives.structural import broadcast_in_dim, reshape
 from mindgrad.transforms.batch import push_batch
-from mindgrad.transforms.linearize import dependent
 from mindgrad.transforms.mixing import mixing
+from mindgrad.transforms.step import between, directional
 from mindgrad.transforms.taylor import taylor
 
 __all__ = [
@@ -227,7 +226,7 @@ def biharmonic(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0)
     64.0
     """
     check_callable("biharmonic", fn)
-    check_positions("biharmonic", grad_position)
+    check_positions("biharmonic", grad_position, has_weights=False)
     if isinstance(grad_position, tuple):
         each = [biharmonic(fn, position) for position in grad_position]
         return remembered(fn, ("biharmonic", grad_position), lambda: _together(fn, each))
@@ -257,7 +256,7 @@ def _operator(
 ) -> Callable[..., Any]:
     """The function that applies ``rule`` to a run of ``fn``; ``extra`` more arguments go to the rule."""
     check_callable(owner, fn)
-    check_positions(owner, grad_position)
+    check_positions(owner, grad_position, has_weights=False)
     several = isinstance(grad_position, tuple)
     positions = grad_position if several else (grad_position,)
 
@@ -443,9 +442,8 @@ def _along(order: int) -> Rule:
         (x,), (v,) = xs, extras
         if v.shape != x.shape:
             v = broadcast_in_dim(v, shape=x.shape, dims=(len(x.shape) - 1,))
-        equations, needed = dependent(builder, [x], ys)
-        # what it needs comes first, and what moves last
-        series = taylor(Graph([*needed, x], equations, ys), [len(needed)], order)
+        program, needed = between(builder, [x], ys)
+        series = taylor(program, [len(needed)], order)
         found = current().inline(series, [*needed, x, v, *[zeros(x.type)] * (order - 1)])[len(ys) :]
         return [_per_row(found[(k + 1) * order - 1] * math.factorial(order), x) for k in range(len(ys))]
 
@@ -466,13 +464,10 @@ def _directions(form: str, x: Any, given: Any = None) -> Directions:
 def _traced(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
     """Σ_d v_d · (J v_d), by default for the unit vectors."""
     results = []
-    for k, x in enumerate(xs):
+    for x in xs:
         rows = _of_rows(extras[0], -1) if extras else identity(x.type.with_shape(x.shape[-1:]))
         directions = spread(rows, x)
-        given = Variable(x.type)
-        produced = forward_rule(builder, xs, ys, [given if j == k else None for j in range(len(xs))])
-        equations, needed = dependent(builder, [given], produced)
-        graph = Graph([*needed, given], equations, produced)
+        graph, needed = directional(builder, forward_rule, [x], ys, [x.type], is_forward=True)
         size = directions.shape[0]
         pushed, places = push_batch(graph, [*needed, directions], [*[None] * len(needed), 0], size)
         for y, t, at in zip(ys, pushed, places, strict=True):

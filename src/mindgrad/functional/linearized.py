@@ -14,18 +14,20 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.tree import map_leaves
 from mindgrad.backend.xla import compile_graph
 from mindgrad.core.build import Builder, building
-from mindgrad.core.graph import Graph, Variable
-from mindgrad.core.scope import GraphScope, open_scopes
+from mindgrad.core.graph import Graph, without_effects
+from mindgrad.core.scope import GraphScope, as_it_is, open_scopes
 from mindgrad.core.settings import is_graph_mode
-from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.core.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.functional.autodiff import forward_rule, reverse_rule
 from mindgrad.functional.callables import is_compiled, remembered
 from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.derive import Inputs, Run
+from mindgrad.functional.numbers import as_data
 from mindgrad.functional.record import Recorded, inline_here, transformed
-from mindgrad.transforms.linearize import dependent
+from mindgrad.transforms.step import directional
 
 __all__ = ["linearized"]
 
@@ -47,14 +49,15 @@ def linearized(
     Args:
         owner: the API that errors name.
         fn: what is differentiated, with respect to all ``args``.
-        args: Tensors and containers made by ``mutable``.
+        args: Tensors, and containers of Tensors and floats.
         backwards: whether cotangents of the outputs are pulled back, or tangents pushed forward.
         parameters: Parameters that are differentiated too.
         has_aux: whether only the first of several outputs is differentiated.
         key: what tells the options of this call from others on the same ``fn``.
 
     Returns:
-        The result, the inputs, and the derivative: a function from one tensor per differentiated
+        The result, in which numbers that were differentiated are a ``Number``, the inputs, and the
+        derivative: a function from one tensor per differentiated
         output to one per input tensor and Parameter (or the other way round).
     """
     rule = reverse_rule if backwards else forward_rule
@@ -64,15 +67,27 @@ def linearized(
         replay = _Replay(run.recorded, rule, run.outputs)
         return run.result(replay.outputs), run.inputs, replay
 
-    def first(*args: Any) -> tuple[Any, list[Tensor], _Second]:
+    def first(*args: Any) -> tuple[Any, list[bool], list[Tensor], _Second]:
         run = Run(owner, fn, args, {}, range(len(args)), parameters, has_aux)
         given = run.outputs if backwards else run.recorded.inputs
-        outputs, kept, second = _split(run.recorded, rule, [t.type for t in given], run.outputs)
-        return run.result(outputs), kept, second
+        outputs, kept, second = _split(run.recorded, rule, [t.type for t in given], run.outputs, backwards)
+        numbers = [type(leaf) is Number for leaf in run.recorded.outputs]
+        return map_leaves(_as_tensor, run.result(outputs)), numbers, kept, second
 
     program = remembered(fn, (owner, key), lambda: Compiled(first))
-    out, kept, second = program(*args)
-    return out, Inputs(args, positions), lambda given: second(kept, given)
+    args, _ = as_data(args, {}, positions, tuple)
+    result, numbers, kept, second = program(*args)
+    following = iter(numbers)
+    out = map_leaves(lambda x: _as_number(x, next(following)) if isinstance(x, Tensor) else x, result)
+    return out, Inputs(owner, fn, args, positions), lambda given: second(kept, given)
+
+
+def _as_tensor(leaf: Any) -> Any:
+    return as_it_is(leaf) if type(leaf) is Number else leaf
+
+
+def _as_number(tensor: Tensor, is_one: bool) -> Tensor:
+    return make_number(tensor) if is_one else tensor
 
 
 def _nothing(builder: Any, xs: Any, ys: Any, extras: Any) -> list[Any]:
@@ -96,7 +111,8 @@ class _Replay:
         scope = recorded.scope
         if isinstance(scope, GraphScope):
             with building(scope.builder):
-                self._graph = scope.builder.close([scope.atom(t) for t in chosen])
+                # the run prints, not each use of its derivative
+                self._graph = without_effects(scope.builder.close([scope.atom(t) for t in chosen]))
             place = {atom: k for k, atom in enumerate(self._graph.inputs)}
             self._xs = [place[t._atom] for t in recorded.inputs]
             self._captured = [tensor for _, tensor in scope.captures]
@@ -109,7 +125,7 @@ class _Replay:
             return transformed(self._recorded, self._rule, given, self._chosen)[1]
         builder = Builder()
         with building(builder):
-            inputs = [builder.input(v.type) for v in self._graph.inputs]
+            inputs = builder.inputs_like(self._graph.inputs)
             extras = [builder.input(t.type) for t in given]
             ys = builder.inline(self._graph, inputs)
             graph = builder.close(self._rule(builder, [inputs[k] for k in self._xs], ys, extras))
@@ -139,11 +155,15 @@ class _Second:
 def _stored(tensor: Tensor) -> Any:
     """The array of ``tensor`` where it is: on the device once a program has made it."""
     array = tensor._array
-    return tensor.numpy() if isinstance(array, (np.ndarray, np.generic)) else array
+    return tensor.host_array() if isinstance(array, (np.ndarray, np.generic)) else array
 
 
 def _split(
-    recorded: Recorded, rule: Callable[..., list[Any]], types: Sequence[Any], chosen: Sequence[Tensor]
+    recorded: Recorded,
+    rule: Callable[..., list[Any]],
+    types: Sequence[Any],
+    chosen: Sequence[Tensor],
+    backwards: bool,
 ) -> tuple[list[Tensor], list[Tensor], _Second]:
     """The derivative of a run, in a part before and a part after tensors of ``types`` are given.
 
@@ -153,19 +173,9 @@ def _split(
     programs: list[_Second] = []
 
     def first(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any]:
-        # in a copy: a loop or branch and its tangent become one equation, which needs what is given
-        copy = Builder()
-        with building(copy):
-            inputs = [copy.input(v.type, tainted=v.tainted) for v in builder.inputs]
-            place = dict(zip(builder.inputs, inputs, strict=True))
-            outputs = copy.inline(builder.close(ys), inputs)
-            given = [Variable(type) for type in types]
-            produced = rule(copy, [place[x] for x in xs], outputs, given)
-            copy.restore_order()
-            equations, needed = dependent(copy, given, produced)
-            before = copy.close(needed)
-        programs.append(_Second(Graph([*needed, *given], equations, produced)))
-        return builder.inline(before, builder.inputs)
+        program, residuals = directional(builder, rule, xs, ys, types, is_forward=not backwards)
+        programs.append(_Second(program))
+        return residuals
 
     outputs, kept = transformed(recorded, first, (), chosen)
     return outputs, kept, programs[0]

@@ -429,7 +429,7 @@ def _pulled_slope(graph: Graph, weights: int) -> Graph:
     """``(*outside, *y, t, *a) ↦ (*f, *(∂f/∂p)ᵀ a, *(∂f/∂y)ᵀ a)``."""
     builder = Builder()
     with building(builder):
-        inputs = [builder.input(v.type) for v in graph.inputs]
-        cotangents = [builder.input(y.type) for y in graph.outputs]
+        inputs = builder.inputs_like(graph.inputs)
+        cotangents = builder.inputs_like(graph.outputs)
         outputs = builder.inline(graph, inputs)
         return builder.close([*outputs, *pull_back(builder, inputs[:-1], outputs, cotangents)])

@@ -159,9 +159,9 @@ def _adding(graph: Graph, consts: int) -> Graph:
     """The trip of the loop: what ``graph`` gives is added to the carry, which stands behind the constants."""
     builder = Builder()
     with building(builder):
-        fixed = [builder.input(v.type, tainted=v.tainted) for v in graph.inputs[:consts]]
-        carry = [builder.input(y.type, tainted=y.tainted) for y in graph.outputs]
-        slices = [builder.input(v.type, tainted=v.tainted) for v in graph.inputs[consts:]]
+        fixed = builder.inputs_like(graph.inputs[:consts])
+        carry = builder.inputs_like(graph.outputs)
+        slices = builder.inputs_like(graph.inputs[consts:])
         found = builder.inline(graph, [*fixed, *slices])
         return builder.close([total + part for total, part in zip(carry, found, strict=True)])
 

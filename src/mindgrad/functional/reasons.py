@@ -10,9 +10,9 @@ from mindgrad._base.tree import differences, flatten, paths
 from mindgrad.core.settings import GRAPH_MODE
 from mindgrad.core.types import TensorType
 from mindgrad.frontend.dependencies import MAKE_ONCE, Change, change
-from mindgrad.frontend.signature import FunctionKey, difference, functions_in, shown
+from mindgrad.frontend.signature import FunctionKey, difference, functions_in, leaf_signature, shown
 
-__all__ = ["UNKNOWN", "between_functions", "between_signatures"]
+__all__ = ["UNKNOWN", "between_functions", "between_signatures", "refused"]
 
 #: programs are kept in a limited number, and the oldest goes first
 UNKNOWN = Change(
@@ -84,6 +84,29 @@ def _labels(structure: Any, names: list[str]) -> list[str]:
         for label, item in zip(labels, items, strict=True)
         for path in paths(item)
     ]
+
+
+def refused(function: Callable[..., Any], args: Any, kwargs: dict[str, Any], error: TypeError) -> TypeError:
+    """``error`` of an argument that selects no program, with the argument and the function named."""
+    leaves, structure = flatten((args, kwargs))
+    for label, leaf in zip(_labels(structure, _names(function)), leaves, strict=True):
+        try:
+            leaf_signature(leaf)
+        except TypeError:
+            said = next(map(_said, functions_in(function)), "the function")
+            return TypeError(f"{error} It is {label} of {said}.")
+    return error
+
+
+def _said(function: Any) -> str:
+    plain = getattr(function, "construct", function)
+    code = getattr(plain, "__code__", None)
+    name = (
+        type(function).__name__
+        if plain is not function
+        else getattr(function, "__qualname__", "the function")
+    )
+    return f"'{name}'" + (f" ({code.co_filename}:{code.co_firstlineno})" if code else "")
 
 
 def _of_structures(before: Any, after: Any, names: list[str]) -> Change:

@@ -17,7 +17,7 @@ import numpy as np
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.build import Builder, building
-from mindgrad.core.graph import Constant, Graph, Variable
+from mindgrad.core.graph import Constant, Graph, Variable, is_finite, silent
 from mindgrad.core.rewriting import is_rewriting
 from mindgrad.core.scope import (
     GraphScope,
@@ -78,7 +78,7 @@ class Recorded:
         replaced = iter(tensors)
         return unflatten(
             self.structure,
-            [next(replaced) if isinstance(leaf, Tensor) else leaf for leaf in self.leaves],
+            [_seen(leaf, next(replaced)) if isinstance(leaf, Tensor) else leaf for leaf in self.leaves],
         )
 
 
@@ -105,7 +105,7 @@ def record(
         scope.bindings.update((id(p), t) for p, t in zip(parameters, bound, strict=True))
         # copies, for the function may rebind its arguments: x[0] = 1
         leaves, structure = flatten(function(*map(as_it_is, traced)))
-        leaves = [as_it_is(lifted(state.read(x))) if isinstance(x, Tensor) else x for x in leaves]
+        leaves = [_seen(x, as_it_is(lifted(state.read(x)))) if isinstance(x, Tensor) else x for x in leaves]
     return Recorded(scope, [*traced, *bound], leaves, structure)
 
 
@@ -237,7 +237,7 @@ def _improved(
         return builder, groups
     made = Builder()
     with building(made):
-        inputs = [made.input(v.type, tainted=v.tainted) for v in better.inputs]
+        inputs = made.inputs_like(better.inputs)
         following = iter(made.inline(better, inputs))
     return made, tuple([None if a is None else next(following) for a in group] for group in groups)
 
@@ -269,10 +269,13 @@ class Plan:
 
     __slots__ = ("constants", "given", "loads", "results", "size", "steps")
 
-    def __init__(self, recorder: Recorder, transform: Any, xs: Any, ys: Any, extras: Any) -> None:
+    def __init__(
+        self, recorder: Recorder, transform: Any, xs: Any, ys: Any, extras: Any, infinite: Any
+    ) -> None:
         builder = Builder()
         with building(builder):
-            atoms = _rebuild(builder, recorder)
+            atoms = _rebuild(builder, recorder, infinite)
+            recorded = set(builder.equations)
             given = [None if e is None else builder.input(e.type) for e in extras]
             # what the function returned without computing it has no derivative; its value is not used
             outputs = [zeros(t.type) if n is None else atoms[n] for n, t in ys]
@@ -281,15 +284,16 @@ class Plan:
         for number, atom in enumerate(atoms):
             if atom is not None:
                 known.setdefault(atom, number)
-        self._compile(recorder, builder, known, given, produced)
+        self._compile(recorder, builder, recorded, known, given, produced)
 
     def _compile(
-        self, recorder: Recorder, builder: Builder, known: dict, given: list, produced: list
+        self, recorder: Recorder, builder: Builder, recorded: set, known: dict, given: list, produced: list
     ) -> None:
         needed = {atom for atom in produced if type(atom) is Variable}
         steps: list[Any] = []
         for equation in reversed(builder.equations):
-            if any(y in needed and y not in known for y in equation.outputs):
+            is_seen = equation.is_only_effect and equation not in recorded
+            if is_seen or any(y in needed and y not in known for y in equation.outputs):
                 steps.append(equation)
                 needed.update(x for x in equation.inputs if type(x) is Variable)
         steps.reverse()
@@ -337,7 +341,10 @@ class Plan:
             elif operands and all(p in splat for p in operands):
                 operands = (spread(operands[0], equation.inputs[0]), *operands[1:])
             results = tuple(slot(y) for y in equation.outputs)
-            self.steps.append((equation.primitive, operands, results, equation.parameters))
+            parameters = equation.parameters
+            if equation.has_effect and not known.keys().isdisjoint(equation.outputs):
+                parameters = silent(parameters)  # its effects were seen when it was recorded
+            self.steps.append((equation.primitive, operands, results, parameters))
         self.results = [spread(slot(atom), atom) for atom in produced]
         self.size = len(slots)
 
@@ -347,7 +354,7 @@ class Plan:
         for position, number in self.loads:
             slots[position] = values[number]
         for position, index in self.given:
-            slots[position] = extras[index].numpy()
+            slots[position] = extras[index].host_array()
         for position, array, _ in self.constants:
             slots[position] = array
         run_arrays(self.steps, slots)
@@ -365,7 +372,7 @@ class Plan:
         for primitive, operands, results, parameters in self.steps:
             if primitive is None:
                 source = slots[operands[0]]
-                slots[results[0]] = make_tensor(np.broadcast_to(source.numpy(), parameters))
+                slots[results[0]] = make_tensor(np.broadcast_to(source.host_array(), parameters))
                 continue
             found = apply(primitive, *[slots[p] for p in operands], **parameters)
             if primitive.multiple:
@@ -376,16 +383,24 @@ class Plan:
         return [slots[position] for position in self.results]
 
 
-def _rebuild(builder: Builder, recorder: Recorder) -> list[Any]:
-    """Emit a recording into ``builder``; the atom of every recorded value."""
+def _rebuild(builder: Builder, recorder: Recorder, infinite: Sequence[int]) -> list[Any]:
+    """Emit a recording into ``builder``; the atom of every recorded value.
+
+    ``infinite`` are the numbers of the leaves that are infinite or NaN somewhere.
+    """
     atoms: list[Any] = [None] * len(recorder.values)
     for number, tensor in recorder.leaves:
-        atoms[number] = builder.input(tensor.type)
+        atoms[number] = builder.input(tensor.type, tainted=number in infinite)
     for (primitive, operands, parameters), numbers in zip(recorder.entries, recorder.results, strict=True):
         made = builder.emit(primitive, tuple([atoms[n] for n in operands]), dict(parameters))
         for number, atom in zip(numbers, made if primitive.multiple else (made,), strict=True):
             atoms[number] = atom
     return atoms
+
+
+def _is_infinite(array: Any) -> bool:
+    """Whether an element is infinite or NaN; of an array that is on a device nobody asks."""
+    return isinstance(array, (np.ndarray, np.generic)) and not is_finite(array)
 
 
 def _finish_recorder(
@@ -394,6 +409,9 @@ def _finish_recorder(
     recorder: Recorder = recorded.scope
     xs = tuple(t._atom for t in recorded.inputs)
     ys = tuple((t._atom, None) if t._scope is recorder else (None, t) for t in chosen)
+    # a constant of the derivative that is infinite absorbs, as it does where the graph knows who made it
+    values = recorder.values
+    infinite = tuple([n for n, _ in recorder.leaves if n not in xs and _is_infinite(values[n])])
     key = (
         transform,
         tuple(recorder.entries),
@@ -401,10 +419,11 @@ def _finish_recorder(
         xs,
         tuple([n if t is None else t.type for n, t in ys]),
         tuple([None if e is None else e.type for e in extras]),
+        infinite,
     )
     plan = _PLANS.get(key)
     if plan is None:
-        plan = Plan(recorder, transform, xs, ys, extras)
+        plan = Plan(recorder, transform, xs, ys, extras, infinite)
         if len(_PLANS) >= _PLANS_KEPT:
             _PLANS.pop(next(iter(_PLANS)))
         _PLANS[key] = plan

@@ -28,8 +28,8 @@ __all__ = ["at_once", "computed_once", "is_scattered", "seed_of"]
 _DATA = 2048
 #: rows that XLA computes once; what others cost, in products; and the cost from which a value is held
 _ONCE = (
-    "div", "sqrt", "rsqrt", "cbrt", "exp", "expm1", "log", "log1p", "tanh", "pow", "atan2", "erf", "sigmoid",
-    "reciprocal",
+    "div", "sqrt", "rsqrt", "cbrt", "exp", "expm1", "log", "log1p", "tanh", "pow", "real_power", "atan2",
+    "erf", "sigmoid", "reciprocal",
 )  # fmt: skip
 _COSTS = {"sin": 20, "cos": 20, "tan": 20, "absorb": 6}
 _HELD = 6

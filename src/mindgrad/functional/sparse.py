@@ -26,7 +26,8 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.functional.callables import arity, describe, differentiates, is_compiled
 from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.compression import Structure, compressed
-from mindgrad.functional.derive import Call, Inputs, Run
+from mindgrad.functional.derive import Call, Inputs, Run, further
+from mindgrad.functional.numbers import as_data, as_python
 from mindgrad.functional.record import transformed
 from mindgrad.functional.wanted import Wanted
 from mindgrad.transforms.sparsity import Known, known_values
@@ -90,7 +91,7 @@ class _Seen:
 
 
 def _numbers(given: Any) -> Any:
-    return given.numpy() if isinstance(given, Tensor) else given
+    return given.host_array() if isinstance(given, Tensor) else given
 
 
 class _Rule:
@@ -150,6 +151,7 @@ class _Sparse:
                 f"For '{wanted.owner}', a sparse matrix is SciPy's and no Tensor: it cannot be made inside a "
                 f"compiled function or another derivative. Make it outside, or leave out sparse=True."
             )
+        args, kwargs = as_data(args, kwargs, wanted.chosen, lambda: arity(wanted.fn).names)  # type: ignore[assignment]
         with self._lock:
             if is_graph_mode() or is_compiled(wanted.fn):
                 data, form, others = self._compiled(args, kwargs)
@@ -164,7 +166,9 @@ class _Sparse:
                 f"other than zero ({form.structure.way}). Leave sparse=True out to get a Tensor."
             )
         made = self._made(args, kwargs, _matrices(data, form.structure), form)
-        return (made, others) if wanted.has_aux else made
+        if not wanted.has_aux:
+            return made
+        return made, as_python(others if self._second else further((made, *others)))
 
     # -- running ------------------------------------------------------------------------------------
 
@@ -212,7 +216,7 @@ class _Sparse:
 
         def first(*args: Any, **kwargs: Any) -> Any:
             given = zip(_integers(args, kwargs), rule.integers, strict=True)
-            symbols = {t._atom: tensor.numpy() for t, tensor in given}
+            symbols = {t._atom: tensor.host_array() for t, tensor in given}
             outer: Any = innermost()
             run = wanted.run(args, kwargs)
             _check(owner, fn, run, self._second)
@@ -235,7 +239,7 @@ class _Sparse:
         """The matrices in the structure of the result."""
         wanted = self._wanted
         call = Call(wanted.owner, wanted.fn, arity(wanted.fn), args, kwargs, wanted.chosen)
-        inputs = Inputs(call.args, call.positions)
+        inputs = Inputs(wanted.owner, wanted.fn, call.args, call.positions)
         found = [wanted.arranged(inputs, row) for row in rows]
         if self._second:
             return wanted.arranged(inputs, found)
@@ -280,7 +284,7 @@ def _matrices(data: Sequence[Tensor], structure: Structure) -> list[list[Any]]:
 
 def _filled(like: Any, tensor: Tensor) -> Any:
     """A matrix that shares all but its numbers with ``like`` (making one anew takes SciPy 50 µs)."""
-    numbers = tensor.numpy()
+    numbers = tensor.host_array()
     if numbers.dtype.kind != "f" or numbers.dtype.itemsize < 4:
         numbers = numbers.astype(np.float32)  # SciPy has no half precision
     made = copy(like)

@@ -15,7 +15,6 @@ from typing import Any
 
 from mindgrad.core.build import Builder
 from mindgrad.core.dtype import float32
-from mindgrad.core.graph import Graph
 from mindgrad.core.mutable import is_mutable
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
@@ -27,7 +26,7 @@ from mindgrad.functional.jvp import like
 from mindgrad.functional.record import transformed
 from mindgrad.primitives.kinds import ones
 from mindgrad.primitives.structural import concatenate, convert, reshape, slice_axis
-from mindgrad.transforms.linearize import dependent
+from mindgrad.transforms.step import between
 from mindgrad.transforms.taylor import taylor as series_of
 
 __all__ = ["derivative", "jet", "taylor"]
@@ -237,8 +236,7 @@ def _coefficients(
     builder: Builder, xs: Sequence[Any], ys: Sequence[Any], given: Sequence[Sequence[Any]], order: int
 ) -> tuple[Sequence[Any], list[list[Any]]]:
     """Values and Taylor coefficients, from the first, of ``ys``, where those of ``xs`` are ``given``."""
-    equations, needed = dependent(builder, list(xs), ys)
-    graph = Graph([*needed, *xs], equations, ys)
+    graph, needed = between(builder, xs, ys)
     active = range(len(needed), len(needed) + len(xs))
     program = series_of(graph, active, order, len(given[0]))
     found = builder.inline(program, [*needed, *xs, *[c for each in given for c in each]])

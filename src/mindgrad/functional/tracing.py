@@ -14,8 +14,10 @@ from mindgrad.core.tensor import Number, Tensor, make_number
 from mindgrad.core.types import tensor_type
 from mindgrad.frontend import entry, ownership, state
 from mindgrad.frontend.assigned import Place, watched
+from mindgrad.frontend.cell_guards import reads_noted
 from mindgrad.frontend.dependencies import Dependencies
 from mindgrad.frontend.outcome import bind, finish
+from mindgrad.frontend.texts import refuse_kept
 
 __all__ = ["DATA", "NUMBER", "TENSOR", "Trace", "kind_held", "kind_of", "trace_of"]
 
@@ -39,13 +41,15 @@ class Trace:
     ) -> None:
         scope: Any = GraphScope()
         scope.dependencies = self.dependencies = Dependencies()
-        with opened(scope), watched() as watch:
+        with opened(scope), reads_noted(), watched() as watch:
             symbols = [_symbol(scope, leaf) for leaf in leaves]
             inputs = bind(watch, scope, held, numbers)
             args, kwargs = unflatten(structure, symbols)
             for each in (function, *[x for x in leaves if callable(x)]):
                 state.read_function(each)
             results, self.structure = flatten(entry.run(function, *args, **kwargs))
+            for leaf in results:
+                refuse_kept(leaf, "a result")
             self.results = [state.read(x) if isinstance(x, Tensor) else x for x in results]
             self.parameters: list[Any] = scope.parameters
             # those that are read too come first, in the same order: jax puts the first result of a type into

@@ -6,18 +6,19 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindgrad.core.mutable import is_mutable
-from mindgrad.core.tensor import Tensor
 from mindgrad.functional.arguments import (
     Weights,
     check_callable,
     check_count,
     check_flag,
     check_tensors,
+    is_input,
     match,
 )
 from mindgrad.functional.callables import arity, describe, in_either_mode, remembered
-from mindgrad.functional.derive import derive
+from mindgrad.functional.derive import derive, further
 from mindgrad.functional.linearized import linearized
+from mindgrad.functional.numbers import as_python
 
 __all__ = ["vjp", "vjp_at_once"]
 
@@ -48,7 +49,7 @@ def vjp(
     1. ``v=`` or ``inputs=``: the r1.6 form. ``has_aux=`` or ``weights=``: the 2.x form.
     2. One argument after ``fn``, or more than two: the 2.x form.
     3. Two arguments of which one is a tuple or list: the r1.6 form (inputs of the 2.x form are
-       Tensors, or containers made by ``mutable``).
+       Tensors, dicts and dataclasses of these, or containers made by ``mutable``).
     4. Two Tensors: what ``fn`` takes decides. A function of one argument has the r1.6 form
        ``vjp(fn, x, v)``, a function of two the 2.x form ``vjp(fn, x, y)``. For a Cell ``construct``
        counts; default values count as arguments that it may take.
@@ -125,12 +126,14 @@ def _is_at_once(fn: Callable[..., Any], first: Any, second: Any) -> bool:
 
 
 def _at_once(fn: Callable[..., Any], inputs: Any, v: Any) -> Any:
-    if not isinstance(inputs, (Tensor, tuple, list)) and not is_mutable(inputs):
+    if not is_input(inputs):
         raise TypeError(
             f"For 'vjp', The inputs type should be a Tensor, tuple or list of Tensor, but got "
             f"{type(inputs).__name__}."
         )
     several = isinstance(inputs, (tuple, list)) and not is_mutable(inputs)
+    if several:
+        check_tensors("For 'vjp', The inputs type should be a Tensor, tuple or list of Tensor", inputs)
     run = remembered(fn, "vjp at once", lambda: _made_at_once(fn))
     return run(*inputs, v) if several else run(inputs, v)
 
@@ -139,7 +142,7 @@ def _made_at_once(fn: Callable[..., Any]) -> Callable[..., Any]:
     def run(*args: Any) -> Any:
         return vjp_at_once("vjp", fn, args[:-1], args[-1])
 
-    return in_either_mode(fn, run)
+    return in_either_mode(fn, run, None)
 
 
 def vjp_at_once(owner: str, fn: Callable[..., Any], args: Sequence[Any], v: Any) -> tuple[Any, Any]:
@@ -148,7 +151,8 @@ def vjp_at_once(owner: str, fn: Callable[..., Any], args: Sequence[Any], v: Any)
     check_count(fn, arity(fn), len(args), scaled=False)
     out, inputs, found, _ = derive(owner, fn, args, {}, range(len(args)), (), (v,), sens_name="v")
     gradients = inputs.gradients(found)
-    return out, gradients[0] if len(gradients) == 1 else tuple(gradients)
+    result = out, gradients[0] if len(gradients) == 1 else tuple(gradients)
+    return as_python(result) if any(inputs.numbers) else result
 
 
 # -- 2.x: vjp(fn, *inputs) -----------------------------------------------------------------------
@@ -173,12 +177,13 @@ def _with_function(
 
     def vjp_fn(*v: Any) -> Any:
         found = pulled(match("vjp", "v", _cotangent(v, like), like, "output"))
-        gradients = tuple(inputs.gradients(found[:count]))
+        gradients = as_python(tuple(inputs.gradients(inputs.like(found[:count]))))
         return gradients if weights is None else (gradients, weights.arranged(found[count:]))
 
+    result = as_python(out)
     if not has_aux:
-        return out, vjp_fn
-    return like, vjp_fn, out[1] if len(out) == 2 else tuple(out[1:])
+        return result, vjp_fn
+    return result[0], vjp_fn, further(result)
 
 
 def _cotangent(v: tuple[Any, ...], like: Any) -> Any:

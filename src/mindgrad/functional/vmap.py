@@ -21,7 +21,7 @@ from mindgrad.core.graph import Graph
 from mindgrad.core.rewriting import is_rewriting
 from mindgrad.core.scope import GraphScope, apply, as_it_is, lifted, open_scopes, opened, outermost_program
 from mindgrad.core.settings import is_graph_mode
-from mindgrad.core.tensor import Tensor
+from mindgrad.core.tensor import Number, Tensor
 from mindgrad.core.types import tensor_type
 from mindgrad.frontend import assigned, entry, state
 from mindgrad.functional.arguments import bind_keywords, check_callable, check_count, check_inputs
@@ -31,7 +31,7 @@ from mindgrad.functional.donation import window
 from mindgrad.functional.record import inline_here
 from mindgrad.primitives.batching import placed
 from mindgrad.primitives.random import random_bits
-from mindgrad.primitives.structural import concatenate, reshape
+from mindgrad.primitives.structural import concatenate, convert, reshape
 from mindgrad.rewrites.families import joined
 from mindgrad.transforms.batch import push_batch
 
@@ -216,7 +216,7 @@ def _mapped(
         given.clear()
         results, shape = flatten(_traced(fn, args, kwargs))
         del args
-        results = [as_it_is(lifted(state.read(x))) if isinstance(x, Tensor) else x for x in results]
+        results = [_result(x) if isinstance(x, Tensor) else x for x in results]
         drawn = [each for each in generators if id(each[0]) in scope.written]
         _check_written(fn, scope, drawn)
         with building(scope.builder):
@@ -246,6 +246,12 @@ def _mapped(
     return unflatten(shape, [next(following) if isinstance(y, Tensor) else y for y in results])
 
 
+def _result(x: Tensor) -> Tensor:
+    """A tensor of the function's result; of numbers a batch is one of tensors made of numbers."""
+    now = as_it_is(lifted(state.read(x)))
+    return apply(convert, now, dtype=Tensor(x.sample()).dtype) if type(x) is Number else now
+
+
 def _traced(fn: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     try:
         return entry.run(fn, *args, **kwargs)
@@ -265,7 +271,9 @@ def _batched(
     """``graph`` on a batch, with the axis of the batch in the outputs where ``out_axes`` says."""
     builder = Builder()
     with building(builder):
-        inputs = [builder.input(x.type) for x in operands]
+        inputs = [
+            builder.input(x.type, tainted=v.tainted) for x, v in zip(operands, graph.inputs, strict=True)
+        ]
         outputs, found = push_batch(graph, inputs, axes, size)
         made = []
         for y, place, (label, axis) in zip(outputs, found, out_axes, strict=True):

@@ -29,12 +29,16 @@ class Wanted:
     #: programs of two functions are the same if these are
     compared_by = ("owner", "fn", "positions", "weights", "has_aux")
 
-    def __init__(self, owner: str, fn: Any, grad_position: Any, weights: Any, has_aux: bool) -> None:
+    def __init__(self, owner: str, fn: Any, grad_position: Any, weights: Any, has_aux: Any) -> None:
+        """Weights stand where ``grad`` has them, in the third place, as well as where they are by name."""
         check_callable(owner, fn)
-        check_flag(owner, "has_aux", has_aux)
+        is_list = isinstance(has_aux, (tuple, list)) or getattr(has_aux, "is_parameter", False)
+        if is_list and (weights is None or isinstance(weights, bool)):
+            weights, has_aux = has_aux, bool(weights)
         if grad_position is not None:
             check_positions(owner, grad_position)
-        elif weights is None:
+        check_flag(owner, "has_aux", has_aux)
+        if grad_position is None and weights is None:
             raise ValueError(
                 f"For '{owner}', `grad_position` and `weights` can not be None at the same time."
             )
@@ -43,7 +47,12 @@ class Wanted:
         self.fn = fn
         self.positions = grad_position
         self.has_aux = has_aux
-        self.key = (owner, grad_position, has_aux, None if self.weights is None else self.weights.key)
+        self.key: tuple[Any, ...] = (
+            owner,
+            grad_position,
+            has_aux,
+            None if self.weights is None else self.weights.key,
+        )
 
     def check_unique(self) -> None:
         """Raises: ValueError: a Parameter stands twice among the weights."""
@@ -67,6 +76,10 @@ class Wanted:
         check_real(self.owner, (*run.inputs.tensors, *parameters, *run.outputs))
         return run
 
+    def operands(self, run: Run) -> list[Tensor]:
+        """Variables of differentiation: one tensor or number for each leaf."""
+        return run.inputs.like(run.recorded.inputs)
+
     def arranged(self, inputs: Inputs, found: Sequence[Any]) -> Any:
         """One thing for each tensor that is differentiated, in the structure of a gradient."""
         count = len(inputs.tensors)
@@ -80,13 +93,13 @@ class Wanted:
     def like(self, inputs: Inputs) -> Any:
         """What is differentiated, in the structure of a gradient."""
         parameters = () if self.weights is None else self.weights.unique
-        return self.arranged(inputs, [*inputs.tensors, *map(state.read, parameters)])
+        return self.arranged(inputs, inputs.like([*inputs.tensors, *map(state.read, parameters)]))
 
     def named(self, run: Callable[..., Any], extra: int = 0) -> Callable[..., Any]:
         """``run``, in either mode, as a function of the arguments of the function and ``extra`` more."""
         name = getattr(self.fn, "__name__", type(self.fn).__name__)
         run.__name__ = run.__qualname__ = f"{self.owner}_of_{name}"
-        return differentiates(in_either_mode(self.fn, run), self.fn, extra)
+        return differentiates(in_either_mode(self.fn, run, self.chosen), self.fn, extra)
 
 
 def check_real(owner: str, tensors: Sequence[Tensor]) -> None:

@@ -1,12 +1,14 @@
-"""Sums, means, extremes and what is found in order, along ``dim``."""
+"""Sums, means, extremes and what is found in order, along ``dim``; indices are Int64."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from mindgrad.core.dtype import int64
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import functional
 from mindgrad.ops.operands import cast, operand
+from mindgrad.ops.reduction import whole_as_int64
 
 __all__ = [
     "all", "amax", "amin", "any", "argmin", "argsort", "count_nonzero", "cummax", "cummin", "cumsum", "diff",
@@ -18,6 +20,15 @@ __all__ = [
 def _typed(input: Any, dtype: Any, operator: str) -> Tensor:
     x = operand(input, operator)
     return x if dtype is None else cast(x, dtype)
+
+
+def _places(x: Tensor) -> Tensor:
+    """Indices as Int64, the type that all functions of ``mint`` give them."""
+    return cast(x, int64)
+
+
+def _with_places(pair: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+    return pair[0], _places(pair[1])
 
 
 def all(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
@@ -97,7 +108,7 @@ def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
     >>> print(mint.argmin(Tensor([[1.0, 5.0], [3.0, 2.0]]), 1))
     [0 1]
     """
-    return functional.argmin(input, dim, keepdim)
+    return _places(functional.argmin(input, dim, keepdim))
 
 
 def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
@@ -107,7 +118,7 @@ def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = 
     >>> print(mint.argsort(Tensor([3.0, 1.0, 2.0])))
     [1 2 0]
     """
-    return functional.argsort(input, dim, descending)
+    return _places(functional.argsort(input, dim, descending))
 
 
 def sort(input: Any, *, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
@@ -117,7 +128,7 @@ def sort(input: Any, *, dim: int = -1, descending: bool = False, stable: bool = 
     >>> print(*mint.sort(Tensor([3.0, 1.0, 2.0])))
     [1. 2. 3.] [1 2 0]
     """
-    return functional.sort(input, dim, descending)
+    return _with_places(functional.sort(input, dim, descending))
 
 
 def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
@@ -127,7 +138,7 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
     >>> print(*mint.topk(Tensor([3.0, 1.0, 2.0]), 2))
     [3. 2.] [0 2]
     """
-    return functional.topk(input, k, dim, largest, sorted)
+    return _with_places(functional.topk(input, k, dim, largest, sorted))
 
 
 def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
@@ -169,17 +180,17 @@ def cummin(input: Any, dim: int) -> Any:
     >>> print(mint.cummin(Tensor([2.0, 3.0, 1.0]), 0)[0])
     [2. 2. 1.]
     """
-    return functional.cummin(input, dim)
+    return _with_places(functional.cummin(input, dim))
 
 
 def cumsum(input: Any, dim: int, dtype: Any = None) -> Tensor:
-    """The sums so far along ``dim``.
+    """The sums so far along ``dim``; of integers and truth values as Int64, if no ``dtype`` is given.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.cumsum(Tensor([1.0, 2.0, 3.0]), 0))
     [1. 3. 6.]
     """
-    return functional.cumsum(input, dim, dtype)
+    return functional.cumsum(whole_as_int64(input, "cumsum", dtype), dim)
 
 
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
@@ -251,6 +262,11 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, *, 
     return functional.vector_norm(input, 2 if p == "fro" else p, dim, keepdim, dtype=dtype)
 
 
+def default_axis(x: Tensor) -> int:
+    """The axis of ``softmax`` and ``log_softmax`` without ``dim``, as MindSpore and PyTorch have it."""
+    return 0 if x.ndim in (0, 1, 3) else 1
+
+
 def softmax(input: Any, dim: int, *, dtype: Any = None) -> Tensor:
     """exp x / Σ exp x along ``dim``.
 
@@ -262,13 +278,14 @@ def softmax(input: Any, dim: int, *, dtype: Any = None) -> Tensor:
 
 
 def log_softmax(input: Any, dim: Any = None, *, dtype: Any = None) -> Tensor:
-    """log softmax along ``dim``, by default the last axis.
+    """log softmax along ``dim``, by default the second axis, or the first of 0, 1 or 3 axes.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.log_softmax(Tensor([0.0, -1000.0]), 0))
     [    0. -1000.]
     """
-    return functional.log_softmax(_typed(input, dtype, "log_softmax"), -1 if dim is None else dim)
+    x = _typed(input, dtype, "log_softmax")
+    return functional.log_softmax(x, default_axis(x) if dim is None else dim)
 
 
 def var(input: Any, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> Tensor:

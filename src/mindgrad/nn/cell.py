@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any, Self
 
+from mindgrad._base.location import explain_depth
 from mindgrad._base.refusal import without_own_frames
 from mindgrad._base.tree import map_leaves
 from mindgrad.common.parameter import Parameter, ParameterTuple
@@ -14,6 +15,7 @@ from mindgrad.core.scope import open_scopes
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import entry, ownership, runs, state
 from mindgrad.frontend.assigned import UNDEFINED
+from mindgrad.frontend.cell_guards import follow_reads, note_all
 from mindgrad.frontend.dependencies import clock
 from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.custom import CustomDerivative
@@ -86,16 +88,27 @@ class Cell(Inventory):
         self.cell_type: str | None = None
         self.add_flags(**(flags or {}))
 
+    def __getattr__(self, name: str) -> Any:
+        if "_params" in self.__dict__:
+            raise AttributeError(
+                f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self
+            )
+        raise AttributeError(
+            f"For '{type(self).__name__}', call super().__init__() before '{name}' is used: it is not set up."
+        )
+
     @property
     def version(self) -> tuple[int, bool, int]:
         """Changes when an attribute is set; programs compiled for another version are not used."""
-        return (self._changes, self.training, len(self._hooks))
+        attributes = self.__dict__  # (comparing versions reads no attribute for the program)
+        return (attributes["_changes"], attributes["training"], len(attributes["_hooks"]))
 
     def _make_callables(self) -> None:
         object.__setattr__(self, "_compiled", Compiled(self._run))
         object.__setattr__(self, "_custom", self._custom_derivative())
 
     def __getstate__(self) -> dict[str, Any]:
+        note_all(self)
         return {k: v for k, v in self.__dict__.items() if k not in ("_compiled", "_custom", "_made_in")}
 
     def __setstate__(self, held: dict[str, Any]) -> None:
@@ -107,9 +120,13 @@ class Cell(Inventory):
     def __setattr__(self, name: str, value: Any) -> None:
         attributes = self.__dict__
         if "_params" not in attributes:
-            raise AttributeError(
-                f"For '{type(self).__name__}', call super().__init__() before assigning '{name}'."
-            )
+            if isinstance(value, (Parameter, Cell, ParameterTuple)):
+                raise AttributeError(
+                    f"For '{type(self).__name__}', call super().__init__() before assigning '{name}', which "
+                    f"holds Parameters."
+                )
+            object.__setattr__(self, name, value)  # a plain attribute, which super().__init__() leaves alone
+            return
         params, cells = attributes["_params"], attributes["_cells"]
         held = params.get(name)
         if held is not None and isinstance(value, Tensor) and not isinstance(value, Parameter):
@@ -179,7 +196,7 @@ class Cell(Inventory):
 
     def get_flags(self) -> dict[str, Any]:
         """What ``add_flags`` has set."""
-        return dict(self.__dict__.get("_flags", {}))
+        return dict(getattr(self, "_flags", {}))
 
     # -- call ------------------------------------------------------------------------------------
 
@@ -190,7 +207,11 @@ class Cell(Inventory):
             except Exception as error:
                 without_own_frames(error)
                 raise
-        return self._run(*args, **kwargs)
+        try:
+            return self._run(*args, **kwargs)
+        except RecursionError as error:
+            explain_depth(error)
+            raise
 
     def _run(self, *args: Any, **kwargs: Any) -> Any:
         state.depends_on(self)
@@ -449,6 +470,9 @@ class Cell(Inventory):
             inner = repr(cell).replace("\n", "\n  ")
             lines.append(f"  ({name}): {inner}")
         return "\n".join([*lines, "  >"])
+
+
+follow_reads(Cell)
 
 
 def _equal(a: Any, b: Any) -> bool:

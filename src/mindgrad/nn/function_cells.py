@@ -12,6 +12,7 @@ from typing import Any
 
 from mindgrad.nn.cell import Cell
 from mindgrad.ops.operations.base import Attribute, Later, described, signature
+from mindgrad.ops.operations.named_inputs import input_names, optional_inputs
 
 __all__ = ["FunctionCell", "function_cell", "function_cells"]
 
@@ -107,9 +108,7 @@ def function_cell(
     """
     found = attributes or {}
     fixed = {(keywords or {}).get(key, key) for key in found}
-    code = function.__code__  # type: ignore[attr-defined]
-    positional = code.co_varnames[: code.co_argcount]
-    names = inputs.split() or [name for name in positional if name not in fixed]
+    names = inputs.split() or [name for name in input_names(function, 0) if name not in fixed]
     least, most = _counts(function, fixed) if run is None else _counts(run, {"self"})
     body: dict[str, Any] = {
         "attributes": found,
@@ -139,10 +138,9 @@ def function_cells(namespace: dict[str, Any]) -> list[str]:
 
 def _counts(function: Any, fixed: set[str]) -> tuple[int, int]:
     """The least and the largest number of inputs that ``function`` takes besides those that are fixed."""
-    code = function.__code__
-    names = code.co_varnames[: code.co_argcount]
-    required = names[: len(names) - len(function.__defaults__ or ())]
-    return len([x for x in required if x not in fixed]), len([x for x in names if x not in fixed])
+    optional = optional_inputs(function)
+    free = [name for name in input_names(function, 0) if name not in fixed]
+    return len([name for name in free if name not in optional]), len(free)
 
 
 def _documentation(

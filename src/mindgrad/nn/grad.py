@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.functional.arguments import Weights, check_callable, check_flag
+from mindgrad.functional.arguments import Weights, check_callable, check_flag, check_instance
 from mindgrad.functional.gradient import by_operation
 from mindgrad.functional.jvp import jvp_of
 from mindgrad.functional.vjp import vjp_at_once
@@ -128,6 +128,7 @@ class ForwardValueAndGrad(Cell):
     ) -> None:
         super().__init__()
         owner = "ForwardValueAndGrad"
+        check_instance(owner, network)
         if not callable(network):
             raise TypeError(
                 f"For '{owner}', the argument 'network' should be cell, function type or method type, "

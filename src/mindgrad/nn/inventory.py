@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
+from mindgrad._base.location import warn_user
 from mindgrad.common.parameter import DEFAULT_NAME, Parameter, ParameterTuple
+from mindgrad.frontend.cell_guards import note_all
 from mindgrad.nn.state_dict import StateDict
 
 __all__ = ["Inventory"]
@@ -66,6 +68,7 @@ class Inventory(StateDict):
                     yield (f"{prefix}.{name}" if prefix else name), parameter
 
     def _own_parameters(self) -> Iterator[tuple[str, Parameter]]:
+        note_all(self)
         for name, value in self.__dict__.items():
             if name in self._params:
                 yield name, self._params[name]
@@ -89,8 +92,31 @@ class Inventory(StateDict):
             yield parameter
 
     def trainable_params(self, recurse: bool = True) -> list[Parameter]:
-        """Parameters with ``requires_grad``, in the order of attributes."""
-        return [p for p in self.get_parameters(recurse) if p.requires_grad]
+        """Parameters with ``requires_grad``, in the order of attributes.
+
+        A warning names Cells in a plain list, tuple or dict, whose Parameters are not found.
+        """
+        trainable = [p for p in self.get_parameters(recurse) if p.requires_grad]
+        for path, cell in self.cells_and_names() if recurse else [("", self)]:
+            cell._warn_of_plain_containers(path, trainable)
+        return trainable
+
+    def _warn_of_plain_containers(self, path: str, trainable: list[Parameter]) -> None:
+        for name, value in self.__dict__.items():
+            if name in ("_cells", "_params") or not isinstance(value, (list, tuple, dict)):
+                continue
+            cells = [
+                x for x in (value.values() if isinstance(value, dict) else value) if isinstance(x, Inventory)
+            ]
+            known = set(map(id, trainable)) if cells else set()
+            lost = [p for x in cells for p in x.get_parameters() if p.requires_grad and id(p) not in known]
+            if lost:
+                where = f"{path}.{name}" if path else name
+                warn_user(
+                    f"'{where}' of {type(self).__name__} is a {type(value).__name__} that holds Cells: their "
+                    f"{len(lost)} Parameters are not found and not trained. Use "
+                    f"nn.{'CellDict' if isinstance(value, dict) else 'CellList'} instead."
+                )
 
     def untrainable_params(self, recurse: bool = True) -> list[Parameter]:
         """Parameters without ``requires_grad``."""
@@ -178,7 +204,7 @@ class Inventory(StateDict):
     @property
     def param_prefix(self) -> str:
         """The path of this Cell in the one whose ``update_cell_prefix`` was called; else empty."""
-        return self.__dict__.get("_param_prefix", "")
+        return getattr(self, "_param_prefix", "")
 
     def update_cell_prefix(self) -> None:
         """Let every Cell inside know its path: its ``param_prefix``."""

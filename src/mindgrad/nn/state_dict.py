@@ -26,7 +26,7 @@ class StateDict:
 
     def _buffer_names(self) -> dict[str, bool]:
         """The names of this Cell's own buffers, and whether they belong to its state."""
-        return self.__dict__.get("_buffers", {})
+        return getattr(self, "_buffers", {})
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that is no Parameter under an attribute.

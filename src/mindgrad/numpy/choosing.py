@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import int32
+from mindgrad.core.dtype import int32, int64
 from mindgrad.core.tensor import Tensor
 from mindgrad.numpy.arranging import expand_dims
 from mindgrad.numpy.given import tensor, tensors
@@ -154,7 +154,7 @@ def argwhere(a: Any) -> Tensor:
     [[0 1]
      [1 0]]
     """
-    return Tensor(np.argwhere(_values(a, "argwhere")), int32)
+    return Tensor(np.argwhere(_values(a, "argwhere")), int64)
 
 
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:

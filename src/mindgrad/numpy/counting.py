@@ -58,7 +58,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, length: int | None
         length = max(int(values.max(initial=-1)) + 1, minlength)
     one = creation.ones(places.shape, "int32") if weights is None else tensor(weights, "bincount")
     own = comparison.equal(creation.arange(length), layout.expand_dims(places, -1))
-    return reduction.sum(indexing.where(own, layout.expand_dims(one, -1), 0), 0)
+    return reduction.reduce_sum(indexing.where(own, layout.expand_dims(one, -1), 0), 0)
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Tensor:

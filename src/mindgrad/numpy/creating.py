@@ -11,6 +11,7 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.numpy.given import converted, element_type, floating, tensor
 from mindgrad.ops import arithmetic, creation, layout, math, matrices, moving, tapers
 from mindgrad.ops.arguments import sizes, whole_number
+from mindgrad.ops.reduction import whole_as_int64
 
 __all__ = [
     "arange", "array", "asarray", "asfarray", "copy", "diag", "diag_indices", "diagflat", "diagonal", "empty",
@@ -318,13 +319,14 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
 
 
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
-    """The sum of a diagonal.
+    """The sum of a diagonal; integers and truth values are summed as Int64.
 
     >>> import mindgrad.numpy as np
     >>> print(np.trace([[1, 2], [3, 4]]))
     5
     """
-    return converted(matrices.trace(tensor(a, "trace"), offset, axis1, axis2), dtype)
+    x = whole_as_int64(tensor(a, "trace"), "trace", dtype)
+    return matrices.trace(x, offset, axis1, axis2)
 
 
 def tril(m: Any, k: int = 0) -> Tensor:
@@ -357,7 +359,8 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
     [[2 1]
      [3 1]]
     """
-    return tapers.vander(tensor(x, "vander"), N, increasing)
+    values = tensor(x, "vander")
+    return converted(tapers.vander(values, N, increasing), values.dtype)
 
 
 # --- indices ------------------------------------------------------------------------------------------------

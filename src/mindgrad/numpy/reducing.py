@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import int32
 from mindgrad.core.tensor import Tensor
 from mindgrad.numpy.given import converted, floating, tensor
 from mindgrad.ops import (
@@ -37,7 +36,7 @@ __all__ = [
 
 
 def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None) -> Tensor:
-    """The sum over axes; truth values are counted as Int32.
+    """The sum over axes; integers and truth values are summed as Int64.
 
     Args:
         a: a tensor or what becomes one.
@@ -50,12 +49,8 @@ def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, ini
     >>> print(np.sum([[1, 2], [3, 4]], axis=0))
     [4 6]
     """
-    x = tensor(a, "sum")
-    wide = int32 if dtype is None and x.dtype.kind == "bool" else dtype
-    found = reduction.sum(converted(x, wide), axis, keepdims)
-    if found.dtype is not x.dtype and wide is None:
-        found = converted(found, x.dtype)
-    return found if initial is None else arithmetic.add(found, initial)
+    total = reduction.sum(tensor(a, "sum"), axis, keepdims, dtype=dtype)
+    return total if initial is None else arithmetic.add(total, initial)
 
 
 def mean(a: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
@@ -279,8 +274,8 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     [1 3 6]
     """
     x = tensor(a, "cumsum")
-    wide = int32 if dtype is None and x.dtype.kind == "bool" else dtype
-    return cumulative.cumsum(*_along(converted(x, wide), axis))
+    x = cumulative.at_least_int32(x) if dtype is None else converted(x, dtype)
+    return cumulative.cumsum(*_along(x, axis))
 
 
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
@@ -290,7 +285,9 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     >>> print(np.cumprod([1, 2, 3]))
     [1 2 6]
     """
-    return cumulative.cumprod(*_along(converted(tensor(a, "cumprod"), dtype), axis))
+    x = tensor(a, "cumprod")
+    x = cumulative.at_least_int32(x) if dtype is None else converted(x, dtype)
+    return cumulative.cumprod(*_along(x, axis), x.dtype)
 
 
 def nancumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:

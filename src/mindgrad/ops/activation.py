@@ -10,7 +10,7 @@ from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops.arithmetic import add, mul, neg, sub
 from mindgrad.ops.comparison import greater
-from mindgrad.ops.define import unary_function
+from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.math import exp, tanh
 from mindgrad.ops.operands import (
     accepted,
@@ -226,6 +226,7 @@ def fast_gelu(x: Any) -> Tensor:
     return mul(x, sigmoid(mul(x, 1.702)))
 
 
+@also_named(input="x")
 def silu(x: Any) -> Tensor:
     """x · sigmoid(x), also called swish.
 

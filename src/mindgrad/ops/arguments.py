@@ -51,7 +51,7 @@ def one_or_more(value: Any) -> tuple[Any, ...]:
     if isinstance(value, (tuple, list)):
         return tuple(value)
     if isinstance(value, (Tensor, np.ndarray)) and value.ndim == 1:
-        array = value.numpy() if isinstance(value, Tensor) else value
+        array = value.host_array() if isinstance(value, Tensor) else value
         return tuple(array.tolist())
     return (value,)
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from mindgrad.core.dtype import complex128, float64, promote_scalar
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
-from mindgrad.ops.define import binary_function, unary_function
+from mindgrad.core.scope import apply, as_it_is
+from mindgrad.core.tensor import Number, Tensor, make_number
+from mindgrad.ops.define import also_named, binary_function, unary_function
 from mindgrad.ops.operands import (
     binary,
     cast,
@@ -68,6 +68,7 @@ neg = unary_function(
 )
 
 
+@also_named(input="x")
 def positive(x: Any) -> Tensor:
     """+x: ``x`` as it is.
 
@@ -189,12 +190,25 @@ def pow(input: Any, exponent: Any) -> Tensor:
     """
     n = exponent.item() if isinstance(exponent, np.generic) else exponent
     if isinstance(input, Tensor) and isinstance(n, (int, float)) and not isinstance(n, bool):
+        if type(input) is Number:
+            return _power_of_number(input, n)
         x = operand(input, "Pow")
         if isinstance(n, int):
             return _integer_power(x, n)
         if x.dtype.is_inexact and n == n // 1 and -_MULTIPLIED <= n <= _MULTIPLIED:
             return _integer_power(x, int(n))
+        if x.dtype.is_inexact:
+            return unary(elementwise.real_power, "Pow", x, n=n)
     return binary(elementwise.pow, "Pow", input, exponent)
+
+
+def _power_of_number(x: Number, n: int | float) -> Tensor:
+    """As Python's: of an int a float where the exponent is a float or negative."""
+    if (isinstance(n, float) or n < 0) and not x.dtype.is_inexact:
+        x = make_number(cast(as_it_is(x), float64))
+    if n == n // 1 and (isinstance(n, int) or -_MULTIPLIED <= n <= _MULTIPLIED):
+        return unary(elementwise.integer_power, "Pow", x, n=int(n))
+    return binary(elementwise.pow, "Pow", x, n)
 
 
 def _integer_power(x: Tensor, n: int) -> Tensor:

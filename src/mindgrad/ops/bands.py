@@ -12,6 +12,7 @@ from mindgrad.ops import (
     arithmetic,
     complexes,
     creation,
+    extremes,
     factorisation,
     indexing,
     joining,
@@ -281,7 +282,7 @@ def cond(A: Any, p: Any = None) -> Tensor:
     x = inexact(_matrix(A, "Cond"))
     if p in (None, 2, -2):
         values = factorisation.svdvals(x)
-        large, small = (values.max(-1), values.min(-1))  # type: ignore[attr-defined]
+        large, small = (extremes.amax(values, -1), extremes.amin(values, -1))
         return arithmetic.true_divide(small, large) if p == -2 else arithmetic.true_divide(large, small)
     norms = [statistics.matrix_norm(each, p) for each in (x, linalg.inverse(x))]
     return arithmetic.mul(*norms)

@@ -9,7 +9,12 @@ from mindgrad.core.primitive import Primitive
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import arithmetic, rounding
-from mindgrad.ops.define import binary_function, operator_name, unary_function
+from mindgrad.ops.define import (
+    also_named,
+    binary_function,
+    operator_name,
+    unary_function,
+)
 from mindgrad.ops.operands import binary, broadcast_shapes, broadcast_to, inexact, promoted, truth
 from mindgrad.primitives import arithmetic as rows
 from mindgrad.primitives import logic
@@ -34,39 +39,19 @@ not_equal = binary_function(
 )
 
 
+def _check_real(operator: str, *operands: Any) -> None:
+    for operand in operands:
+        kind = getattr(getattr(operand, "dtype", None), "kind", "")
+        if isinstance(operand, complex) or kind in ("complex", "c"):
+            raise TypeError(
+                f"For '{operator}', the operands must be real, because complex numbers have no "
+                f"order; compare their abs, real or imag."
+            )
+
+
 def _ordering(name: str, row: Primitive, sign: str, prints: str) -> Callable[[Any, Any], Tensor]:
-    operator = operator_name(name)
-
-    def function(x: Any, y: Any) -> Tensor:
-        for each in (x, y):
-            if isinstance(each, complex) or getattr(getattr(each, "dtype", None), "kind", "") in (
-                "complex",
-                "c",
-            ):
-                raise TypeError(
-                    f"For '{operator}', the operands must be real, because complex numbers have no "
-                    f"order; compare their abs, real or imag."
-                )
-        return binary(row, operator, x, y)
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""x {sign} y; false where an element is NaN.
-
-    Args:
-        x, y: real tensors or numbers whose shapes broadcast.
-
-    Returns:
-        Tensor of the broadcast shape and of Bool.
-
-    Raises:
-        TypeError: an operand is neither a tensor nor a number, or complex.
-        ValueError: the shapes do not broadcast.
-
-    >>> from mindgrad import Tensor, ops
-    >>> print(ops.{name}(Tensor([1.0, 2.0, 3.0]), 2))
-    {prints}
-    """
-    return function
+    what = f"x {sign} y; false where an element is NaN. Complex numbers have no order: a TypeError."
+    return binary_function(__name__, name, row, what, "Tensor([1.0, 2.0, 3.0]), 2", prints, check=_check_real)
 
 
 less = _ordering("less", rows.less, "<", "[ True False False]")
@@ -115,8 +100,10 @@ def isclose(
 
 def allclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
-) -> Tensor:
-    """Whether all elements are close, as :func:`isclose` has it.
+) -> Any:
+    """Whether all elements are close: a bool, or in a compiled program a Bool tensor.
+
+    Two elements are close as :func:`isclose` has it.
 
     Args:
         input, other: tensors or numbers whose shapes broadcast.
@@ -125,7 +112,7 @@ def allclose(
         equal_nan: whether two NaN are close.
 
     Returns:
-        Tensor of Bool with one element and no axes.
+        A bool; while the program is being compiled a tensor of Bool without axes.
 
     Raises:
         TypeError: an operand is neither a tensor nor a number, or ``equal_nan`` is no bool.
@@ -136,7 +123,8 @@ def allclose(
     True
     """
     close = isclose(input, other, rtol, atol, equal_nan)
-    return apply(reduce_all, close, axes=tuple(range(close.ndim)))
+    every = apply(reduce_all, close, axes=tuple(range(close.ndim)))
+    return every if every._array is None else bool(every.host_array())
 
 
 def approximate_equal(x: Any, y: Any, tolerance: float = 1e-05) -> Tensor:
@@ -170,6 +158,7 @@ def approximate_equal(x: Any, y: Any, tolerance: float = 1e-05) -> Tensor:
 def _logical(name: str, row: Primitive, what: str, prints: str) -> Callable[[Any, Any], Tensor]:
     operator = operator_name(name)
 
+    @also_named(input="x", other="y")
     def function(x: Any, y: Any) -> Tensor:
         x, y = truth(x, operator), truth(y, operator)
         shape = broadcast_shapes(operator, x.shape, y.shape)
@@ -179,7 +168,8 @@ def _logical(name: str, row: Primitive, what: str, prints: str) -> Callable[[Any
     function.__doc__ = f"""{what}; an element that is not 0 is true.
 
     Args:
-        x, y: tensors or numbers whose shapes broadcast, of any element type.
+        x, y: tensors or numbers whose shapes broadcast, of any element type; ``input`` and ``other`` as
+            keywords too.
 
     Returns:
         Tensor of the broadcast shape and of Bool.
@@ -200,6 +190,7 @@ logical_or = _logical("logical_or", logic.logical_or, "x or y", "[ True  True Fa
 logical_xor = _logical("logical_xor", logic.logical_xor, "Either x or y, not both", "[False  True False]")
 
 
+@also_named(input="x")
 def logical_not(x: Any) -> Tensor:
     """Not x; an element that is not 0 is true.
 

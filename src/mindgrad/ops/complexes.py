@@ -7,6 +7,7 @@ from typing import Any
 
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
+from mindgrad.ops.define import also_named
 from mindgrad.ops.math import atan2
 from mindgrad.ops.operands import binary, choose, full_tensor, inexact, operand
 from mindgrad.ops.rounding import isnan
@@ -16,6 +17,7 @@ from mindgrad.primitives import complexes
 __all__ = ["angle", "complex", "conj", "imag", "real"]
 
 
+@also_named(input="x")
 def real(x: Any) -> Tensor:
     """The real part; a real tensor is its own.
 
@@ -36,6 +38,7 @@ def real(x: Any) -> Tensor:
     return apply(complexes.real, x) if x.dtype.kind == "complex" else x
 
 
+@also_named(input="x")
 def imag(x: Any) -> Tensor:
     """The imaginary part; that of a real tensor is 0.
 
@@ -56,6 +59,7 @@ def imag(x: Any) -> Tensor:
     return apply(complexes.imag, x) if x.dtype.kind == "complex" else full_tensor(0, x.dtype, x.shape)
 
 
+@also_named(input="x")
 def conj(x: Any) -> Tensor:
     """The complex conjugate; a real tensor is its own.
 
@@ -96,6 +100,7 @@ def complex(real: Any, imag: Any) -> Tensor:
     return binary(complexes.complex, "Complex", real, imag, float_only=True)
 
 
+@also_named(input="x")
 def angle(x: Any) -> Tensor:
     """The angle atan2(imag, real) of each element in radians: 0 or π for real ones.
 

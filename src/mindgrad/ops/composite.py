@@ -43,6 +43,9 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     "None": lambda x: x is None,
     "Any": lambda x: True,
 }
+# numbers of Python have no width: each of these is any int, or any float
+_KINDS |= {f"{sign}Int{width}": _KINDS["Int"] for sign in ("", "U") for width in (8, 16, 32, 64)}
+_KINDS |= {f"Float{width}": _KINDS["Float"] for width in (16, 32, 64)}
 
 
 def core(fn: Callable[..., Any] | None = None, **flags: Any) -> Any:
@@ -123,8 +126,8 @@ class MultitypeFuncGraph:
 
         Args:
             kinds: one name for each argument: ``"Tensor"``, ``"Number"``, ``"Bool"``, ``"Int"``,
-                ``"Float"``, ``"String"``, ``"Tuple"``, ``"List"``, ``"Dictionary"``, ``"Function"``,
-                ``"None"``, ``"Any"``.
+                ``"Float"`` (also with a width, as ``"Float32"``), ``"String"``, ``"Tuple"``, ``"List"``,
+                ``"Dictionary"``, ``"Function"``, ``"None"``, ``"Any"``.
 
         Raises:
             ValueError: a name is none of these.

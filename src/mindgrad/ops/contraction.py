@@ -16,7 +16,7 @@ from mindgrad.ops import arithmetic
 from mindgrad.ops.arguments import one_or_more, whole_number
 from mindgrad.ops.complexes import conj
 from mindgrad.ops.operands import normalize_axis, promoted
-from mindgrad.ops.reduction import reduce_sum
+from mindgrad.ops.reduction import reduce_sum, whole_as_int64
 from mindgrad.primitives.contraction import dot as dot_row
 from mindgrad.primitives.einsum import Plan, contraction_plan, einsum_plan, matmul_plan
 from mindgrad.primitives.structural import reshape
@@ -283,7 +283,7 @@ def vecdot(x: Any, y: Any, axis: int = -1) -> Tensor:
     [11.  4.]
     """
     factors("Vecdot", x, y)
-    a, b = promoted("Vecdot", conj(x), y)
+    a, b = [whole_as_int64(each, "Vecdot") for each in promoted("Vecdot", conj(x), y)]
     axis = normalize_axis(axis, a.ndim, "Vecdot")
     return reduce_sum(arithmetic.mul(a, b), axis)
 

@@ -11,6 +11,7 @@ import numpy as np
 from mindgrad.core.dtype import DType, as_dtype, float32, int32, int64, promote
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.core.types import tensor_type
 from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.operands import broadcast_to, cast, operand
 from mindgrad.primitives import arithmetic
@@ -37,7 +38,8 @@ def _constant(number: Any, dtype: DType, shape: tuple[int, ...], operator: str) 
         raise TypeError(
             f"For '{operator}', the number {number!r} does not fit the element type {dtype}."
         ) from None
-    return make_tensor(np.broadcast_to(element, shape))
+    made = tensor_type(dtype, shape)  # first: it says which shapes are too large
+    return make_tensor(np.broadcast_to(element, shape), made)
 
 
 def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.core.dtype import as_dtype
+from mindgrad.core.dtype import as_dtype, int32, int64
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops.operands import accepted, cast, full_tensor, normalize_axis, operand
-from mindgrad.ops.reduction import flag
+from mindgrad.ops.reduction import flag, whole_as_int64
 from mindgrad.primitives import cumulative as rows
 from mindgrad.primitives.indexing import gather
 from mindgrad.primitives.structural import concatenate, reshape, slice, transpose
@@ -61,13 +61,19 @@ def _moved_on(x: Tensor, axis: int, reverse: bool, first: int) -> Tensor:
     return apply(concatenate, *((rest, filled) if reverse else (filled, rest)), axis=axis)
 
 
+def at_least_int32(x: Tensor) -> Tensor:
+    """``x``, truth values and integers narrower than Int32 as Int32: the type of ``Tensor.cumsum``."""
+    return cast(x, int32) if not x.dtype.is_inexact and x.dtype.itemsize < 4 else x
+
+
 def cumsum(x: Any, axis: int, dtype: Any = None) -> Tensor:
     """The running sum y_i = x_0 + … + x_i along ``axis``.
 
     Args:
         x: a tensor of numbers with at least one axis.
         axis: the axis to run along.
-        dtype: the element type in which to sum; by default that of ``x``.
+        dtype: the element type in which to sum; by default that of ``x``, which may wrap around
+            (``Tensor.cumsum`` takes at least Int32).
 
     Returns:
         Tensor of the shape of ``x``.
@@ -89,22 +95,23 @@ def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
     Its derivative is made by multiplication alone, so that factors that are 0 are like any other number.
 
     Args:
-        input: a tensor of numbers with at least one axis.
+        input: a tensor with at least one axis.
         dim: the axis to run along.
-        dtype: the element type in which to multiply; by default that of ``input``.
+        dtype: the element type in which to multiply; by default that of ``input``, and Int64 for integers
+            and truth values, as a small type would wrap around (UInt64 stays).
 
     Returns:
         Tensor of the shape of ``input``.
 
     Raises:
-        TypeError: ``dim`` is no int, or ``input`` holds truth values or is no tensor.
+        TypeError: ``dim`` is no int, or ``input`` is no tensor.
         ValueError: ``dim`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.cumprod(Tensor([1.0, 2.0, 3.0]), 0))
     [1. 2. 6.]
     """
-    return running(rows.cumprod, "CumProd", input, dim, dtype=dtype)
+    return running(rows.cumprod, "CumProd", whole_as_int64(input, "CumProd", dtype), dim)
 
 
 def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
@@ -115,7 +122,7 @@ def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
         axis: the axis to run along.
 
     Returns:
-        The elements, NaN from the first NaN on, and their positions as Int32, both of the shape of
+        The elements, NaN from the first NaN on, and their positions as Int64, both of the shape of
         ``input``. The derivative goes to the element that was found.
 
     Raises:
@@ -127,7 +134,8 @@ def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
     >>> print(values, places)
     [3. 3. 4.] [0 0 2]
     """
-    return _extreme_so_far(rows.cumulative_argmax, "Cummax", input, axis)
+    values, places = _extreme_so_far(rows.cumulative_argmax, "Cummax", input, axis)
+    return values, cast(places, int64)
 
 
 def cummin(input: Any, axis: int) -> tuple[Tensor, Tensor]:
@@ -138,7 +146,8 @@ def cummin(input: Any, axis: int) -> tuple[Tensor, Tensor]:
         axis: the axis to run along.
 
     Returns:
-        The elements, NaN from the first NaN on, and their positions as Int32, both of the shape of
+        The elements, NaN from the first NaN on, and their positions as Int32 (Int64 from
+        ``cummax``: both as MindSpore), both of the shape of
         ``input``. The derivative goes to the element that was found.
 
     Raises:

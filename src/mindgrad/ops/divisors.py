@@ -8,6 +8,7 @@ import numpy as np
 
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.ops import arithmetic, comparison, indexing, rounding
+from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import promoted
 from mindgrad.ops.places import known
 
@@ -21,6 +22,7 @@ def _integers(operator: str, x1: Any, x2: Any) -> tuple[Tensor, Tensor]:
     return x, y
 
 
+@also_named(input="x1", other="x2")
 def gcd(x1: Any, x2: Any) -> Tensor:
     """The greatest common divisor of each pair of integers; of 0 and n it is |n|.
 
@@ -48,6 +50,7 @@ def gcd(x1: Any, x2: Any) -> Tensor:
     return x
 
 
+@also_named(input="x1", other="x2")
 def lcm(x1: Any, x2: Any) -> Tensor:
     """The least common multiple of each pair of integers; of 0 and n it is 0.
 

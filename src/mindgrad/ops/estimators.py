@@ -94,7 +94,7 @@ def _estimator(
     per_row: bool,
 ) -> Callable[..., Any]:
     check_callable(owner, fn)
-    check_positions(owner, position)
+    check_positions(owner, position, has_weights=False)
     if isinstance(position, tuple):
         raise TypeError(f"For '{owner}', the 'grad_position' must be int, but got a tuple: estimate each.")
     samples = whole_number(samples, owner, "samples", least=1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
-from mindgrad.core.dtype import int32, int64
+from mindgrad.core.dtype import int64
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
@@ -143,7 +143,7 @@ def max(
             part. It needs ``initial``.
 
     Returns:
-        The elements, and their positions along the axis as Int32. The derivative goes to the element
+        The elements, and their positions along the axis as Int64. The derivative goes to the element
         that was found; without axis, elements that tie share it.
 
     Raises:
@@ -180,7 +180,7 @@ def _extreme_and_place(
     x = operand(x, operator)
     if axis is None or not x.ndim:
         found = _extreme(row, operator, x, None, keep, initial, where)
-        return found, full_tensor(0, int32, found.shape)
+        return found, full_tensor(0, int64, found.shape)
     x = _taking_part(operator, x, initial, where)
     if initial is not None:
         x = (limits.maximum if row is rows.reduce_max else limits.minimum)(x, initial)
@@ -207,11 +207,11 @@ def at_extreme(row: Primitive, operator: str, x: Tensor, axis: Any, keep: Any) -
 
 
 def taken_along(x: Tensor, places: Tensor, axis: int, keep: bool) -> tuple[Tensor, Tensor]:
-    """The element of ``x`` at each of ``places`` along ``axis``, which both lose, and the places."""
+    """The element of ``x`` at each of ``places`` along ``axis``, which both lose, and the places as Int64."""
     others = tuple(i for i in range(x.ndim) if i != axis)
     indices = apply(reshape, places, shape=(*places.shape, 1))
     values = apply(gather, x, indices, axes=(axis,), batch=others)
-    return kept(values, x.shape, (axis,), keep), kept(places, x.shape, (axis,), keep)
+    return kept(values, x.shape, (axis,), keep), kept(cast(places, int64), x.shape, (axis,), keep)
 
 
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.core.scope import rebind
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import state
+from mindgrad.frontend.aliases import rebind
 from mindgrad.ops import (
     activation,
     arithmetic,

@@ -41,6 +41,10 @@ def gather(input_params: Any, input_indices: Any, axis: int, batch_dims: int = 0
         axis: the axis along which they count.
         batch_dims: the first so many axes of both belong together and are no lookups.
 
+    Returns:
+        Tensor of the elements. Where a compiled program finds an index out of range in its data it cannot
+        raise; it reads NaN, the lowest integer, the largest unsigned one, or False (docs/graph_mode.md).
+
     Raises:
         TypeError: the indices are not integers, or ``axis`` is no int.
         ValueError: ``axis`` or ``batch_dims`` is out of range, or the batch axes differ.

@@ -96,7 +96,7 @@ def _array(value: Any, function: str) -> Any:
     if not isinstance(value, Tensor):
         return value
     value.refuse_numpy(function)
-    return value.numpy()
+    return value.read_only_array()
 
 
 def _arrays(value: Any, function: str) -> Any:

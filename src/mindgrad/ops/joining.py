@@ -94,8 +94,8 @@ def stack(tensors: Any, axis: int = 0) -> Tensor:
     """The ``tensors``, all of one shape, along a new axis.
 
     Args:
-        tensors: a tuple or list of tensors or numbers. Different element types are promoted. A
-            tensor stands for its parts along its first axis.
+        tensors: a tuple or list of tensors or numbers, or a single tensor. Different element types are
+            promoted.
         axis: the place of the new axis in the result.
 
     Raises:
@@ -107,9 +107,7 @@ def stack(tensors: Any, axis: int = 0) -> Tensor:
     [[1. 3.]
      [2. 4.]]
     """
-    if isinstance(tensors, Tensor):
-        tensors = unstack(tensors)
-    listed = listed_tensors(tensors, "Stack", "tensors")
+    listed = listed_tensors([tensors] if isinstance(tensors, Tensor) else tensors, "Stack", "tensors")
     shape = listed[0].shape
     if any(x.shape != shape for x in listed):
         raise ValueError(

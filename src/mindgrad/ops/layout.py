@@ -14,6 +14,7 @@ from mindgrad.ops.arguments import (
     one_or_more,
     sizes,
 )
+from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import operand
 from mindgrad.primitives import structural as rows
 
@@ -210,7 +211,7 @@ def _at_least(x: Any, operator: str, count: int) -> Tensor:
 
 
 def atleast_1d(inputs: Any) -> Any:
-    """A number as a tensor of one axis; tensors with an axis as they are; of several, a list.
+    """A number as a tensor of one axis; tensors with an axis as they are; of several, a tuple.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.atleast_1d(Tensor(2.0)))
@@ -220,7 +221,7 @@ def atleast_1d(inputs: Any) -> Any:
 
 
 def atleast_2d(inputs: Any) -> Any:
-    """``inputs`` with axes of size 1 in front until there are two; of several tensors, a list.
+    """``inputs`` with axes of size 1 in front until there are two; of several tensors, a tuple.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.atleast_2d(Tensor([2.0, 3.0])))
@@ -241,7 +242,7 @@ def atleast_3d(inputs: Any) -> Any:
 
 def _each_at_least(inputs: Any, operator: str, count: int) -> Any:
     if isinstance(inputs, (tuple, list)) and any(isinstance(x, Tensor) for x in inputs):
-        return [_at_least(x, operator, count) for x in inputs]
+        return tuple(_at_least(x, operator, count) for x in inputs)
     return _at_least(inputs, operator, count)
 
 
@@ -254,6 +255,7 @@ def _permuted(x: Tensor, order: tuple[int, ...]) -> Tensor:
     return apply(rows.transpose, x, permutation=order)
 
 
+@also_named(input_perm="dims")
 def transpose(input: Any, dims: Any) -> Tensor:
     """``input`` with its axes in the order ``dims``: axis i of the result is axis ``dims[i]``.
 

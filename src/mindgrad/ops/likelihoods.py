@@ -11,6 +11,7 @@ from typing import Any
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import arithmetic, comparison, limits, math
 from mindgrad.ops.activation import real_operand
+from mindgrad.ops.define import also_named
 from mindgrad.ops.losses import checked_reduction, operands_of_one_shape, positive, softplus, summarised
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, choose, promoted
 from mindgrad.ops.reduction import flag, widened
@@ -66,6 +67,7 @@ def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction
     return cast(summarised(operator, loss, reduction), given.dtype)
 
 
+@also_named(input="logits", target="label")
 def binary_cross_entropy_with_logits(
     logits: Any, label: Any, weight: Any = None, pos_weight: Any = None, reduction: str = "mean"
 ) -> Tensor:

@@ -18,6 +18,7 @@ from mindgrad.ops.comparison import less
 from mindgrad.ops.complexes import conj
 from mindgrad.ops.contraction import matmul
 from mindgrad.ops.creation import eye
+from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import (
     applied,
     broadcast_shapes,
@@ -335,6 +336,7 @@ def matrix_power(input: Any, n: int) -> Tensor:
     return broadcast_to(eye(a.shape[-1], dtype=a.dtype), a.shape) if power is None else power
 
 
+@also_named(input="x", other="y")
 def kron(x: Any, y: Any) -> Tensor:
     """The Kronecker product: each element of ``x`` times all of ``y``, as blocks.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindgrad._base.location import warn_user
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import arithmetic, comparison, limits, math, rectifiers, rounding, statistics
@@ -93,7 +94,15 @@ def softplus(x: Tensor) -> Tensor:
 
 
 def _difference(operator: str, input: Any, target: Any) -> Tensor:
-    return arithmetic.sub(*promoted(operator, real_operand(input, operator), real_operand(target, operator)))
+    tensors = [real_operand(input, operator), real_operand(target, operator)]
+    difference = arithmetic.sub(*promoted(operator, *tensors))
+    if all(difference.size > x.size for x in tensors):
+        warn_user(
+            f"For '{operator}', the shapes {tensors[0].shape} and {tensors[1].shape} are broadcast to "
+            f"{difference.shape}: every element of one is compared with every element of the other. Reshape "
+            f"one to the shape of the other if pairs are meant."
+        )
+    return difference
 
 
 def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:

@@ -12,7 +12,7 @@ from typing import Any
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import arithmetic
-from mindgrad.ops.define import binary_function, unary_function
+from mindgrad.ops.define import NOT_GIVEN, also_named, binary_function, unary_function
 from mindgrad.ops.operands import binary, choose, inexact, operand, promoted
 from mindgrad.primitives import arithmetic as basic
 from mindgrad.primitives import elementwise, logic, special
@@ -154,6 +154,7 @@ xlogy = binary_function(
 )  # fmt: skip
 
 
+@also_named(input="x", other="y")
 def logaddexp2(x: Any, y: Any) -> Tensor:
     """log₂(2ˣ + 2ʸ) without overflow.
 
@@ -216,29 +217,30 @@ def squared_difference(x: Any, y: Any) -> Tensor:
     return square(binary(basic.sub, "SquaredDifference", x, y))
 
 
-def square(x: Any) -> Tensor:
+def square(input: Any = NOT_GIVEN, *, x: Any = NOT_GIVEN) -> Tensor:
     """x · x; its derivative is 2 x.
 
     Args:
-        x: a tensor of any shape or a number, of any element type.
+        input: a tensor of any shape or a number, of any element type, ``x`` above and as a keyword too.
 
     Returns:
-        Tensor of the shape and element type of ``x``.
+        Tensor of the shape and element type of ``input``.
 
     Raises:
-        TypeError: ``x`` is neither a tensor nor a number.
+        TypeError: ``input`` is neither a tensor nor a number.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.square(Tensor([1.0, -3.0])))
     [1. 9.]
     """
-    x = operand(x, "Square")
+    x = operand(input if x is NOT_GIVEN else x, "Square")
     return apply(basic.mul, x, x)
 
 
 _SINC_SERIES = [(-1) ** k / _math.factorial(2 * k + 1) for k in range(8)]  # sin u / u in powers of u²
 
 
+@also_named(input="x")
 def sinc(x: Any) -> Tensor:
     """sin(π x) / (π x), and 1 at 0.
 

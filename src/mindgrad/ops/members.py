@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from mindgrad.core import dtype as types
-from mindgrad.core.scope import rebind
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import state
+from mindgrad.frontend.aliases import rebind
 from mindgrad.ops import (
     arithmetic,
     comparison,
@@ -288,36 +288,35 @@ def take(self: Tensor, indices: Any, axis: int | None = None, mode: str = "clip"
     Args:
         indices: integers of any shape.
         axis: the axis along which they count.
-        mode: what happens to a place outside: ``"clip"``: the nearest one, ``"wrap"``: counted around,
-            ``"raise"``: an error (negative ones then count from the end).
+        mode: what happens to a place outside of [−n, n) with n elements: ``"clip"``: the nearest one,
+            ``"wrap"``: counted around, ``"raise"``: an error. Negative ones count from the end.
 
     Raises:
         ValueError: ``mode`` is unknown, or ``axis`` out of range.
         IndexError: a known place is outside, with ``"raise"``.
 
     >>> from mindgrad import Tensor
-    >>> print(Tensor([1.0, 2.0]).take(Tensor([1, 5])))
-    [2. 2.]
+    >>> print(Tensor([1.0, 2.0]).take(Tensor([1, 5, -1, -5])))
+    [2. 2. 2. 1.]
     """
     if mode not in ("clip", "wrap", "raise"):
         raise ValueError(f"For 'take', the 'mode' must be 'clip', 'wrap' or 'raise', but got {mode!r}.")
     count = self.size if axis is None else self.shape[axis]
     index = operand(indices, "Take")
     if mode == "clip":
-        index = _within(index, count - 1)
+        index = _within(index, count)
     elif mode == "wrap":
         index = arithmetic.floor_mod(index, count)
     return indexing.take(self, index, axis)
 
 
-def _within(index: Tensor, last: int) -> Tensor:
-    """``index`` moved into [0, last]."""
+def _within(index: Tensor, count: int) -> Tensor:
+    """``index`` moved into [−count, count)."""
     values = known(index)
     if values is not None:
-        return Tensor(np.clip(values, 0, last))
-    inside = comparison.less_equal(index, last)
-    low = indexing.select(comparison.greater_equal(index, 0), index, 0)
-    return indexing.select(inside, low, last)
+        return Tensor(np.clip(values, -count, count - 1))
+    low = indexing.select(comparison.greater_equal(index, -count), index, -count)
+    return indexing.select(comparison.less(index, count), low, count - 1)
 
 
 def select(self: Tensor, condition: Any, other: Any) -> Tensor:

@@ -324,4 +324,5 @@ def normalize_axes(axis: Any, rank: int, operator: str) -> tuple[int, ...]:
 
 def full_tensor(number: Any, dtype: DType, shape: tuple[int, ...]) -> Tensor:
     """A tensor whose elements all equal ``number``."""
-    return make_tensor(np.full(shape, number, dtype.numpy), tensor_type(dtype, shape))
+    made = tensor_type(dtype, shape)  # first: it says which shapes are too large
+    return make_tensor(np.full(shape, number, dtype.numpy), made)

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.scope import apply, rebind
+from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.frontend import state
+from mindgrad.frontend.aliases import rebind
 from mindgrad.ops.operands import broadcast_to as broadcast
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.places import read_at, write_at

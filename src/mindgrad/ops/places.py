@@ -28,7 +28,7 @@ _INT32_MAX = np.iinfo(np.int32).max
 
 def known(x: Tensor) -> np.ndarray | None:
     """The values of ``x``, or ``None`` while they are unknown because the program is being compiled."""
-    return None if x._array is None else x.numpy()
+    return None if x._array is None else x.host_array()
 
 
 def places(index: Any, size: int, operator: str, axis: int, wraps: bool = True) -> Places:

@@ -66,7 +66,7 @@ def is_nonzero(input: Any) -> Any:
     x = operand(input, "IsNonzero")
     if x.size != 1:
         raise ValueError(f"For 'IsNonzero', the input must have one element, but its shape is {x.shape}.")
-    return bool(x.numpy().any()) if x._array is not None else x.reshape(()) != 0  # type: ignore[attr-defined]
+    return bool(x.host_array().any()) if x._array is not None else x.reshape(()) != 0  # type: ignore[attr-defined]
 
 
 def numel(input: Any) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import int32
+from mindgrad.core.dtype import as_dtype, int32, int64
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import (
     arithmetic,
@@ -28,19 +28,21 @@ __all__ = [
 ]  # fmt: skip
 
 
-def aminmax(input: Any, *, axis: Any = None, keepdims: bool = False) -> tuple[Tensor, Tensor]:
+def aminmax(input: Any, *, axis: Any = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """The smallest and the largest element over ``axis``.
 
     Args:
         input: a tensor.
-        axis: an axis, several, or all with ``None``.
+        axis: an axis (by default the first), several, or all with ``None``.
         keepdims: whether these axes stay with size 1.
 
     >>> from mindgrad import Tensor, ops
-    >>> low, high = ops.aminmax(Tensor([3.0, 1.0, 2.0]))
+    >>> low, high = ops.aminmax(Tensor([[3.0, 1.0], [2.0, 4.0]]))
     >>> print(low, high)
-    1.0 3.0
+    [2. 1.] [3. 4.]
     """
+    if axis == 0 and not operand(input, "Aminmax").ndim:
+        axis = None
     return extremes.amin(input, axis, keepdims), extremes.amax(input, axis, keepdims)
 
 
@@ -75,7 +77,8 @@ def nanmean(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any 
     """
     x = inexact(operand(input, "Nanmean"))
     count = reduction.sum(cast(logical_not(rounding.isnan(x)), x.dtype), axis, keepdims)
-    return arithmetic.true_divide(nansum(x, axis, keepdims, dtype=dtype), count)
+    mean = arithmetic.true_divide(nansum(x, axis, keepdims, dtype=dtype), count)
+    return mean if dtype is None else cast(mean, as_dtype(dtype))
 
 
 # --- quantiles --------------------------------------------------------------------------------------------
@@ -135,11 +138,12 @@ def nanmedian(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tenso
     place = axis_in_range(axis, x.ndim, "Nanmedian")
     missing = rounding.isnan(x)
     ordered, places = ordering.sort(indexing.where(missing, np.inf, x), place)
-    numbers = reduction.sum(cast(logical_not(missing), int32), place, True)
+    numbers = reduction.reduce_sum(cast(logical_not(missing), int32), place, True)
     middle = arithmetic.floor_divide(limits.maximum(arithmetic.sub(numbers, 1), 0), 2)
     value = indexing.gather_elements(ordered, place, middle)
     value = indexing.where(equal(numbers, 0), np.nan, value)
-    found = indexing.gather_elements(places, place, middle)
+    found = cast(indexing.gather_elements(places, place, middle), int64)
+    value = cast(value, x.dtype)
     return (value, found) if keepdims else (layout.squeeze(value, place), layout.squeeze(found, place))
 
 
@@ -148,8 +152,8 @@ def _quantile(operator: str, input: Any, q: Any, axis: Any, keepdims: bool, leav
     part = operand(q, operator, x)
     if part.ndim > 1:
         raise ValueError(f"For '{operator}', 'q' must have at most one axis, but its shape is {part.shape}.")
-    if part._array is not None and not ((part.numpy() >= 0) & (part.numpy() <= 1)).all():
-        raise ValueError(f"For '{operator}', 'q' must be from 0 to 1, but got {part.numpy()}.")
+    if part._array is not None and not ((part.host_array() >= 0) & (part.host_array() <= 1)).all():
+        raise ValueError(f"For '{operator}', 'q' must be from 0 to 1, but got {part.host_array()}.")
     if axis is None:
         kept: tuple[int, ...] = (1,) * x.ndim
         x = layout.ravel(x)

@@ -242,7 +242,7 @@ def _integers(operator: str, shape: Any, low: Any, high: Any, dtype: DType, seed
         else:
             if isinstance(value, Tensor):
                 whole = broadcast_shapes(operator, whole, value.shape)
-                value = value.numpy().reshape(-1)[0]
+                value = value.host_array().reshape(-1)[0]
             bounds.append(whole_number(value, operator, name))
     if all(isinstance(bound, int) for bound in bounds):
         limits = np.iinfo(dtype.numpy)

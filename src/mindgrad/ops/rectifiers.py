@@ -9,11 +9,12 @@ from typing import Any
 
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
+from mindgrad.ops import limits
 from mindgrad.ops.activation import number, real_operand, sigmoid
 from mindgrad.ops.arguments import axis_in_range
 from mindgrad.ops.arithmetic import add, mul, sub
 from mindgrad.ops.comparison import greater, less_equal
-from mindgrad.ops.define import unary_function
+from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.math import expm1
 from mindgrad.ops.moving import slice_axis
 from mindgrad.ops.operands import broadcast_to, choose, operand, pointwise, promoted
@@ -131,6 +132,7 @@ def leaky_relu(input: Any, alpha: float = 0.2) -> Tensor:
     return choose(greater(x, 0), x, mul(x, number(alpha, "LeakyReLU", "alpha")))
 
 
+@also_named(input="x")
 def prelu(x: Any, weight: Any) -> Tensor:
     """x above 0, and w x elsewhere, with a slope w for each channel.
 
@@ -209,7 +211,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """``input`` kept between two bounds, at which the derivative is 1.
 
     Args:
-        input: a real tensor of any shape, or a number.
+        input: a real tensor of any shape, or a number. Integers stay integers between whole bounds.
         min_val: the lower bound.
         max_val: the upper bound.
 
@@ -225,9 +227,13 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """
     low = number(min_val, "Hardtanh", "min_val")
     high = number(max_val, "Hardtanh", "max_val")
-    return pointwise(piecewise.clip, "Hardtanh", operand(input, "Hardtanh"), low, high)
+    x = operand(input, "Hardtanh")
+    if x.dtype.kind == "int" and low.is_integer() and high.is_integer():
+        return limits.clamp(x, int(low), int(high))
+    return pointwise(piecewise.clip, "Hardtanh", x, low, high)
 
 
+@also_named(input="x")
 def hardshrink(x: Any, lambd: float = 0.5) -> Tensor:
     """x, but 0 where |x| ≤ λ.
 
@@ -250,6 +256,7 @@ def hardshrink(x: Any, lambd: float = 0.5) -> Tensor:
     return choose(less_equal(apply(piecewise.abs, x), bound), 0.0, x)
 
 
+@also_named(input="x")
 def softshrink(x: Any, lambd: float = 0.5) -> Tensor:
     """x − λ above λ, x + λ below −λ, and 0 between them.
 
@@ -297,7 +304,7 @@ def threshold(input: Any, thr: float, value: float) -> Tensor:
     """x above ``thr``, and ``value`` elsewhere.
 
     Args:
-        input: a real tensor of any shape, or a number. Integers are taken as Float32.
+        input: a real tensor of any shape, or a number. Integers stay integers if ``value`` is one.
         thr: the bound.
         value: what stands in the place of elements that are not above it.
 
@@ -311,9 +318,12 @@ def threshold(input: Any, thr: float, value: float) -> Tensor:
     >>> print(ops.threshold(Tensor([-1.0, 2.0]), 0.5, 9.0))
     [9. 2.]
     """
-    x = real_operand(input, "Threshold")
+    x = operand(input, "Threshold")
+    if not (x.dtype.kind in ("int", "uint") and isinstance(value, int)):
+        x = real_operand(x, "Threshold")
+    number(value, "Threshold", "value")
     above = greater(x, number(thr, "Threshold", "thr"))
-    return choose(above, x, number(value, "Threshold", "value"))
+    return choose(above, x, value)
 
 
 # the same functions under second names

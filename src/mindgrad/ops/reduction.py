@@ -9,11 +9,12 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
-from mindgrad.core.dtype import as_dtype, bool_, float32, int32, int64
+from mindgrad.core.dtype import as_dtype, bool_, float32, int32, int64, uint64
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import arithmetic
+from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import (
     accepted,
     cast,
@@ -77,12 +78,18 @@ def reduced(
 _NONEMPTY = (rows.reduce_max, rows.reduce_min)
 
 
-def _number(x: Any, operator: str, dtype: Any = None) -> Tensor:
-    """``x`` as numbers: of type ``dtype``, else truth values as Int64."""
+def _number(x: Any, operator: str) -> Tensor:
+    """``x`` as numbers: truth values as Int64."""
+    x = operand(x, operator)
+    return cast(x, int64) if x.dtype is bool_ else x
+
+
+def whole_as_int64(x: Any, operator: str, dtype: Any = None) -> Tensor:
+    """``x`` in the type that a sum or product of many has: integers as Int64, where they do not wrap."""
     x = operand(x, operator)
     if dtype is not None:
         return cast(x, as_dtype(dtype))
-    return cast(x, int64) if x.dtype is bool_ else x
+    return x if x.dtype.is_inexact or x.dtype is uint64 else cast(x, int64)
 
 
 # --- sum, mean, product ------------------------------------------------------------------------------
@@ -92,10 +99,11 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     """The sum of the elements over ``dim``; its derivative is 1.
 
     Args:
-        input: a tensor of any shape, or a number. Truth values are counted as Int64.
+        input: a tensor of any shape, or a number.
         dim: the axis or axes to sum over; ``None``: all.
         keepdim: whether summed axes stay with size 1.
-        dtype: the element type in which to sum; by default that of ``input``.
+        dtype: the element type in which to sum; by default that of ``input``, and Int64 for integers and
+            truth values, as a small type would wrap around (UInt64 stays).
 
     Returns:
         Tensor without the summed axes; 0 where there is nothing to sum.
@@ -108,14 +116,15 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     >>> print(ops.sum(Tensor([[1.0, 2.0], [3.0, 4.0]]), 0))
     [4. 6.]
     """
-    return reduced(rows.reduce_sum, "Sum", _number(input, "Sum", dtype), dim, keepdim, "keepdim")
+    return reduced(rows.reduce_sum, "Sum", whole_as_int64(input, "Sum", dtype), dim, keepdim, "keepdim")
 
 
 def reduce_sum(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
     """The sum of the elements over ``axis``; its derivative is 1.
 
     Args:
-        x: a tensor of any shape, or a number. Truth values are counted as Int64.
+        x: a tensor of any shape, or a number. Integers are summed in their own type, which may wrap
+            around (:func:`sum` takes Int64); truth values are counted as Int64.
         axis: the axis or axes to sum over; ``()`` or ``None``: all.
         keep_dims: whether summed axes stay with size 1.
 
@@ -164,10 +173,11 @@ def prod(input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = Non
     It is made by multiplication alone, so that factors that are 0 are like any other number.
 
     Args:
-        input: a tensor of any shape, or a number. Truth values are taken as Int64.
+        input: a tensor of any shape, or a number.
         axis: the axis or axes to multiply over; ``None`` or ``()``: all.
         keep_dims: whether these axes stay with size 1.
-        dtype: the element type in which to multiply; by default that of ``input``.
+        dtype: the element type in which to multiply; by default that of ``input``, and Int64 for integers
+            and truth values, as a small type would wrap around (UInt64 stays).
 
     Returns:
         Tensor without the reduced axes; 1 where there is nothing to multiply.
@@ -180,9 +190,22 @@ def prod(input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = Non
     >>> print(ops.prod(Tensor([[1.0, 2.0], [3.0, 4.0]]), 0))
     [3. 8.]
     """
-    return reduced(rows.reduce_prod, "ReduceProd", _number(input, "ReduceProd", dtype), axis, keep_dims)
+    return reduced(
+        rows.reduce_prod, "ReduceProd", whole_as_int64(input, "ReduceProd", dtype), axis, keep_dims
+    )
 
 
+def reduce_prod(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
+    """The product of the elements over ``axis``; arguments as for :func:`reduce_sum`.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.reduce_prod(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1))
+    [ 2. 12.]
+    """
+    return reduced(rows.reduce_prod, "ReduceProd", _number(x, "ReduceProd"), axis, keep_dims)
+
+
+@also_named(dim="axis", keepdim="keep_dims")
 def logsumexp(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     """log Σ exp x over ``axis`` without overflow; its derivative is softmax.
 
@@ -281,4 +304,3 @@ def any(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
 reduce_all = all
 reduce_any = any
 reduce_mean = mean
-reduce_prod = prod

@@ -12,7 +12,7 @@ from typing import Any
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import creation, joining, layout, matrices, moving
 from mindgrad.ops.arguments import sizes, varargs
-from mindgrad.ops.conversion import cast
+from mindgrad.ops.reduction import whole_as_int64
 
 __all__: list[str] = []
 
@@ -52,6 +52,8 @@ def resize(self: Tensor, *new_shape: Any) -> Tensor:
     [[1. 2.]
      [3. 0.]]
     """
+    if not new_shape:
+        return self
     shape = sizes(varargs(new_shape), "Resize", "new_shape", least=0)
     flat, count = layout.ravel(self), math.prod(shape)
     kept = moving.slice_axis(flat, 0, 0, min(count, flat.size))
@@ -60,20 +62,29 @@ def resize(self: Tensor, *new_shape: Any) -> Tensor:
     return layout.reshape(kept, shape)
 
 
-def transpose(self: Tensor, *axes: Any) -> Tensor:
-    """The tensor with its axes in another order, by default in opposite order.
+def transpose(self: Tensor, *axes: Any, **dims: Any) -> Tensor:
+    """The tensor with two axes exchanged, or with all in another order, by default the opposite one.
+
+    Two ints, also as ``dim0`` and ``dim1``, are the axes to exchange; a tuple or list, or any other number
+    of ints, is the order of all axes.
 
     Raises:
         TypeError: an axis is no int.
-        ValueError: the axes are not each axis once.
+        ValueError: an axis is out of range, or an order does not name each axis once.
 
     >>> from mindgrad import ops
     >>> x = ops.ones((2, 3, 4))
-    >>> x.transpose().shape, x.transpose(1, 0, 2).shape, x.transpose((2, 0, 1)).shape
-    ((4, 3, 2), (3, 2, 4), (4, 2, 3))
+    >>> x.transpose(0, 2).shape, x.transpose((2, 0, 1)).shape, x.transpose(1, 0, 2).shape, x.transpose().shape
+    ((4, 3, 2), (4, 2, 3), (3, 2, 4), (4, 3, 2))
     """
+    if dims or (len(axes) == 2 and not isinstance(axes[0], (tuple, list))):
+        return _exchanged(self, *axes, **dims)
     order = varargs(axes) if axes else None
     return layout.transpose(self, tuple(reversed(range(self.ndim))) if order is None else order)
+
+
+def _exchanged(self: Tensor, dim0: Any, dim1: Any) -> Tensor:
+    return layout.swapaxes(self, dim0, dim1)
 
 
 def permute(self: Tensor, *axes: Any) -> Tensor:
@@ -173,14 +184,13 @@ def tile(self: Tensor, *dims: Any) -> Tensor:
 
 
 def trace(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
-    """The sum of a diagonal; see :func:`mindgrad.ops.trace`.
+    """The sum of a diagonal, of integers as Int64; see :func:`mindgrad.ops.trace`.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).trace())
     5.0
     """
-    found = matrices.trace(self, offset, axis1, axis2)
-    return found if dtype is None else cast(found, dtype)
+    return matrices.trace(whole_as_int64(self, "Trace", dtype), offset, axis1, axis2)
 
 
 def diagonal(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:

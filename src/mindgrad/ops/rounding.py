@@ -9,7 +9,7 @@ import ml_dtypes
 
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import arithmetic
-from mindgrad.ops.define import unary_function
+from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.operands import binary, cast, choose, operand, promoted
 from mindgrad.primitives import arithmetic as basic
 from mindgrad.primitives import logic, piecewise
@@ -97,6 +97,7 @@ def frac(x: Any) -> Tensor:
     return arithmetic.sub(x, trunc(x))
 
 
+@also_named(input="x")
 def heaviside(x: Any, values: Any) -> Tensor:
     """0 below 0, 1 above, and ``values`` at 0.
 

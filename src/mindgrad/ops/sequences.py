@@ -178,7 +178,7 @@ def intopk(x1: Any, x2: Any, k: int) -> Tensor:
     """
     x, classes = operand(x1, "InTopK"), operand(x2, "InTopK")
     own = indexing.gather_elements(x, 1, layout.expand_dims(classes, 1))
-    better = reduction.sum(cast(comparison.greater(x, own), int32), 1)
+    better = reduction.reduce_sum(cast(comparison.greater(x, own), int32), 1)
     return comparison.less(better, whole_number(k, "InTopK", "k", least=0))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import arithmetic, rounding
-from mindgrad.ops.define import unary_function
+from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.math import exp, log, log1p
 from mindgrad.ops.operands import inexact, operand, pointwise, unary
 from mindgrad.primitives import bessel, piecewise, special
@@ -45,6 +45,7 @@ digamma = unary_function(
 )  # fmt: skip
 
 
+@also_named(input="x")
 def polygamma(n: int, x: Any) -> Tensor:
     """The ``n``-th derivative of ``digamma`` at ``x``.
 
@@ -72,6 +73,7 @@ def polygamma(n: int, x: Any) -> Tensor:
     return unary(special.polygamma, "Polygamma", x, float_only=True, n=n)
 
 
+@also_named(input="x")
 def mvlgamma(x: Any, p: int) -> Tensor:
     """The logarithm of the multivariate gamma function: p (p − 1)/4 log π + Σᵢ lgamma(x − i/2), i < p.
 

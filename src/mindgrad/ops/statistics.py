@@ -5,7 +5,7 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
-from mindgrad.core.dtype import as_dtype, int32
+from mindgrad.core.dtype import as_dtype, int64
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import arithmetic, extremes, limits, reduction, rounding
@@ -157,7 +157,7 @@ def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, 
         keepdims: whether the axis stays with size 1.
 
     Returns:
-        The elements, NaN where one along the axis is NaN, and their positions as Int32. The derivative
+        The elements, NaN where one along the axis is NaN, and their positions as Int64. The derivative
         goes to the element that was found.
 
     Raises:
@@ -173,7 +173,7 @@ def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, 
     flag(keepdims, "Median", "keepdims")
     axis = normalize_axis(axis, x.ndim, "Median")
     if not x.ndim:
-        return x, cast(not_equal(x, x), int32)
+        return x, cast(not_equal(x, x), int64)
     first = extremes.place_of_extreme(rows.argmax, "Median", x, axis)  # the first NaN, if there is one
     accepted(argsort, "Median", x, axis=axis, descending=False)
     order = apply(argsort, x, axis=axis, descending=False)
@@ -372,7 +372,7 @@ def clip_by_norm(x: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfi
     """Tensors scaled down so that their norm, taken together, is at most ``max_norm``.
 
     Args:
-        x: a tensor, or a tuple or list of them.
+        x: a tensor, or a tuple or list of them. Integers are taken as Float32.
         max_norm: the bound.
         norm_type: the order of the norm.
         error_if_nonfinite: whether a norm that is not finite is an error; only outside of compiled
@@ -407,7 +407,7 @@ def clip_by_global_norm(x: Any, clip_norm: float = 1.0, use_norm: Any = None) ->
         use_norm: not supported by MindSpore either; must be ``None``.
 
     Returns:
-        A tuple or list like ``x``.
+        A tuple.
 
     Raises:
         TypeError: ``x`` is no tuple or list of tensors, or ``clip_norm`` no number.
@@ -420,7 +420,7 @@ def clip_by_global_norm(x: Any, clip_norm: float = 1.0, use_norm: Any = None) ->
     if use_norm is not None:
         raise ValueError("For 'ClipByGlobalNorm', the 'use_norm' must be None.")
     bound = _order("ClipByGlobalNorm", clip_norm)
-    return _scaled(x, _total_norm("ClipByGlobalNorm", x, 2.0), bound)
+    return tuple(_scaled(x, _total_norm("ClipByGlobalNorm", x, 2.0), bound))
 
 
 def _total_norm(operator: str, tensors: Any, order: float) -> Tensor:
@@ -437,5 +437,5 @@ def _scaled(x: Any, total: Tensor, bound: float) -> Any:
     # one division that is never by 0, and a factor of exactly 1 below the bound
     factor = arithmetic.div(bound, limits.maximum(total, bound))
     if isinstance(x, Tensor):
-        return cast(arithmetic.mul(x, factor), x.dtype)
-    return type(x)(cast(arithmetic.mul(each, factor), each.dtype) for each in x)
+        return cast(arithmetic.mul(x, factor), inexact(x).dtype)
+    return type(x)(_scaled(each, total, bound) for each in x)

@@ -17,6 +17,7 @@ from mindgrad.ops import (
     limits,
     linalg,
     members,
+    ordering,
     reduction,
     vectors,
 )
@@ -96,15 +97,31 @@ def element_size(self: Tensor) -> int:
     return self.itemsize
 
 
-def stride(self: Tensor, dim: int | None = None) -> Any:
+def stride(self: Tensor, dim: int | None = None) -> list[int] | int:
     """How many elements apart neighbours along each axis would be in row-major order; along one with ``dim``.
 
     >>> from mindgrad import Tensor
     >>> Tensor([[1.0, 2.0], [3.0, 4.0]]).stride()
-    (2, 1)
+    [2, 1]
     """
-    found = tuple(step // self.itemsize for step in members.strides(self))
+    found = [step // self.itemsize for step in members.strides(self)]
     return found if dim is None else found[dim]
+
+
+def searchsorted(self: Tensor, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
+    """Insertion points of values in this sorted tensor, as Int32; see :func:`mindgrad.ops.searchsorted`.
+
+    Args:
+        v: a tensor, number, or nested list of numbers.
+        side: whether a value stands before (``"left"``) or behind (``"right"``) elements that equal it.
+        sorter: the indices that sort this tensor, if it is not in order.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1.0, 3.0, 5.0]).searchsorted(Tensor([2.0, 5.0])))
+    [1 2]
+    """
+    ordered = self if sorter is None else indexing.gather_elements(self, -1, sorter)
+    return ordering.searchsorted(ordered, v, out_int32=True, side=side)
 
 
 def adjoint(self: Tensor) -> Tensor:
@@ -185,7 +202,7 @@ def index_put(self: Tensor, indices: Any, values: Any, accumulate: bool = False)
     index = tuple(indices)
     if not accumulate:
         return updated(self, index, values)
-    columns = np.broadcast_arrays(*[operand(each, "IndexPut").numpy() for each in index])
+    columns = np.broadcast_arrays(*[operand(each, "IndexPut").host_array() for each in index])
     place = Tensor(np.stack(columns, -1))
     wanted = getitem(self, index).shape
     return self.scatter_add(place, broadcast_to(operand(values, "IndexPut", self), wanted))  # type: ignore[attr-defined]

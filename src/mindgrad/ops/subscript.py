@@ -138,7 +138,7 @@ def _listed(item: Any) -> Any:
         if any(part.shape != shape or part.dtype.kind not in ("int", "uint") for part in parts):
             return _refused(item)
         return _item(stacked(parts))
-    rows = [each.numpy() if isinstance(each, Tensor) else each for each in rows]
+    rows = [each.host_array() if isinstance(each, Tensor) else each for each in rows]
     try:
         array = np.asarray(rows if rows else np.zeros(0, np.int64))
     except ValueError:

@@ -83,18 +83,38 @@ def prod(self: Tensor, axis: Any = None, keepdims: bool = False, dtype: Any = No
     return reduction.prod(self, axis, keepdims, dtype)
 
 
+def _pairs_along_dim(both: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a method with ``axis`` give what ``both`` gives, values and indices, along an int or ``dim``."""
+
+    def decorated(method: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(method)
+        def overloaded(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+            by_position = bool(args) and isinstance(args[0], int) and len(args) < 3
+            if (by_position or kwargs.get("dim") is not None) and kwargs.keys() <= {"dim", "keepdim"}:
+                return both(self, *args, **{_SYNONYMS[name]: value for name, value in kwargs.items()})
+            return method(self, *args, **kwargs)
+
+        return overloaded
+
+    return decorated
+
+
 def _extreme(self: Tensor, both: Any, one: Any, axis: Any, keepdims: bool, given: dict[str, Any]) -> Any:
     if given.pop("return_indices"):
         return both(self, axis, keepdims, **given)
     return one(self, axis, keepdims, **given)
 
 
+@_pairs_along_dim(extremes.max)
 @_synonyms
 def max(
     self: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True,
     return_indices: bool = False,
 ) -> Any:  # fmt: skip
-    """The largest element over ``axis``; see :func:`mindgrad.ops.amax`.
+    """The largest element over ``axis``, or along one axis the largest elements and where they stand.
+
+    ``x.max()``, ``x.max(axis=…)``: values; see :func:`mindgrad.ops.amax`. ``x.max(1)``, ``x.max(dim=1)``,
+    also with ``keepdim``: ``(values, indices)``; see :func:`mindgrad.ops.max`.
 
     Args:
         axis: an axis, several, or ``None``: all.
@@ -105,24 +125,27 @@ def max(
 
     >>> from mindgrad import Tensor
     >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
-    >>> print(x.max(), x.max(0), x.max(axis=1, return_indices=True)[1])
-    4.0 [3. 4.] [1 1]
+    >>> print(x.max(), x.max(axis=0), *x.max(1))
+    4.0 [3. 4.] [2. 4.] [1 1]
     """
     given = dict(initial=initial, where=None if where is True else where, return_indices=return_indices)
     return _extreme(self, extremes.max, extremes.amax, axis, keepdims, given)
 
 
+@_pairs_along_dim(extremes.min)
 @_synonyms
 def min(
     self: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True,
     return_indices: bool = False,
 ) -> Any:  # fmt: skip
-    """The smallest element over ``axis``; arguments as for ``max``.
+    """The smallest element over ``axis``, or along one axis the smallest ones and where they stand.
+
+    Arguments and results as for ``max``.
 
     >>> from mindgrad import Tensor
     >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
-    >>> print(x.min(), x.min(0))
-    1.0 [1. 2.]
+    >>> print(x.min(), x.min(axis=0), *x.min(1))
+    1.0 [1. 2.] [1. 3.] [0 0]
     """
     given = dict(initial=initial, where=None if where is True else where, return_indices=return_indices)
     return _extreme(self, extremes.min, extremes.amin, axis, keepdims, given)
@@ -233,13 +256,16 @@ def any(self: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
 def cumsum(self: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
     """The running sum along ``axis``, or of the flattened tensor; see :func:`mindgrad.ops.cumsum`.
 
+    Truth values and integers narrower than Int32 are summed as Int32, if no ``dtype`` is given.
+
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0, 3.0]).cumsum())
     [1. 3. 6.]
     """
+    x = cumulative.at_least_int32(self) if dtype is None else self
     if axis is None:
-        return cumulative.cumsum(layout.ravel(self), 0, dtype)
-    return cumulative.cumsum(self, axis, dtype)
+        return cumulative.cumsum(layout.ravel(x), 0, dtype)
+    return cumulative.cumsum(x, axis, dtype)
 
 
 def diff(self: Tensor, n: int = 1, axis: int = -1) -> Tensor:

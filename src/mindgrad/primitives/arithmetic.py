@@ -21,6 +21,7 @@ from mindgrad.primitives.kinds import (
     same_type,
     zeros,
 )
+from mindgrad.primitives.roots import product_of_roots
 from mindgrad.primitives.samples import booleans, case, reals
 
 __all__ = [
@@ -184,7 +185,7 @@ def _simplify_mul(a: Any, b: Any) -> Any:
         if factor is not None:
             inner, rest = scaled(other)
             return None if inner == 1 else times(factor * inner, rest)
-    return None
+    return product_of_roots(a, b)
 
 
 def _mul_transpose(ct: Any, other: Any) -> Any:

@@ -8,20 +8,24 @@ from inside (``sqrt'(0) = inf``); such rows are ``singular`` (see ``kinds``).
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from mindgrad.core.dtype import complex128, float64
 from mindgrad.core.graph import Constant
 from mindgrad.core.types import TensorType
-from mindgrad.primitives.arithmetic import absorb, equal, less_equal, select
-from mindgrad.primitives.kinds import elementwise, ones, same_type, zeros
+from mindgrad.primitives.arithmetic import absorb, equal, greater_equal, less_equal, select
+from mindgrad.primitives.kinds import elementwise, full, ones, same_type, zeros
 from mindgrad.primitives.logic import logical_and
+from mindgrad.primitives.roots import ROOTS, Root, power_of_root
 from mindgrad.primitives.samples import case, reals
 
 __all__ = [
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "exp", "exp2",
-    "expm1", "hypot", "integer_power", "log", "log10", "log1p", "log2", "pow", "reciprocal", "rsqrt",
+    "expm1", "hypot", "integer_power", "log", "log10", "log1p", "log2", "pow", "real_power", "reciprocal",
+    "rsqrt",
     "safe_reciprocal", "sin", "sinh", "sqrt", "tan", "tanh", "xlogy",
 ]  # fmt: skip
 
@@ -190,6 +194,18 @@ reciprocal = elementwise(
 )  # fmt: skip
 
 
+def _not_negative(x: Any) -> Any:
+    """``x``, and NaN with a derivative that is NaN where it is negative, as under a square root."""
+    if x.dtype.kind == "complex":
+        return x
+    return x * select(greater_equal(x, zeros(x.type)), ones(x.type), full(x.type, math.nan))
+
+
+ROOTS[sqrt] = lambda x: Root(2, lambda: _not_negative(x))
+ROOTS[cbrt] = lambda x: Root(3, lambda: x)
+ROOTS[hypot] = lambda x, y: Root(2, parts=(x, y))
+
+
 def _safe_reciprocal_numpy(x: Any) -> Any:
     zero = x == 0
     return np.where(zero, np.zeros((), x.dtype), np.reciprocal(np.where(zero, np.ones_like(x), x)))
@@ -239,7 +255,9 @@ def _integer_power_simplify(x: Any, *, n: int) -> Any:
         return x
     if n == 2:
         return x * x
-    return reciprocal(x) if n == -1 and x.dtype.is_inexact else None
+    if n == -1 and x.dtype.is_inexact:
+        return reciprocal(x)
+    return power_of_root(x, n) if n > 2 and x.dtype.is_inexact else None
 
 
 #: ``integer_power(x, n)``: x to the power of a static integer, by multiplication
@@ -291,11 +309,8 @@ def _pow_partials(y: Any, x: Any, n: Any) -> list[Any]:
 
 
 def _pow_simplify(x: Any, n: Any) -> Any:
-    # x ** 3.0 is x · x · x: exact, and much cheaper than a general power
-    if isinstance(n, Constant) and n.is_splat and x.dtype.is_inexact:
-        exponent = n.value[()]
-        if abs(exponent) <= _MULTIPLIED and exponent == int(exponent.real):
-            return integer_power(x, n=int(exponent.real))
+    if isinstance(n, Constant) and n.is_splat and x.dtype.is_inexact and n.value.item().imag == 0:
+        return real_power(x, n=float(n.value.item().real))
     return None
 
 
@@ -312,3 +327,53 @@ pow = elementwise(
     singular=True,
     samples=reals(0.3, 2),
 )
+
+
+def _real_power_type(x: TensorType, *, n: float) -> TensorType:
+    same_type("real_power", "inexact")(x)
+    if type(n) is not float:
+        raise TypeError(f"For 'real_power', the exponent must be a float, but got {n!r}.")
+    return x
+
+
+def _real_power_simplify(x: Any, *, n: float) -> Any:
+    # x ** 3.0 is x · x · x: exact, and much cheaper than a general power
+    if abs(n) <= _MULTIPLIED and n.is_integer():
+        return integer_power(x, n=int(n))
+    return sqrt(x) if n == 0.5 else None  # as in NumPy, also for −∞
+
+
+#: ``real_power(x, n)``: x to the power of a static number
+real_power = elementwise(
+    "real_power",
+    type_rule=_real_power_type,
+    numpy=lambda x, *, n: np.power(x, np.asarray(n, x.dtype)),
+    xla=lambda jax, x, *, n: jax.lax.pow(x, jax.numpy.full_like(x, n)),
+    partials=lambda y, x, *, n: [n * real_power(x, n=n - 1)],
+    simplify=_real_power_simplify,
+    singular=True,
+    samples=[
+        case(reals(0.3, 2)[3, 2], n=1.5),
+        case(reals(0.3, 2)[()], n=-0.5),
+        case(reals()[2], n=3.0),
+    ],
+)
+
+
+def _real_power_as_root(x: Any, n: float) -> Root | None:
+    """A power with a fractional exponent as a root of a whole power; ``None`` where it is none."""
+    if not math.isfinite(n):
+        return None
+    rounding = 2.0**-52 if x.dtype in (float64, complex128) else 2.0**-23
+    for degree in (2, 3, 4):
+        whole = round(degree * n)
+        if whole >= 1 and abs(degree * n - whole) <= rounding * whole:
+            return Root(degree, partial(_whole_power_of_positive, x, whole))
+    return None
+
+
+def _whole_power_of_positive(x: Any, n: int) -> Any:
+    return integer_power(_not_negative(x), n=n)
+
+
+ROOTS[real_power] = _real_power_as_root

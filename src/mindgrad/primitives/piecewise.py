@@ -33,6 +33,7 @@ from mindgrad.primitives.kinds import (
     zeros,
 )
 from mindgrad.primitives.logic import logical_and, logical_or
+from mindgrad.primitives.roots import ROOTS, Root
 from mindgrad.primitives.samples import reals
 from mindgrad.primitives.structural import convert
 
@@ -94,6 +95,7 @@ abs = Primitive(
     jvp=_abs_jvp,
     samples=((reals(0.3, 2),), 1, "number"),
 )
+ROOTS[abs] = lambda x: Root(2, parts=(real(x), imag(x)) if x.dtype.kind == "complex" else (x,))
 
 
 # --- the greater and the smaller --------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import int32
+from mindgrad.core.dtype import float32, int32
 from mindgrad.core.graph import Constant
 from mindgrad.core.primitive import REGISTRY, Primitive
 from mindgrad.core.types import Shape, TensorType
@@ -29,6 +29,7 @@ from mindgrad.primitives.kinds import (
     zeros,
 )
 from mindgrad.primitives.precision import in_single, in_single_xla
+from mindgrad.primitives.roots import ROOTS, Root
 from mindgrad.primitives.samples import booleans, case, fixed, reals
 from mindgrad.primitives.structural import (
     broadcast_in_dim,
@@ -36,6 +37,7 @@ from mindgrad.primitives.structural import (
     convert,
     reshape,
     slice_axis,
+    stop_gradient,
     transpose,
 )
 
@@ -182,8 +184,8 @@ def _extreme_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
     share = 1 / reduce_sum(convert(hits, dtype=x.dtype), axes=axes)
     nothing = zeros(y.type)
     if y.dtype.is_float:
-        # said, and not left to 0 / 0, which XLA turns into 0
-        nothing = select(equal(y, y), nothing, y)
+        # said, and not left to 0 / 0, which XLA turns into 0; shares are constants where they are numbers
+        nothing = select(equal(y, y), nothing, stop_gradient(y))
     weight = select(hits, _spread(share, x, axes), _spread(nothing, x, axes))
     return reduce_sum(product(weight, ts[0]), axes=axes)
 
@@ -332,3 +334,12 @@ norm = general(
         case(reals()[0, 2], axes=(0,), accepts="float"),
     ],
 )
+
+
+def _sum_of_squares(x: Any, axes: Shape) -> Any:
+    """The square of the norm, in single precision for half precision."""
+    wide = convert(x, dtype=float32) if x.dtype.itemsize < 4 else x
+    return reduce_sum(wide * wide, axes=axes)
+
+
+ROOTS[norm] = lambda x, axes: Root(2, lambda: _sum_of_squares(x, axes))

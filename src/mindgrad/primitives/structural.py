@@ -24,6 +24,7 @@ from mindgrad.primitives.batching import (
 )
 from mindgrad.primitives.kinds import constant, linear, zeros
 from mindgrad.primitives.moved_again import joined, part_of, reshaped_twice, uniform
+from mindgrad.primitives.roots import VIEWS
 from mindgrad.primitives.samples import case, reals
 
 __all__ = [
@@ -492,3 +493,5 @@ iota = constant(
         case(shape=(0, 2), axis=1, dtype=int32),
     ],
 )
+
+VIEWS.update((reshape, transpose, broadcast_in_dim, slice))

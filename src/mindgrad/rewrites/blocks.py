@@ -88,7 +88,7 @@ def in_blocks(graph: Graph) -> Graph:
     BLOCKS.fired()
     builder = Builder()
     with building(builder):
-        inputs = [builder.input(v.type, tainted=v.tainted) for v in graph.inputs]
+        inputs = builder.inputs_like(graph.inputs)
         before = builder.inline(Graph(graph.inputs, graph.equations[:start], given), inputs)
         return builder.close(builder.inline(better, before))
 
@@ -152,7 +152,7 @@ def _in_loops(graph: Graph, most: int) -> Graph | None:
     start = Graph(graph.inputs, [e for e in graph.equations if e not in after], known)
     builder = Builder()
     with building(builder):
-        inputs = [builder.input(v.type, tainted=v.tainted) for v in graph.inputs]
+        inputs = builder.inputs_like(graph.inputs)
         made = builder.inline(_Blocks(start, region(start, -1, data), data, chosen.rows).graph(), inputs)
         return builder.close(builder.inline(rest, [*inputs, *made]))
 
@@ -262,7 +262,7 @@ class _Blocks:
                 if equation in inner:
                     self._emit_inside(equation)
             sums = [self._inside[e.outputs[0]] for e in found.sums]
-            carried = [body.input(y.type) for y in sums]
+            carried = body.inputs_like(sums)
             added = [c + y for c, y in zip(carried, sums, strict=True)]
         outputs = [*added, *[self._inside[v] for v in left]]
         closed = body.close(outputs, [*self._whole.values(), *carried, *self._sliced.values()])

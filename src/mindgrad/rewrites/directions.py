@@ -233,8 +233,8 @@ def _part(program: Graph, place: int, column: int, carried: tuple[Carried, ...],
     """Column ``j`` of the gradient, as ``control.columns`` takes it."""
     builder = Builder()
     with building(builder):
-        inputs = [builder.input(v.type, tainted=v.tainted) for v in program.inputs]
-        weights = [builder.input(v.type) for v in program.outputs]
+        inputs = builder.inputs_like(program.inputs)
+        weights = builder.inputs_like(program.outputs)
         values = builder.inline(program, inputs)
         cut = _Cut(
             inputs[place],
@@ -283,11 +283,10 @@ def _with_columns_that_count(ys: Sequence[Any], cts: Sequence[Any]) -> tuple[lis
 
 def _opened(builder: Builder, ys: Sequence[Any]) -> list[Any]:
     """``ys`` with the columns of gradients in their place, which is emitted again from there on."""
-    live = live_equations(builder.equations, ys)
-    if any(equation.has_effect for equation in live):
-        return list(ys)
     now: dict[Any, Any] = {}
-    for equation in live:
+    for equation in live_equations(builder.equations, ys):
+        if equation.has_effect:  # it runs once, where it stands
+            continue
         operands = tuple([now.get(x, x) for x in equation.inputs])
         if equation.primitive is columns:
             found: Sequence[Any] = [written_out(equation, operands)]
@@ -341,7 +340,7 @@ def _behind(builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> tuple
     All of them, also those that do not depend on ``xs``: then the program is the same whatever moves. Not
     where control flow or an effect, which must run once, is among them.
     """
-    live = live_equations(builder.equations, values)
+    live = live_equations([e for e in builder.equations if not e.is_only_effect], values)
     if any(each.primitive.kind == "control" and each.primitive is not along for each in live):
         return dependent(builder, list(xs), values)
     made = {y for equation in live for y in equation.outputs}

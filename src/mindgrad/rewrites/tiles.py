@@ -107,7 +107,7 @@ class _Tiling:
         graph, found = self._graph, self._found
         with building(self._outer):
             for v in graph.inputs:
-                self._outside[v] = self._outer.input(v.type)
+                self._outside[v] = self._outer.input(v.type, tainted=v.tainted)
             for equation in found.before:
                 self._emit_outside(equation)
             left = left_behind(graph, found)
@@ -138,7 +138,7 @@ class _Tiling:
             made = self._outer.inline(body, [*whole, *scanned])
             return [*made[: len(sums)], *map(self._in_full, left, made[len(sums) :])]
         with building(self._body):
-            carried = [self._body.input(y.type) for y in sums]
+            carried = self._body.inputs_like(sums)
             added = [c + y for c, y in zip(carried, sums, strict=True)]
         body = self._body.close([*added, *given], [*inputs, *carried, *self._scanned.values()])
         parts = [reshape(x, shape=(self._count, self._rows, *x.shape[1:])) for x in scanned]
@@ -186,7 +186,9 @@ class _Tiling:
         """The tile of data, or of a value that does not depend on the rows, its ``axis`` last."""
         if (atom, axis) not in self._scanned:
             rest = tuple(n for k, n in enumerate(atom.shape) if k != axis)
-            self._scanned[atom, axis] = self._body.input(atom.type.with_shape((self._rows, *rest)))
+            self._scanned[atom, axis] = self._body.input(
+                atom.type.with_shape((self._rows, *rest)), tainted=atom.tainted
+            )
         tile = self._scanned[atom, axis]
         return transpose(tile, permutation=(*range(1, len(tile.shape)), 0))
 
@@ -195,7 +197,7 @@ class _Tiling:
         if type(atom) is not Variable:
             return atom
         if atom not in self._whole:
-            self._whole[atom] = self._body.input(atom.type)
+            self._whole[atom] = self._body.input(atom.type, tainted=atom.tainted)
         return self._whole[atom]
 
     def _at(self, atom: Any, place: int) -> Any:

@@ -85,7 +85,7 @@ def load_param_into_net(
                 f"'{parameter.name}' has the shape {parameter.shape}, but {value.shape} in the checkpoint"
             )
             continue
-        array = value.numpy().reshape(parameter.shape)
+        array = value.host_array().reshape(parameter.shape)
         new.append((parameter, Tensor(array, parameter.dtype)))
     if wrong:
         raise RuntimeError(_all_that_is_wrong(net, wrong, not_loaded, not_used))

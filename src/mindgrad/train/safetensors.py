@@ -82,11 +82,10 @@ def read(path: Path, need_checksum: bool = False) -> dict[str, np.ndarray | str]
         raise Malformed(f"'{both[0]}' is there twice")
     found.update(arrays)
     found.update(texts)
-    if need_checksum:
-        if _CHECKSUM not in metadata:
-            raise Malformed("'crc_check' is set, but the file has no checksum; save it with crc_check=True")
-        if metadata[_CHECKSUM] != str(_crc(arrays)):
-            raise Malformed("its checksum does not agree with its content: the file is damaged")
+    if need_checksum and _CHECKSUM not in metadata:
+        raise Malformed("'crc_check' is set, but the file has no checksum; save it with crc_check=True")
+    if _CHECKSUM in metadata and metadata[_CHECKSUM] != str(_crc(arrays)):
+        raise Malformed("its checksum does not agree with its content: the file is damaged")
     return found
 
 

@@ -15,13 +15,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mindgrad._base.location import warn_user
+from mindgrad._base.replacing import replaced
 from mindgrad.common.parameter import Parameter
 from mindgrad.core.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.train import ckpt, safetensors
 from mindgrad.train.loading import load_param_into_net
 from mindgrad.train.protobuf import Malformed
-from mindgrad.train.replacing import replaced
 
 __all__ = [
     "ckpt_to_safetensors", "export", "load", "load_checkpoint", "load_param_into_net", "safetensors_to_ckpt",
@@ -180,7 +180,7 @@ def _content(name: str, value: Any, argument: str, types: tuple[type, ...]) -> n
         )
     if isinstance(value, types):
         # Tensor turns numbers into the element types that MindSpore gives them
-        return (value if isinstance(value, Tensor) else Tensor(value)).numpy()
+        return (value if isinstance(value, Tensor) else Tensor(value)).host_array()
     raise TypeError(
         f"For 'save_checkpoint', '{name}' in '{argument}' must be "
         f"{', '.join(each.__name__ for each in types)}, but got {type(value).__name__}."
@@ -217,8 +217,7 @@ def load_checkpoint(
         dec_mode: unused.
         specify_prefix: leave out names that do not start so (one or several).
         choice_func: takes a name and says whether to load it; unused if a prefix is given.
-        crc_check: whether the file must have a checksum. That of a ``.ckpt`` is compared whenever there
-            is one.
+        crc_check: whether the file must have a checksum, which is compared whenever there is one.
         remove_redundancy: must be ``False``.
         format: ``"ckpt"``, ``"safetensors"``, or None: the ending of the name decides.
 

@@ -52,7 +52,7 @@ def batch(graph: Graph, axes: Sequence[int | None], size: int) -> Graph:
                         f"and {len(shape)}, but got {axis}."
                     )
                 shape = inserted(shape, axis, size)
-            inputs.append(builder.input(tensor_type(variable.dtype, shape)))
+            inputs.append(builder.input(tensor_type(variable.dtype, shape), tainted=variable.tainted))
         outputs, places = push_batch(graph, inputs, axes, size)
         fronted = [at_front(size, y, place) for y, place in zip(outputs, places, strict=True)]
         return builder.close(fronted)

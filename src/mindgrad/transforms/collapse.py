@@ -75,13 +75,13 @@ def collapse(
     """
     builder = Builder()
     with building(builder):
-        inputs = [builder.input(v.type) for v in graph.inputs]
+        inputs = builder.inputs_like(graph.inputs)
         moved = [inputs[k] for k in active]
         stacks = [
-            [builder.input(x.type.with_shape((size, *x.shape))) for x in moved]
+            [builder.input(x.type.with_shape((size, *x.shape)), tainted=x.tainted) for x in moved]
             for _ in range(2 if paired else 1)
         ]
-        terms = [None if straight else builder.input(x.type) for x in moved]
+        terms = [None] * len(moved) if straight else builder.inputs_like(moved)
         outputs = builder.inline(graph, inputs)
         sweep = Collapse(size)
         for k, x in enumerate(moved):
@@ -167,7 +167,9 @@ class Collapse:
         current().restore_order()
 
     def _again(self, equation: Equation) -> None:
-        """The same equation on values that were made anew."""
+        """The same equation on values that were made anew; one with an effect stays where it is."""
+        if equation.has_effect:
+            return
         made = equation.primitive(*map(self.value, equation.inputs), **equation.parameters)
         found = made if equation.primitive.multiple else (made,)
         self._values.update(zip(equation.outputs, found, strict=True))
@@ -406,7 +408,7 @@ class _Alone:
 
     def directions(self, moved: Sequence[int]) -> dict[int, Any]:
         """Further inputs, one for each operand that moves."""
-        return {k: self.builder.input(self.xs[k].type) for k in moved}
+        return {k: self.builder.input(self.xs[k].type, tainted=self.xs[k].tainted) for k in moved}
 
     def close(self, outputs: Sequence[Any]) -> tuple[Graph, list[bool]]:
         """The graph of those outputs that there are, and which these are."""

@@ -57,8 +57,8 @@ def forward(graph: Graph, active: Sequence[int]) -> Graph:
     """
     builder = Builder()
     with building(builder):
-        inputs = [builder.input(v.type) for v in graph.inputs]
-        directions = [builder.input(graph.inputs[i].type) for i in active]
+        inputs = builder.inputs_like(graph.inputs)
+        directions = builder.inputs_like(graph.inputs[i] for i in active)
         outputs = builder.inline(graph, inputs)
         tangents: dict[Atom, Atom] = {inputs[i]: t for i, t in zip(active, directions, strict=True)}
         push_tangents(list(builder.equations), tangents)

@@ -35,10 +35,13 @@ def linearize(
 
 
 def dependent(builder: Builder, given: Sequence[Variable], produced: Sequence[Any]) -> tuple[list, list]:
-    """The equations behind ``produced`` that depend on ``given``, and what they need of the others."""
+    """The equations behind ``produced`` that depend on ``given``, and what they need of the others.
+
+    Those that only have an effect are not among them: they run once, where they stand.
+    """
     after: set[Any] = set(given)
     equations = []
-    for equation in live_equations(builder.equations, produced):
+    for equation in live_equations([e for e in builder.equations if not e.is_only_effect], produced):
         if not after.isdisjoint(equation.inputs):
             after.update(equation.outputs)
             equations.append(equation)

@@ -46,8 +46,8 @@ def reverse(graph: Graph, active: Sequence[int]) -> Graph:
     """
     builder = Builder()
     with building(builder):
-        inputs = [builder.input(v.type) for v in graph.inputs]
-        cotangents = [builder.input(y.type) for y in graph.outputs]
+        inputs = builder.inputs_like(graph.inputs)
+        cotangents = builder.inputs_like(graph.outputs)
         outputs = builder.inline(graph, inputs)
         pulled = pull_back(builder, [inputs[i] for i in active], outputs, cotangents)
         return builder.close([*outputs, *pulled])

@@ -81,6 +81,8 @@ def _added(run: Any, equation: Equation, given: list[Any]) -> list[Any]:
 
 def _accumulated(run: Any, equation: Equation, given: list[Any]) -> list[Any]:
     x, axis = equation.inputs[0], equation.parameters["axis"]
+    if not x.type.size:
+        return given
     length = x.shape[axis]
     check(x.type.size * (length + 1) // 2)
     before, after = np.tril_indices(length)

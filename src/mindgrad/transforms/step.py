@@ -9,12 +9,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindgrad.core.build import Builder, building
-from mindgrad.core.graph import Graph
+from mindgrad.core.graph import Graph, Variable, without_effects
+from mindgrad.core.types import TensorType
+from mindgrad.transforms.linearize import dependent
 
-__all__ = ["step"]
+__all__ = ["between", "directional", "step"]
+
+Rule = Callable[..., list[Any]]
 
 
-def step(graph: Graph, constants: int, rule: Callable[..., list[Any]], given: Sequence[Any] = ()) -> Graph:
+def step(graph: Graph, constants: int, rule: Rule, given: Sequence[Any] = ()) -> Graph:
     """What ``rule(builder, xs, ys, extras)`` makes of ``graph``, whose inputs are constants and then ``xs``.
 
     Args:
@@ -25,6 +29,51 @@ def step(graph: Graph, constants: int, rule: Callable[..., list[Any]], given: Se
     """
     builder = Builder()
     with building(builder):
-        inputs = [builder.input(variable.type, tainted=variable.tainted) for variable in graph.inputs]
-        extras = [builder.input(atom.type) for atom in given]
+        inputs = builder.inputs_like(graph.inputs)
+        extras = builder.inputs_like(given)
         return builder.close(rule(builder, inputs[constants:], builder.inline(graph, inputs), extras))
+
+
+def between(builder: Builder, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[Graph, list[Any]]:
+    """The program from ``xs`` to ``ys``: a graph whose last inputs are ``xs``, and the values of its others.
+
+    It has no effects: these happen once, in ``builder``.
+    """
+    equations, needed = dependent(builder, list(xs), ys)
+    return without_effects(Graph([*needed, *xs], equations, ys)), needed
+
+
+def directional(
+    builder: Builder,
+    rule: Rule,
+    xs: Sequence[Any],
+    ys: Sequence[Any],
+    types: Sequence[TensorType],
+    is_forward: bool,
+) -> tuple[Graph, list[Any]]:
+    """A derivative as a function of its directions alone, which are given later, or many at a time.
+
+    In forward mode a loop or branch and its tangent become one equation, which needs the direction. So the
+    rule is applied to a closed graph: the values of ``builder`` stay computed without any direction.
+
+    Args:
+        builder: the current builder, of the program from ``xs`` to ``ys``.
+        rule: ``rule(builder, xs, ys, directions)``.
+        types: those of the directions.
+        is_forward: whether the directions are tangents of ``xs``, not cotangents of ``ys``.
+
+    Returns:
+        ``(*residuals, *directions) ↦ results``, and the residuals: values of ``builder``.
+    """
+    directions = [Variable(type) for type in types]
+    if is_forward:
+        program, needed = between(builder, xs, ys)
+        pushed = step(program, len(needed), rule, directions)
+        results = builder.inline(pushed, [*needed, *xs, *directions])
+    else:
+        results = rule(builder, xs, ys, directions)
+    equations, residuals = dependent(builder, directions, results)
+    # an equation with an effect would stay in the builder, which has no directions
+    apart = set(equations)
+    builder.equations[:] = [equation for equation in builder.equations if equation not in apart]
+    return Graph([*residuals, *directions], equations, results), residuals

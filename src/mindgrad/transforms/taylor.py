@@ -23,8 +23,8 @@ from typing import Any
 
 from mindgrad.core.build import Builder, building
 from mindgrad.core.graph import Constant, Equation, Graph, Variable
-from mindgrad.primitives.arithmetic import absorb, div
-from mindgrad.primitives.kinds import accumulate, zeros
+from mindgrad.primitives.arithmetic import absorb, div, mul
+from mindgrad.primitives.kinds import accumulate, product, zeros
 
 __all__ = ["taylor"]
 
@@ -50,11 +50,11 @@ def taylor(graph: Graph, active: Sequence[int], order: int, degree: int | None =
         raise ValueError(f"the order of a Taylor series must be at least 1, but got {order}.")
     builder = Builder()
     with building(builder):
-        inputs = [builder.input(v.type) for v in graph.inputs]
+        inputs = builder.inputs_like(graph.inputs)
         series = _Series(builder, order)
         for index in active:
-            own = range(order if degree is None else degree)
-            series.start(inputs[index], [builder.input(inputs[index].type) for _ in own])
+            own = [inputs[index]] * (order if degree is None else degree)
+            series.start(inputs[index], builder.inputs_like(own))
         given = list(builder.inputs)  # before the variables that stand for rates
         outputs = builder.inline(graph, inputs)
         primal = list(builder.equations)
@@ -184,7 +184,7 @@ class _Series:
         for j in range(k + 1):
             left, right = self.coefficient(a, j), self.coefficient(b, k - j)
             if left is not None and right is not None:
-                terms.append(equation.primitive(left, right, **equation.parameters))
+                terms.append(_term(equation, left, right))
         return accumulate(terms)
 
     def _square(self, equation: Equation, a: Any, k: int) -> Any:
@@ -193,13 +193,13 @@ class _Series:
         for j in range((k + 1) // 2):
             left, right = self.coefficient(a, j), self.coefficient(a, k - j)
             if left is not None and right is not None:
-                terms.append(equation.primitive(left, right, **equation.parameters))
+                terms.append(_term(equation, left, right))
         total = accumulate(terms)
         total = None if total is None else 2 * total
         middle = None if k % 2 else self.coefficient(a, k // 2)
         if middle is None:
             return total
-        return accumulate([total, equation.primitive(middle, middle, **equation.parameters)])
+        return accumulate([total, _term(equation, middle, middle)])
 
     def _quotient(self, equation: Equation, k: int) -> Any:
         """``y b = a``, solved for the last coefficient of y: y_k = (a_k − Σ_{j<k} y_j b_{k−j}) / b_0.
@@ -230,7 +230,7 @@ class _Series:
                 if not self._varies(x):
                     rates.append(None)
                     continue
-                rate = self._builder.input(x.type)
+                (rate,) = self._builder.inputs_like([x])
                 self._rate_of[rate] = x
                 rates.append(rate)
             y = equation.outputs if equation.primitive.multiple else equation.outputs[0]
@@ -239,3 +239,10 @@ class _Series:
             made = found if equation.primitive.multiple else (found,)
             self._rates.update(zip(equation.outputs, made, strict=True))
         return self._rates[atom]
+
+
+def _term(equation: Equation, left: Any, right: Any) -> Any:
+    """One term of a Cauchy product, in which a zero wins as it does in the forward rule."""
+    if equation.primitive is mul:
+        return product(left, right)
+    return equation.primitive(left, right, **equation.parameters)

@@ -7,7 +7,7 @@ from typing import Any
 from mindgrad.core.tensor import Tensor
 from mindgrad.mint import elementwise
 from mindgrad.mint.arranging import flatten  # noqa: F401
-from mindgrad.mint.reducing import log_softmax  # noqa: F401
+from mindgrad.mint.reducing import default_axis, log_softmax  # noqa: F401
 from mindgrad.mint.reducing import softmax as _softmax
 from mindgrad.ops import functional
 from mindgrad.ops.operands import operand
@@ -105,13 +105,14 @@ def glu(input: Any, dim: int = -1) -> Tensor:
 
 
 def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
-    """exp x / Σ exp x along ``dim``, by default the last axis.
+    """exp x / Σ exp x along ``dim``, by default the second axis, or the first of 0, 1 or 3 axes.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.functional.softmax(Tensor([0.0, 0.0])))
     [0.5 0.5]
     """
-    return _softmax(input, -1 if dim is None else dim, dtype=dtype)
+    x = operand(input, "softmax")
+    return _softmax(x, default_axis(x) if dim is None else dim, dtype=dtype)
 
 
 def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -148,7 +149,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Tensor:
      [0 0 1]]
     """
     x = operand(tensor, "one_hot")
-    depth = int(x.numpy().max()) + 1 if num_classes == -1 else num_classes
+    depth = int(x.host_array().max()) + 1 if num_classes == -1 else num_classes
     return functional.one_hot(x, depth, 1, 0).astype(x.dtype)  # type: ignore[attr-defined]
 
 

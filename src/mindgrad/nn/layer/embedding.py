@@ -33,7 +33,8 @@ class Embedding(Cell):
         padding_idx: the number of a row that is 0 at first.
 
     Inputs:
-        ids: integers of any shape, in [0, vocab_size).
+        ids: integers of any shape, in [0, vocab_size). Others raise IndexError; where they are data of a
+            compiled program, which cannot raise, their rows are NaN.
 
     Outputs:
         Tensor of the shape of ``ids`` and ``embedding_size`` more.

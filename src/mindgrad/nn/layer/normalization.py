@@ -11,8 +11,9 @@ from mindgrad.nn.layer.parameters import check_data_format, parameter
 from mindgrad.ops import normalization
 from mindgrad.ops.activation import number, real_operand
 from mindgrad.ops.arguments import sizes, whole_number
-from mindgrad.ops.operands import cast, normalize_axis, operand
-from mindgrad.ops.reduction import flag, widened
+from mindgrad.ops.operands import normalize_axis, operand
+from mindgrad.ops.operations import layer_ops
+from mindgrad.ops.reduction import flag
 
 __all__ = [
     "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d",
@@ -238,11 +239,11 @@ class LayerNorm(Cell):
         self.epsilon = number(epsilon, "LayerNorm", "epsilon")
         self.gamma = parameter("LayerNorm", gamma_init, self.normalized_shape, "gamma", dtype)
         self.beta = parameter("LayerNorm", beta_init, self.normalized_shape, "beta", dtype)
+        self.layer_norm = layer_ops.LayerNorm(self.begin_norm_axis, self.begin_params_axis, self.epsilon)
 
     def construct(self, input_x: Any) -> Tensor:
         """See the class."""
         given = real_operand(input_x, "LayerNorm")
-        first = normalize_axis(self.begin_norm_axis, given.ndim, "LayerNorm")
         if (
             given.shape[normalize_axis(self.begin_params_axis, given.ndim, "LayerNorm") :]
             != self.normalized_shape
@@ -251,9 +252,7 @@ class LayerNorm(Cell):
                 f"For 'LayerNorm', the sizes of the input from axis {self.begin_params_axis} on must be "
                 f"{self.normalized_shape}, but its shape is {given.shape}."
             )
-        x = widened(given)
-        found = normalization.statistics(x, tuple(range(first, x.ndim)))
-        return cast(normalization.normalised(x, *found, self.epsilon, self.gamma, self.beta), given.dtype)
+        return self.layer_norm(given, self.gamma, self.beta)[0]
 
     def extend_repr(self) -> str:
         return (

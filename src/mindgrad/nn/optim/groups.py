@@ -101,16 +101,20 @@ def _of_groups(owner: str, groups: list[dict[str, Any]]) -> list[Member]:
 
 
 def _check_names(owner: str, found: list[Member]) -> None:
-    names: dict[str, Parameter] = {}
-    for member in found:
+    first: dict[str, int] = {}
+    for number, member in enumerate(found):
         name = member.parameter.name
-        if name in names:
-            if names[name] is member.parameter:
-                raise RuntimeError(f"For '{owner}', the Parameter '{name}' is given twice.")
-            raise RuntimeError(
-                f"For '{owner}', two Parameters have the name '{name}'. Give each a name of its own."
-            )
-        names[name] = member.parameter
+        before = first.setdefault(name, number)
+        if before == number:
+            continue
+        where = f"as number {before} and number {number} of the Parameters"
+        other = found[before].parameter
+        if other is member.parameter:
+            raise RuntimeError(f"For '{owner}', the Parameter '{name}' is given twice, {where}.")
+        raise RuntimeError(
+            f"For '{owner}', two Parameters have the name '{name}', {where}: {other!r} and "
+            f"{member.parameter!r}. Give each a name of its own."
+        )
 
 
 def _ordered(owner: str, found: list[Member], order: list[Any]) -> list[Member]:

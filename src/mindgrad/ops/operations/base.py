@@ -15,6 +15,7 @@ import numpy as np
 
 from mindgrad.core.dtype import as_dtype
 from mindgrad.ops import functional
+from mindgrad.ops.operations.named_inputs import input_names, optional_inputs, with_named
 from mindgrad.ops.operations.primitive import Primitive
 
 __all__ = [
@@ -87,7 +88,10 @@ class Operation(Primitive):
                 f"type {type(value).__name__}."
             ) from None
 
-    def __call__(self, *inputs: Any) -> Any:
+    def __call__(self, *inputs: Any, **named: Any) -> Any:
+        if named:
+            function, skip = type(self)._function, int(self._uses_attributes)
+            inputs = tuple(with_named(type(self).__name__, function, skip, inputs, named))
         least, most = self._counts
         if not least <= len(inputs) <= most:
             wanted = f"{least}" if least == most else f"{least} to {most}"
@@ -126,7 +130,7 @@ def operation(
         prints: what printing it shows.
     """
     found = attributes or {}
-    used = function if run is None else run
+    used = inspect.unwrap(function) if run is None else run
     body = {
         "attributes": found,
         "_function": staticmethod(used),
@@ -161,11 +165,10 @@ def classes(namespace: dict[str, Any]) -> list[str]:
 
 def _counts(function: Any, skip: int) -> tuple[int, float]:
     """The least and the largest number of positional inputs."""
-    code = function.__code__
-    most = code.co_argcount - skip
-    if code.co_flags & inspect.CO_VARARGS:
+    if inspect.unwrap(function).__code__.co_flags & inspect.CO_VARARGS:
         return 0, float("inf")
-    return most - len(function.__defaults__ or ()), most
+    most = len(input_names(function, skip))
+    return most - len(optional_inputs(function)), most
 
 
 _MEANINGS = {
@@ -267,10 +270,11 @@ def described(text: str, name: str) -> str:
 
 
 def _inputs(function: Any, skip: int) -> str:
-    code, defaults = function.__code__, function.__defaults__ or ()
-    names = list(code.co_varnames[skip : code.co_argcount])
-    for position, default in enumerate(reversed(defaults), 1):
-        names[-position] += f" (by default {default!r})"
+    optional = optional_inputs(function)
+    names = [
+        f"{name} (by default {optional[name]!r})" if name in optional else name
+        for name in input_names(function, skip)
+    ]
     return ", ".join(f"``{name}``" if " " not in name else name for name in names) or "no inputs"
 
 

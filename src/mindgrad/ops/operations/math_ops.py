@@ -152,7 +152,7 @@ IsClose = operation(
 )  # fmt: skip
 EqualCount = operation(
     __name__, "EqualCount", comparison.equal,
-    run=lambda self, x, y: reduction.sum(conversion.cast(comparison.equal(x, y), int32)),
+    run=lambda self, x, y: reduction.reduce_sum(conversion.cast(comparison.equal(x, y), int32)),
     example="ops.EqualCount()(Tensor([1, 2, 3]), Tensor([1, 2, 4]))", prints="2",
 )  # fmt: skip
 
@@ -180,8 +180,8 @@ ReduceMean = operation(
     example=f"ops.ReduceMean(keep_dims=True)({_TABLE})", prints="[[1.5]\n [3.5]]",
 )  # fmt: skip
 ReduceProd = operation(
-    __name__, "ReduceProd", reduction.prod, attributes=_KEEP,
-    run=lambda self, x, axis=(): reduction.prod(x, axis, self.keep_dims),
+    __name__, "ReduceProd", reduction.reduce_prod, attributes=_KEEP,
+    run=lambda self, x, axis=(): reduction.reduce_prod(x, axis, self.keep_dims),
     example=f"ops.ReduceProd(keep_dims=True)({_TABLE})", prints="[[ 2.]\n [12.]]",
 )  # fmt: skip
 ReduceMax = operation(

@@ -1,0 +1,60 @@
+"""Signals that wait: a handler does not run, and raise, in the middle of what must be done as a whole."""
+
+from __future__ import annotations
+
+import _signal  # type: ignore[import-not-found]
+import signal
+import threading
+from typing import Any
+
+__all__ = ["Deferred"]
+
+
+class Deferred:
+    """Defers what Python does on signals, in the main thread, which alone handles them."""
+
+    __slots__ = ("_arrived", "_handlers")
+
+    def __enter__(self) -> None:
+        self._arrived: list[tuple[Any, int, Any]] = []
+        self._handlers: dict[int, Any] = {}
+        if threading.current_thread() is not threading.main_thread():
+            return
+        try:
+            for number in _SIGNALS:
+                handler = _signal.getsignal(number)
+                if callable(handler):
+                    self._handlers[number] = handler
+                    _signal.signal(number, self._defer)
+        except BaseException:
+            self._restore()
+            raise
+
+    def _defer(self, number: int, frame: Any) -> None:
+        self._arrived.append((self._handlers[number], number, frame))
+
+    def _restore(self) -> BaseException | None:
+        """Restore all handlers, whatever the first of them raise already; gives what they raised."""
+        raised = None
+        while self._handlers:
+            try:
+                while self._handlers:
+                    number = next(reversed(self._handlers))
+                    _signal.signal(number, self._handlers[number])
+                    del self._handlers[number]
+            except BaseException as error:
+                raised = error
+        return raised
+
+    def __exit__(self, *_: Any) -> None:
+        raised = self._restore()
+        if raised is not None:
+            raise raised
+        for handler, number, frame in self._arrived:
+            handler(number, frame)
+
+
+# through ``_signal``, for ``signal`` makes enumerations of what it is given and gives: 9 µs of each call
+
+#: signals for which programs install handlers that raise
+_SIGNALS = [getattr(signal, name) for name in ("SIGALRM", "SIGTERM", "SIGINT") if hasattr(signal, name)]

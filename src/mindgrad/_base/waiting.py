@@ -1,0 +1,121 @@
+"""Waiting for compiled programs so that signals are handled: Ctrl-C is answered at once.
+
+Python handles signals in the main thread, between two steps of its interpreter, and not while that thread is
+inside of XLA. So what may take long runs in another thread, while the main one waits where a signal wakes it.
+A handler that raises ends the waiting only: the program cannot be stopped, and runs to its end unheeded.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+import time
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any
+
+__all__ = ["WORKER", "computed", "interruptible"]
+
+#: the name of the threads in which programs run while the main thread waits
+WORKER = "mindgrad-waiting"
+
+#: on Windows no signal wakes a thread that waits for a lock
+_PATIENCE = 0.1 if os.name == "nt" else -1.0
+#: seconds that the end of the process waits for programs that were interrupted
+_SECONDS_AT_EXIT = 0.5
+
+
+class _Job:
+    """A call, its result or error, and a lock that is free once it has ended."""
+
+    __slots__ = ("arguments", "ended", "error", "function", "result")
+
+    def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        self.function, self.arguments = function, arguments
+        self.result: Any = None
+        self.error: BaseException | None = None
+        self.ended = threading.Lock()
+        self.ended.acquire()
+
+    def run(self) -> None:
+        try:
+            self.result = self.function(*self.arguments)
+        except BaseException as error:
+            self.error = error
+        finally:
+            del self.function, self.arguments
+
+
+class _Worker:
+    """A thread that runs one job after the other."""
+
+    def __init__(self) -> None:
+        self.jobs: SimpleQueue[_Job] = SimpleQueue()
+        # does not keep the interpreter from ending
+        threading.Thread(target=self._work, name=WORKER, daemon=True).start()
+
+    def _work(self) -> None:
+        while True:
+            job = self.jobs.get()
+            job.run()
+            ended = job.ended
+            del job
+            _idle.append(self)
+            ended.release()
+
+
+#: the threads that wait for work
+_idle: list[_Worker] = []
+
+#: what handlers of signals have interrupted
+_abandoned: list[_Job] = []
+
+if hasattr(os, "register_at_fork"):
+    # threads are not forked
+    os.register_at_fork(after_in_child=_idle.clear)
+    os.register_at_fork(after_in_child=_abandoned.clear)
+
+
+@atexit.register
+def _wait_at_exit() -> None:
+    """Let what is about to end come to its end: an interpreter that ends aborts threads that return to it."""
+    latest = time.monotonic() + _SECONDS_AT_EXIT
+    for job in _abandoned:
+        job.ended.acquire(timeout=max(0.0, latest - time.monotonic()))
+
+
+def interruptible(function: Callable[..., Any], *arguments: Any) -> Any:
+    """``function(*arguments)``; in the main thread signals are handled meanwhile.
+
+    If a handler raises, ``function`` goes on in another thread, and what it gives or raises is dropped.
+
+    Raises:
+        BaseException: what the function, or the handler of a signal, raises.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return function(*arguments)
+    job = _Job(function, arguments)
+    del arguments  # the job lets go of them when it has ended
+    try:
+        worker = _idle.pop()
+    except IndexError:
+        worker = _Worker()
+    worker.jobs.put(job)
+    try:
+        while not job.ended.acquire(timeout=_PATIENCE):
+            pass
+    except BaseException:
+        _abandoned[:] = [job, *[each for each in _abandoned if each.ended.locked()]]
+        raise
+    if job.error is not None:
+        raise job.error
+    return job.result
+
+
+def computed(array: Any) -> Any:
+    """``array``; if it is a program's result, once that has been computed."""
+    is_ready = getattr(array, "is_ready", None)
+    if is_ready is not None and not is_ready():
+        interruptible(array.block_until_ready)
+    return array

@@ -1,0 +1,78 @@
+"""The import of jax: the first compilation makes it; NumPy's numbers and forked processes do not see it.
+
+Importing jax draws numbers from NumPy's global generator (one of its modules does, to spread retries in
+time). A program that seeds this generator would go on with other numbers than without a compiled function, so
+during the import NumPy's functions draw from another one. Another thread that draws meanwhile gets numbers of
+that one, which do not occur again.
+
+A signal that arrives during the import is handled after it: what is imported in part cannot be used, and an
+exception inside of it can end the process.
+
+What is forked from a process that uses jax has none of XLA's threads: a compiled program would wait for them
+for ever, which jax only warns of. Here it is refused.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import threading
+from functools import lru_cache
+from typing import Any, NoReturn
+from weakref import WeakSet
+
+import numpy as np
+
+from mindgrad._base.signals import Deferred
+
+__all__ = ["jax_module", "stopped_by_forks"]
+
+#: objects whose attribute ``run`` is replaced in forked processes
+stopped_by_forks: WeakSet[Any] = WeakSet()
+
+#: held while another generator stands in for NumPy's own
+_lock = threading.RLock()
+_is_forked = False
+
+
+@lru_cache(maxsize=16)
+def jax_module(name: str = "jax") -> Any:
+    """Import ``jax``, or the module of it that is named, and leave NumPy's global generator as it was.
+
+    Raises:
+        RuntimeError: the process was forked from one that had imported jax.
+    """
+    if _is_forked:
+        _refuse()
+    with _lock, Deferred():
+        random: Any = np.random
+        generator, state = random.get_bit_generator(), random.get_state(legacy=False)
+        random.set_bit_generator(np.random.MT19937())
+        try:
+            return importlib.import_module(name)
+        finally:
+            random.set_bit_generator(generator)
+            random.set_state(state)  # the second of a pair of normal numbers, too
+
+
+def _refuse(*_: Any) -> NoReturn:
+    raise RuntimeError(
+        "A compiled function is called in a process that was forked from one that had compiled functions "
+        "already: XLA's threads are not forked, and it would wait for them for ever. Start processes with "
+        "multiprocessing's method 'spawn' or 'forkserver', or fork before anything is compiled, or compute "
+        "in PYNATIVE_MODE, without jit, in forked processes."
+    )
+
+
+def _in_child() -> None:
+    global _is_forked
+    _is_forked = _is_forked or jax_module.cache_info().currsize > 0
+    jax_module.cache_clear()
+    if _is_forked:
+        for program in list(stopped_by_forks):
+            program.run = _refuse
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
+    os.register_at_fork(after_in_child=_in_child)

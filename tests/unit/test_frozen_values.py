@@ -1,0 +1,100 @@
+"""Random numbers and clocks that are read while a function is compiled are warned of, at their line."""
+
+import datetime
+import os
+import random
+import secrets
+import textwrap
+import time
+import uuid
+import warnings
+
+import numpy as np
+import pytest
+
+import mindgrad as ms
+from mindgrad import Tensor
+from mindgrad.frontend import frozen
+
+X = Tensor([1.0])
+GENERATOR = np.random.default_rng(0)
+OLD = np.random.RandomState(0)
+OWN = random.Random(0)
+
+READ = {
+    "np.random.rand()": lambda x: x * np.random.rand(),  # noqa: NPY002
+    "np.random.shuffle()": lambda x: np.random.shuffle([1, 2]) or x,  # noqa: NPY002
+    "random.random()": lambda x: x * random.random(),
+    "random.randint()": lambda x: x * random.randint(1, 3),
+    "time.perf_counter()": lambda x: x * time.perf_counter(),
+    "time.time()": lambda x: x * time.time(),
+    "datetime.now()": lambda x: x * datetime.datetime.now().microsecond,
+    "uuid.uuid4()": lambda x: x if uuid.uuid4() else -x,
+    "os.urandom()": lambda x: x * os.urandom(1)[0],
+    "secrets.randbelow()": lambda x: x * secrets.randbelow(3),
+    "Generator.normal()": lambda x: x * GENERATOR.normal(),
+    "RandomState.rand()": lambda x: x * OLD.rand(),
+    "Random.random()": lambda x: x * OWN.random(),
+    "np.random.default_rng()": lambda x: x * np.random.default_rng().normal(),
+}
+
+
+@pytest.mark.parametrize("call", READ)
+def test_warned_of_at_the_line(call):
+    with pytest.warns(ms.FrozenValueWarning) as caught:
+        ms.jit(READ[call])(X)
+    (warning,) = caught
+    assert str(warning.message).startswith(
+        f"{call} is called while a function is compiled: its value is frozen"
+    )
+    assert warning.filename == __file__
+    assert warning.lineno == READ[call].__code__.co_firstlineno
+
+
+def test_what_gives_the_same_in_every_call():
+    def seeded(x):
+        return (
+            x
+            * np.random.default_rng(3).normal()
+            * random.Random(4).random()
+            * np.random.RandomState(5).rand()
+        )
+
+    assert np.allclose(ms.jit(seeded)(X), seeded(X))
+    assert ms.jit(lambda x: x * ms.ops.rand(1))(X).shape == (1,)
+
+
+def test_once_per_line():
+    @ms.jit
+    def f(x):
+        for _ in range(3):
+            x = x * random.random() + random.random()
+        return x
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        f(X)
+        f(X)
+    assert [each.category for each in caught] == [ms.FrozenValueWarning]
+
+
+def test_a_library_that_draws(tmp_path, monkeypatch):
+    folder = tmp_path / "site-packages" / "networkx"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text(
+        textwrap.dedent("""
+        import random
+        def noise():
+            return random.random()
+        """)
+    )
+    monkeypatch.syspath_prepend(str(folder.parent))
+    monkeypatch.delitem(__import__("sys").modules, "networkx", raising=False)
+    import networkx
+
+    def noisy(x):
+        return x * networkx.noise()
+
+    monkeypatch.setattr(frozen, "_is_alone", lambda: True)  # whatever threads run the tests
+    with pytest.warns(ms.FrozenValueWarning, match="by a library that '.*noisy' calls"):
+        ms.jit(noisy)(X)

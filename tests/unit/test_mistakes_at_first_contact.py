@@ -1,0 +1,239 @@
+"""Mistakes that would pass in silence: each is an error or a warning that says what to write."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import mindgrad as ms
+from mindgrad import Parameter, Tensor, nn, ops
+
+X = Tensor([1.0, 2.0])
+
+
+def square(x):
+    return x * x
+
+
+# --- the class instead of an instance, arguments at other places ---------------------------------------
+
+
+class Net(nn.Cell):
+    def construct(self, x):
+        return x * x
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        ms.grad,
+        ms.value_and_grad,
+        ms.jit,
+        ms.vmap,
+        ms.jacrev,
+        ms.hessian,
+        ms.laplacian,
+        ms.explain,
+        ops.GradOperation(),
+        nn.Jvp,
+        nn.ForwardValueAndGrad,
+        lambda net: ms.jvp(net, X, X),
+        lambda net: ms.vjp(net, X),
+    ],
+)
+def test_the_class_of_a_cell(use):
+    with pytest.raises(TypeError, match=r"got the class 'Net'. Make an instance of it: Net\(\.\.\.\)"):
+        use(Net)
+
+
+def test_a_class_whose_objects_are_results_is_a_function():
+    pair = ms.vmap(slice)  # a class, of which no object can be called
+    assert callable(pair)
+
+
+def test_weights_are_the_third_argument_everywhere():
+    net = nn.Dense(2, 1, weight_init="ones", bias_init="zeros")
+    weights = net.trainable_params()
+    loss = lambda x: (net(x) ** 2).sum()
+    vectors = (Tensor([[1.0, 0.0]]), Tensor([1.0]))
+    x = Tensor([[1.0, 2.0]])
+    by_name = {
+        "hessian": (ms.hessian(loss, None, weights=weights), (x,)),
+        "hvp": (ms.hvp(loss, None, weights=weights), (x, vectors)),
+        "vhp": (ms.vhp(loss, None, weights=weights), (x, vectors)),
+    }
+    for name, (function, args) in by_name.items():
+        third = getattr(ms, name)(loss, None, weights)
+        assert third is function
+        assert flat(third(*args)) == flat(function(*args))
+    # with the flag that stands after them
+    aux = lambda x: (loss(x), x.sum())
+    assert ms.hessian(aux, None, net.weight, True)(x)[1] == (3.0,)
+    for jacobian in (ms.jacrev, ms.jacfwd, ms.jacobian):
+        (dw, db), (by_x, (by_w, by_b)) = (jacobian(net, p, weights)(x) for p in (None, 0))
+        assert (dw.shape, db.shape, by_x.shape) == ((1, 1, 1, 2), (1, 1, 1), (1, 1, 1, 2))
+        assert flat((dw, db)) == flat((by_w, by_b)) == [1.0, 2.0, 1.0]
+        assert jacobian(net, None, net.bias)(x).shape == (1, 1, 1)
+
+
+def flat(tree):
+    return [
+        float(x)
+        for each in tree
+        for x in np.ravel(each.asnumpy() if isinstance(each, Tensor) else flat(each))
+    ]
+
+
+def test_weights_in_the_second_place():
+    weights = nn.Dense(2, 1).trainable_params()
+    for given in (weights, tuple(weights), weights[0]):
+        with pytest.raises(
+            TypeError, match=r"weights are the third argument, value_and_grad\(fn, None, weights\)"
+        ):
+            ms.value_and_grad(square, given)
+    with pytest.raises(TypeError, match="'laplacian' is by inputs only, so make them an argument"):
+        ms.laplacian(square, weights)
+
+
+def test_inputs_where_the_function_is_made():
+    with pytest.raises(TypeError, match=r"'hvp' makes a function, .* hvp\(fn\)\(x, v\)"):
+        ms.hvp(square, X, X)
+    with pytest.raises(TypeError, match=r"'grad' makes a function, .* grad\(fn\)\(x\)"):
+        ms.grad(square, X)
+
+
+def test_options_of_jit():
+    with pytest.raises(TypeError, match=r"no option 'static_argnum'. There are function, "):
+        ms.jit(square, static_argnum=3)
+    with pytest.raises(TypeError, match=r"no option 'jit_levl'. Did you mean 'jit_level'"):
+        ms.jit(jit_levl="O1")
+    # those of MindSpore from 1.6 to 2.10
+    assert float(ms.jit(square, None, None, None, False)(Tensor(3.0))) == 9.0
+    assert float(ms.jit(fn=square, mode="PSJit", jit_level="O1", backend="ms_backend")(Tensor(3.0))) == 9.0
+    assert float(ms.jit(function=square, capture_mode="ast", dynamic=0, fullgraph=True)(Tensor(3.0))) == 9.0
+    assert float(ms.ms_function(square, obj=None, input_signature=None)(Tensor(3.0))) == 9.0
+    assert float(ms.jit(exec_order="bfs", infer_boost="off")(square)(Tensor(3.0))) == 9.0
+
+
+def test_two_parameters_of_one_name_in_an_optimiser():
+    one, other, own = (Parameter(X, name=name) for name in ("p", "p", "q"))
+    text = r"two Parameters have the name 'p', as number 0 and number 2 of the Parameters: Parameter \(name=p"
+    with pytest.raises(RuntimeError, match=text):
+        nn.SGD([one, own, other], 0.1)
+    with pytest.raises(RuntimeError, match="the Parameter 'p' is given twice, as number 0 and number 1"):
+        nn.Adam([{"params": [one]}, {"params": [one]}], 0.1)
+
+    class Shared(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.a = self.b = own
+
+    assert len(nn.SGD(Shared().trainable_params(), 0.1).parameters) == 1
+
+
+# --- what computes, but not what was meant ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", [nn.MSELoss(), nn.L1Loss(), nn.MAELoss(), nn.RMSELoss(), ops.mse_loss])
+def test_losses_that_compare_every_pair(loss):
+    predictions, targets = Tensor(np.ones((4, 1), np.float32)), Tensor(np.ones(4, np.float32))
+    with pytest.warns(UserWarning, match=r"\(4, 1\) and \(4,\) are broadcast to \(4, 4\)"):
+        loss(predictions, targets)
+    for other in (
+        predictions,
+        targets.reshape(4, 1),
+        Tensor(1.0),
+        Tensor([1.0]),
+        Tensor(np.ones((1, 1), np.float32)),
+    ):
+        loss(predictions, other)
+    loss(predictions.reshape(2, 2), Tensor([1.0, 2.0]))  # one target for every row
+
+
+class Layers(nn.Cell):
+    def __init__(self, container):
+        super().__init__()
+        self.layers = container([nn.Dense(2, 2), nn.ReLU()])
+
+
+def test_cells_in_plain_containers():
+    for container, use in (
+        (list, "CellList"),
+        (tuple, "CellList"),
+        (lambda x: dict(enumerate(x)), "CellDict"),
+    ):
+        with pytest.warns(
+            UserWarning, match=rf"'layers' of Layers is a \w+ that holds Cells: their 2 .* nn.{use}"
+        ):
+            assert not Layers(container).trainable_params()
+    with pytest.warns(UserWarning, match=r"'0\.layers' of Layers"):
+        nn.SequentialCell(Layers(list)).trainable_params()
+    # nothing is lost
+    assert len(Layers(nn.CellList).trainable_params()) == 2
+    net = Layers(nn.CellList)
+    net.again = list(net.layers)
+    assert len(net.trainable_params()) == 2
+    net.plain = [nn.ReLU()]
+    assert len(net.trainable_params()) == 2
+
+
+def test_arrays_given_to_a_compiled_function_are_named():
+    def f(x, options):
+        return x
+
+    place = rf"of '.*f' \({__file__}:\d+\)"
+    for function in (ms.jit(f), ms.jit(ms.grad(f))):
+        with pytest.raises(
+            TypeError, match=rf"can not be numpy.ndarray.* It is argument 'options', at \['a'\] {place}"
+        ):
+            function(X, {"a": np.ones(2)})
+    with pytest.raises(TypeError, match=rf"argument of type set.* It is argument 'options' {place}"):
+        ms.jit(f)(X, {1})
+
+
+# --- texts --------------------------------------------------------------------------------------------
+
+
+def test_format_specifications_apply_to_elements(capsys):
+    x = Tensor([1.0, 2.5])
+    assert f"{x:.3f}" == "[1.000 2.500]"
+    assert f"{Tensor([[1, 2], [3, 4]]):>3d}" == "[[  1   2]\n [  3   4]]"
+    assert f"{Tensor(2.0):.1f} {Tensor([[2.0]]):.1f} {x}" == "2.0 2.0 [1.  2.5]"
+    with pytest.raises(ValueError, match="format"):
+        f"{x:q}"
+
+    @ms.jit
+    def shown(x):
+        print(f"{x:.2f} {x.sum():.1f}")
+        return x
+
+    shown(x)
+    assert capsys.readouterr().out == "[1.00 2.50] 3.5\n"
+
+
+def test_numpy_knows_the_element_types():
+    assert np.dtype(ms.float32) == np.float32
+    assert np.zeros(3, ms.int16).dtype == np.int16
+    assert np.array([1.5], ms.bfloat16).dtype == ms.bfloat16.numpy
+
+
+def test_tools_are_reachable():
+    code = "import mindgrad as ms; print(ms.tools.profile.measure.__name__, 'tools' in dir(ms))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "measure True\n"
+
+
+def test_the_check_names_both_versions(capsys):
+    ms.run_check()
+    assert re.match(r"mindgrad version: 0\.1\.0( \(as MindSpore 2\.9\.0\))?\n", capsys.readouterr().out)
+    code = "import mindgrad; mindgrad.install(); import mindspore; mindspore.run_check()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("mindgrad version: 0.1.0 (as MindSpore 2.9.0)\n")
+
+
+def test_graphs_that_are_not_saved_are_mentioned_once(capsys):
+    code = "import mindgrad as ms; [ms.set_context(save_graphs=flag) for flag in (False, True, True)]"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.count("save_graphs writes nothing here") == 1
