@@ -21,6 +21,7 @@ from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.custom import CustomDerivative
 from mindgrad.functional.hooks import backward_hooked
 from mindgrad.functional.recompute import check_options, run_recomputed
+from mindgrad.functional.tiers import EagerCalls
 from mindgrad.nn.inventory import Inventory
 
 __all__ = ["Cell", "HookHandle"]
@@ -69,6 +70,7 @@ class Cell(Inventory):
     _changes: int
     _compiled: Compiled
     _custom: CustomDerivative | None
+    _eager: EagerCalls
     _recomputes = False
 
     #: the element type that ``to_float`` chose
@@ -105,11 +107,12 @@ class Cell(Inventory):
 
     def _make_callables(self) -> None:
         object.__setattr__(self, "_compiled", Compiled(self._run))
+        object.__setattr__(self, "_eager", EagerCalls(type(self).__name__))
         object.__setattr__(self, "_custom", self._custom_derivative())
 
     def __getstate__(self) -> dict[str, Any]:
         note_all(self)
-        return {k: v for k, v in self.__dict__.items() if k not in ("_compiled", "_custom", "_made_in")}
+        return {k: v for k, v in self.__dict__.items() if k not in ("_compiled", "_custom", "_eager", "_made_in")}
 
     def __setstate__(self, held: dict[str, Any]) -> None:
         self.__dict__.update(held)
@@ -208,7 +211,7 @@ class Cell(Inventory):
                 without_own_frames(error)
                 raise
         try:
-            return self._run(*args, **kwargs)
+            return self._eager(self._run, args, kwargs)
         except RecursionError as error:
             explain_depth(error)
             raise
