@@ -40,6 +40,8 @@ __all__ = ["Deferral", "Leaf", "Program", "Structure", "compile_structure"]
 
 #: arrays of at most so many elements are compared by value, and constants of the program where they are equal
 _FEW = 16
+#: arrays of at most so many elements are handed to a program as they are
+_SMALL = 16384
 
 _GIVEN_BACK = "it gives back a recording, to be differentiated later"
 
@@ -257,6 +259,10 @@ class Deferral:
                         break
                 else:
                     self._position += 1
+                    if event.is_immediate:
+                        results = self._results(event)
+                        self._executed_now(event, tensors, results)
+                        return tuple(results) if primitive.multiple else results[0]
                     if not primitive.multiple:
                         number = event.first
                         type_ = event.types[0]
@@ -340,16 +346,40 @@ class Deferral:
             leaves = [settled(array) for array in self._leaves]
         program = structure.requests.get(pending.number, 0)
         if isinstance(program, Program):
-            operands = [_on_device(leaves[k], self._types[k]) for k in program.inputs]
+            operands = [_operand(leaves[k], self._types[k]) for k in program.inputs]
             pending.value = program.executable.run(operands, [], program.executable.extra)[0]
             return pending.value
         structure.requests[pending.number] = program + 1
         events, recordings = needed_events(structure.events[: self._position], [pending.number])
+        if not recordings and all(self._is_quick(event) for event in events):
+            for event in events:  # from the next call on it is known where it arises
+                event.is_immediate = True
         values: dict[int, Tensor] = {}
         tensors = [make_tensor(*pair) for pair in zip(leaves, self._types, strict=False)]
         Replay().run(events, tensors, values, recordings)
         pending.value = values[pending.number]._array
         return pending.value
+
+    def _is_quick(self, event: Event) -> bool:
+        """Whether an event takes NumPy no time: integers and truth values from outside of recordings."""
+        return (
+            isinstance(event.primitive, Primitive)
+            and not any(event.scopes)
+            and all(t.size <= _SMALL and t.dtype.kind in ("int", "uint", "bool") for t in event.types)
+            and all(
+                self._types[~n].size <= _SMALL and isinstance(self._leaves[~n], (np.ndarray, np.generic))
+                for n in event.operands
+                if n < 0
+            )
+        )
+
+    def _executed_now(self, event: Event, tensors: Sequence[Tensor], results: Sequence[Tensor]) -> None:
+        """Compute the results of an event whose values are asked for in each call."""
+        with executing([]):
+            found = apply(event.primitive, *[_executed(t) for t in tensors], **event.parameters)  # type: ignore[arg-type]
+        values = found if type(found) is tuple else (found,)
+        for result, value in zip(results, values, strict=True):
+            result._array.value = value._array
 
     # -- as predicted --------------------------------------------------------------------------------
 
@@ -613,7 +643,7 @@ class Deferral:
         executable = program.executable
         originals: list[Any] = []
         try:
-            arrays = [_on_device(leaves[k], types[k]) for k in program.inputs]
+            arrays = [_operand(leaves[k], types[k]) for k in program.inputs]
             if not program.donated:
                 _fill(missing, program, executable.run(arrays, [], executable.extra))
                 return True
@@ -672,6 +702,18 @@ def _on_device(array: Any, type_: TensorType) -> Any:
     if type(array) is np.ndarray and array.size > _FEW:
         _copies[key] = (weakref.ref(array, lambda _: _copies.pop(key, None)), moved)
     return moved
+
+
+def _operand(array: Any, type_: TensorType) -> Any:
+    """``array`` as a program takes it: what is small goes there with the call, which is quicker than alone."""
+    if (
+        isinstance(array, (np.ndarray, np.generic))
+        and array.size <= _SMALL
+        and array.shape == type_.shape
+        and array.itemsize <= 4
+    ):
+        return array
+    return _on_device(array, type_)
 
 
 def _executed(tensor: Tensor) -> Tensor:

@@ -40,9 +40,10 @@ class Event:
         types: the types of its results.
         scopes: for each result the number of the recording that it belongs to, 0 for none.
         line: file and line of the user's program.
+        is_immediate: whether its results are asked for in each call, and quickly computed.
     """
 
-    __slots__ = ("first", "line", "operands", "parameters", "primitive", "scopes", "types")
+    __slots__ = ("first", "is_immediate", "line", "operands", "parameters", "primitive", "scopes", "types")
 
     def __init__(
         self,
@@ -61,6 +62,7 @@ class Event:
         self.types = types
         self.scopes = scopes
         self.line = line
+        self.is_immediate = False
 
     def is_same(self, other: Event) -> bool:
         """Whether both are the same step of a call."""

@@ -25,6 +25,7 @@ from mindgrad._base.tree import flatten
 from mindgrad.core import settings
 from mindgrad.core.scope import executing, open_scopes
 from mindgrad.core.tensor import Tensor
+from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.deferral import Deferral, Structure, compile_structure
 
 __all__ = ["EagerCalls", "Tier", "wait_until_compiled"]
@@ -41,6 +42,9 @@ _STRUCTURES, _KINDS = 8, 64
 _DIVERGENCES = 6
 #: hot calls whose time is compared with that of cold ones, of those that took less than so many seconds
 _COMPARED, _CLOSE = 6, 2e-3
+
+#: seconds that the end of the process waits for a compilation
+_SECONDS_AT_EXIT = 2.0
 
 #: the variable of the environment: ``numpy`` turns tiers off, ``compiled`` compiles at once what is recorded twice
 VARIABLE = "MINDGRAD_EAGER"
@@ -66,8 +70,8 @@ class Tier:
     """
 
     __slots__ = (
-        "best", "calls", "compared", "divergences", "diverged_at", "function", "is_final", "name", "reason",
-        "seconds", "structures",
+        "best", "calls", "compared", "compiled", "divergences", "diverged_at", "function", "is_final", "is_queued",
+        "is_whole", "name", "reason", "seconds", "structures",
     )  # fmt: skip
 
     def __init__(self, function: str) -> None:
@@ -82,6 +86,8 @@ class Tier:
         self.compared: list[float] = []
         self.structures: list[Structure] = []
         self.is_final = False
+        self.compiled: Compiled | None = None
+        self.is_whole = self.is_queued = False
 
     def moves(self, name: str, reason: str, is_final: bool = False) -> None:
         """Change the tier; ``MINDGRAD_LOG=eager`` prints it."""
@@ -99,12 +105,14 @@ class EagerCalls:
 
     Args:
         name: what to call the function.
+        whole: gives it compiled as a whole, if nothing in it is the user's: then its Python need not run.
     """
 
-    __slots__ = ("__weakref__", "name", "tiers")
+    __slots__ = ("__weakref__", "name", "tiers", "whole")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, whole: Callable[[], Compiled | None] | None = None) -> None:
         self.name = name
+        self.whole = whole
         self.tiers: dict[Any, Tier] = {}
 
     def __deepcopy__(self, _: Any) -> EagerCalls:
@@ -132,7 +140,11 @@ class EagerCalls:
         try:
             if tier.is_final:
                 return function(*args, **kwargs)
-            return _called(tier, switch, function, args, kwargs)
+            if tier.compiled is not None:
+                call = tier.compiled.ready(*args, **kwargs)
+                if call is not None:
+                    return call()
+            return _called(self, tier, switch, function, args, kwargs)
         finally:
             _local.is_busy = False
 
@@ -141,12 +153,22 @@ _tiers: weakref.WeakSet[EagerCalls] = weakref.WeakSet()
 
 
 def _called(
-    tier: Tier, switch: Any, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+    calls: EagerCalls,
+    tier: Tier,
+    switch: Any,
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
 ) -> Any:
     at_once = switch == "compiled"
     structures = tier.structures
-    if not structures:
+    if tier.is_whole:
+        _consider_whole(tier, args, kwargs, at_once)
+    elif not structures:
         if at_once or (tier.calls > _CALLS and tier.best >= _SHORTEST):
+            if calls.whole is not None and (compiled := calls.whole()) is not None:
+                tier.is_whole, tier.compiled = True, compiled
+                return _called(calls, tier, switch, function, args, kwargs)
             return _deferred(tier, at_once, function, args, kwargs)
     elif structures[0].program is not None or not structures[0].confirmed:
         return _deferred(tier, at_once, function, args, kwargs)
@@ -220,6 +242,38 @@ def _learn(tier: Tier, structure: Structure, line: tuple[str, int] | None, has_d
         tier.moves("cold", f"each call does something else{where}", is_final=True)
 
 
+def _consider_whole(tier: Tier, args: Sequence[Any], kwargs: dict[str, Any], at_once: bool) -> None:
+    """Have the function compiled as a whole if it pays."""
+    if at_once:
+        _compile_whole(tier, args, kwargs)
+    elif not tier.is_queued and _pays(tier):
+        tier.is_queued = True
+        _submit(_compile_whole, tier, args, kwargs)
+
+
+def _compile_whole(tier: Tier, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+    start = time.perf_counter()
+    compiled = tier.compiled
+    try:
+        if compiled is not None:
+            compiled.prepare(*args, **kwargs)
+    except Exception as error:
+        tier.compiled, tier.is_whole = None, False
+        tier.moves("cold", f"it cannot be compiled: {type(error).__name__}: {error}", is_final=True)
+        return
+    tier.is_queued = False
+    tier.moves("hot", f"it is one program, compiled in {time.perf_counter() - start:.2g} s")
+
+
+def _pays(tier: Tier) -> bool:
+    """Whether the calls have taken so long that compiling pays; it says so then."""
+    enough = _WORTH_COMPILING if "jax" in sys.modules else _WORTH_IMPORTING
+    if tier.seconds < enough:
+        return False
+    tier.moves("warm", f"{tier.calls} calls took {tier.seconds:.2g} s: compiling in the background")
+    return True
+
+
 def _consider(tier: Tier, structure: Structure, at_once: bool) -> None:
     """Have ``structure`` compiled if it pays."""
     if structure.is_queued or structure.program is not None or not structure.confirmed:
@@ -228,11 +282,9 @@ def _consider(tier: Tier, structure: Structure, at_once: bool) -> None:
         structure.is_queued = True
         _compile(tier, structure)
         return
-    enough = _WORTH_COMPILING if "jax" in sys.modules else _WORTH_IMPORTING
-    if tier.seconds >= enough:
+    if _pays(tier):
         structure.is_queued = True
-        tier.moves("warm", f"{tier.calls} calls took {tier.seconds:.2g} s: compiling in the background")
-        _Compiler.submit(tier, structure)
+        _submit(_compile, tier, structure)
 
 
 def _compile(tier: Tier, structure: Structure) -> None:
@@ -253,50 +305,50 @@ def _compile(tier: Tier, structure: Structure) -> None:
 class _Compiler(threading.Thread):
     """The thread that compiles in the background."""
 
-    _jobs: queue.SimpleQueue[tuple[weakref.ref[Any], Structure]]
-    _thread: _Compiler | None = None
-    _lock = threading.Lock()
-
-    @classmethod
-    def submit(cls, tier: Tier, structure: Structure) -> None:
-        with cls._lock:
-            if cls._thread is None or not cls._thread.is_alive():
-                cls._thread = cls()
-                cls._thread.start()
-        cls._thread.jobs.put((tier, structure))
-
     def __init__(self) -> None:
         super().__init__(name="mindgrad-compiler", daemon=True)
         self.jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self.is_idle = threading.Event()
-        self.is_ending = False
+        self.unfinished = 0
 
     def run(self) -> None:
-        while not self.is_ending:
-            if self.jobs.empty():
-                self.is_idle.set()
+        while not _is_ending:
             job = self.jobs.get()
             if job is None:
                 return
-            self.is_idle.clear()
-            _compile(*job)
-            del job
+            compile_, arguments = job
+            compile_(*arguments)
+            del job, compile_, arguments
+            self.unfinished -= 1
+
+
+_compiler: _Compiler | None = None
+_lock = threading.Lock()
+_is_ending = False
+
+
+def _submit(compile_: Callable[..., None], *arguments: Any) -> None:
+    global _compiler
+    with _lock:
+        if _compiler is None or not _compiler.is_alive():
+            _compiler = _Compiler()
+            _compiler.start()
+        _compiler.unfinished += 1
+        _compiler.jobs.put((compile_, arguments))
 
 
 def wait_until_compiled() -> None:
     """Wait until nothing is left to compile in the background."""
-    thread = _Compiler._thread
-    while thread is not None and thread.is_alive() and not (thread.is_idle.is_set() and thread.jobs.empty()):
+    while _compiler is not None and _compiler.is_alive() and _compiler.unfinished:
         time.sleep(0.005)
 
 
 def _end() -> None:
     """End the background thread: it begins nothing new."""
-    thread = _Compiler._thread
-    if thread is not None:
-        thread.is_ending = True
-        thread.jobs.put(None)
-        wait_until_compiled()
+    global _is_ending
+    _is_ending = True
+    if _compiler is not None:
+        _compiler.jobs.put(None)
+        _compiler.join(_SECONDS_AT_EXIT)
 
 
 atexit.register(_end)
