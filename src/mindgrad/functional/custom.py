@@ -7,7 +7,7 @@ from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.custom import custom
-from mindgrad.core.graph import Graph, Variable
+from mindgrad.core.graph import Equation, Graph, Variable
 from mindgrad.core.scope import GraphScope, apply, opened
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.core.types import TensorType
@@ -146,13 +146,18 @@ def _fingerprint(graph: Graph) -> Any:
         tuple([(named(variable), variable.type) for variable in graph.inputs]),
         tuple(
             [
-                (equation.primitive, tuple(map(named, equation.inputs)), tuple(equation.parameters.items()))
+                (equation.primitive, tuple(map(named, equation.inputs)), _parameters(equation))
                 + tuple(map(named, equation.outputs))
                 for equation in graph.equations
             ]
         ),
         tuple(map(named, graph.outputs)),
     )
+
+
+def _parameters(equation: Equation) -> tuple[tuple[str, Any], ...]:
+    items = equation.parameters.items()
+    return tuple([(name, kept(value) if isinstance(value, Graph) else value) for name, value in items])
 
 
 def _conjugate(x: Tensor) -> Tensor:

@@ -40,8 +40,10 @@ _WORTH_COMPILING, _WORTH_IMPORTING = 0.05, 0.5
 _STRUCTURES, _KINDS = 8, 64
 #: calls that may go another way than predicted before their kind stays cold, where none was as predicted
 _DIVERGENCES = 6
-#: hot calls whose time is compared with that of cold ones, of those that took less than so many seconds
-_COMPARED, _CLOSE = 6, 2e-3
+#: hot calls whose time is compared with that of cold ones, where those took less than so many seconds
+_COMPARED, _CLOSE = 12, 1e-3
+#: how much slower than cold ones they must be to stay cold: they wait for the device, which users need not
+_SLOWER = 1.3
 
 #: seconds that the end of the process waits for a compilation
 _SECONDS_AT_EXIT = 2.0
@@ -219,7 +221,7 @@ def _compare(tier: Tier, tensors: Sequence[Tensor], start: float) -> None:
         if wait is not None:
             wait()
     tier.compared.append(time.perf_counter() - start)
-    if len(tier.compared) == _COMPARED and min(tier.compared[1:]) > tier.best:
+    if len(tier.compared) == _COMPARED and min(tier.compared) > _SLOWER * tier.best:
         tier.moves(
             "cold",
             f"a call takes {tier.best * 1e6:.0f} µs with NumPy, {min(tier.compared) * 1e6:.0f} µs as a program",

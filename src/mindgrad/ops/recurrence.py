@@ -1,17 +1,25 @@
 """The loop over time of recurrent layers and of losses over sequences.
 
 It is an ordinary Python loop while operators run one by one. While a program is compiled it is handed
-to the front end, as a user's own loop would be: a long one becomes one ``scan``.
+to the front end, as a user's own loop would be: a long one becomes one ``scan``. So it does in a call of eager
+mode that is deferred, for the loop is ours: no code of a user runs in its trips.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any, NamedTuple
 
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.core.build import building
+from mindgrad.core.graph import Graph
+from mindgrad.core.rewriting import is_rewriting
+from mindgrad.core.scope import GraphScope, current_deferral, identity, inline, opened
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import ownership, state
-from mindgrad.frontend.flow import RUNTIME
+from mindgrad.frontend.flow import RUNTIME, SCAN_TRIPS
+from mindgrad.functional.custom import kept
 from mindgrad.ops import joining
 
 __all__ = ["Step", "over_time"]
@@ -25,6 +33,8 @@ def over_time(step: Step, xs: Tensor, carry: Any) -> tuple[Tensor, Any]:
     Returns:
         All y, stacked, and the last carry.
     """
+    if current_deferral() is not None and xs.shape[0] >= SCAN_TRIPS:
+        return _deferred(step, xs, carry)
     outputs: list[Tensor] = []
     if not state.is_compiling():
         for x in joining.unstack(xs):
@@ -43,3 +53,76 @@ def over_time(step: Step, xs: Tensor, carry: Any) -> tuple[Tensor, Any]:
     names = ("the state of a recurrence", "the outputs of a recurrence")
     RUNTIME.for_(xs, trip, lambda: tuple(held), put, names)
     return joining.stack(held[1]), held[0]
+
+
+class _Loop(NamedTuple):
+    """A loop that was traced.
+
+    Attributes:
+        graph: its equations.
+        operands: for each input of the graph the number of a tensor among those that the loop is given and
+            that its step closes over, or a constant.
+        leaves, structure: the result, where ``None`` stands for the outputs of the graph.
+    """
+
+    graph: Graph
+    operands: tuple[Any, ...]
+    leaves: list[Any]
+    structure: Any
+
+
+#: loops by their steps and the types of all tensors
+_loops: dict[Any, _Loop] = {}
+_LOOPS_KEPT = 128
+
+
+def _deferred(step: Step, xs: Tensor, carry: Any) -> tuple[Tensor, Any]:
+    """The loop as it is compiled, whose equations are operators of the deferred call.
+
+    No code of a user runs in its trips, so that a step with equal closures and types is traced once.
+    """
+    leaves, structure = flatten(carry)
+    tensors = [state.read(x) for x in (xs, *leaves) if isinstance(x, Tensor)]
+    count = len(tensors)
+    others = tuple([None if isinstance(x, Tensor) else x for x in leaves])
+    described = _described(step, tensors)
+    key = (described, structure, others, tuple([t.type for t in tensors]), is_rewriting())
+    loop = _loops.get(key) if described is not None else None
+    if loop is None:
+        loop = _traced(step, tensors, count, leaves, structure)
+        if described is not None and all(isinstance(each, int) for each in loop.operands):
+            if len(_loops) >= _LOOPS_KEPT:
+                _loops.clear()
+            _loops[key] = loop
+    outputs = iter(inline(loop.graph, [tensors[x] if isinstance(x, int) else x for x in loop.operands]))
+    return unflatten(loop.structure, [next(outputs) if x is None else x for x in loop.leaves])
+
+
+def _traced(step: Step, tensors: Sequence[Tensor], count: int, leaves: list[Any], structure: Any) -> _Loop:
+    """Trace the loop over the first of ``tensors``, from a carry that holds the others up to ``count``."""
+    scope = GraphScope(values_are_inputs=True)
+    with opened(scope), ownership.tracing():
+        symbols = [scope.symbol(t.type) for t in tensors[:count]]
+        following = iter(symbols[1:])
+        filled = [next(following) if isinstance(x, Tensor) else x for x in leaves]
+        results, form = flatten(over_time(step, symbols[0], unflatten(structure, filled)))
+        results = [state.read(x) if isinstance(x, Tensor) else x for x in results]
+        with building(scope.builder):
+            graph = scope.builder.close([scope.atom(x) for x in results if isinstance(x, Tensor)])
+    numbers = {identity(t): k for k, t in enumerate(tensors)}
+    operands: list[Any] = list(range(count))
+    operands += [numbers.get(identity(t), t) for _, t in scope.captures]
+    return _Loop(kept(graph), tuple(operands), [None if isinstance(x, Tensor) else x for x in results], form)
+
+
+def _described(value: Any, tensors: list[Tensor]) -> Any:
+    """What a function or a value in its closure is but for tensors, which are added; ``None`` if unknown."""
+    if isinstance(value, Tensor):
+        tensors.append(state.read(value))
+        return Tensor
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return (type(value), value)
+    if not isinstance(value, FunctionType):
+        return None
+    cells = [_described(cell.cell_contents, tensors) for cell in value.__closure__ or ()]
+    return None if None in cells or value.__defaults__ else (value.__code__, *cells)
