@@ -8,8 +8,11 @@ needs no setting of jax: the element types and the device are part of the execut
 
 from __future__ import annotations
 
+import ctypes
 import math
+import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from functools import lru_cache
 from time import perf_counter
@@ -19,7 +22,7 @@ from mindgrad._base.waiting import computed, interruptible
 from mindgrad.backend.jax_import import jax_module, stopped_by_forks
 from mindgrad.backend.options import compiled_with
 
-__all__ = ["Executable", "ahead", "array_type", "copy_on_device"]
+__all__ = ["EndOfProcess", "Executable", "ahead", "array_type", "compiling", "copy_on_device"]
 
 #: seconds after which users begin to think of Ctrl-C
 _LONG = 0.1
@@ -148,7 +151,46 @@ def ahead(
     jax = jax_module()
     with jax.enable_x64(wide), jax.default_device(device or jax.config.jax_default_device):
         lowered = jax.jit(function, donate_argnums=(1,)).lower(*shapes)
-        return disk.compiled(lowered, device, options) if is_kept else compiled_with(lowered, options)
+        with compiling:
+            return disk.compiled(lowered, device, options) if is_kept else compiled_with(lowered, options)
+
+
+class EndOfProcess(BaseException):
+    """Raised in a background thread instead of compiling for a process that is ending."""
+
+
+class _Compiling:
+    """Open while XLA compiles, without Python: such a thread cannot be stopped, only left.
+
+    Attributes:
+        is_ending: whether the process ends, so that no thread but the main one begins to compile.
+        threads: those that compile.
+    """
+
+    def __init__(self) -> None:
+        self.is_ending = False
+        self.threads: set[int] = set()
+
+    def __enter__(self) -> None:
+        if self.is_ending and threading.current_thread() is not threading.main_thread():
+            raise EndOfProcess
+        self.threads.add(threading.get_ident())
+
+    def __exit__(self, *_: Any) -> None:
+        self.threads.discard(threading.get_ident())
+
+    def leave(self) -> None:
+        """Let the process end with its own exit status while threads compile.
+
+        A thread that came back from XLA after the interpreter has gone would abort the process, and so may the
+        destructors of its libraries. glibc calls what ``on_exit`` was given with the status.
+        """
+        libc = ctypes.CDLL(None)
+        with suppress(AttributeError):  # another C library
+            libc.on_exit(libc._exit, None)
+
+
+compiling = _Compiling()
 
 
 @lru_cache(maxsize=1)

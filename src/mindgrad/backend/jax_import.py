@@ -2,8 +2,8 @@
 
 Importing jax draws numbers from NumPy's global generator (one of its modules does, to spread retries in
 time). A program that seeds this generator would go on with other numbers than without a compiled function, so
-during the import NumPy's functions draw from another one. Another thread that draws meanwhile gets numbers of
-that one, which do not occur again.
+during the import NumPy's functions draw from another one for the thread that imports; those of other threads,
+which go on while eager mode imports jax in the background, draw as ever.
 
 A signal that arrives during the import is handled after it: what is imported in part cannot be used, and an
 exception inside of it can end the process.
@@ -17,7 +17,8 @@ from __future__ import annotations
 import importlib
 import os
 import threading
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, wraps
 from typing import Any, NoReturn
 from weakref import WeakSet
 
@@ -30,7 +31,7 @@ __all__ = ["jax_module", "stopped_by_forks"]
 #: objects whose attribute ``run`` is replaced in forked processes
 stopped_by_forks: WeakSet[Any] = WeakSet()
 
-#: held while another generator stands in for NumPy's own
+#: held while jax is imported
 _lock = threading.RLock()
 _is_forked = False
 
@@ -44,15 +45,36 @@ def jax_module(name: str = "jax") -> Any:
     """
     if _is_forked:
         _refuse()
-    with _lock, Deferred():
-        random: Any = np.random
-        generator, state = random.get_bit_generator(), random.get_state(legacy=False)
-        random.set_bit_generator(np.random.MT19937())
-        try:
-            return importlib.import_module(name)
-        finally:
-            random.set_bit_generator(generator)
-            random.set_state(state)  # the second of a pair of normal numbers, too
+    with _lock, Deferred(), _OwnNumbers():
+        return importlib.import_module(name)
+
+
+class _OwnNumbers:
+    """While it is open, this thread draws from a generator of its own where it asks NumPy's global one."""
+
+    def __enter__(self) -> None:
+        module: Any = np.random
+        own: Any = np.random.RandomState(np.random.MT19937())
+        self._thread: int | None = threading.get_ident()
+        self._originals: dict[str, Any] = {}
+        for name, function in vars(module).items():
+            if getattr(function, "__self__", None) is module.mtrand._rand:
+                self._originals[name] = function
+        for name, function in self._originals.items():
+            setattr(module, name, self._divided(function, getattr(own, name, function)))
+
+    def _divided(self, function: Callable[..., Any], own: Callable[..., Any]) -> Callable[..., Any]:
+        # a module may keep it: after the import it is the function itself
+        @wraps(function)
+        def draw(*args: Any, **kwargs: Any) -> Any:
+            return (own if threading.get_ident() == self._thread else function)(*args, **kwargs)
+
+        return draw
+
+    def __exit__(self, *_: Any) -> None:
+        self._thread = None
+        for name, function in self._originals.items():
+            setattr(np.random, name, function)
 
 
 def _refuse(*_: Any) -> NoReturn:

@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindgrad._base.tree import flatten
+from mindgrad.backend.executable import EndOfProcess, compiling
 from mindgrad.core import settings
 from mindgrad.core.scope import executing, open_scopes
 from mindgrad.core.tensor import Tensor
@@ -313,19 +314,21 @@ class _Compiler(threading.Thread):
         self.unfinished = 0
 
     def run(self) -> None:
-        while not _is_ending:
+        while not compiling.is_ending:
             job = self.jobs.get()
             if job is None:
                 return
             compile_, arguments = job
-            compile_(*arguments)
+            try:
+                compile_(*arguments)
+            except EndOfProcess:
+                return
             del job, compile_, arguments
             self.unfinished -= 1
 
 
 _compiler: _Compiler | None = None
 _lock = threading.Lock()
-_is_ending = False
 
 
 def _submit(compile_: Callable[..., None], *arguments: Any) -> None:
@@ -345,14 +348,30 @@ def wait_until_compiled() -> None:
 
 
 def _end() -> None:
-    """End the background thread: it begins nothing new."""
-    global _is_ending
-    _is_ending = True
-    if _compiler is not None:
-        _compiler.jobs.put(None)
-        _compiler.join(_SECONDS_AT_EXIT)
+    """End the background thread: it begins nothing new, and what XLA has begun is not waited for long."""
+    compiling.is_ending = True
+    thread = _compiler
+    if thread is None or not thread.is_alive():
+        return
+    thread.jobs.put(None)
+    latest = time.monotonic() + _SECONDS_AT_EXIT
+    # Python that is being traced and lowered comes to its end soon
+    while thread.is_alive() and (time.monotonic() < latest or thread.ident not in compiling.threads):
+        thread.join(0.02)
+    if thread.is_alive():
+        compiling.leave()
+
+
+def _in_child() -> None:
+    """In a forked process there is no thread that compiles, and of a process that had compiled no program."""
+    global _compiler, _lock
+    _compiler, _lock = None, threading.Lock()
+    if "jax" in sys.modules:
+        settings.store("eager", "numpy")
 
 
 atexit.register(_end)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
 
 settings.store("eager", os.environ.get(VARIABLE, ""))
