@@ -141,6 +141,18 @@ def needs_x64(graph: Graph) -> bool:
     return any(wide(atom.type) for atom in atoms)
 
 
+#: XLA computes in single precision what is converted to half precision and back, unless it is told not to
+_EXACT = {"xla_allow_excess_precision": "False"}
+
+
+def _has_halves(graph: Graph) -> bool:
+    return any(
+        atom.type.dtype.is_float and atom.type.dtype.itemsize == 2
+        for equation in graph.equations
+        for atom in equation.outputs
+    )
+
+
 def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
     """Compile ``graph``; a callable from a sequence of arrays to a list of jax arrays.
 
@@ -162,12 +174,13 @@ def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
     return partial(interruptible, scoped) if _may_take_long(graph) else scoped
 
 
-def compile_ahead(graph: Graph, donated: Sequence[int] = ()) -> Executable:
+def compile_ahead(graph: Graph, donated: Sequence[int] = (), is_exact: bool = False) -> Executable:
     """Compile ``graph`` now, for operands that are on the device, or load it from the disk.
 
     Args:
         graph: the program.
         donated: the positions of inputs whose arrays the program takes over.
+        is_exact: whether values of half precision are rounded, and overflow, as operators do one by one.
     """
     jax = jax_module()
     hoisted = _hoisted(graph)
@@ -194,7 +207,7 @@ def compile_ahead(graph: Graph, donated: Sequence[int] = ()) -> Executable:
         needs_x64(graph),
         device,
         not graph.has_effect,
-        options_of(graph, device),
+        options_of(graph, device) | (_EXACT if is_exact and _has_halves(graph) else {}),
     )
     return Executable(made, [to_device(each) for each in extra], graph.has_effect, _may_take_long(graph))
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from mindgrad.core import settings
 
-__all__ = ["REWRITES", "Rewrite", "is_rewriting", "watching"]
+__all__ = ["REWRITES", "Rewrite", "is_rewriting", "watching", "without_rewrites"]
 
 #: every rewrite by its name
 REWRITES: dict[str, Rewrite] = {}
@@ -25,6 +25,7 @@ REWRITES: dict[str, Rewrite] = {}
 
 class _Local(threading.local):
     counts: Counter[str] | None = None
+    is_off = False
 
 
 _local = _Local()
@@ -56,7 +57,17 @@ class Rewrite:
 
 def is_rewriting() -> bool:
     """Whether programs are rewritten."""
-    return bool(settings.get("rewrites"))
+    return bool(settings.get("rewrites")) and not _local.is_off
+
+
+@contextmanager
+def without_rewrites() -> Iterator[None]:
+    """Leave the programs that this thread makes inside of the ``with`` block as they are written."""
+    before, _local.is_off = _local.is_off, True
+    try:
+        yield
+    finally:
+        _local.is_off = before
 
 
 @contextmanager

@@ -219,6 +219,9 @@ def lifted(tensor: Tensor) -> Tensor:
     """
     while isinstance(tensor._scope, Recorder) and not tensor._scope.level and _local.scopes:
         tensor = tensor._scope.lift(tensor._atom)
+    scope = tensor._scope
+    if isinstance(scope, DeferredScope) and not scope.level and scope.deferral is not None:
+        return scope.deferral.lifted(tensor)
     return tensor
 
 

@@ -27,10 +27,12 @@ __all__ = [
     "History",
     "cache_info",
     "clear_cache",
+    "eager_tiers",
     "history_of",
     "offer",
     "offered",
     "register",
+    "register_eager",
     "withdraw",
 ]
 
@@ -55,6 +57,8 @@ class CacheInfo(NamedTuple):
         maxsize: signatures that one function keeps programs for.
         currsize: programs that are kept.
         reasons: why each of the last programs was compiled.
+        eager: for each kind of call in PYNATIVE_MODE its tier (``functional.tiers``), why it is in it, and how
+            often calls went another way than predicted.
     """
 
     hits: int
@@ -62,10 +66,14 @@ class CacheInfo(NamedTuple):
     maxsize: int
     currsize: int
     reasons: tuple[str, ...] = ()
+    eager: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         lines = [f"{self.hits} hits, {self.misses} misses, {self.currsize} programs"]
-        return "\n".join([*lines, *[f"  {each}" for each in self.reasons]])
+        lines += [f"  {reason}" for reason in self.reasons]
+        if self.eager:
+            lines += ["eager mode", *[f"  {tier}" for tier in self.eager]]
+        return "\n".join(lines)
 
 
 class History:
@@ -159,6 +167,7 @@ class History:
 
 _lock = threading.Lock()
 _functions: weakref.WeakSet[Any] = weakref.WeakSet()
+_eager_calls: weakref.WeakSet[Any] = weakref.WeakSet()
 _histories: weakref.WeakValueDictionary[Any, History] = weakref.WeakValueDictionary()
 _all_histories: weakref.WeakSet[History] = weakref.WeakSet()
 #: the latest functions of objects that were compiled for the first time, by their names
@@ -175,6 +184,15 @@ def register(compiled: Any) -> None:
     """Let :func:`cache_info` and :func:`clear_cache` know a compiled function that has programs."""
     with _lock:
         _functions.add(compiled)
+
+
+def register_eager(calls: Any) -> None:
+    """Let :func:`cache_info` and :func:`clear_cache` know calls of a function in eager mode.
+
+    They have ``source``, the function, ``lines()`` and ``clear()``.
+    """
+    with _lock:
+        _eager_calls.add(calls)
 
 
 def history_of(function: Any) -> History:
@@ -319,7 +337,18 @@ def cache_info(fn: Any = None) -> CacheInfo:
         MAXSIZE,
         sum(each.size for each in histories),
         tuple(reason for each in histories for reason in each.reasons),
+        eager_tiers(fn),
     )
+
+
+def eager_tiers(fn: Any = None) -> tuple[str, ...]:
+    """A line for each tier that calls of ``fn`` and of its gradients are in, by default of all functions."""
+    wanted = set() if fn is None else _identities(fn)
+    lines = []
+    for calls in list(_eager_calls):
+        if fn is None or not wanted.isdisjoint(_codes(calls.source)):
+            lines += calls.lines()
+    return tuple(sorted(lines))
 
 
 def _identities(fn: Any) -> set[Any]:
@@ -348,3 +377,5 @@ def clear_cache() -> None:
         keeper.programs.clear()
     for each in functions:
         each.cache_clear()
+    for calls in list(_eager_calls):
+        calls.clear()

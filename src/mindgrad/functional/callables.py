@@ -40,7 +40,7 @@ def in_either_mode(
     Floats at ``positions`` (``None``: at all) are data, and the numbers of the program are given as Python's.
     """
     compiled, compiles = Compiled(run), is_compiled(fn)
-    calls = EagerCalls(run.__name__)
+    calls = EagerCalls(run.__name__, fn)
 
     def names() -> Sequence[str]:
         return arity(fn).names

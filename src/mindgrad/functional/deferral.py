@@ -29,14 +29,15 @@ from mindgrad.core.build import building
 from mindgrad.core.graph import Graph, Variable, is_finite
 from mindgrad.core.pending import PendingArray
 from mindgrad.core.primitive import Primitive
+from mindgrad.core.rewriting import without_rewrites
 from mindgrad.core.scope import DeferredScope, GraphScope, apply, executing, opened
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.core.types import TensorType
 from mindgrad.functional.donation import donatable, settled, window
-from mindgrad.functional.replay import CLOSE, DETACH, FINISH, OPEN, Event, Replay, needed_events
+from mindgrad.functional.replay import CLOSE, DETACH, FINISH, LIFT, OPEN, Event, Replay, needed_events
 from mindgrad.rewrites.order import before_compilation
 
-__all__ = ["Deferral", "Leaf", "Program", "Structure", "compile_structure"]
+__all__ = ["Deferral", "Leaf", "Segment", "Structure", "compile_structure"]
 
 #: arrays of at most so many elements are compared by value, and constants of the program where they are equal
 _FEW = 16
@@ -91,21 +92,28 @@ def _is_infinite(array: Any) -> bool:
     return isinstance(array, (np.ndarray, np.generic)) and not is_finite(array)
 
 
-class Program:
-    """What was compiled of a structure.
+class Segment:
+    """The program of a part of a call: from one value that is asked for at level zero to the next, or the end.
 
     Attributes:
+        end: the number of events before its end.
         executable: what runs.
-        inputs: the numbers of the leaves that it takes.
-        donated: those of them whose memory it takes over.
+        inputs: the numbers of the values that it takes, of leaves the inverse.
+        donated: the leaves whose memory it takes over.
         outputs: the numbers of the values that it gives.
     """
 
-    __slots__ = ("donated", "executable", "inputs", "outputs")
+    __slots__ = ("donated", "end", "executable", "inputs", "outputs")
 
     def __init__(
-        self, executable: Executable, inputs: Sequence[int], donated: Sequence[int], outputs: Sequence[int]
+        self,
+        end: int,
+        executable: Executable,
+        inputs: Sequence[int],
+        donated: Sequence[int],
+        outputs: Sequence[int],
     ) -> None:
+        self.end = end
         self.executable = executable
         self.inputs = tuple(inputs)
         self.donated = tuple(donated)
@@ -120,16 +128,17 @@ class Structure:
         leaves: the tensors from outside.
         outputs: the numbers of the values that outlived a call.
         replaced: pairs (leaf, value): a Parameter held the one before a call, and the other after it.
-        program: what was compiled of it, ``None`` if nothing was.
-        requests: for a value that was asked for during calls, how often, or the program for it.
+        program: what was compiled of it, in the order of a call; ``None`` if nothing was.
+        requests: for a value that was asked for inside of a recording, how often, or the program for it.
+        cuts: by the number of events before it, values that were asked for while nothing was recorded.
         version: changes when a constant turns out to vary.
         confirmed: calls that were as predicted.
         obstacle: why it must not be deferred; empty if it may.
     """
 
     __slots__ = (
-        "_last_uses", "confirmed", "events", "is_queued", "leaves", "obstacle", "outputs", "program", "replaced",
-        "requests", "version",
+        "_last_uses", "confirmed", "cuts", "events", "is_queued", "leaves", "obstacle", "outputs", "program",
+        "replaced", "requests", "version",
     )  # fmt: skip
 
     def __init__(self, events: Sequence[Event], leaves: Sequence[Leaf], obstacle: str = "") -> None:
@@ -137,8 +146,9 @@ class Structure:
         self.leaves = list(leaves)
         self.outputs: set[int] = set()
         self.replaced: set[tuple[int, int]] = set()
-        self.program: Program | None = None
-        self.requests: dict[int, int | Program] = {}
+        self.program: list[Segment] | None = None
+        self.requests: dict[int, int | Segment] = {}
+        self.cuts: dict[int, set[int]] = {}
         self.version = 0
         self.confirmed = 0
         self.is_queued = False
@@ -210,9 +220,9 @@ class Deferral:
     """
 
     __slots__ = (
-        "_by_scope", "_candidates", "_count", "_events", "_expected", "_leaf_numbers", "_leaves", "_obstacle",
-        "_pendings", "_position", "_recordings", "_replay", "_scopes", "_specifications", "_stored",
-        "_types", "_variables", "diverged_at", "structure",
+        "_by_scope", "_candidates", "_count", "_events", "_expected", "_leaf_numbers", "_leaves", "_numbered",
+        "_obstacle", "_pendings", "_position", "_recordings", "_replay", "_scopes", "_segment", "_specifications",
+        "_stored", "_types", "_variables", "diverged_at", "structure",
     )  # fmt: skip
 
     def __init__(self, structures: Sequence[Structure] = (), arguments: Sequence[Any] = ()) -> None:
@@ -222,6 +232,8 @@ class Deferral:
         self._expected: list[Event] | None = structures[0].events if structures else None
         self._position = 0
         self._pendings: list[PendingArray] = []
+        self._numbered: dict[int, PendingArray] = {}
+        self._segment = 0
         self._leaves: list[Any] = []
         self._types: list[TensorType] = []
         self._leaf_numbers: dict[tuple[int, TensorType], int] = {}
@@ -328,6 +340,13 @@ class Deferral:
             return make_tensor(array, tensor.type)
         return self._step(DETACH, (tensor,), None)[0]
 
+    def lifted(self, tensor: Tensor) -> Tensor:
+        """A value of a recording that has ended, as the recordings that are open still see it."""
+        array = tensor._array
+        if type(array) is not PendingArray or array.deferral is not self:
+            return tensor
+        return self._step(LIFT, (tensor,), None)[0]
+
     def stores(self, parameter: Any) -> None:
         """Note that the stored value of ``parameter`` is about to be replaced by a value of this call."""
         if id(parameter) not in self._stored:
@@ -341,24 +360,33 @@ class Deferral:
         structure = self.structure
         assert structure is not None, "a value that ran has a shadow"
         with window:  # in which another thread may be computing it
+            if pending.value is None and structure.program is not None:
+                self._run_segments(structure.program[:-1], self._position)
             if pending.value is not None:
                 return pending.value
             leaves = [settled(array) for array in self._leaves]
-        program = structure.requests.get(pending.number, 0)
-        if isinstance(program, Program):
-            operands = [_operand(leaves[k], self._types[k]) for k in program.inputs]
-            pending.value = program.executable.run(operands, [], program.executable.extra)[0]
+        segment = structure.requests.get(pending.number, 0)
+        if isinstance(segment, Segment):
+            operands = [_operand(leaves[~k], self._types[~k]) for k in segment.inputs]
+            pending.value = segment.executable.run(operands, [], segment.executable.extra)[0]
             return pending.value
-        structure.requests[pending.number] = program + 1
         events, recordings = needed_events(structure.events[: self._position], [pending.number])
         if not recordings and all(self._is_quick(event) for event in events):
             for event in events:  # from the next call on it is known where it arises
                 event.is_immediate = True
+        elif self._is_recording():
+            structure.requests[pending.number] = segment + 1
+        elif structure.program is None:
+            structure.cuts.setdefault(self._position, set()).add(pending.number)
         values: dict[int, Tensor] = {}
         tensors = [make_tensor(*pair) for pair in zip(leaves, self._types, strict=False)]
         Replay().run(events, tensors, values, recordings)
         pending.value = values[pending.number]._array
         return pending.value
+
+    def _is_recording(self) -> bool:
+        """Whether a recording is open."""
+        return any(scope is not None and scope.level for scope in self._scopes)
 
     def _is_quick(self, event: Event) -> bool:
         """Whether an event takes NumPy no time: integers and truth values from outside of recordings."""
@@ -569,7 +597,7 @@ class Deferral:
             if scope is not None:
                 scope.deferral = None
         self._leaf_numbers, self._stored, self._scopes, self._by_scope = {}, {}, [None], {}
-        self._recordings = []
+        self._recordings, self._numbered = [], {}
         self._replay, self._candidates, self._expected = None, (), None
 
     def _structure_of_run(self) -> Structure:
@@ -587,9 +615,9 @@ class Deferral:
 
     def _compute(self, structure: Structure) -> None:
         """Compute the values that outlive a call that was as predicted."""
-        pendings, self._pendings = self._pendings, []
+        pendings = self._pendings
+        self._numbered = {}
         alive = [p for p in pendings if sys.getrefcount(p) > 3]  # the list, the loop and the count hold it
-        del pendings
         surviving = self._surviving()
         missing = [p for p in alive if p.value is None]
         numbers = {p.number for p in missing}
@@ -598,8 +626,8 @@ class Deferral:
             structure.obstacle = _GIVEN_BACK
         program = structure.program
         if program is not None and not surviving:
-            if numbers.issubset(program.outputs):
-                if self._run_program(structure, program, missing):
+            if numbers.issubset(structure.outputs):
+                if self._run_program(structure, program, pendings):
                     return
             else:
                 structure.outputs |= numbers
@@ -637,35 +665,66 @@ class Deferral:
                     pairs.add((number, now.number))
         return pairs
 
-    def _run_program(self, structure: Structure, program: Program, missing: list[PendingArray]) -> bool:
+    def _run_program(
+        self, structure: Structure, program: list[Segment], pendings: Sequence[PendingArray]
+    ) -> bool:
         """Whether the program ran; if it failed, nothing has changed."""
-        leaves, types = self._leaves, self._types
-        executable = program.executable
         originals: list[Any] = []
+        last = program[-1]
         try:
-            arrays = [_operand(leaves[k], types[k]) for k in program.inputs]
-            if not program.donated:
-                _fill(missing, program, executable.run(arrays, [], executable.extra))
+            self._run_segments(program[:-1], last.end)
+            if not last.donated:
+                self._fill(last, last.executable.run(self._operands(last), [], last.executable.extra))
                 return True
             with window, SignalsDeferred():
-                originals = self._donated(structure, program)
-                donated = donatable(originals, [types[k] for k in program.donated])
-                _fill(missing, program, executable.run(arrays, donated, executable.extra))
+                operands = self._operands(last)
+                originals = self._donated(structure, last)
+                donated = donatable(originals, [self._types[k] for k in last.donated])
+                self._fill(last, last.executable.run(operands, donated, last.executable.extra))
             return True
         except Exception as error:
             if any(not isinstance(array, np.ndarray) and array.is_deleted() for array in originals):
                 raise
-            for k, array in zip(program.donated, originals, strict=False):
-                leaves[k] = array
+            for k, array in zip(last.donated, originals, strict=False):
+                self._leaves[k] = array
             structure.changed()
             structure.obstacle = f"its program failed: {type(error).__name__}: {error}"
             return False
 
-    def _donated(self, structure: Structure, program: Program) -> list[Any]:
+    def _run_segments(self, program: list[Segment], position: int) -> None:
+        """Run the segments that end at ``position`` or before, as far as they have not run."""
+        while self._segment < len(program) and program[self._segment].end <= position:
+            segment = program[self._segment]
+            self._fill(segment, segment.executable.run(self._operands(segment), [], segment.executable.extra))
+            self._segment += 1
+
+    def _operands(self, segment: Segment) -> list[Any]:
+        leaves, types = self._leaves, self._types
+        return [
+            _operand(leaves[~k], types[~k]) if k < 0 else self._value(k) for k in segment.inputs
+        ]
+
+    def _value(self, number: int) -> Any:
+        pending = self._by_number()[number]
+        return _operand(pending.get(), pending.type)
+
+    def _by_number(self) -> dict[int, PendingArray]:
+        if len(self._numbered) != len(self._pendings):
+            self._numbered = {p.number: p for p in self._pendings}
+        return self._numbered
+
+    def _fill(self, segment: Segment, results: Sequence[Any]) -> None:
+        by_number = self._by_number()
+        for number, array in zip(segment.outputs, results, strict=True):
+            pending = by_number[number]
+            if pending.value is None:
+                pending.value = array
+
+    def _donated(self, structure: Structure, segment: Segment) -> list[Any]:
         """The arrays that the program takes over, with nothing of this call holding on to them any more."""
         pairs = dict(self._replaced(structure))
         originals = []
-        for k in program.donated:
+        for k in segment.donated:
             array = self._leaves[k]
             if k in pairs:
                 self._leaves[k] = None
@@ -675,12 +734,6 @@ class Deferral:
             del array
         self._stored = {key: (parameter, None) for key, (parameter, _) in self._stored.items()}
         return originals
-
-
-def _fill(missing: Sequence[PendingArray], program: Program, results: Sequence[Any]) -> None:
-    position = {number: k for k, number in enumerate(program.outputs)}
-    for pending in missing:
-        pending.value = results[position[pending.number]]
 
 
 #: arrays of the host that are on the device too, by their identity
@@ -733,23 +786,70 @@ def _has_effect(primitive: Primitive, parameters: dict[str, Any]) -> bool:
 # -- compiling ---------------------------------------------------------------------------------------
 
 
-def compile_structure(structure: Structure, requested: int | None = None) -> Program:
-    """Compile what gives the values of ``structure`` that outlive a call, or the one that is requested.
+def compile_structure(structure: Structure) -> list[Segment]:
+    """Compile what gives the values of ``structure`` that outlive a call, and those that are asked for before.
 
     Raises:
         NotImplementedError: it has side effects.
     """
+    count = len(structure)
+    segments: list[Segment] = []
+    known: set[int] = set()
+    for cut in sorted(structure.cuts):  # a copy: calls go on meanwhile
+        outputs = _outputs(structure, cut) - known
+        segments.append(_compiled(structure, structure.events[:cut], outputs, known))
+        known |= outputs
+    last = _compiled(structure, structure.events[:count], structure.outputs - known, known, is_last=True)
+    return [*segments, last]
+
+
+def compile_request(structure: Structure, number: int) -> Segment:
+    """Compile what gives one value that is asked for inside of a recording."""
+    last = next(k for k, event in enumerate(structure.events) if number in event.results)
+    events, recordings = needed_events(structure.events[: last + 1], [number])
+    return _compiled(structure, events, {number}, set(), recordings=recordings)
+
+
+def _outputs(structure: Structure, end: int) -> set[int]:
+    """The values of no recording that are used behind the event number ``end``."""
+    own = {n for event in structure.events[:end] for n, scope in zip(event.results, event.scopes) if not scope}  # noqa: B905
+    used = {n for event in structure.events[end:] for n in event.operands}
+    return own & (used | structure.outputs | structure.cuts[end])
+
+
+def _compiled(
+    structure: Structure,
+    events: Sequence[Event],
+    outputs: set[int],
+    known: set[int],
+    recordings: set[int] | None = None,
+    is_last: bool = False,
+) -> Segment:
+    """Compile ``outputs`` of ``events``, of which the values ``known`` are inputs.
+
+    Where numbers of half precision are computed with, the program rounds and overflows where the operators do:
+    loss scales depend on it.
+    """
+    if any(t.dtype.is_float and t.dtype.itemsize == 2 for event in events for t in event.types):
+        with without_rewrites():
+            return _compiled_as_it_is(structure, events, outputs, known, recordings, is_last)
+    return _compiled_as_it_is(structure, events, outputs, known, recordings, is_last)
+
+
+def _compiled_as_it_is(
+    structure: Structure,
+    events: Sequence[Event],
+    outputs: set[int],
+    known: set[int],
+    recordings: set[int] | None,
+    is_last: bool,
+) -> Segment:
     scope = GraphScope()
-    events: Sequence[Event] = structure.events[:-1]
-    numbers = sorted(structure.outputs) if requested is None else [requested]
-    replaced = {value: leaf for leaf, value in structure.replaced} if requested is None else {}
+    replaced = {value: leaf for leaf, value in structure.replaced if value in outputs} if is_last else {}
     # those that are replaced come first: jax puts the first result of a type into the first donated memory
-    numbers.sort(key=lambda n: n not in replaced)
-    recordings: set[int] | None = None
-    if requested is not None:
-        last = next(k for k, event in enumerate(events) if requested in event.results)
-        events, recordings = needed_events(events[: last + 1], numbers)
+    numbers = sorted(outputs, key=lambda n: (n not in replaced, n))
     inside = {n for event in events if event.primitive is OPEN for n in event.operands}
+    types = {n: t for event in events for n, t in zip(event.results, event.types, strict=True)}
     with opened(scope):
         symbols: dict[int, Variable] = {}
         leaves: list[Tensor] = []
@@ -758,10 +858,13 @@ def compile_structure(structure: Structure, requested: int | None = None) -> Pro
                 leaves.append(make_tensor(leaf.array, leaf.type))
                 continue
             tainted = leaf.is_infinite and ~k not in inside
-            symbols[k] = scope.builder.input(leaf.type, tainted=tainted)
-            leaves.append(scope.tensor(symbols[k]))
+            symbols[~k] = scope.builder.input(leaf.type, tainted=tainted)
+            leaves.append(scope.tensor(symbols[~k]))
+        for n in sorted(known):
+            symbols[n] = scope.builder.input(types[n])
+        given = {n: scope.tensor(symbols[n]) for n in known}
         values: dict[int, Tensor] = {}
-        Replay([scope]).run(events, leaves, values, recordings)
+        Replay([scope]).run(events, leaves, values, recordings, None, given)
         with building(scope.builder):
             atoms = [scope.atom(values[n]) for n in numbers]
             graph = scope.builder.close(atoms)
@@ -771,8 +874,8 @@ def compile_structure(structure: Structure, requested: int | None = None) -> Pro
     inputs = [k for k, symbol in symbols.items() if symbol in used]
     graph = Graph([symbols[k] for k in inputs], graph.equations, graph.outputs)
     graph = before_compilation(graph)
-    order = [leaf for value in numbers if (leaf := replaced.get(value)) is not None]
-    donated = [k for k in dict.fromkeys(order) if k in inputs]
-    plain = [k for k in inputs if k not in donated]
-    executable = compile_ahead(graph, [inputs.index(k) for k in donated])
-    return Program(executable, plain, donated, numbers)
+    pairs = [leaf for value in numbers if (leaf := replaced.get(value)) is not None]
+    donated = [k for k in dict.fromkeys(pairs) if ~k in inputs]
+    plain = [k for k in inputs if ~k not in donated]
+    executable = compile_ahead(graph, [inputs.index(~k) for k in donated], is_exact=True)
+    return Segment(len(events), executable, plain, donated, numbers)

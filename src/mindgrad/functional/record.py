@@ -111,10 +111,12 @@ def record(
         try:
             # copies, for the function may rebind its arguments: x[0] = 1
             leaves, structure = flatten(function(*map(as_it_is, traced)))
+            leaves = [
+                _seen(x, as_it_is(lifted(state.read(x)))) if isinstance(x, Tensor) else x for x in leaves
+            ]
         finally:
             if deferral is not None:
                 deferral.closes(scope)
-        leaves = [_seen(x, as_it_is(lifted(state.read(x)))) if isinstance(x, Tensor) else x for x in leaves]
     recorded = Recorded(scope, [*traced, *bound], leaves, structure)
     if deferral is not None:
         deferral.returns(scope, recorded)

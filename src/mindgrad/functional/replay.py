@@ -3,7 +3,7 @@
     replay(events)(leaves) = what the call would have computed, operator by operator or as a graph
 
 A deferred call is a list of events, each of which names values by number: an operator applied, a recording
-opened, closed or transformed, a value detached from its derivative. What an event means is not said here a
+opened, closed or transformed, a value detached from its derivative, or lifted out of a recording. What an event means is not said here a
 second time: with arrays as leaves a replay runs kernels and recordings as eager mode does, with symbols of a
 program as leaves it emits equations as the compiler does, nested derivatives included.
 
@@ -22,10 +22,10 @@ from mindgrad.core.types import TensorType
 from mindgrad.functional.record import finish, new_scope
 from mindgrad.primitives.structural import stop_gradient
 
-__all__ = ["CLOSE", "DETACH", "FINISH", "OPEN", "Event", "Replay", "needed_events"]
+__all__ = ["CLOSE", "DETACH", "FINISH", "LIFT", "OPEN", "Event", "Replay", "needed_events"]
 
 #: the kinds of events that are no operators
-OPEN, CLOSE, FINISH, DETACH = "open", "close", "finish", "detach"
+OPEN, CLOSE, FINISH, DETACH, LIFT = "open", "close", "finish", "detach", "lift"
 
 
 class Event:
@@ -143,6 +143,8 @@ class Replay:
             if isinstance(innermost(), GraphScope):
                 return (apply(stop_gradient, operand),)
             return (make_tensor(operand._array, operand.type),)
+        if kind is LIFT:
+            return [lifted(operands[0])]
         recording, transform, shortcut, applied, count, given = event.parameters
         scope, inputs = self.recordings[recording]
         chosen, rest = operands[:count], iter(operands[count:])
@@ -157,6 +159,7 @@ class Replay:
         values: dict[int, Tensor],
         recordings: set[int] | None = None,
         last_uses: dict[int, list[int]] | None = None,
+        replaced: dict[int, Tensor] | None = None,
     ) -> None:
         """Execute ``events``, with ``values`` by number.
 
@@ -165,6 +168,7 @@ class Replay:
             recordings: those that are recorded; inside of any other one operators are simply executed, for
                 nobody transforms it. By default all.
             last_uses: the values that are not used after an event, by its position.
+            replaced: tensors that later events have in place of values.
         """
         with executing(self.scopes):
             for position, event in enumerate(events):
@@ -177,6 +181,8 @@ class Replay:
                 else:
                     results = operands
                 values.update(zip(event.results, results, strict=False))
+                if replaced:
+                    values.update((n, replaced[n]) for n in event.results if n in replaced)
                 if last_uses is not None:
                     for number in last_uses.get(position, ()):
                         values.pop(number, None)

@@ -17,7 +17,6 @@ import queue
 import sys
 import threading
 import time
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -26,6 +25,7 @@ from mindgrad.backend.executable import EndOfProcess, compiling
 from mindgrad.core import settings
 from mindgrad.core.scope import executing, open_scopes
 from mindgrad.core.tensor import Tensor
+from mindgrad.functional.cache import register_eager
 from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.deferral import Deferral, Structure, compile_structure
 
@@ -92,6 +92,14 @@ class Tier:
         self.compiled: Compiled | None = None
         self.is_whole = self.is_queued = False
 
+    def __str__(self) -> str:
+        line = f"{self.name}: {self.reason}; {self.calls} calls"
+        if self.divergences:
+            line += f", {self.divergences} went another way than predicted"
+            if self.diverged_at is not None:
+                line += f", the last one at line {self.diverged_at[1]} of {self.diverged_at[0]}"
+        return line
+
     def moves(self, name: str, reason: str, is_final: bool = False) -> None:
         """Change the tier; ``MINDGRAD_LOG=eager`` prints it."""
         if (name, reason) != (self.name, self.reason):
@@ -108,21 +116,25 @@ class EagerCalls:
 
     Args:
         name: what to call the function.
+        source: the function, or the one that it was made from.
         whole: gives it compiled as a whole, if nothing in it is the user's: then its Python need not run.
     """
 
-    __slots__ = ("__weakref__", "name", "tiers", "whole")
+    __slots__ = ("__weakref__", "name", "source", "tiers", "whole")
 
-    def __init__(self, name: str, whole: Callable[[], Compiled | None] | None = None) -> None:
+    def __init__(self, name: str, source: Any, whole: Callable[[], Compiled | None] | None = None) -> None:
         self.name = name
+        self.source = source
         self.whole = whole
         self.tiers: dict[Any, Tier] = {}
 
-    def __deepcopy__(self, _: Any) -> EagerCalls:
-        return EagerCalls(self.name)
+    def lines(self) -> list[str]:
+        """For each kind of call a line about its tier."""
+        return [f"{self.name}({', '.join(map(str, kind[:-1]))}): {tier}" for kind, tier in self.tiers.items()]
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (EagerCalls, (self.name,))
+    def clear(self) -> None:
+        """Forget what was recorded and compiled."""
+        self.tiers.clear()
 
     def __call__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """``function(*args, **kwargs)``, in the tier that it is in."""
@@ -137,7 +149,7 @@ class EagerCalls:
             if len(self.tiers) >= _KINDS:
                 self.tiers.pop(next(iter(self.tiers)))
             tier = self.tiers[key] = Tier(self.name)
-            _tiers.add(self)
+            register_eager(self)
         tier.calls += 1
         _local.is_busy = True
         try:
@@ -150,9 +162,6 @@ class EagerCalls:
             return _called(self, tier, switch, function, args, kwargs)
         finally:
             _local.is_busy = False
-
-
-_tiers: weakref.WeakSet[EagerCalls] = weakref.WeakSet()
 
 
 def _called(

@@ -111,7 +111,7 @@ class Cell(Inventory):
 
     def _make_callables(self) -> None:
         object.__setattr__(self, "_compiled", Compiled(self._run))
-        object.__setattr__(self, "_eager", EagerCalls(type(self).__name__, self._without_foreign_code))
+        object.__setattr__(self, "_eager", EagerCalls(type(self).__name__, self, self._without_foreign_code))
         object.__setattr__(self, "_custom", self._custom_derivative())
 
     def _without_foreign_code(self) -> Compiled | None:

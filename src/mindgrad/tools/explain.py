@@ -16,6 +16,7 @@ from mindgrad.core import settings
 from mindgrad.core.graph import Graph
 from mindgrad.core.rewriting import REWRITES, is_rewriting, watching
 from mindgrad.functional.arguments import check_callable
+from mindgrad.functional.cache import eager_tiers
 from mindgrad.functional.compiled import trace
 from mindgrad.tools.cost import Cost, cost
 
@@ -48,6 +49,7 @@ class Explanation:
         graph: the program as it is compiled.
         graph_before: the program without rewrites.
         is_rewriting: whether programs are rewritten at all.
+        eager: for each kind of call that was made in PYNATIVE_MODE its tier, and why it is in it.
     """
 
     function: str
@@ -57,6 +59,7 @@ class Explanation:
     graph: Graph = field(compare=False)
     graph_before: Graph = field(compare=False)
     is_rewriting: bool = True
+    eager: tuple[str, ...] = field(default=(), compare=False)
 
     def table(self, graph: bool = False) -> str:
         """The table as text, with the program as it is compiled beneath it if that is asked for."""
@@ -76,6 +79,8 @@ class Explanation:
             )
         if not (self.before.is_known and self.after.is_known):
             lines += ["", "A loop whose number of trips depends on the data is counted with one trip."]
+        if self.eager:
+            lines += ["", "eager mode", *self.eager]
         if graph:
             lines += ["", str(self.graph)]
         return "\n".join(lines)
@@ -130,7 +135,9 @@ def explain(fn: Callable[..., Any]) -> Callable[..., Explanation]:
             with watching() as counts:
                 graph = trace(fn, *args, **kwargs)
         fired = tuple([Fired(name, REWRITES[name].law, times) for name, times in counts.items()])
-        return Explanation(_name(fn), fired, cost(plain), cost(graph), graph, plain, is_rewriting())
+        return Explanation(
+            _name(fn), fired, cost(plain), cost(graph), graph, plain, is_rewriting(), eager_tiers(fn)
+        )
 
     return explained
 
