@@ -5,6 +5,7 @@ element types are promoted and shapes broadcast. It happens here and nowhere els
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from mindgrad.core.dtype import DType, bool_, complex128, float64, int64, promot
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.scope import apply, as_it_is
 from mindgrad.core.tensor import Number, Tensor, make_number, make_tensor, scalar_tensor
-from mindgrad.core.types import tensor_type
+from mindgrad.core.types import TensorType, tensor_type
 from mindgrad.frontend import state
 from mindgrad.primitives.arithmetic import select
 from mindgrad.primitives.structural import broadcast_in_dim, convert
@@ -42,6 +43,14 @@ _NUMBER = (bool, int, float, complex, np.generic)
 # (row, element type) pairs that the row's type rule has let pass; a few hundred at most
 _ACCEPTED: set[tuple[Primitive, DType]] = set()
 
+# (row, element type, float_only): a row takes tensors of that type as they are
+_AS_THEY_ARE: set[tuple[Primitive, DType, bool]] = set()
+
+# Numbers as operands, by the row, float_only, their type and value, and the type of the tensor beside them,
+# which they do not widen. A zero is written as text, which has its sign.
+_NUMBERS: dict[tuple[Primitive, bool, type, Any, TensorType], Tensor] = {}
+_NUMBERS_KEPT = 1024
+
 
 def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
     """``x`` as a tensor of this program: a Parameter is read, a number becomes a tensor.
@@ -49,6 +58,8 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
     Raises:
         TypeError: ``x`` is nothing that a tensor can be made of.
     """
+    if type(x) is Tensor:
+        return x
     if isinstance(x, Tensor):
         if type(x) is Number:
             return _as_tensor(x, like)
@@ -183,26 +194,72 @@ def broadcast_to(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     own = x.type.shape
     if own == shape:
         return x
-    offset = len(shape) - len(own)
-    return apply(broadcast_in_dim, x, shape=shape, dims=tuple(range(offset, offset + len(own))))
+    return apply(broadcast_in_dim, x, **_at_the_right(own, shape))
+
+
+def _at_the_right(own: tuple[int, ...], shape: tuple[int, ...]) -> dict[str, Any]:
+    return {"shape": shape, "dims": tuple(range(len(shape) - len(own), len(shape)))}
 
 
 def promoted(operator: str, *xs: Any, broadcast: bool = True) -> list[Tensor]:
     """``xs`` as tensors of one element type and, unless ``broadcast`` is off, one shape."""
-    anchor = next((x for x in xs if isinstance(x, Tensor) and type(x) is not Number), None)
-    tensors = [operand(x, operator, anchor) for x in xs]
-    dtype = tensors[0].type.dtype
-    for tensor in tensors[1:]:
-        dtype = promote(dtype, tensor.type.dtype)
-    tensors = [cast(t, dtype) for t in tensors]
+    tensors: list[Tensor] = []
+    dtype: Any = None
+    mixed = False
+    for x in xs:
+        if type(x) is not Tensor:
+            # (only a number is made like the first tensor)
+            x = operand(x, operator, None if getattr(x, "is_parameter", False) else _anchor(xs))
+        tensors.append(x)
+        own = (x._type or x.type).dtype
+        if own is not dtype:
+            mixed = dtype is not None
+            dtype = promote(dtype, own) if mixed else own
+    if mixed:
+        tensors = [cast(t, dtype) for t in tensors]
     if broadcast:
-        shape = broadcast_shapes(operator, *[t.type.shape for t in tensors])
-        tensors = [broadcast_to(t, shape) for t in tensors]
+        types = [t._type or t.type for t in tensors]
+        if types.count(types[0]) < len(types):
+            spread = _spread(operator, *types)
+            tensors = [
+                t if parameters is None else apply(broadcast_in_dim, t, **parameters)
+                for t, parameters in zip(tensors, spread, strict=True)
+            ]
     return tensors
+
+
+def _anchor(xs: Sequence[Any]) -> Tensor | None:
+    """The first tensor among ``xs``."""
+    return next((x for x in xs if isinstance(x, Tensor) and type(x) is not Number), None)
+
+
+@lru_cache(maxsize=4096)
+def _spread(operator: str, *types: TensorType) -> list[dict[str, Any] | None]:
+    """For each operand the parameters with which it is broadcast; ``None``: it has the common shape."""
+    shape = broadcast_shapes(operator, *[each.shape for each in types])
+    return [None if each.shape == shape else _at_the_right(each.shape, shape) for each in types]
 
 
 def binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool = False) -> Tensor:
     """Apply a pointwise row to two operands with MindSpore's promotion and broadcasting."""
+    kind_a, kind_b = type(a), type(b)
+    if kind_a is Tensor:
+        like = a._type or a.type
+        if kind_b is Tensor:
+            if like is (b._type or b.type) and (primitive, like.dtype, float_only) in _AS_THEY_ARE:
+                return apply(primitive, a, b)
+        elif kind_b is float or kind_b is int:
+            known = _NUMBERS.get((primitive, float_only, kind_b, b or repr(b), like))
+            if known is not None:
+                return apply(primitive, a, known)
+    elif kind_b is Tensor and (kind_a is float or kind_a is int):
+        known = _NUMBERS.get((primitive, float_only, kind_a, a or repr(a), b._type or b.type))
+        if known is not None:
+            return apply(primitive, known, b)
+    return _binary(primitive, operator, a, b, float_only)
+
+
+def _binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool) -> Tensor:
     a_tensor, b_tensor = isinstance(a, Tensor), isinstance(b, Tensor)
     if type(a) is Number or type(b) is Number:
         return _with_numbers(primitive, operator, a, b, float_only)
@@ -212,8 +269,8 @@ def binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool
         if b.is_parameter:
             b = _read(b)
         if a.type is b.type and not (float_only and not a.type.dtype.is_inexact):
-            if (primitive, a.type.dtype) not in _ACCEPTED:
-                accepted(primitive, operator, a, b)
+            accepted(primitive, operator, a, b)
+            _AS_THEY_ARE.add((primitive, a.type.dtype, float_only))
             return apply(primitive, a, b)
     elif a_tensor or b_tensor:
         tensor, number = (a, b) if a_tensor else (b, a)
@@ -224,10 +281,15 @@ def binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool
             dtype = promote_scalar(tensor.type.dtype, number)
             if float_only and not dtype.is_inexact:
                 dtype = promote_scalar(dtype, 1.0)
+            is_like = tensor.type.dtype is dtype
             tensor = cast(tensor, dtype)
             other = _constant(number, tensor, operator)
-            if (primitive, dtype) not in _ACCEPTED:
-                accepted(primitive, operator, tensor, other)
+            accepted(primitive, operator, tensor, other)
+            if is_like and type(number) in (float, int):
+                if len(_NUMBERS) >= _NUMBERS_KEPT:
+                    _NUMBERS.clear()
+                other._array.flags.writeable = False
+                _NUMBERS[primitive, float_only, type(number), number or repr(number), tensor.type] = other
             return apply(primitive, tensor, other) if a_tensor else apply(primitive, other, tensor)
     a, b = promoted(operator, a, b)
     if float_only:
@@ -287,13 +349,16 @@ def _constant(number: Any, like: Tensor, operator: str) -> Tensor:
 
 def unary(primitive: Primitive, operator: str, x: Any, float_only: bool = False, **parameters: Any) -> Tensor:
     """Apply a row to one operand; ``float_only``: integers become Float32 first."""
+    if type(x) is Tensor and (primitive, (x._type or x.type).dtype, float_only) in _AS_THEY_ARE:
+        return apply(primitive, x, **parameters)
     if type(x) is Number and not float_only:
         return make_number(apply(primitive, as_it_is(x), **parameters))
     tensor = operand(x, operator)
     if float_only:
         tensor = inexact(tensor)
-    if (primitive, tensor.type.dtype) not in _ACCEPTED:
-        accepted(primitive, operator, tensor, **parameters)
+    accepted(primitive, operator, tensor, **parameters)
+    if tensor is x:
+        _AS_THEY_ARE.add((primitive, tensor.type.dtype, float_only))
     return apply(primitive, tensor, **parameters)
 
 
