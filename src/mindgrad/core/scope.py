@@ -15,7 +15,6 @@ to it, even from values of outside: a branch that is not taken must not run.
 
 from __future__ import annotations
 
-import contextvars
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -26,6 +25,7 @@ import numpy as np
 from mindgrad._base.location import user_location
 from mindgrad.core.build import Builder
 from mindgrad.core.graph import Constant, Graph, Variable
+from mindgrad.core.kernels import numpy_kernel as _numpy_kernel
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.core.types import TensorType
@@ -110,31 +110,6 @@ class opened:
         if self.scope.restored:
             for tensor, before in self.scope.restored.values():
                 _set(tensor, before)
-
-
-# Contexts (of contextvars) in which NumPy gives no warnings, those that no kernel runs in now. To run in one
-# costs a tenth of ``np.errstate``, which costs as much as three kernels on ten numbers.
-_SILENT: list[contextvars.Context] = []
-
-
-def _silent_context() -> contextvars.Context:
-    context = contextvars.Context()
-    context.run(np.seterr, all="ignore")
-    return context
-
-
-def _numpy_kernel(primitive: Primitive, arrays: Sequence[Any], parameters: dict[str, Any]) -> Any:
-    if primitive.kind == "control":  # runs functions of the user, which see the user's context variables
-        with np.errstate(all="ignore"):
-            return primitive.numpy(*arrays, **parameters)
-    try:
-        context = _SILENT.pop()
-    except IndexError:  # the first kernel, or one in another thread, a signal's handler or a finalizer
-        context = _silent_context()
-    try:
-        return context.run(primitive.numpy, *arrays, **parameters)
-    finally:
-        _SILENT.append(context)
 
 
 _run_kernel: Callable[..., Any] = _numpy_kernel
