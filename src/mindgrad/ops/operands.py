@@ -21,14 +21,17 @@ from mindgrad.primitives.structural import broadcast_in_dim, convert
 
 __all__ = [
     "accepted",
+    "accepted_types",
     "applied",
     "binary",
     "broadcast_shapes",
     "broadcast_to",
+    "broadcast_together",
     "cast",
     "choose",
     "full_tensor",
     "inexact",
+    "is_plain",
     "normalize_axes",
     "normalize_axis",
     "operand",
@@ -124,9 +127,15 @@ def accepted(primitive: Primitive, operator: str, *tensors: Tensor, **parameters
     Raises:
         TypeError: the row does not take them.
     """
-    key = (primitive, tensors[0].type.dtype)
+    if (primitive, (tensors[0]._type or tensors[0].type).dtype) not in _ACCEPTED:
+        accepted_types(primitive, operator, *[tensor.type for tensor in tensors], **parameters)
+
+
+def accepted_types(primitive: Primitive, operator: str, *types: TensorType, **parameters: Any) -> None:
+    """:func:`accepted`, of the operands' types."""
+    key = (primitive, types[0].dtype)
     if key not in _ACCEPTED:
-        _check(primitive, operator, tensors, parameters)
+        _check(primitive, operator, types, parameters)
         _ACCEPTED.add(key)
 
 
@@ -138,15 +147,15 @@ def applied(primitive: Primitive, operator: str, *tensors: Tensor, **parameters:
     Raises:
         TypeError, ValueError: the row does not take them.
     """
-    _check(primitive, operator, tensors, parameters)
+    _check(primitive, operator, [tensor.type for tensor in tensors], parameters)
     return apply(primitive, *tensors, **parameters)
 
 
 def _check(
-    primitive: Primitive, operator: str, tensors: Sequence[Tensor], parameters: dict[str, Any]
+    primitive: Primitive, operator: str, types: Sequence[TensorType], parameters: dict[str, Any]
 ) -> None:
     try:
-        primitive.type_rule(*[tensor.type for tensor in tensors], **parameters)
+        primitive.type_rule(*types, **parameters)
     except (TypeError, ValueError) as error:
         named = str(error).replace(f"'{primitive.name}'", f"'{operator}'", 1)
         raise type(error)(named) from None
@@ -220,12 +229,21 @@ def promoted(operator: str, *xs: Any, broadcast: bool = True) -> list[Tensor]:
     if broadcast:
         types = [t._type or t.type for t in tensors]
         if types.count(types[0]) < len(types):
-            spread = _spread(operator, *types)
-            tensors = [
-                t if parameters is None else apply(broadcast_in_dim, t, **parameters)
-                for t, parameters in zip(tensors, spread, strict=True)
-            ]
+            return broadcast_together(operator, *tensors)
     return tensors
+
+
+def broadcast_together(operator: str, *tensors: Tensor) -> list[Tensor]:
+    """``tensors`` broadcast to one shape.
+
+    Raises:
+        ValueError: the shapes do not broadcast.
+    """
+    spread = _spread(operator, *[t._type or t.type for t in tensors])
+    broadcast = list(tensors)
+    for position, parameters in spread:
+        broadcast[position] = apply(broadcast_in_dim, tensors[position], **parameters)
+    return broadcast
 
 
 def _anchor(xs: Sequence[Any]) -> Tensor | None:
@@ -234,10 +252,11 @@ def _anchor(xs: Sequence[Any]) -> Tensor | None:
 
 
 @lru_cache(maxsize=4096)
-def _spread(operator: str, *types: TensorType) -> list[dict[str, Any] | None]:
-    """For each operand the parameters with which it is broadcast; ``None``: it has the common shape."""
-    shape = broadcast_shapes(operator, *[each.shape for each in types])
-    return [None if each.shape == shape else _at_the_right(each.shape, shape) for each in types]
+def _spread(operator: str, *types: TensorType) -> list[tuple[int, dict[str, Any]]]:
+    """The positions of the operands that have not the common shape, with the parameters to broadcast them."""
+    shapes = [each.shape for each in types]
+    shape = broadcast_shapes(operator, *shapes)
+    return [(position, _at_the_right(own, shape)) for position, own in enumerate(shapes) if own != shape]
 
 
 def binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool = False) -> Tensor:
@@ -246,7 +265,10 @@ def binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool
     if kind_a is Tensor:
         like = a._type or a.type
         if kind_b is Tensor:
-            if like is (b._type or b.type) and (primitive, like.dtype, float_only) in _AS_THEY_ARE:
+            other = b._type or b.type
+            if like.dtype is other.dtype and (primitive, like.dtype, float_only) in _AS_THEY_ARE:
+                if like is not other:
+                    a, b = broadcast_together(operator, a, b)
                 return apply(primitive, a, b)
         elif kind_b is float or kind_b is int:
             known = _NUMBERS.get((primitive, float_only, kind_b, b or repr(b), like))
@@ -268,9 +290,12 @@ def _binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: boo
             a = _read(a)
         if b.is_parameter:
             b = _read(b)
-        if a.type is b.type and not (float_only and not a.type.dtype.is_inexact):
+        dtype = a.type.dtype
+        if dtype is b.type.dtype and (dtype.is_inexact or not float_only):
+            if a.type is not b.type:
+                a, b = broadcast_together(operator, a, b)
             accepted(primitive, operator, a, b)
-            _AS_THEY_ARE.add((primitive, a.type.dtype, float_only))
+            _AS_THEY_ARE.add((primitive, dtype, float_only))
             return apply(primitive, a, b)
     elif a_tensor or b_tensor:
         tensor, number = (a, b) if a_tensor else (b, a)
@@ -360,6 +385,17 @@ def unary(primitive: Primitive, operator: str, x: Any, float_only: bool = False,
     if tensor is x:
         _AS_THEY_ARE.add((primitive, tensor.type.dtype, float_only))
     return apply(primitive, tensor, **parameters)
+
+
+_INTS = {int}
+
+
+def is_plain(value: Any) -> bool:
+    """Whether ``value``, some sizes or axes, is a tuple of ints, by which what it means can be looked up.
+
+    Not one with truth values or NumPy's integers in it, which are equal to ints.
+    """
+    return type(value) is tuple and {*map(type, value)} <= _INTS
 
 
 def normalize_axis(axis: Any, rank: int, operator: str) -> int:

@@ -107,11 +107,13 @@ def _sum_simplify(x: Any, axes: Shape) -> Any:
     return _over_one(lambda: reduce_sum)(x, axes)
 
 
+_add = np.add.reduce
+
 #: ``reduce_sum(x, axes)``: the sum over ``axes``
 reduce_sum = linear(
     "reduce_sum",
     type_rule=_type_rule("reduce_sum", _NUMBER),
-    numpy=in_single(lambda x, axes: np.add.reduce(x, axis=axes, dtype=x.dtype)),
+    numpy=in_single(lambda x, axes: _add(x, axes, x.dtype)),
     xla=in_single_xla(lambda jax, x, axes: jax.numpy.sum(x, axis=axes, dtype=x.dtype)),
     transpose=lambda ct, x, axes: _spread(ct, x, axes),
     batch=batched_along("reduce_sum", "axes", keeps=False),
