@@ -163,12 +163,12 @@ def _check(
 
 def cast(x: Tensor, dtype: DType) -> Tensor:
     """``x`` with element type ``dtype``."""
-    return x if x.type.dtype is dtype else apply(convert, x, dtype=dtype)
+    return x if (x._type or x.type).dtype is dtype else apply(convert, x, dtype=dtype)
 
 
 def inexact(x: Tensor) -> Tensor:
     """``x`` as a floating-point or complex tensor: integers and truth values become Float32."""
-    return x if x.type.dtype.is_inexact else cast(x, promote_scalar(x.type.dtype, 1.0))
+    return x if (x._type or x.type).dtype.is_inexact else cast(x, promote_scalar(x.type.dtype, 1.0))
 
 
 def truth(x: Any, operator: str) -> Tensor:
@@ -303,6 +303,10 @@ def _binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: boo
             number = number.item()
         if isinstance(number, (bool, int, float, complex)):
             tensor = _read(tensor) if tensor.is_parameter else tensor
+            key = (primitive, float_only, type(number), number or repr(number), tensor.type)
+            other = _NUMBERS.get(key)
+            if other is not None:
+                return apply(primitive, tensor, other) if a_tensor else apply(primitive, other, tensor)
             dtype = promote_scalar(tensor.type.dtype, number)
             if float_only and not dtype.is_inexact:
                 dtype = promote_scalar(dtype, 1.0)
@@ -314,7 +318,7 @@ def _binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: boo
                 if len(_NUMBERS) >= _NUMBERS_KEPT:
                     _NUMBERS.clear()
                 other._array.flags.writeable = False
-                _NUMBERS[primitive, float_only, type(number), number or repr(number), tensor.type] = other
+                _NUMBERS[key] = other
             return apply(primitive, tensor, other) if a_tensor else apply(primitive, other, tensor)
     a, b = promoted(operator, a, b)
     if float_only:
