@@ -9,6 +9,8 @@ from typing import Any
 from mindgrad._base.text import parameter_repr
 from mindgrad.common.initializer import initializer
 from mindgrad.core.dtype import as_dtype, int32
+from mindgrad.core.pending import PendingArray
+from mindgrad.core.scope import current_deferral
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.core.types import TensorType
 from mindgrad.frontend import state
@@ -107,7 +109,13 @@ class Parameter(Tensor):
         """Replace the stored value now, whatever program is being traced (for executors)."""
         new = value.type
         changed = new is not self.type
-        self._array = settled(value._array)
+        array = value._array
+        deferral = current_deferral()
+        if deferral is not None and type(array) is PendingArray and array.deferral is deferral:
+            deferral.stores(self)  # which ends with the deferred call
+            self._array = array
+        else:
+            self._array = settled(array)
         self._type = new
         if changed:
             clock.tick()
@@ -124,7 +132,10 @@ class Parameter(Tensor):
     def value(self) -> Tensor:
         """The current value as a plain tensor."""
         current = state.read(self)
-        return make_tensor(settled(self._array), self._type) if current is self else current
+        if current is not self:
+            return current
+        array = self._array
+        return make_tensor(array if type(array) is PendingArray else settled(array), self._type)
 
     @property
     def data(self) -> Parameter:

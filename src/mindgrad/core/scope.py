@@ -4,6 +4,9 @@
     Recorder       the kernel runs at once and the application is recorded   (eager, under a gradient)
     GraphScope     an equation is emitted, nothing runs                      (compiled)
 
+While a call of eager mode is deferred (``functional.deferral``), its operators go to that instead, and
+:class:`DeferredScope` marks where its recordings are.
+
 Every gradient call opens a scope of its own, one level above those that are open. An application
 belongs to the highest level among its operands; an operand of a lower level is *captured*: it becomes
 an input of the inner program. Inner programs are therefore closed, which is what rules out the
@@ -26,6 +29,7 @@ from mindgrad._base.location import user_location
 from mindgrad.core.build import Builder
 from mindgrad.core.graph import Constant, Graph, Variable
 from mindgrad.core.kernels import numpy_kernel as _numpy_kernel
+from mindgrad.core.pending import PendingArray
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.core.types import TensorType
@@ -33,11 +37,14 @@ from mindgrad.core.types import TensorType
 __all__ = [
     "LEFT_BEHIND",
     "BodyScope",
+    "DeferredScope",
     "GraphScope",
     "Recorder",
     "Scope",
     "apply",
     "as_it_is",
+    "current_deferral",
+    "executing",
     "identity",
     "innermost",
     "inline",
@@ -63,6 +70,8 @@ class _Local(threading.local):
         self.scopes: list[Scope] = []
         #: the innermost open body of a loop or branch
         self.body: BodyScope | None = None
+        #: the deferred call that operators belong to
+        self.deferral: Any = None
 
 
 _local = _Local()
@@ -78,6 +87,34 @@ def outermost_program() -> GraphScope | None:
     return next((scope for scope in _local.scopes if isinstance(scope, GraphScope)), None)
 
 
+def current_deferral() -> Any:
+    """The deferred call that operators of this thread belong to, ``None`` if they are not deferred."""
+    return _local.deferral
+
+
+class executing:
+    """Let this thread's operators belong to ``scopes`` and ``deferral`` for the ``with`` block.
+
+    Args:
+        scopes: the open scopes, outermost first; what is opened inside of the block stays in the list.
+        deferral: the deferred call that operators outside of programs belong to.
+    """
+
+    __slots__ = ("before", "deferral", "scopes")
+
+    def __init__(self, scopes: list[Scope], deferral: Any = None) -> None:
+        self.scopes = scopes
+        self.deferral = deferral
+
+    def __enter__(self) -> None:
+        local = _local
+        self.before = (local.scopes, local.body, local.deferral)
+        local.scopes, local.body, local.deferral = self.scopes, None, self.deferral
+
+    def __exit__(self, *_: Any) -> None:
+        _local.scopes, _local.body, _local.deferral = self.before
+
+
 def innermost() -> Scope | None:
     """The innermost open scope of this thread."""
     scopes = _local.scopes
@@ -87,7 +124,7 @@ def innermost() -> Scope | None:
 class opened:
     """Open ``scope`` on this thread for the ``with`` block; its tensors are ordinary afterwards."""
 
-    __slots__ = ("outer_body", "scope")
+    __slots__ = ("deferral", "outer_body", "scope")
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
@@ -97,8 +134,11 @@ class opened:
         scopes.append(self.scope)
         self.scope.level = len(scopes)
         self.outer_body = _local.body
-        if isinstance(self.scope, BodyScope):
-            _local.body = self.scope
+        self.deferral = _local.deferral
+        if isinstance(self.scope, GraphScope):
+            _local.deferral = None  # what a program computes is its own
+            if isinstance(self.scope, BodyScope):
+                _local.body = self.scope
         return self.scope
 
     def __exit__(self, *_: Any) -> None:
@@ -107,6 +147,7 @@ class opened:
         self.scope.level = 0
         self.scope.runs = None  # its tensors know the scope: no cycle is left
         _local.body = self.outer_body
+        _local.deferral = self.deferral
         if self.scope.restored:
             for tensor, before in self.scope.restored.values():
                 _set(tensor, before)
@@ -129,6 +170,8 @@ def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict
         array = tensor._array
         if array is None or (plain and not isinstance(array, (np.ndarray, np.generic))):
             array = tensor.host_array()
+        elif type(array) is PendingArray:
+            array = array.get()
         if not primitive.pointwise and array.shape != tensor.type.shape:
             array = np.broadcast_to(array, tensor.type.shape)
         arrays.append(array)
@@ -204,7 +247,10 @@ def identity(tensor: Tensor) -> Any:
     if tensor.is_traced:
         place = tensor._atom
         return (id(tensor._scope), place if isinstance(place, int) else id(place))
-    return (id(tensor._array), tensor.type)
+    array = tensor._array
+    if type(array) is PendingArray and array.value is not None:
+        array = array.value
+    return (id(array), tensor.type)
 
 
 class Scope:
@@ -269,8 +315,11 @@ class Recorder(Scope):
 
     def _leaf(self, tensor: Tensor) -> int:
         array = tensor._array
-        if not isinstance(array, (np.ndarray, np.generic)) and _run_kernel is _numpy_kernel:
-            array = tensor.host_array()
+        if not isinstance(array, (np.ndarray, np.generic)):
+            if _run_kernel is _numpy_kernel:
+                array = tensor.host_array()
+            elif type(array) is PendingArray:
+                array = array.get()
         number = len(self.values)
         self.values.append(array)
         self.leaves.append((number, as_it_is(tensor)))
@@ -338,6 +387,29 @@ class Recorder(Scope):
         self._outside.update(zip(numbers, made, strict=True))
 
 
+class DeferredScope(Scope):
+    """A recording of a deferred call: its tensors are pending, and the call knows what computes them.
+
+    Attributes:
+        deferral: the call; ``None`` once it has ended.
+        index: its number among the recordings of the call, from 1.
+        shadow: the scope that operator-by-operator execution recorded in its place, with the tensors of it
+            that stand for the inputs; ``None`` if there is none.
+    """
+
+    __slots__ = ("deferral", "index", "shadow")
+
+    def __init__(self, deferral: Any, index: int) -> None:
+        super().__init__()
+        self.deferral = deferral
+        self.index = index
+        self.shadow: tuple[Scope, list[Tensor]] | None = None
+
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
+        # inside of a program that is traced, on tensors from outside of it
+        return self.deferral.record(primitive, tensors, parameters)
+
+
 class GraphScope(Scope):
     """Emits equations into a builder; its tensors have no value.
 
@@ -390,14 +462,16 @@ class GraphScope(Scope):
         found = self._captured.get(key)
         if found is not None:
             return found[0]
-        is_value = tensor._array is not None and np.ndim(tensor._array) > 0
+        array = tensor._array
+        is_value = array is not None and (np.ndim(array) > 0 or type(array) is PendingArray)
         if tensor.is_traced or tensor.is_parameter or (self._values_are_inputs and is_value):
             atom: Any = self._variable(tensor)
             self._capture(atom, tensor)
-        elif tensor._array is None:
+        elif array is None:
             raise RuntimeError(LEFT_BEHIND)
         else:
-            array = tensor._array
+            if type(array) is PendingArray:
+                array = array.get()
             if isinstance(array, np.ndarray) and array.size > 1 and not any(array.strides):
                 array = array.flat[0]  # one element that is seen everywhere: ops.zeros
             splat = getattr(array, "ndim", 0) == 0 and tensor.type.rank > 0
@@ -437,7 +511,10 @@ class BodyScope(GraphScope):
 
 
 def apply(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:
-    """Apply ``primitive`` to tensors that already agree in type: run, record or emit it."""
+    """Apply ``primitive`` to tensors that already agree in type: run, record, defer or emit it."""
+    deferral = _local.deferral
+    if deferral is not None:
+        return deferral.record(primitive, tensors, parameters)
     scope = None
     level = 0
     for tensor in tensors:

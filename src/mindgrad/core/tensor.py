@@ -17,6 +17,7 @@ from mindgrad._base.refusal import refuse
 from mindgrad._base.text import tensor_format, tensor_repr, tensor_str
 from mindgrad._base.waiting import computed
 from mindgrad.core.dtype import DType, as_dtype, bfloat16, float32, int64
+from mindgrad.core.pending import PendingArray
 from mindgrad.core.types import TensorType, type_of
 
 __all__ = ["MARK", "Number", "Tensor", "make_number", "make_tensor", "marked", "scalar_tensor"]
@@ -150,6 +151,8 @@ class Tensor:
                 "outside, or run in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE).",
             )
         if type(array) is not np.ndarray:
+            if type(array) is PendingArray:
+                array = array.get()
             # not kept: a device array stays one, and jax keeps its own view of it
             array = np.asarray(computed(array))
         shape = self.type.shape

@@ -12,6 +12,7 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.memory import memory, remembered
 from mindgrad.functional.numbers import as_data, as_python
+from mindgrad.functional.tiers import EagerCalls
 
 __all__ = ["Arity", "arity", "describe", "differentiates", "in_either_mode", "is_compiled", "remembered"]
 
@@ -39,6 +40,7 @@ def in_either_mode(
     Floats at ``positions`` (``None``: at all) are data, and the numbers of the program are given as Python's.
     """
     compiled, compiles = Compiled(run), is_compiled(fn)
+    calls = EagerCalls(run.__name__)
 
     def names() -> Sequence[str]:
         return arity(fn).names
@@ -52,7 +54,7 @@ def in_either_mode(
             args, kwargs = as_data(args, kwargs, positions, names)  # type: ignore[assignment]
         if compiles or is_graph_mode():
             return compiled(*args, **kwargs)
-        result = run(*args, **kwargs)
+        result = calls(run, args, kwargs)
         return as_python(result) if has_numbers else result
 
     call.__name__ = call.__qualname__ = run.__name__

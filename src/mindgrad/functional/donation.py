@@ -26,8 +26,9 @@ import numpy as np
 from mindgrad._base.signals import Deferred
 from mindgrad.backend.executable import Executable, array_type, copy_on_device
 from mindgrad.backend.xla import to_device
+from mindgrad.core.pending import PendingArray, resolved
 
-__all__ = ["Taken", "run_and_store", "settled", "window"]
+__all__ = ["Taken", "donatable", "run_and_store", "settled", "window"]
 
 #: held from taking arrays to storing new ones, and wherever else a value is replaced by one made of it
 window = threading.RLock()
@@ -84,8 +85,8 @@ def _taken(parameter: Any) -> Taken:
 
 
 def settled(array: Any) -> Any:
-    """``array`` itself, or what a :class:`Taken` stands for."""
-    return array.wait() if type(array) is Taken else array
+    """``array`` itself, or what a :class:`Taken` or a pending array stands for."""
+    return array.wait() if type(array) is Taken else resolved(array)
 
 
 def _counts(arrays: list[Any]) -> list[int]:
@@ -96,8 +97,8 @@ def _counts(arrays: list[Any]) -> list[int]:
 _ALONE = max(_counts([object(), object()]))
 
 
-def _given(arrays: list[Any], types: Sequence[Any]) -> list[Any]:
-    """``arrays`` as they may be given away: copies where something else holds on to one."""
+def donatable(arrays: list[Any], types: Sequence[Any]) -> list[Any]:
+    """``arrays`` as they may be given away: copies where something besides the list holds on to one."""
     given = []
     usual: Any = array_type()
     for array, type_, count in zip(arrays, types, _counts(arrays), strict=True):
@@ -151,7 +152,8 @@ def run_and_store(
 def _arrays(parameters: Sequence[Any]) -> list[Any]:
     """Values of the Parameters."""
     originals = [p._array for p in parameters]
-    return list(map(settled, originals)) if Taken in map(type, originals) else originals
+    kinds = set(map(type, originals))
+    return list(map(settled, originals)) if Taken in kinds or PendingArray in kinds else originals
 
 
 def _run_with_donated(
@@ -161,7 +163,7 @@ def _run_with_donated(
     run = executable.run_uninterrupted if executable.may_take_long else executable.run
     try:
         _set_arrays(donated, [p.__dict__.get("_taken") or _taken(p) for p in donated])
-        results = run(arrays, _given(originals, types), executable.extra)
+        results = run(arrays, donatable(originals, types), executable.extra)
     except Exception as error:
         _set_arrays(donated, originals)
         lost = [p.name for p, a in zip(donated, originals, strict=True) if _is_gone(a)]

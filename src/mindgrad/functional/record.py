@@ -18,12 +18,15 @@ import numpy as np
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.build import Builder, building
 from mindgrad.core.graph import Constant, Graph, Variable, is_finite, silent
+from mindgrad.core.pending import PendingArray
 from mindgrad.core.rewriting import is_rewriting
 from mindgrad.core.scope import (
+    DeferredScope,
     GraphScope,
     Recorder,
     apply,
     as_it_is,
+    current_deferral,
     inline,
     innermost,
     lifted,
@@ -39,7 +42,7 @@ from mindgrad.rewrites.families import joined
 from mindgrad.rewrites.order import before_derivative
 from mindgrad.rewrites.repetition import with_smaller_inputs
 
-__all__ = ["Recorded", "record", "transformed"]
+__all__ = ["Recorded", "finish", "new_scope", "record", "transformed"]
 
 _PLANS: dict[Any, Plan] = {}
 _PLANS_KEPT = 2048
@@ -56,7 +59,7 @@ class Recorded:
         written: the Parameters that the run wrote, with their values in the scope.
     """
 
-    __slots__ = ("inputs", "leaves", "scope", "structure", "written")
+    __slots__ = ("__weakref__", "inputs", "leaves", "scope", "structure", "written")
 
     def __init__(self, scope: Any, inputs: list[Tensor], leaves: list[Any], structure: Any) -> None:
         self.scope = scope
@@ -93,20 +96,39 @@ def record(
     The scope is a new one of the kind of the innermost, or ``within``.
     """
     values = [state.read(p) for p in parameters]
+    deferral = None if within is not None else current_deferral()
     scope: Any = within
     if scope is None:
-        outer = innermost()
-        scope = GraphScope() if isinstance(outer, GraphScope) else Recorder()
-        if isinstance(outer, GraphScope):
-            scope.builder.derived = outer.builder.derived  # one for the whole trace
+        scope = new_scope() if deferral is None else deferral.new_scope()
     with opened(scope):
-        traced = [scope.input(lifted(t)) for t in inputs]
-        bound = [scope.input(value) for value in values]
+        if deferral is None:
+            traced = [scope.input(lifted(t)) for t in inputs]
+            bound = [scope.input(value) for value in values]
+        else:
+            symbols = deferral.opens(scope, [*inputs, *values])
+            traced, bound = symbols[: len(inputs)], symbols[len(inputs) :]
         scope.bindings.update((id(p), t) for p, t in zip(parameters, bound, strict=True))
-        # copies, for the function may rebind its arguments: x[0] = 1
-        leaves, structure = flatten(function(*map(as_it_is, traced)))
+        try:
+            # copies, for the function may rebind its arguments: x[0] = 1
+            leaves, structure = flatten(function(*map(as_it_is, traced)))
+        finally:
+            if deferral is not None:
+                deferral.closes(scope)
         leaves = [_seen(x, as_it_is(lifted(state.read(x)))) if isinstance(x, Tensor) else x for x in leaves]
-    return Recorded(scope, [*traced, *bound], leaves, structure)
+    recorded = Recorded(scope, [*traced, *bound], leaves, structure)
+    if deferral is not None:
+        deferral.returns(scope, recorded)
+    return recorded
+
+
+def new_scope() -> GraphScope | Recorder:
+    """A scope for a recording inside of the innermost scope, of its kind."""
+    outer = innermost()
+    if not isinstance(outer, GraphScope):
+        return Recorder()
+    scope = GraphScope()
+    scope.builder.derived = outer.builder.derived  # one for the whole trace
+    return scope
 
 
 def transformed(
@@ -141,12 +163,14 @@ def transformed(
     kept = [*recorded.outputs, *(value for _, value in written), *map(as_it_is, rebound)]
     kept += map(as_it_is, held)
     given = [None if e is None else lifted(e) for e in extras]
-    if isinstance(scope, GraphScope):
-        outside, results = _finish_graph(
-            recorded, transform, given, chosen, kept, shortcut, applied or inline_here
-        )
-    else:
-        outside, results = _finish_recorder(recorded, transform, given, chosen, kept)
+    finisher: Any = finish
+    inputs = recorded.inputs
+    if isinstance(scope, DeferredScope):
+        if scope.deferral is None:
+            scope, inputs, chosen, kept, given = _shadows(scope, chosen, kept, given)
+        else:
+            finisher = scope.deferral.finishes
+    outside, results = finisher(scope, inputs, transform, given, chosen, kept, shortcut, applied)
     count = len(recorded.outputs)
     for (parameter, _), value in zip(written, outside[count:], strict=False):
         state.write(parameter, value)
@@ -158,6 +182,46 @@ def transformed(
         now = [_seen(x, next(following)) if _is_of(x, scope) else x for x in leaves]
         outcome.rebuilt(place, now, structure)
     return outside[:count], results
+
+
+def finish(
+    scope: Any,
+    inputs: Sequence[Tensor],
+    transform: Callable[..., list[Any]],
+    extras: Sequence[Tensor | None],
+    chosen: Sequence[Tensor],
+    kept: Sequence[Tensor],
+    shortcut: Callable[..., list[Any] | None] | None = None,
+    applied: Callable[[Graph, Sequence[Tensor]], list[Tensor]] | None = None,
+) -> tuple[list[Tensor], list[Tensor]]:
+    """``kept`` and what ``transform`` makes of the recording in ``scope``, one level further out.
+
+    Args:
+        scope: the scope, closed by now.
+        inputs: its tensors that stand for the differentiated inputs.
+        transform, shortcut, applied: as :func:`transformed` takes them.
+        extras: cotangents or tangents; ``None`` is passed on as ``None``.
+        chosen: the outputs to transform.
+        kept: further tensors that are wanted outside.
+    """
+    if isinstance(scope, GraphScope):
+        return _finish_graph(
+            scope, inputs, transform, extras, chosen, list(kept), shortcut, applied or inline_here
+        )
+    return _finish_recorder(scope, inputs, transform, extras, chosen, kept)
+
+
+def _shadows(scope: DeferredScope, *groups: Sequence[Tensor | None]) -> tuple[Any, ...]:
+    """What operator-by-operator execution has for a recording of a deferred call that has ended."""
+    if scope.shadow is None:
+        raise RuntimeError("the recording of a deferred call is used after its end, and was not kept")
+    real, inputs = scope.shadow
+    return real, inputs, *[[None if t is None else _shadow(t) for t in group] for group in groups]
+
+
+def _shadow(tensor: Tensor) -> Tensor:
+    array = tensor._array
+    return array.shadow if type(array) is PendingArray and array.shadow is not None else tensor
 
 
 def _is_of(leaf: Any, scope: Any) -> bool:
@@ -172,12 +236,18 @@ def _seen(leaf: Tensor, outside: Tensor) -> Tensor:
 
 
 def _finish_graph(
-    recorded: Recorded, transform: Any, extras: list, chosen: list, kept: list, shortcut: Any, applied: Any
+    scope: GraphScope,
+    inputs: Sequence[Tensor],
+    transform: Any,
+    extras: Sequence[Tensor | None],
+    chosen: Sequence[Tensor],
+    kept: list[Tensor],
+    shortcut: Any,
+    applied: Any,
 ) -> tuple[list[Tensor], list[Tensor]]:
-    scope: GraphScope = recorded.scope
     builder = scope.builder
     with building(builder):
-        xs = [t._atom for t in recorded.inputs]
+        xs = [t._atom for t in inputs]
         ys = [scope.atom(t) for t in chosen]
         given = [None if e is None else scope.atom(e) for e in extras]
         primal = [scope.atom(t) for t in kept]
@@ -404,10 +474,14 @@ def _is_infinite(array: Any) -> bool:
 
 
 def _finish_recorder(
-    recorded: Recorded, transform: Any, extras: list, chosen: list, kept: list
+    recorder: Recorder,
+    inputs: Sequence[Tensor],
+    transform: Any,
+    extras: Sequence[Tensor | None],
+    chosen: Sequence[Tensor],
+    kept: Sequence[Tensor],
 ) -> tuple[list[Tensor], list[Tensor]]:
-    recorder: Recorder = recorded.scope
-    xs = tuple(t._atom for t in recorded.inputs)
+    xs = tuple([t._atom for t in inputs])
     ys = tuple((t._atom, None) if t._scope is recorder else (None, t) for t in chosen)
     # a constant of the derivative that is infinite absorbs, as it does where the graph knows who made it
     values = recorder.values

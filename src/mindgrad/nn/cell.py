@@ -21,6 +21,7 @@ from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.custom import CustomDerivative
 from mindgrad.functional.hooks import backward_hooked
 from mindgrad.functional.recompute import check_options, run_recomputed
+from mindgrad.functional.tiers import EagerCalls
 from mindgrad.nn.inventory import Inventory
 
 __all__ = ["Cell", "HookHandle"]
@@ -43,6 +44,10 @@ class HookHandle:
 
 #: attributes that change back and forth; a program is kept for each of their values
 _FLAGS = ("training", "requires_grad")
+
+
+#: the package, by which its own Cells are known
+_PACKAGE = __name__.partition(".")[0]
 
 
 class Cell(Inventory):
@@ -69,6 +74,7 @@ class Cell(Inventory):
     _changes: int
     _compiled: Compiled
     _custom: CustomDerivative | None
+    _eager: EagerCalls
     _recomputes = False
 
     #: the element type that ``to_float`` chose
@@ -105,11 +111,20 @@ class Cell(Inventory):
 
     def _make_callables(self) -> None:
         object.__setattr__(self, "_compiled", Compiled(self._run))
+        object.__setattr__(self, "_eager", EagerCalls(type(self).__name__, self._without_foreign_code))
         object.__setattr__(self, "_custom", self._custom_derivative())
+
+    def _without_foreign_code(self) -> Compiled | None:
+        """The compiled Cell, if all that runs in it is code of this package, which has no other effects."""
+        for _, cell in self.cells_and_names():
+            kinds = type(cell).__mro__[: type(cell).__mro__.index(Cell)]
+            if cell._hooks or any(kind.__module__.partition(".")[0] != _PACKAGE for kind in kinds):
+                return None
+        return self._compiled
 
     def __getstate__(self) -> dict[str, Any]:
         note_all(self)
-        return {k: v for k, v in self.__dict__.items() if k not in ("_compiled", "_custom", "_made_in")}
+        return {k: v for k, v in self.__dict__.items() if k not in ("_compiled", "_custom", "_eager", "_made_in")}
 
     def __setstate__(self, held: dict[str, Any]) -> None:
         self.__dict__.update(held)
@@ -208,7 +223,7 @@ class Cell(Inventory):
                 without_own_frames(error)
                 raise
         try:
-            return self._run(*args, **kwargs)
+            return self._eager(self._run, args, kwargs)
         except RecursionError as error:
             explain_depth(error)
             raise

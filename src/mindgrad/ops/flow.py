@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad._base.tree import map_leaves
-from mindgrad.core.scope import apply
+from mindgrad.core.scope import apply, current_deferral
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.frontend import state
 from mindgrad.ops import arithmetic
@@ -38,7 +38,8 @@ def _stopped(leaf: Any) -> Any:
         return leaf
     x = operand(leaf, "StopGradient")
     if x._array is not None:  # eager: the value alone, which nothing differentiates
-        return make_tensor(x._array, x.type)
+        deferral = current_deferral()
+        return make_tensor(x._array, x.type) if deferral is None else deferral.detached(x)
     return apply(row, x)
 
 

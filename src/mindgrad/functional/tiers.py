@@ -1,0 +1,356 @@
+"""Tiers of eager mode: which calls run operator by operator, and which as a program.
+
+    cold    NumPy, operator by operator                  every call at first, and what is small for good
+    warm    recorded, and compiled in the background     after a few calls that took long enough to pay
+    hot     deferred, and run as one program             once it is compiled; the calls before wait for nothing
+
+The policy is all in this file. Numbers, measured with ``scripts/bench eager``: recording an operator takes 1 to 2 µs and
+a call of a program 20 to 40 µs, so that calls below 0.2 ms gain nothing; compiling takes 0.1 to 10 s of another
+thread, and the import of jax a second, so that what has run for less in all is not worth it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import queue
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad._base.tree import flatten
+from mindgrad.core import settings
+from mindgrad.core.scope import executing, open_scopes
+from mindgrad.core.tensor import Tensor
+from mindgrad.functional.compiled import Compiled
+from mindgrad.functional.deferral import Deferral, Structure, compile_structure
+
+__all__ = ["EagerCalls", "Tier", "wait_until_compiled"]
+
+#: calls before one is recorded
+_CALLS = 3
+#: seconds below which a call stays cold
+_SHORTEST = 2e-4
+#: seconds that all calls of a kind must have taken before they are compiled; before jax is imported for it
+_WORTH_COMPILING, _WORTH_IMPORTING = 0.05, 0.5
+#: structures that are known for one kind of call, and kinds of calls for one function
+_STRUCTURES, _KINDS = 8, 64
+#: calls that may go another way than predicted before their kind stays cold, where none was as predicted
+_DIVERGENCES = 6
+#: hot calls whose time is compared with that of cold ones, of those that took less than so many seconds
+_COMPARED, _CLOSE = 6, 2e-3
+
+#: seconds that the end of the process waits for a compilation
+_SECONDS_AT_EXIT = 2.0
+
+#: the variable of the environment: ``numpy`` turns tiers off, ``compiled`` compiles at once what is recorded twice
+VARIABLE = "MINDGRAD_EAGER"
+
+
+class _Local(threading.local):
+    #: whether a call is running that others are part of
+    is_busy = False
+
+
+_local = _Local()
+
+
+class Tier:
+    """One kind of call: one function with arguments of certain types.
+
+    Attributes:
+        name: ``"cold"``, ``"warm"`` or ``"hot"``.
+        reason: why it is in this tier.
+        calls: how often it was called.
+        divergences: how often a call went another way than predicted.
+        diverged_at: file and line of the last time.
+    """
+
+    __slots__ = (
+        "best", "calls", "compared", "compiled", "divergences", "diverged_at", "function", "is_final", "is_queued",
+        "is_whole", "name", "reason", "seconds", "structures",
+    )  # fmt: skip
+
+    def __init__(self, function: str) -> None:
+        self.function = function
+        self.name = "cold"
+        self.reason = "called for the first time"
+        self.calls = 0
+        self.divergences = 0
+        self.diverged_at: tuple[str, int] | None = None
+        self.best = float("inf")
+        self.seconds = 0.0
+        self.compared: list[float] = []
+        self.structures: list[Structure] = []
+        self.is_final = False
+        self.compiled: Compiled | None = None
+        self.is_whole = self.is_queued = False
+
+    def moves(self, name: str, reason: str, is_final: bool = False) -> None:
+        """Change the tier; ``MINDGRAD_LOG=eager`` prints it."""
+        if (name, reason) != (self.name, self.reason):
+            self.name, self.reason = name, reason
+            if os.environ.get("MINDGRAD_LOG") == "eager":
+                sys.stderr.write(f"mindgrad eager: {self.function}: {name}: {reason}\n")
+        if is_final:
+            self.is_final = True
+            self.structures = []
+
+
+class EagerCalls:
+    """The calls of one function in eager mode.
+
+    Args:
+        name: what to call the function.
+        whole: gives it compiled as a whole, if nothing in it is the user's: then its Python need not run.
+    """
+
+    __slots__ = ("__weakref__", "name", "tiers", "whole")
+
+    def __init__(self, name: str, whole: Callable[[], Compiled | None] | None = None) -> None:
+        self.name = name
+        self.whole = whole
+        self.tiers: dict[Any, Tier] = {}
+
+    def __deepcopy__(self, _: Any) -> EagerCalls:
+        return EagerCalls(self.name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (EagerCalls, (self.name,))
+
+    def __call__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """``function(*args, **kwargs)``, in the tier that it is in."""
+        if _local.is_busy or open_scopes():
+            return function(*args, **kwargs)
+        switch = settings.get("eager")
+        if switch == "numpy" or settings.get("pynative_synchronize"):
+            return function(*args, **kwargs)
+        key = (*[x.type if isinstance(x, Tensor) else type(x) for x in args], settings.get("device_target"))
+        tier = self.tiers.get(key)
+        if tier is None:
+            if len(self.tiers) >= _KINDS:
+                self.tiers.pop(next(iter(self.tiers)))
+            tier = self.tiers[key] = Tier(self.name)
+            _tiers.add(self)
+        tier.calls += 1
+        _local.is_busy = True
+        try:
+            if tier.is_final:
+                return function(*args, **kwargs)
+            if tier.compiled is not None:
+                call = tier.compiled.ready(*args, **kwargs)
+                if call is not None:
+                    return call()
+            return _called(self, tier, switch, function, args, kwargs)
+        finally:
+            _local.is_busy = False
+
+
+_tiers: weakref.WeakSet[EagerCalls] = weakref.WeakSet()
+
+
+def _called(
+    calls: EagerCalls,
+    tier: Tier,
+    switch: Any,
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+) -> Any:
+    at_once = switch == "compiled"
+    structures = tier.structures
+    if tier.is_whole:
+        _consider_whole(tier, args, kwargs, at_once)
+    elif not structures:
+        if at_once or (tier.calls > _CALLS and tier.best >= _SHORTEST):
+            if calls.whole is not None and (compiled := calls.whole()) is not None:
+                tier.is_whole, tier.compiled = True, compiled
+                return _called(calls, tier, switch, function, args, kwargs)
+            return _deferred(tier, at_once, function, args, kwargs)
+    elif structures[0].program is not None or not structures[0].confirmed:
+        return _deferred(tier, at_once, function, args, kwargs)
+    elif not structures[0].is_queued:
+        _consider(tier, structures[0], at_once)
+    start = time.perf_counter()
+    result = function(*args, **kwargs)
+    seconds = time.perf_counter() - start
+    tier.seconds += seconds
+    if seconds < tier.best:
+        tier.best = seconds
+    if tier.calls == 8 * _CALLS and tier.best < _SHORTEST and not structures and not at_once:
+        tier.moves("cold", f"a call takes {tier.best * 1e6:.0f} µs", is_final=True)
+    return result
+
+
+def _deferred(
+    tier: Tier, at_once: bool, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+) -> Any:
+    structures = tier.structures
+    predicted = structures[0] if structures else None
+    is_hot = predicted is not None and predicted.program is not None
+    start = time.perf_counter()
+    deferral = Deferral(structures, args)
+    try:
+        with executing([], deferral):
+            result = function(*args, **kwargs)
+    except BaseException:
+        deferral.abandon()
+        raise
+    tensors = [result] if type(result) is Tensor else [x for x in flatten(result)[0] if isinstance(x, Tensor)]
+    structure = deferral.ends(tensors)
+    if is_hot and structure is predicted and tier.best < _CLOSE and len(tier.compared) < _COMPARED:
+        _compare(tier, tensors, start)
+    if structure is not predicted:
+        _learn(tier, structure, deferral.diverged_at, predicted is not None)
+    elif structure.obstacle:
+        tier.moves("cold", structure.obstacle, is_final=True)
+    elif not structure.is_queued:
+        _consider(tier, structure, at_once)
+    return result
+
+
+def _compare(tier: Tier, tensors: Sequence[Tensor], start: float) -> None:
+    """Compare hot calls with cold ones, once the memory of the first is warm."""
+    for tensor in tensors:
+        wait = getattr(tensor._array, "block_until_ready", None)
+        if wait is not None:
+            wait()
+    tier.compared.append(time.perf_counter() - start)
+    if len(tier.compared) == _COMPARED and min(tier.compared[1:]) > tier.best:
+        tier.moves(
+            "cold",
+            f"a call takes {tier.best * 1e6:.0f} µs with NumPy, {min(tier.compared) * 1e6:.0f} µs as a program",
+            is_final=True,
+        )
+
+
+def _learn(tier: Tier, structure: Structure, line: tuple[str, int] | None, has_diverged: bool) -> None:
+    """Remember what a call did that was not predicted."""
+    if has_diverged:
+        tier.divergences += 1
+        tier.diverged_at = line
+    if structure.obstacle:
+        tier.moves("cold", structure.obstacle, is_final=True)
+        return
+    known = next((s for s in tier.structures if s.is_same(structure)), structure)
+    tier.structures = [known, *[s for s in tier.structures if s is not known]][:_STRUCTURES]
+    if tier.divergences >= _DIVERGENCES and not any(s.confirmed for s in tier.structures):
+        where = "" if line is None else f", the last time at line {line[1]} of {line[0]}"
+        tier.moves("cold", f"each call does something else{where}", is_final=True)
+
+
+def _consider_whole(tier: Tier, args: Sequence[Any], kwargs: dict[str, Any], at_once: bool) -> None:
+    """Have the function compiled as a whole if it pays."""
+    if at_once:
+        _compile_whole(tier, args, kwargs)
+    elif not tier.is_queued and _pays(tier):
+        tier.is_queued = True
+        _submit(_compile_whole, tier, args, kwargs)
+
+
+def _compile_whole(tier: Tier, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+    start = time.perf_counter()
+    compiled = tier.compiled
+    try:
+        if compiled is not None:
+            compiled.prepare(*args, **kwargs)
+    except Exception as error:
+        tier.compiled, tier.is_whole = None, False
+        tier.moves("cold", f"it cannot be compiled: {type(error).__name__}: {error}", is_final=True)
+        return
+    tier.is_queued = False
+    tier.moves("hot", f"it is one program, compiled in {time.perf_counter() - start:.2g} s")
+
+
+def _pays(tier: Tier) -> bool:
+    """Whether the calls have taken so long that compiling pays; it says so then."""
+    enough = _WORTH_COMPILING if "jax" in sys.modules else _WORTH_IMPORTING
+    if tier.seconds < enough:
+        return False
+    tier.moves("warm", f"{tier.calls} calls took {tier.seconds:.2g} s: compiling in the background")
+    return True
+
+
+def _consider(tier: Tier, structure: Structure, at_once: bool) -> None:
+    """Have ``structure`` compiled if it pays."""
+    if structure.is_queued or structure.program is not None or not structure.confirmed:
+        return
+    if at_once:
+        structure.is_queued = True
+        _compile(tier, structure)
+        return
+    if _pays(tier):
+        structure.is_queued = True
+        _submit(_compile, tier, structure)
+
+
+def _compile(tier: Tier, structure: Structure) -> None:
+    version = structure.version
+    start = time.perf_counter()
+    try:
+        program = compile_structure(structure)
+    except Exception as error:
+        structure.obstacle = f"it cannot be compiled: {type(error).__name__}: {error}"
+        tier.moves("cold", structure.obstacle, is_final=True)
+        return
+    if structure.version == version:
+        structure.program = program
+        seconds = time.perf_counter() - start
+        tier.moves("hot", f"{len(structure)} operators are one program, compiled in {seconds:.2g} s")
+
+
+class _Compiler(threading.Thread):
+    """The thread that compiles in the background."""
+
+    def __init__(self) -> None:
+        super().__init__(name="mindgrad-compiler", daemon=True)
+        self.jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.unfinished = 0
+
+    def run(self) -> None:
+        while not _is_ending:
+            job = self.jobs.get()
+            if job is None:
+                return
+            compile_, arguments = job
+            compile_(*arguments)
+            del job, compile_, arguments
+            self.unfinished -= 1
+
+
+_compiler: _Compiler | None = None
+_lock = threading.Lock()
+_is_ending = False
+
+
+def _submit(compile_: Callable[..., None], *arguments: Any) -> None:
+    global _compiler
+    with _lock:
+        if _compiler is None or not _compiler.is_alive():
+            _compiler = _Compiler()
+            _compiler.start()
+        _compiler.unfinished += 1
+        _compiler.jobs.put((compile_, arguments))
+
+
+def wait_until_compiled() -> None:
+    """Wait until nothing is left to compile in the background."""
+    while _compiler is not None and _compiler.is_alive() and _compiler.unfinished:
+        time.sleep(0.005)
+
+
+def _end() -> None:
+    """End the background thread: it begins nothing new."""
+    global _is_ending
+    _is_ending = True
+    if _compiler is not None:
+        _compiler.jobs.put(None)
+        _compiler.join(_SECONDS_AT_EXIT)
+
+
+atexit.register(_end)
+
+settings.store("eager", os.environ.get(VARIABLE, ""))
