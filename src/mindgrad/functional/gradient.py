@@ -14,7 +14,7 @@ from mindgrad._base.location import warn_user
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import runs
 from mindgrad.functional.arguments import Weights, check_callable, check_flag, check_positions
-from mindgrad.functional.callables import arity, differentiates, in_either_mode, remembered
+from mindgrad.functional.callables import Arity, arity, differentiates, in_either_mode, remembered
 from mindgrad.functional.derive import Call, derive
 
 __all__ = ["GradOperation", "by_operation", "get_grad", "grad", "gradient_function", "value_and_grad"]
@@ -45,8 +45,13 @@ def gradient_function(
         strict: whether a position beyond the arguments is an error.
     """
 
+    known: Arity | None = None
+
     def run(*args: Any, **kwargs: Any) -> Any:
-        call = Call(owner, fn, arity(fn), args, kwargs, positions, sens_param, strict)
+        nonlocal known
+        if known is None:
+            known = arity(fn)
+        call = Call(owner, fn, known, args, kwargs, positions, sens_param, strict)
         if getattr(fn, "requires_grad", False) and not call.kwargs:
             runs.take_back(fn, call.args)
         value, inputs, found, by_parameter = derive(

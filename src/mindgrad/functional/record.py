@@ -108,7 +108,8 @@ def record(
         else:
             symbols = deferral.opens(scope, [*inputs, *values])
             traced, bound = symbols[: len(inputs)], symbols[len(inputs) :]
-        scope.bindings.update((id(p), t) for p, t in zip(parameters, bound, strict=True))
+        if bound:
+            scope.bindings.update([(id(p), t) for p, t in zip(parameters, bound, strict=True)])
         try:
             # copies, for the function may rebind its arguments: x[0] = 1
             leaves, structure = flatten(function(*map(as_it_is, traced)))
@@ -155,13 +156,14 @@ def transformed(
     Returns:
         All output tensors, and the results of ``transform``.
     """
-    chosen = recorded.outputs if outputs is None else list(outputs)
+    returned = recorded.outputs
+    chosen = returned if outputs is None else list(outputs)
     scope = recorded.scope
     written = recorded.written
     rebound = scope.still_rebound()
     places = outcome.inner(scope) if isinstance(scope, GraphScope) else []
     held = [x for _, leaves, _ in places for x in leaves if _is_of(x, scope)]
-    kept = [*recorded.outputs, *(value for _, value in written), *map(as_it_is, rebound)]
+    kept = [*returned, *[value for _, value in written], *map(as_it_is, rebound)]
     kept += map(as_it_is, held)
     given = [None if e is None else lifted(e) for e in extras]
     finisher: Any = finish
@@ -172,7 +174,9 @@ def transformed(
         else:
             finisher = scope.deferral.finishes
     outside, results = finisher(scope, inputs, transform, given, chosen, kept, shortcut, applied)
-    count = len(recorded.outputs)
+    count = len(returned)
+    if len(kept) == count and not places:
+        return outside, results
     for (parameter, _), value in zip(written, outside[count:], strict=False):
         state.write(parameter, value)
     count_of_others = count + len(written)
@@ -505,7 +509,7 @@ def _finish_recorder(
         _PLANS[key] = plan
     outer = [t for _, t in recorder.leaves if t._scope is not None]
     outer += [e for e in extras if e is not None]
-    enclosed = any(t.is_traced for t in outer) if outer else False
+    enclosed = bool(outer) and any(t.is_traced for t in outer)
     if not enclosed:
         outside = [make_tensor(t._array, t._type) if t._scope is recorder else t for t in kept]
         return outside, plan.run(recorder.values, extras)

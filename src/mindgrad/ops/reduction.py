@@ -67,7 +67,7 @@ def reduced(
     row: Primitive, operator: str, x: Tensor, axis: Any, keep: Any, name: str = "keep_dims"
 ) -> Tensor:
     """Apply a row that reduces the axes in its parameter ``axes``."""
-    return _reduced(row, x, _resolved(row, operator, x, axis, keep, name))
+    return _applied(row, x, _resolved(row, operator, x, axis, keep, name))
 
 
 class _Reduction(NamedTuple):
@@ -78,7 +78,7 @@ class _Reduction(NamedTuple):
     shape: tuple[int, ...] | None
 
 
-def _reduced(row: Primitive, x: Tensor, reduction: _Reduction) -> Tensor:
+def _applied(row: Primitive, x: Tensor, reduction: _Reduction) -> Tensor:
     y = apply(row, x, axes=reduction.axes)
     return y if reduction.shape is None else apply(reshape, y, shape=reduction.shape)
 
@@ -197,7 +197,7 @@ def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     x = inexact(operand(x, "ReduceMean"))
     wide = widened(x)
     reduction = _resolved(rows.reduce_sum, "ReduceMean", wide, axis, keep_dims, "keep_dims")
-    mean = arithmetic.true_divide(_reduced(rows.reduce_sum, wide, reduction), reduction.size)
+    mean = arithmetic.true_divide(_applied(rows.reduce_sum, wide, reduction), reduction.size)
     return cast(mean, x.type.dtype)
 
 
