@@ -307,14 +307,16 @@ def derive(
     has_aux: bool = False,
     sens_name: str = "sens",
     only_tensors: bool = False,
+    with_result: bool = True,
 ) -> tuple[Any, Inputs, list[Tensor], list[Tensor]]:
     """``(result, inputs, gradients of their tensors, gradients of parameters)``.
 
-    ``sens`` is a tuple of one value, or ``None`` for ones.
+    ``sens`` is a tuple of one value, or ``None`` for ones. Without ``with_result`` the result is ``None``.
     """
     run = Run(owner, fn, args, kwargs, positions, parameters, has_aux, only_tensors)
     cotangents: Sequence[Tensor | None]
     cotangents = [None] * len(run.outputs) if sens is None else run.cotangents(sens_name, sens[0])
     outputs, gradients = pull(run.recorded, cotangents, run.outputs)
     count = len(run.inputs.tensors)
-    return run.result(outputs), run.inputs, run.inputs.like(gradients[:count]), gradients[count:]
+    result = run.result(outputs) if with_result else None
+    return result, run.inputs, run.inputs.like(gradients[:count]), gradients[count:]

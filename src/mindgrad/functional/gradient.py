@@ -30,6 +30,7 @@ def gradient_function(
     sens_param: bool = False,
     has_aux: bool = False,
     strict: bool = True,
+    with_result: bool = True,
 ) -> Callable[..., Any]:
     """A gradient function of ``fn``.
 
@@ -43,6 +44,7 @@ def gradient_function(
         sens_param: whether one more argument scales the outputs.
         has_aux: whether only the first of several outputs is differentiated.
         strict: whether a position beyond the arguments is an error.
+        with_result: whether ``assemble`` uses the result of ``fn``; it is ``None`` otherwise.
     """
 
     known: Arity | None = None
@@ -64,6 +66,7 @@ def gradient_function(
             call.sens,
             has_aux,
             only_tensors=not strict,
+            with_result=with_result,
         )
         kept = tuple([slot[0] for slot in inputs.slots])
         if not kept and call.positions and not parameters:
@@ -203,6 +206,7 @@ def _by_operation(
         parameters=() if weights is None else weights.unique,
         sens_param=sens_param,
         strict=False,
+        with_result=with_value,
     )
 
 
@@ -344,6 +348,7 @@ def _positional(
         parameters=() if weights is None else weights.unique,
         sens_param=sens_param,
         has_aux=has_aux,
+        with_result=with_value or has_aux,
     )
 
 
