@@ -180,6 +180,8 @@ def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict
             if type_ is not None and array.shape != type_.shape:
                 array = np.broadcast_to(array, type_.shape)
         arrays.append(array)
+    if plain and primitive.kind != "control":  # as the runner does, in one call
+        return silently(primitive.numpy, arrays, parameters)
     return _run_kernel(primitive, arrays, parameters)
 
 
@@ -216,7 +218,12 @@ def _run_steps(steps: Sequence[tuple], slots: list[Any], plain: bool) -> None:
 
 def as_it_is(tensor: Tensor) -> Tensor:
     """The tensor as it is now: item assignment rebinds tensors, what was captured must not follow."""
-    return make_tensor(tensor._array, tensor._type, tensor._scope, tensor._atom)
+    copy = Tensor.__new__(Tensor)
+    copy._array = tensor._array
+    copy._type = tensor._type
+    copy._scope = tensor._scope
+    copy._atom = tensor._atom
+    return copy
 
 
 def lifted(tensor: Tensor) -> Tensor:

@@ -192,7 +192,7 @@ def pow(input: Any, exponent: Any) -> Tensor:
     if isinstance(input, Tensor) and isinstance(n, (int, float)) and not isinstance(n, bool):
         if type(input) is Number:
             return _power_of_number(input, n)
-        x = operand(input, "Pow")
+        x = input if type(input) is Tensor else operand(input, "Pow")
         if isinstance(n, int):
             return _integer_power(x, n)
         is_inexact = x.type.dtype.is_inexact

@@ -67,7 +67,9 @@ def reduced(
     row: Primitive, operator: str, x: Tensor, axis: Any, keep: Any, name: str = "keep_dims"
 ) -> Tensor:
     """Apply a row that reduces the axes in its parameter ``axes``."""
-    return _applied(row, x, _resolved(row, operator, x, axis, keep, name))
+    reduction = _resolved(row, operator, x, axis, keep, name)
+    y = apply(row, x, axes=reduction.axes)
+    return y if reduction.shape is None else apply(reshape, y, shape=reduction.shape)
 
 
 class _Reduction(NamedTuple):
@@ -76,11 +78,6 @@ class _Reduction(NamedTuple):
     axes: tuple[int, ...]
     size: int
     shape: tuple[int, ...] | None
-
-
-def _applied(row: Primitive, x: Tensor, reduction: _Reduction) -> Tensor:
-    y = apply(row, x, axes=reduction.axes)
-    return y if reduction.shape is None else apply(reshape, y, shape=reduction.shape)
 
 
 def _resolved(row: Primitive, operator: str, x: Tensor, axis: Any, keep: Any, name: str) -> _Reduction:
@@ -118,7 +115,8 @@ def _number(x: Any, operator: str) -> Tensor:
 
 def whole_as_int64(x: Any, operator: str, dtype: Any = None) -> Tensor:
     """``x`` in the type that a sum or product of many has: integers as Int64, where they do not wrap."""
-    x = operand(x, operator)
+    if type(x) is not Tensor:
+        x = operand(x, operator)
     if dtype is not None:
         return cast(x, as_dtype(dtype))
     own = x.type.dtype
@@ -196,9 +194,9 @@ def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     """
     x = inexact(operand(x, "ReduceMean"))
     wide = widened(x)
-    reduction = _resolved(rows.reduce_sum, "ReduceMean", wide, axis, keep_dims, "keep_dims")
-    mean = arithmetic.true_divide(_applied(rows.reduce_sum, wide, reduction), reduction.size)
-    return cast(mean, x.type.dtype)
+    total = reduced(rows.reduce_sum, "ReduceMean", wide, axis, keep_dims)
+    size = _resolved(rows.reduce_sum, "ReduceMean", wide, axis, keep_dims, "keep_dims").size
+    return cast(arithmetic.true_divide(total, size), x.type.dtype)
 
 
 def prod(input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = None) -> Tensor:
