@@ -1,5 +1,6 @@
 """Operands that come again: what is known of them from the first time is right the second time too."""
 
+import contextvars
 import threading
 import warnings
 
@@ -9,7 +10,7 @@ import pytest
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, ops
 from mindgrad.core.primitive import REGISTRY
-from mindgrad.ops import operands
+from mindgrad.ops import operands, parts
 
 #: numbers that are equal, or whose text is, and that are not the same operand
 ALIKE = [1, 1.0, True, 1 + 0j, np.float32(1.0), 0, 0.0, -0.0, False, 2**40, float(2**40)]
@@ -113,6 +114,86 @@ def test_parameter_that_changes_is_read_again():
     assert seen == [2.0, 10.0, 12.0]
 
 
+# -- indices, axes and shapes ------------------------------------------------------------------------------
+
+#: indices of which many are equal, and that are not the same index
+INDICES = [
+    1, True, np.int64(1), (1,), [1], np.bool_(True), (True,), None, (None, 1), (1, None), ..., (1, ...), (..., 1),
+    slice(1, None), (slice(1, None),), (slice, 1), slice(True, None), slice(np.int64(1), None), slice(None, None, -1),
+    (slice(None), 1), (1, slice(None)), (-1, slice(None, None, 2)), 0, False, -1, (0, 0), ((1,), (1,)), (), 7, 1.0,
+]  # fmt: skip
+
+
+def _read(x, index):
+    try:
+        return x[index].asnumpy() if isinstance(x, Tensor) else np.asarray(x[index])
+    except (IndexError, TypeError) as error:
+        return type(error)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_indices_that_are_equal_are_indices_of_their_own(monkeypatch, order):
+    monkeypatch.setattr(parts, "_READS", {})
+    array = np.arange(6.0, dtype=np.float32).reshape(2, 3)
+    x = Tensor(array)
+    alone = []
+    for index in INDICES:
+        parts._READS.clear()
+        alone.append(_read(x, index))
+    for _ in range(2):
+        for index, expected in list(zip(INDICES, alone, strict=True))[::order]:
+            found = _read(x, index)
+            if isinstance(expected, type):
+                assert found is expected, index
+            else:
+                assert found.shape == expected.shape, index
+                assert (found == expected).all(), index
+                assert (found == _read(array, index)).all(), index
+    assert parts._READS
+
+
+def test_bound_that_is_a_tensor_is_read_each_time():
+    x, n = Tensor([1.0, 2.0, 3.0]), Tensor(1)
+    for first in (1, 2, 0):
+        n.assign_value(Tensor(first))
+        assert x[n:].asnumpy().tolist() == [1.0, 2.0, 3.0][first:]
+        assert x[n].asnumpy() == first + 1
+
+
+def test_bounds_of_kept_reads(monkeypatch):
+    monkeypatch.setattr(parts, "_READS", {})
+    monkeypatch.setattr(parts, "_READS_KEPT", 8)
+    x = Tensor(np.arange(50.0, dtype=np.float32))
+    assert [float(x[k].asnumpy()) for k in range(50)] == list(range(50))
+    assert len(parts._READS) <= 8
+
+
+def test_truth_values_and_floats_are_no_axes_or_sizes_after_ints_were():
+    x = Tensor(np.ones((2, 3), np.float32))
+    for _ in range(2):
+        assert x.sum(1).shape == (2,)
+        assert x.sum((1,)).shape == (2,)
+        assert x.reshape((1, 6)).shape == (1, 6)
+        assert x.transpose((1, 0)).shape == (3, 2)
+        assert ops.concat((x, x), 1).shape == (2, 6)
+        assert x.sum(1, keepdims=True).shape == (2, 1)
+        for wrong in (
+            lambda: ops.sum(x, True), lambda: ops.sum(x, (True,)), lambda: ops.sum(x, 1.0), lambda: ops.sum(x, 1, 1),
+            lambda: x.reshape((True, 6)), lambda: x.reshape((1.0, 6)), lambda: x.transpose((True, False)),
+            lambda: ops.concat((x, x), True), lambda: ops.concat((x, x), 1.0),
+        ):  # fmt: skip
+            with pytest.raises(TypeError):
+                wrong()
+        for wrong in (
+            lambda: x.sum(2),
+            lambda: x.sum((1, 1)),
+            lambda: x.reshape((4, 2)),
+            lambda: x.transpose((1, 1)),
+        ):
+            with pytest.raises(ValueError, match="For '"):
+                wrong()
+
+
 # -- warnings of kernels ----------------------------------------------------------------------------------
 
 
@@ -163,3 +244,19 @@ def test_kernels_inside_kernels_and_in_threads(monkeypatch):
         for thread in threads:
             thread.join()
     assert started == [np.inf] * 3
+
+
+def test_functions_of_the_user_see_their_context_variables():
+    variable = contextvars.ContextVar("variable", default="of nobody")
+    variable.set("of the caller")
+    seen = []
+
+    def hook(gradient):
+        seen.append(variable.get())
+        variable.set("of the hook")
+        return gradient * 2
+
+    hooked = ops.HookBackward(lambda gradient: hook(gradient[0]))
+    assert ms.grad(lambda x: hooked(x) * 3)(Tensor([1.0])).asnumpy() == 6
+    assert seen[0] == "of the caller"
+    assert variable.get() == "of the hook"

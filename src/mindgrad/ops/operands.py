@@ -74,7 +74,10 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
     if isinstance(x, (bool, int, float, complex, np.ndarray, np.generic, list, tuple)):
         if like is not None and not isinstance(x, (np.ndarray, list, tuple)):
             number = x.item() if isinstance(x, np.generic) else x
-            return Tensor(number, promote_scalar(like.dtype, number))
+            dtype = promote_scalar(like.dtype, number)
+            if type(number) is float and dtype.is_float and abs(number) <= _LARGEST_HALF:
+                return make_tensor(np.asarray(number, dtype.numpy))
+            return Tensor(number, dtype)
         if isinstance(x, (list, tuple)) and any(isinstance(each, Tensor) for each in x):
             raise TypeError(
                 f"For '{operator}', the input is a {type(x).__name__} that holds tensors; "
