@@ -48,16 +48,16 @@ def flatten(tree: Any) -> tuple[list[Any], Any]:
 
 def _describe(tree: Any, leaves: list[Any]) -> Any:
     kind: Any = type(tree)
-    if isinstance(tree, (tuple, list)):
-        return (kind, tuple([_describe(each, leaves) for each in tree]))
+    if not isinstance(tree, (tuple, list, dict)):
+        if not is_record(kind):
+            leaves.append(tree)
+            return _LEAF
+        held = attributes_of(tree)
+        return (kind, tuple(held), tuple([_describe(each, leaves) for each in held.values()]))
     if isinstance(tree, dict):
         names = (tree.default_factory, *tree) if isinstance(tree, defaultdict) else tuple(tree)
         return (kind, names, tuple([_describe(each, leaves) for each in tree.values()]))
-    if is_record(kind):
-        held = attributes_of(tree)
-        return (kind, tuple(held), tuple([_describe(each, leaves) for each in held.values()]))
-    leaves.append(tree)
-    return _LEAF
+    return (kind, tuple([_describe(each, leaves) for each in tree]))
 
 
 @lru_cache(maxsize=1024)

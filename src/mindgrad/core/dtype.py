@@ -20,19 +20,23 @@ class DType:
         name: MindSpore's printed name, e.g. ``"Float32"``.
         numpy: the NumPy dtype that stores it.
         kind: one of ``"bool" | "int" | "uint" | "float" | "complex"``.
+        is_float: whether the type is a real floating-point type.
+        is_inexact: whether the type is floating-point or complex.
 
     >>> from mindgrad import float32
     >>> str(float32), repr(float32), float32.itemsize
     ('Float32', 'mindspore.float32', 4)
     """
 
-    __slots__ = ("identifier", "itemsize", "kind", "name", "numpy", "rank")
+    __slots__ = ("identifier", "is_float", "is_inexact", "itemsize", "kind", "name", "numpy", "rank")
 
     def __init__(self, name: str, identifier: str, storage: Any, kind: str) -> None:
         self.name = name
         self.identifier = identifier
         self.numpy = np.dtype(storage)
         self.kind = kind
+        self.is_float = kind == "float"
+        self.is_inexact = kind in ("float", "complex")
         self.itemsize = self.numpy.itemsize
         self.rank = ("bool", "int", "uint", "float", "complex").index(kind)
 
@@ -40,16 +44,6 @@ class DType:
     def dtype(self) -> np.dtype[Any]:
         """The NumPy dtype, by which NumPy knows the type: ``np.zeros(3, mindgrad.float32)``."""
         return self.numpy
-
-    @property
-    def is_float(self) -> bool:
-        """Whether the type is a real floating-point type."""
-        return self.kind == "float"
-
-    @property
-    def is_inexact(self) -> bool:
-        """Whether the type is floating-point or complex."""
-        return self.kind in ("float", "complex")
 
     def __str__(self) -> str:
         return self.name
@@ -65,8 +59,7 @@ class DType:
         except TypeError:
             return NotImplemented
 
-    def __hash__(self) -> int:
-        return id(self)
+    __hash__ = object.__hash__
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (as_dtype, (self.identifier,))

@@ -28,6 +28,8 @@ import numpy as np
 from mindgrad._base.location import user_location
 from mindgrad.core.build import Builder
 from mindgrad.core.graph import Constant, Graph, Variable
+from mindgrad.core.kernels import numpy_kernel as _numpy_kernel
+from mindgrad.core.kernels import silently
 from mindgrad.core.pending import PendingArray
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.tensor import Tensor, make_tensor
@@ -152,11 +154,6 @@ class opened:
                 _set(tensor, before)
 
 
-def _numpy_kernel(primitive: Primitive, arrays: Sequence[Any], parameters: dict[str, Any]) -> Any:
-    with np.errstate(all="ignore"):
-        return primitive.numpy(*arrays, **parameters)
-
-
 _run_kernel: Callable[..., Any] = _numpy_kernel
 
 
@@ -169,45 +166,64 @@ def set_kernel_runner(runner: Callable[..., Any] | None) -> None:
 def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict[str, Any]) -> Any:
     """Run one kernel on the values of ``tensors`` now; an array, or a tuple of them."""
     plain = _run_kernel is _numpy_kernel
+    pointwise = primitive.pointwise
     arrays: list[Any] = []
     for tensor in tensors:
         array = tensor._array
-        if array is None or (plain and not isinstance(array, (np.ndarray, np.generic))):
-            array = tensor.host_array()
-        elif type(array) is PendingArray:
-            array = array.get()
-        if not primitive.pointwise and array.shape != tensor.type.shape:
-            array = np.broadcast_to(array, tensor.type.shape)
+        if type(array) is not np.ndarray:
+            if array is None or (plain and not isinstance(array, (np.ndarray, np.generic))):
+                array = tensor.host_array()
+            elif type(array) is PendingArray:
+                array = array.get()
+        if not pointwise:
+            type_ = tensor._type  # None: that of the array
+            if type_ is not None and array.shape != type_.shape:
+                array = np.broadcast_to(array, type_.shape)
         arrays.append(array)
+    if plain and primitive.kind != "control":  # as the runner does, in one call
+        return silently(primitive.numpy, arrays, parameters)
     return _run_kernel(primitive, arrays, parameters)
 
 
-def run_arrays(steps: Sequence[tuple], slots: list[Any]) -> None:
+def run_arrays(steps: Sequence[tuple], slots: list[Any], silent: bool = False) -> None:
     """Run ``(primitive, operand slots, result slots, parameters)`` in order on arrays in ``slots``.
 
-    A step whose primitive is ``None`` spreads one element over the shape in ``parameters``.
+    A step whose primitive is ``None`` spreads one element over the shape in ``parameters``. ``silent``: none
+    runs functions of the user, so that less has to be done to have no warnings.
     """
     plain = _run_kernel is _numpy_kernel
+    if silent and plain:
+        silently(_run_steps, (steps, slots, plain), {})
+        return
     with np.errstate(all="ignore"):
-        for primitive, operands, results, parameters in steps:
-            arrays = [slots[position] for position in operands]
-            if primitive is None:
-                slots[results[0]] = np.broadcast_to(arrays[0], parameters)
-                continue
-            if plain:
-                found = primitive.numpy(*arrays, **parameters)
-            else:
-                found = _run_kernel(primitive, arrays, parameters)
-            if primitive.multiple:
-                for position, array in zip(results, found, strict=True):
-                    slots[position] = array
-            else:
-                slots[results[0]] = found
+        _run_steps(steps, slots, plain)
+
+
+def _run_steps(steps: Sequence[tuple], slots: list[Any], plain: bool) -> None:
+    for primitive, operands, results, parameters in steps:
+        arrays = [slots[position] for position in operands]
+        if primitive is None:
+            slots[results[0]] = np.broadcast_to(arrays[0], parameters)
+            continue
+        if plain:
+            found = primitive.numpy(*arrays, **parameters)
+        else:
+            found = _run_kernel(primitive, arrays, parameters)
+        if primitive.multiple:
+            for position, array in zip(results, found, strict=True):
+                slots[position] = array
+        else:
+            slots[results[0]] = found
 
 
 def as_it_is(tensor: Tensor) -> Tensor:
     """The tensor as it is now: item assignment rebinds tensors, what was captured must not follow."""
-    return make_tensor(tensor._array, tensor._type, tensor._scope, tensor._atom)
+    copy = Tensor.__new__(Tensor)
+    copy._array = tensor._array
+    copy._type = tensor._type
+    copy._scope = tensor._scope
+    copy._atom = tensor._atom
+    return copy
 
 
 def lifted(tensor: Tensor) -> Tensor:
@@ -284,6 +300,8 @@ class Scope:
 
     def still_rebound(self) -> list[Tensor]:
         """The tensors that live and are bound to a value of the scope by item assignment."""
+        if not self.rebound:
+            return []
         found = {id(t): t for t in (each() for each in self.rebound) if t is not None and t._scope is self}
         return list(found.values())
 
@@ -352,7 +370,7 @@ class Recorder(Scope):
         numbers = tuple([t._atom if t._scope is self else self.number(t) for t in tensors])
         value = run_kernel(primitive, tensors, parameters) if known is None else known
         first = len(self.values)
-        self.entries.append((primitive, numbers, tuple(parameters.items())))
+        self.entries.append((primitive, numbers, tuple(parameters.items()) if parameters else ()))
         if primitive.multiple:
             self.results.append(range(first, first + len(value)))
             self.values.extend(value)

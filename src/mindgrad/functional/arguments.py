@@ -180,7 +180,7 @@ class Weights:
 def check_inputs(owner: str, args: Sequence[Any]) -> None:
     """Raises: TypeError: an argument is a NumPy array, whose gradient would be lost."""
     for index, x in enumerate(args):
-        if isinstance(x, np.ndarray):
+        if type(x) is not Tensor and isinstance(x, np.ndarray):
             raise TypeError(
                 f"For '{owner}', the input can not be numpy.ndarray, but argument {index} is; "
                 f"make it a Tensor: Tensor(array)."
@@ -290,6 +290,9 @@ def _remedy(leaf: Any, nested: bool) -> str:
 
 def check_outputs(owner: str, fn: Any, leaves: Sequence[Any]) -> None:
     """Raises: TypeError: the function gave something that is no tensor, number or None, or only None."""
+    tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+    if tensors and len(tensors) == len(leaves):
+        return
     if not any(leaf is not None for leaf in leaves):
         raise TypeError(
             f"For '{owner}', the function to differentiate must return a tensor or number, but "
@@ -404,11 +407,13 @@ def warn_of_integers(tensors: Sequence[Tensor]) -> None:
 
     How often is up to Python's filters, of which the default one shows a warning once per line.
     """
-    found = next((t.dtype for t in tensors if t.dtype.kind in ("int", "uint")), None)
-    if found is None:
+    for tensor in tensors:
+        dtype = tensor.type.dtype
+        if dtype.is_inexact or dtype.kind not in ("int", "uint"):
+            continue
+        warn_user(
+            f"a gradient is taken with respect to an input of type {dtype}: as in MindSpore it has that "
+            f"type itself, so that fractions are cut off. Convert the input to a floating-point type if "
+            f"that is not meant."
+        )
         return
-    warn_user(
-        f"a gradient is taken with respect to an input of type {found}: as in MindSpore it has that "
-        f"type itself, so that fractions are cut off. Convert the input to a floating-point type if "
-        f"that is not meant."
-    )

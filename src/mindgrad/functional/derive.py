@@ -65,7 +65,7 @@ class Call:
                 self.sens, args = (args[-1],), args[:-1]
         if kwargs:
             args, kwargs = bind_keywords(known, args, kwargs)
-        if not kwargs or len(args) > known.most:
+        if not known.least <= len(args) <= known.most and (not kwargs or len(args) > known.most):
             check_count(fn, known, len(args), sens_param)
         if sens_param and self.sens is None:
             raise TypeError(
@@ -119,7 +119,10 @@ class Inputs:
     ) -> None:
         # Other tensors are passed as copies, Parameters as the values that they have outside: a
         # function never changes its caller's tensors, and what is an argument is no weight.
-        self._others = [_copied(x) if isinstance(x, Tensor) and type(x) is not Number else x for x in args]
+        self._others = [
+            x if type(x) is Number or not isinstance(x, Tensor) or position in positions else _copied(x)
+            for position, x in enumerate(args)
+        ]
         self.tensors: list[Tensor] = []
         self.numbers: list[bool] = []
         self.slots: list[tuple[int, Any, int]] = []
@@ -156,6 +159,8 @@ class Inputs:
         return given
 
     def _typed(self, tensors: Sequence[Tensor], start: int = 0) -> list[Tensor]:
+        if True not in self.numbers:
+            return list(tensors)
         kinds = self.numbers[start : start + len(tensors)]
         return [make_number(t) if is_one else t for t, is_one in zip(tensors, kinds, strict=True)]
 
@@ -165,6 +170,8 @@ class Inputs:
         More tensors than inputs, those of Parameters, stay as they are.
         """
         given = self.tensors if tensors is None else tensors
+        if True not in self.numbers:
+            return list(given)
         count = len(self.tensors)
         return [*self._typed(given[:count]), *given[count:]]
 
@@ -300,14 +307,16 @@ def derive(
     has_aux: bool = False,
     sens_name: str = "sens",
     only_tensors: bool = False,
+    with_result: bool = True,
 ) -> tuple[Any, Inputs, list[Tensor], list[Tensor]]:
     """``(result, inputs, gradients of their tensors, gradients of parameters)``.
 
-    ``sens`` is a tuple of one value, or ``None`` for ones.
+    ``sens`` is a tuple of one value, or ``None`` for ones. Without ``with_result`` the result is ``None``.
     """
     run = Run(owner, fn, args, kwargs, positions, parameters, has_aux, only_tensors)
     cotangents: Sequence[Tensor | None]
     cotangents = [None] * len(run.outputs) if sens is None else run.cotangents(sens_name, sens[0])
     outputs, gradients = pull(run.recorded, cotangents, run.outputs)
     count = len(run.inputs.tensors)
-    return run.result(outputs), run.inputs, run.inputs.like(gradients[:count]), gradients[count:]
+    result = run.result(outputs) if with_result else None
+    return result, run.inputs, run.inputs.like(gradients[:count]), gradients[count:]

@@ -14,7 +14,7 @@ from mindgrad._base.location import warn_user
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import runs
 from mindgrad.functional.arguments import Weights, check_callable, check_flag, check_positions
-from mindgrad.functional.callables import arity, differentiates, in_either_mode, remembered
+from mindgrad.functional.callables import Arity, arity, differentiates, in_either_mode, remembered
 from mindgrad.functional.derive import Call, derive
 
 __all__ = ["GradOperation", "by_operation", "get_grad", "grad", "gradient_function", "value_and_grad"]
@@ -30,6 +30,7 @@ def gradient_function(
     sens_param: bool = False,
     has_aux: bool = False,
     strict: bool = True,
+    with_result: bool = True,
 ) -> Callable[..., Any]:
     """A gradient function of ``fn``.
 
@@ -43,10 +44,16 @@ def gradient_function(
         sens_param: whether one more argument scales the outputs.
         has_aux: whether only the first of several outputs is differentiated.
         strict: whether a position beyond the arguments is an error.
+        with_result: whether ``assemble`` uses the result of ``fn``; it is ``None`` otherwise.
     """
 
+    known: Arity | None = None
+
     def run(*args: Any, **kwargs: Any) -> Any:
-        call = Call(owner, fn, arity(fn), args, kwargs, positions, sens_param, strict)
+        nonlocal known
+        if known is None:
+            known = arity(fn)
+        call = Call(owner, fn, known, args, kwargs, positions, sens_param, strict)
         if getattr(fn, "requires_grad", False) and not call.kwargs:
             runs.take_back(fn, call.args)
         value, inputs, found, by_parameter = derive(
@@ -59,6 +66,7 @@ def gradient_function(
             call.sens,
             has_aux,
             only_tensors=not strict,
+            with_result=with_result,
         )
         kept = tuple([slot[0] for slot in inputs.slots])
         if not kept and call.positions and not parameters:
@@ -198,6 +206,7 @@ def _by_operation(
         parameters=() if weights is None else weights.unique,
         sens_param=sens_param,
         strict=False,
+        with_result=with_value,
     )
 
 
@@ -339,6 +348,7 @@ def _positional(
         parameters=() if weights is None else weights.unique,
         sens_param=sens_param,
         has_aux=has_aux,
+        with_result=with_value or has_aux,
     )
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.build import Builder, building
 from mindgrad.core.graph import Constant, Graph, Variable, is_finite, silent
+from mindgrad.core.kernels import runs_functions
 from mindgrad.core.pending import PendingArray
 from mindgrad.core.rewriting import is_rewriting
 from mindgrad.core.scope import (
@@ -107,7 +108,8 @@ def record(
         else:
             symbols = deferral.opens(scope, [*inputs, *values])
             traced, bound = symbols[: len(inputs)], symbols[len(inputs) :]
-        scope.bindings.update((id(p), t) for p, t in zip(parameters, bound, strict=True))
+        if bound:
+            scope.bindings.update([(id(p), t) for p, t in zip(parameters, bound, strict=True)])
         try:
             # copies, for the function may rebind its arguments: x[0] = 1
             leaves, structure = flatten(function(*map(as_it_is, traced)))
@@ -156,13 +158,14 @@ def transformed(
     Returns:
         All output tensors, and the results of ``transform``.
     """
-    chosen = recorded.outputs if outputs is None else list(outputs)
+    returned = recorded.outputs
+    chosen = returned if outputs is None else list(outputs)
     scope = recorded.scope
     written = recorded.written
     rebound = scope.still_rebound()
     places = outcome.inner(scope) if isinstance(scope, GraphScope) else []
     held = [x for _, leaves, _ in places for x in leaves if _is_of(x, scope)]
-    kept = [*recorded.outputs, *(value for _, value in written), *map(as_it_is, rebound)]
+    kept = [*returned, *[value for _, value in written], *map(as_it_is, rebound)]
     kept += map(as_it_is, held)
     given = [None if e is None else lifted(e) for e in extras]
     finisher: Any = finish
@@ -173,7 +176,9 @@ def transformed(
         else:
             finisher = scope.deferral.finishes
     outside, results = finisher(scope, inputs, transform, given, chosen, kept, shortcut, applied)
-    count = len(recorded.outputs)
+    count = len(returned)
+    if len(kept) == count and not places:
+        return outside, results
     for (parameter, _), value in zip(written, outside[count:], strict=False):
         state.write(parameter, value)
     count_of_others = count + len(written)
@@ -339,7 +344,7 @@ class Plan:
     slots, parameters); ``results`` are slots, each with the type it must have.
     """
 
-    __slots__ = ("constants", "given", "loads", "results", "size", "steps")
+    __slots__ = ("constants", "given", "is_silent", "loads", "results", "size", "steps")
 
     def __init__(
         self, recorder: Recorder, transform: Any, xs: Any, ys: Any, extras: Any, infinite: Any
@@ -418,6 +423,7 @@ class Plan:
                 parameters = silent(parameters)  # its effects were seen when it was recorded
             self.steps.append((equation.primitive, operands, results, parameters))
         self.results = [spread(slot(atom), atom) for atom in produced]
+        self.is_silent = not any(step[0] is not None and runs_functions(step[0]) for step in self.steps)
         self.size = len(slots)
 
     def run(self, values: Sequence[Any], extras: Sequence[Any]) -> list[Tensor]:
@@ -429,7 +435,7 @@ class Plan:
             slots[position] = extras[index].host_array()
         for position, array, _ in self.constants:
             slots[position] = array
-        run_arrays(self.steps, slots)
+        run_arrays(self.steps, slots, self.is_silent)
         return [make_tensor(slots[position]) for position in self.results]
 
     def apply(self, tensor_of: Callable[[int], Tensor], extras: Sequence[Any]) -> list[Tensor]:
@@ -484,14 +490,14 @@ def _finish_recorder(
     kept: Sequence[Tensor],
 ) -> tuple[list[Tensor], list[Tensor]]:
     xs = tuple([t._atom for t in inputs])
-    ys = tuple((t._atom, None) if t._scope is recorder else (None, t) for t in chosen)
+    ys = tuple([(t._atom, None) if t._scope is recorder else (None, t) for t in chosen])
     # a constant of the derivative that is infinite absorbs, as it does where the graph knows who made it
     values = recorder.values
     infinite = tuple([n for n, _ in recorder.leaves if n not in xs and _is_infinite(values[n])])
     key = (
         transform,
         tuple(recorder.entries),
-        tuple([(n, t.type, np.ndim(recorder.values[n])) for n, t in recorder.leaves]),
+        tuple([(n, t.type, values[n].ndim) for n, t in recorder.leaves]),
         xs,
         tuple([n if t is None else t.type for n, t in ys]),
         tuple([None if e is None else e.type for e in extras]),
@@ -503,9 +509,9 @@ def _finish_recorder(
         if len(_PLANS) >= _PLANS_KEPT:
             _PLANS.pop(next(iter(_PLANS)))
         _PLANS[key] = plan
-    enclosed = any(t.is_traced for _, t in recorder.leaves) or any(
-        e is not None and e.is_traced for e in extras
-    )
+    outer = [t for _, t in recorder.leaves if t._scope is not None]
+    outer += [e for e in extras if e is not None]
+    enclosed = bool(outer) and any(t.is_traced for t in outer)
     if not enclosed:
         outside = [make_tensor(t._array, t._type) if t._scope is recorder else t for t in kept]
         return outside, plan.run(recorder.values, extras)

@@ -13,6 +13,7 @@ import numpy as np
 
 from mindgrad.core.dtype import DType
 from mindgrad.core.tensor import Tensor
+from mindgrad.core.types import TensorType
 from mindgrad.ops.operands import cast, operand, promoted
 
 __all__ = [
@@ -101,13 +102,13 @@ def axis_in_range(axis: Any, rank: int, operator: str, name: str = "axis") -> in
     return number % rank
 
 
-def filled_shape(x: Tensor, shape: tuple[int, ...], operator: str) -> tuple[int, ...]:
+def filled_shape(x: TensorType, shape: tuple[int, ...], operator: str) -> tuple[int, ...]:
     """``shape`` with −1 replaced by the size that uses up all elements of ``x``.
 
     Raises:
         ValueError: there is no such size, or ``shape`` does not hold the elements of ``x``.
     """
-    size = x.type.size
+    size = x.size
     if -1 in shape:
         if shape.count(-1) > 1:
             raise ValueError(f"For '{operator}', only one size may be -1, but got {shape}.")

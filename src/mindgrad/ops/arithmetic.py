@@ -192,12 +192,13 @@ def pow(input: Any, exponent: Any) -> Tensor:
     if isinstance(input, Tensor) and isinstance(n, (int, float)) and not isinstance(n, bool):
         if type(input) is Number:
             return _power_of_number(input, n)
-        x = operand(input, "Pow")
+        x = input if type(input) is Tensor else operand(input, "Pow")
         if isinstance(n, int):
             return _integer_power(x, n)
-        if x.dtype.is_inexact and n == n // 1 and -_MULTIPLIED <= n <= _MULTIPLIED:
+        is_inexact = x.type.dtype.is_inexact
+        if is_inexact and n == n // 1 and -_MULTIPLIED <= n <= _MULTIPLIED:
             return _integer_power(x, int(n))
-        if x.dtype.is_inexact:
+        if is_inexact:
             return unary(elementwise.real_power, "Pow", x, n=n)
     return binary(elementwise.pow, "Pow", input, exponent)
 
@@ -212,12 +213,13 @@ def _power_of_number(x: Number, n: int | float) -> Tensor:
 
 
 def _integer_power(x: Tensor, n: int) -> Tensor:
-    x = cast(x, promote_scalar(x.dtype, n))
-    if n < 0 and not x.dtype.is_inexact:
-        raise ValueError(
-            f"For 'Pow', a tensor of type {x.dtype} has no power {n} of its type; convert it first: "
-            f"x.astype(mindspore.float32)."
-        )
+    if not x.type.dtype.is_inexact:
+        x = cast(x, promote_scalar(x.dtype, n))
+        if n < 0:
+            raise ValueError(
+                f"For 'Pow', a tensor of type {x.dtype} has no power {n} of its type; convert it first: "
+                f"x.astype(mindspore.float32)."
+            )
     return unary(elementwise.integer_power, "Pow", x, n=n)
 
 

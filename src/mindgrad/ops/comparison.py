@@ -39,8 +39,13 @@ not_equal = binary_function(
 )
 
 
+_REAL = (int, float)
+
+
 def _check_real(operator: str, *operands: Any) -> None:
     for operand in operands:
+        if type(operand) in _REAL or (type(operand) is Tensor and operand.type.dtype.kind != "complex"):
+            continue
         kind = getattr(getattr(operand, "dtype", None), "kind", "")
         if isinstance(operand, complex) or kind in ("complex", "c"):
             raise TypeError(

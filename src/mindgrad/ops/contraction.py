@@ -37,7 +37,7 @@ def factors(operator: str, *xs: Any) -> list[Tensor]:
         if not isinstance(x, Tensor):
             raise TypeError(f"For '{operator}', the operands must be tensors, but got {type(x).__name__}.")
     tensors = promoted(operator, *xs, broadcast=False)
-    if tensors[0].dtype is bool_:
+    if tensors[0].type.dtype is bool_:
         raise TypeError(f"For '{operator}', the operands must be numbers, but got Bool: convert them first.")
     return tensors
 

@@ -16,7 +16,15 @@ from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor, make_tensor, scalar_tensor
 from mindgrad.ops.arguments import axis_in_range, whole_number
 from mindgrad.ops.layout import ravel
-from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, choose, operand, promoted
+from mindgrad.ops.operands import (
+    broadcast_shapes,
+    broadcast_to,
+    broadcast_together,
+    cast,
+    choose,
+    operand,
+    promoted,
+)
 from mindgrad.ops.places import known, places, places_nd, read_along
 from mindgrad.ops.subscript import unknown_mask_error
 from mindgrad.primitives import arithmetic, indexing, structural
@@ -328,8 +336,7 @@ def where(condition: Any, input: Any, other: Any) -> Tensor:
 def _chosen(operator: str, condition: Any, first: Any, second: Any) -> Tensor:
     mask = _condition(condition, operator, "condition")
     a, b = promoted(operator, first, second, broadcast=False)
-    shape = broadcast_shapes(operator, mask.shape, a.shape, b.shape)
-    return apply(arithmetic.select, *[broadcast_to(t, shape) for t in (mask, a, b)])
+    return apply(arithmetic.select, *broadcast_together(operator, mask, a, b))
 
 
 def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
+from mindgrad.core.types import TensorType
 from mindgrad.ops.arguments import (
     axis_in_range,
     listed_tensors,
@@ -58,16 +60,24 @@ def concat(tensors: Any, axis: int = 0) -> Tensor:
      [3. 4.]]
     """
     listed = listed_tensors(tensors, "Concat", "tensors")
-    first = listed[0].shape
+    types = [x.type for x in listed]
+    axis = (_concat_axis if type(axis) is int else _concat_axis.__wrapped__)(axis, *types)
+    return listed[0] if len(listed) == 1 else apply(structural.concatenate, *listed, axis=axis)
+
+
+@lru_cache(maxsize=1024)
+def _concat_axis(axis: Any, *types: TensorType) -> int:
+    """``axis``, apart from which the shapes must be equal, counted from the front."""
+    first = types[0].shape
     axis = axis_in_range(axis, len(first), "Concat")
     rest = first[:axis], first[axis + 1 :]
-    for x in listed:
-        if x.ndim != len(first) or (x.shape[:axis], x.shape[axis + 1 :]) != rest:
+    for x in types:
+        if x.rank != len(first) or (x.shape[:axis], x.shape[axis + 1 :]) != rest:
             raise ValueError(
                 f"For 'Concat', the tensors must have one shape apart from axis {axis}, but got "
-                f"{', '.join(str(each.shape) for each in listed)}."
+                f"{', '.join(str(each.shape) for each in types)}."
             )
-    return listed[0] if len(listed) == 1 else apply(structural.concatenate, *listed, axis=axis)
+    return axis
 
 
 def cat(tensors: Any, axis: int = 0) -> Tensor:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
+from mindgrad.core.types import TensorType
 from mindgrad.ops.arguments import (
     axes_in_order,
     axis_in_range,
@@ -15,7 +17,7 @@ from mindgrad.ops.arguments import (
     sizes,
 )
 from mindgrad.ops.define import also_named
-from mindgrad.ops.operands import operand
+from mindgrad.ops.operands import is_plain, operand
 from mindgrad.primitives import structural as rows
 
 __all__ = [
@@ -79,12 +81,19 @@ def reshape(input: Any, shape: Any) -> Tensor:
      [3. 4.]]
     """
     x = operand(input, "Reshape")
-    return reshaped(x, filled_shape(x, sizes(shape, "Reshape", "shape"), "Reshape"))
+    if is_plain(shape):
+        return reshaped(x, _filled(x.type, shape))
+    return reshaped(x, filled_shape(x.type, sizes(shape, "Reshape", "shape"), "Reshape"))
+
+
+@lru_cache(maxsize=4096)
+def _filled(x: TensorType, shape: tuple[int, ...]) -> tuple[int, ...]:
+    return filled_shape(x, shape, "Reshape")
 
 
 def reshaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     """``x`` in another shape, which must hold as many elements."""
-    return x if x.shape == shape else apply(rows.reshape, x, shape=shape)
+    return x if x.type.shape == shape else apply(rows.reshape, x, shape=shape)
 
 
 def view(input: Any, *shape: Any) -> Tensor:
@@ -129,7 +138,7 @@ def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = 
     if order not in ("C", "F"):
         raise ValueError(f"For 'Flatten', the 'order' must be 'C' or 'F', but got {order!r}.")
     if order == "F":
-        x = _permuted(x, tuple(reversed(range(x.ndim))))
+        x = permuted(x, tuple(reversed(range(x.ndim))))
     if x.ndim == 0:
         return reshaped(x, (1,))
     if x.ndim == 1:
@@ -249,7 +258,8 @@ def _each_at_least(inputs: Any, operator: str, count: int) -> Any:
 # --- the axes in another order ---------------------------------------------------------------------
 
 
-def _permuted(x: Tensor, order: tuple[int, ...]) -> Tensor:
+def permuted(x: Tensor, order: tuple[int, ...]) -> Tensor:
+    """``x`` with its axes in ``order``, which names each once, counted from the front."""
     if order == tuple(range(len(order))):
         return x
     return apply(rows.transpose, x, permutation=order)
@@ -273,13 +283,20 @@ def transpose(input: Any, dims: Any) -> Tensor:
      [2.]]
     """
     x = operand(input, "Transpose")
-    order = axes_in_order(dims, x.ndim, "Transpose", "dims") if x.ndim or one_or_more(dims) else ()
-    if len(order) != x.ndim:
+    return permuted(x, (_order if is_plain(dims) else _order.__wrapped__)(dims, x.type.shape))
+
+
+@lru_cache(maxsize=4096)
+def _order(dims: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """``dims``, which name each axis of ``shape``, counted from the front."""
+    rank = len(shape)
+    order = axes_in_order(dims, rank, "Transpose", "dims") if rank or one_or_more(dims) else ()
+    if len(order) != rank:
         raise ValueError(
-            f"For 'Transpose', the 'dims' must name each of the {x.ndim} axes of the input of shape "
-            f"{x.shape} once, but got {dims}."
+            f"For 'Transpose', the 'dims' must name each of the {rank} axes of the input of shape "
+            f"{shape} once, but got {dims}."
         )
-    return _permuted(x, order)
+    return order
 
 
 def permute(input: Any, axis: Any) -> Tensor:
@@ -308,7 +325,7 @@ def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
     second = axis_in_range(axis1, x.ndim, "SwapAxes", "axis1")
     order = list(range(x.ndim))
     order[first], order[second] = second, first
-    return _permuted(x, tuple(order))
+    return permuted(x, tuple(order))
 
 
 def swapdims(input: Any, dim0: int, dim1: int) -> Tensor:
@@ -343,7 +360,7 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
     order = [axis for axis in range(tensor.ndim) if axis not in sources]
     for place, axis in sorted(zip(places, sources, strict=True)):
         order.insert(place, axis)
-    return _permuted(tensor, tuple(order))
+    return permuted(tensor, tuple(order))
 
 
 def movedim(x: Any, source: Any, destination: Any) -> Tensor:

@@ -53,8 +53,11 @@ def matrix_product(self: Any, other: Any) -> Tensor:
     >>> print(Tensor([[1.0, 2.0]]) @ Tensor([3.0, 4.0]), [1.0, 2.0] @ Tensor([3.0, 4.0]))
     [11.] 11.0
     """
-    pair = [operand(x, "MatMul") if isinstance(x, (np.ndarray, list, tuple)) else x for x in (self, other)]
-    return contraction.matmul(*pair)
+    if isinstance(self, (np.ndarray, list, tuple)):
+        self = operand(self, "MatMul")
+    if isinstance(other, (np.ndarray, list, tuple)):
+        other = operand(other, "MatMul")
+    return contraction.matmul(self, other)
 
 
 _COMPARABLE = (Tensor, bool, int, float, complex, np.ndarray, np.generic)

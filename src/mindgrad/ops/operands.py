@@ -5,6 +5,7 @@ element types are promoted and shapes broadcast. It happens here and nowhere els
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,21 +14,24 @@ from mindgrad.core.dtype import DType, bool_, complex128, float64, int64, promot
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.scope import apply, as_it_is
 from mindgrad.core.tensor import Number, Tensor, make_number, make_tensor, scalar_tensor
-from mindgrad.core.types import tensor_type
+from mindgrad.core.types import TensorType, tensor_type
 from mindgrad.frontend import state
 from mindgrad.primitives.arithmetic import select
 from mindgrad.primitives.structural import broadcast_in_dim, convert
 
 __all__ = [
     "accepted",
+    "accepted_types",
     "applied",
     "binary",
     "broadcast_shapes",
     "broadcast_to",
+    "broadcast_together",
     "cast",
     "choose",
     "full_tensor",
     "inexact",
+    "is_plain",
     "normalize_axes",
     "normalize_axis",
     "operand",
@@ -42,6 +46,14 @@ _NUMBER = (bool, int, float, complex, np.generic)
 # (row, element type) pairs that the row's type rule has let pass; a few hundred at most
 _ACCEPTED: set[tuple[Primitive, DType]] = set()
 
+# (row, element type, float_only): a row takes tensors of that type as they are
+_AS_THEY_ARE: set[tuple[Primitive, DType, bool]] = set()
+
+# Numbers as operands, by the row, float_only, their type and value, and the type of the tensor beside them,
+# which they do not widen. A zero is written as text, which has its sign.
+_NUMBERS: dict[tuple[Primitive, bool, type, Any, TensorType], Tensor] = {}
+_NUMBERS_KEPT = 1024
+
 
 def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
     """``x`` as a tensor of this program: a Parameter is read, a number becomes a tensor.
@@ -49,6 +61,8 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
     Raises:
         TypeError: ``x`` is nothing that a tensor can be made of.
     """
+    if type(x) is Tensor:
+        return x
     if isinstance(x, Tensor):
         if type(x) is Number:
             return _as_tensor(x, like)
@@ -60,7 +74,10 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
     if isinstance(x, (bool, int, float, complex, np.ndarray, np.generic, list, tuple)):
         if like is not None and not isinstance(x, (np.ndarray, list, tuple)):
             number = x.item() if isinstance(x, np.generic) else x
-            return Tensor(number, promote_scalar(like.dtype, number))
+            dtype = promote_scalar(like.dtype, number)
+            if type(number) is float and dtype.is_float and abs(number) <= _LARGEST_HALF:
+                return make_tensor(np.asarray(number, dtype.numpy))
+            return Tensor(number, dtype)
         if isinstance(x, (list, tuple)) and any(isinstance(each, Tensor) for each in x):
             raise TypeError(
                 f"For '{operator}', the input is a {type(x).__name__} that holds tensors; "
@@ -113,9 +130,15 @@ def accepted(primitive: Primitive, operator: str, *tensors: Tensor, **parameters
     Raises:
         TypeError: the row does not take them.
     """
-    key = (primitive, tensors[0].type.dtype)
+    if (primitive, (tensors[0]._type or tensors[0].type).dtype) not in _ACCEPTED:
+        accepted_types(primitive, operator, *[tensor.type for tensor in tensors], **parameters)
+
+
+def accepted_types(primitive: Primitive, operator: str, *types: TensorType, **parameters: Any) -> None:
+    """:func:`accepted`, of the operands' types."""
+    key = (primitive, types[0].dtype)
     if key not in _ACCEPTED:
-        _check(primitive, operator, tensors, parameters)
+        _check(primitive, operator, types, parameters)
         _ACCEPTED.add(key)
 
 
@@ -127,15 +150,15 @@ def applied(primitive: Primitive, operator: str, *tensors: Tensor, **parameters:
     Raises:
         TypeError, ValueError: the row does not take them.
     """
-    _check(primitive, operator, tensors, parameters)
+    _check(primitive, operator, [tensor.type for tensor in tensors], parameters)
     return apply(primitive, *tensors, **parameters)
 
 
 def _check(
-    primitive: Primitive, operator: str, tensors: Sequence[Tensor], parameters: dict[str, Any]
+    primitive: Primitive, operator: str, types: Sequence[TensorType], parameters: dict[str, Any]
 ) -> None:
     try:
-        primitive.type_rule(*[tensor.type for tensor in tensors], **parameters)
+        primitive.type_rule(*types, **parameters)
     except (TypeError, ValueError) as error:
         named = str(error).replace(f"'{primitive.name}'", f"'{operator}'", 1)
         raise type(error)(named) from None
@@ -143,12 +166,12 @@ def _check(
 
 def cast(x: Tensor, dtype: DType) -> Tensor:
     """``x`` with element type ``dtype``."""
-    return x if x.type.dtype is dtype else apply(convert, x, dtype=dtype)
+    return x if (x._type or x.type).dtype is dtype else apply(convert, x, dtype=dtype)
 
 
 def inexact(x: Tensor) -> Tensor:
     """``x`` as a floating-point or complex tensor: integers and truth values become Float32."""
-    return x if x.type.dtype.is_inexact else cast(x, promote_scalar(x.type.dtype, 1.0))
+    return x if (x._type or x.type).dtype.is_inexact else cast(x, promote_scalar(x.type.dtype, 1.0))
 
 
 def truth(x: Any, operator: str) -> Tensor:
@@ -183,26 +206,85 @@ def broadcast_to(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     own = x.type.shape
     if own == shape:
         return x
-    offset = len(shape) - len(own)
-    return apply(broadcast_in_dim, x, shape=shape, dims=tuple(range(offset, offset + len(own))))
+    return apply(broadcast_in_dim, x, **_at_the_right(own, shape))
+
+
+def _at_the_right(own: tuple[int, ...], shape: tuple[int, ...]) -> dict[str, Any]:
+    return {"shape": shape, "dims": tuple(range(len(shape) - len(own), len(shape)))}
 
 
 def promoted(operator: str, *xs: Any, broadcast: bool = True) -> list[Tensor]:
     """``xs`` as tensors of one element type and, unless ``broadcast`` is off, one shape."""
-    anchor = next((x for x in xs if isinstance(x, Tensor) and type(x) is not Number), None)
-    tensors = [operand(x, operator, anchor) for x in xs]
-    dtype = tensors[0].type.dtype
-    for tensor in tensors[1:]:
-        dtype = promote(dtype, tensor.type.dtype)
-    tensors = [cast(t, dtype) for t in tensors]
+    tensors: list[Tensor] = []
+    dtype: Any = None
+    mixed = False
+    for x in xs:
+        if type(x) is not Tensor:
+            # (only a number is made like the first tensor)
+            x = operand(x, operator, None if getattr(x, "is_parameter", False) else _anchor(xs))
+        tensors.append(x)
+        own = (x._type or x.type).dtype
+        if own is not dtype:
+            mixed = dtype is not None
+            dtype = promote(dtype, own) if mixed else own
+    if mixed:
+        tensors = [cast(t, dtype) for t in tensors]
     if broadcast:
-        shape = broadcast_shapes(operator, *[t.type.shape for t in tensors])
-        tensors = [broadcast_to(t, shape) for t in tensors]
+        types = [t._type or t.type for t in tensors]
+        if types.count(types[0]) < len(types):
+            return broadcast_together(operator, *tensors)
     return tensors
+
+
+def broadcast_together(operator: str, *tensors: Tensor) -> list[Tensor]:
+    """``tensors`` broadcast to one shape.
+
+    Raises:
+        ValueError: the shapes do not broadcast.
+    """
+    spread = _spread(operator, *[t._type or t.type for t in tensors])
+    broadcast = list(tensors)
+    for position, parameters in spread:
+        broadcast[position] = apply(broadcast_in_dim, tensors[position], **parameters)
+    return broadcast
+
+
+def _anchor(xs: Sequence[Any]) -> Tensor | None:
+    """The first tensor among ``xs``."""
+    return next((x for x in xs if isinstance(x, Tensor) and type(x) is not Number), None)
+
+
+@lru_cache(maxsize=4096)
+def _spread(operator: str, *types: TensorType) -> list[tuple[int, dict[str, Any]]]:
+    """The positions of the operands that have not the common shape, with the parameters to broadcast them."""
+    shapes = [each.shape for each in types]
+    shape = broadcast_shapes(operator, *shapes)
+    return [(position, _at_the_right(own, shape)) for position, own in enumerate(shapes) if own != shape]
 
 
 def binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool = False) -> Tensor:
     """Apply a pointwise row to two operands with MindSpore's promotion and broadcasting."""
+    kind_a, kind_b = type(a), type(b)
+    if kind_a is Tensor:
+        like = a._type or a.type
+        if kind_b is Tensor:
+            other = b._type or b.type
+            if like.dtype is other.dtype and (primitive, like.dtype, float_only) in _AS_THEY_ARE:
+                if like is not other:
+                    a, b = broadcast_together(operator, a, b)
+                return apply(primitive, a, b)
+        elif kind_b is float or kind_b is int:
+            known = _NUMBERS.get((primitive, float_only, kind_b, b or repr(b), like))
+            if known is not None:
+                return apply(primitive, a, known)
+    elif kind_b is Tensor and (kind_a is float or kind_a is int):
+        known = _NUMBERS.get((primitive, float_only, kind_a, a or repr(a), b._type or b.type))
+        if known is not None:
+            return apply(primitive, known, b)
+    return _binary(primitive, operator, a, b, float_only)
+
+
+def _binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool) -> Tensor:
     a_tensor, b_tensor = isinstance(a, Tensor), isinstance(b, Tensor)
     if type(a) is Number or type(b) is Number:
         return _with_numbers(primitive, operator, a, b, float_only)
@@ -211,9 +293,12 @@ def binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool
             a = _read(a)
         if b.is_parameter:
             b = _read(b)
-        if a.type is b.type and not (float_only and not a.type.dtype.is_inexact):
-            if (primitive, a.type.dtype) not in _ACCEPTED:
-                accepted(primitive, operator, a, b)
+        dtype = a.type.dtype
+        if dtype is b.type.dtype and (dtype.is_inexact or not float_only):
+            if a.type is not b.type:
+                a, b = broadcast_together(operator, a, b)
+            accepted(primitive, operator, a, b)
+            _AS_THEY_ARE.add((primitive, dtype, float_only))
             return apply(primitive, a, b)
     elif a_tensor or b_tensor:
         tensor, number = (a, b) if a_tensor else (b, a)
@@ -221,13 +306,22 @@ def binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool
             number = number.item()
         if isinstance(number, (bool, int, float, complex)):
             tensor = _read(tensor) if tensor.is_parameter else tensor
+            key = (primitive, float_only, type(number), number or repr(number), tensor.type)
+            other = _NUMBERS.get(key)
+            if other is not None:
+                return apply(primitive, tensor, other) if a_tensor else apply(primitive, other, tensor)
             dtype = promote_scalar(tensor.type.dtype, number)
             if float_only and not dtype.is_inexact:
                 dtype = promote_scalar(dtype, 1.0)
+            is_like = tensor.type.dtype is dtype
             tensor = cast(tensor, dtype)
             other = _constant(number, tensor, operator)
-            if (primitive, dtype) not in _ACCEPTED:
-                accepted(primitive, operator, tensor, other)
+            accepted(primitive, operator, tensor, other)
+            if is_like and type(number) in (float, int):
+                if len(_NUMBERS) >= _NUMBERS_KEPT:
+                    _NUMBERS.clear()
+                other._array.flags.writeable = False
+                _NUMBERS[key] = other
             return apply(primitive, tensor, other) if a_tensor else apply(primitive, other, tensor)
     a, b = promoted(operator, a, b)
     if float_only:
@@ -287,14 +381,28 @@ def _constant(number: Any, like: Tensor, operator: str) -> Tensor:
 
 def unary(primitive: Primitive, operator: str, x: Any, float_only: bool = False, **parameters: Any) -> Tensor:
     """Apply a row to one operand; ``float_only``: integers become Float32 first."""
+    if type(x) is Tensor and (primitive, (x._type or x.type).dtype, float_only) in _AS_THEY_ARE:
+        return apply(primitive, x, **parameters)
     if type(x) is Number and not float_only:
         return make_number(apply(primitive, as_it_is(x), **parameters))
     tensor = operand(x, operator)
     if float_only:
         tensor = inexact(tensor)
-    if (primitive, tensor.type.dtype) not in _ACCEPTED:
-        accepted(primitive, operator, tensor, **parameters)
+    accepted(primitive, operator, tensor, **parameters)
+    if tensor is x:
+        _AS_THEY_ARE.add((primitive, tensor.type.dtype, float_only))
     return apply(primitive, tensor, **parameters)
+
+
+_INTS = {int}
+
+
+def is_plain(value: Any) -> bool:
+    """Whether ``value``, some sizes or axes, is a tuple of ints, by which what it means can be looked up.
+
+    Not one with truth values or NumPy's integers in it, which are equal to ints.
+    """
+    return type(value) is tuple and {*map(type, value)} <= _INTS
 
 
 def normalize_axis(axis: Any, rank: int, operator: str) -> int:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.primitive import Primitive
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.frontend import state
@@ -21,7 +22,7 @@ from mindgrad.frontend.aliases import rebind
 from mindgrad.ops.operands import broadcast_to as broadcast
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.places import read_at, write_at
-from mindgrad.ops.subscript import Slot, Subscript, resolve, stacked, unknown_mask_error
+from mindgrad.ops.subscript import Slot, Subscript, basic_key, resolve, stacked, unknown_mask_error
 from mindgrad.primitives import arithmetic, slicing, structural
 
 __all__ = ["getitem", "iterate", "setitem", "updated"]
@@ -52,16 +53,52 @@ def getitem(x: Any, index: Any) -> Tensor:
     [4. 5. 6.] [3. 2. 1.] [5. 6.] [1. 6.]
     """
     x = operand(x, _READ)
+    key = basic_key(index)
+    steps = None if key is None else _READS.get((x.type.shape, key))
+    if steps is not None:
+        return _read(x, steps)
     found = resolve(index, x.shape)
     if found.is_unknown:
         unknown_mask_error()
+    if not found.axes:
+        steps = _steps(x.type.shape, found)
+        if key is not None:
+            if len(_READS) >= _READS_KEPT:
+                _READS.clear()
+            _READS[x.type.shape, key] = steps
+        return _read(x, steps)
     part = _part(x, found.slots)
     if found.reversed:
         part = apply(structural.reverse, part, axes=tuple(found.reversed))
-    part = _reshaped(part, tuple(found.middle) if found.axes else found.basic_shape())
-    if not found.axes:
-        return part
+    part = _reshaped(part, tuple(found.middle))
     return _placed(read_at(part, found.columns, tuple(found.axes), _READ), found)
+
+
+#: rows with parameters, applied one after another
+Steps = list[tuple[Primitive, dict[str, Any]]]
+
+# the steps of reads of ints and slices, by the shape and :func:`basic_key`
+_READS: dict[Any, Steps] = {}
+_READS_KEPT = 4096
+
+
+def _read(x: Tensor, steps: Steps) -> Tensor:
+    for row, parameters in steps:
+        x = apply(row, x, **parameters)
+    return x
+
+
+def _steps(shape: tuple[int, ...], found: Subscript) -> Steps:
+    """How the elements at an index without an advanced part are read from a tensor of ``shape``."""
+    taken, result = found.taken_shape(), found.basic_shape()
+    steps: Steps = []
+    if taken != shape:
+        steps.append((structural.slice, _bounds(found.slots)))
+    if found.reversed:
+        steps.append((structural.reverse, {"axes": tuple(found.reversed)}))
+    if taken != result:
+        steps.append((structural.reshape, {"shape": result}))
+    return steps
 
 
 def _reshaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
@@ -72,13 +109,15 @@ def _part(x: Tensor, slots: list[Slot]) -> Tensor:
     """The elements at ``slots``, in ascending order."""
     if all(count == size for (_, count, _), size in zip(slots, x.shape, strict=True)):
         return x
-    return apply(
-        structural.slice,
-        x,
-        start=tuple(first for first, _, _ in slots),
-        limit=tuple(first + (count - 1) * step + 1 if count else first for first, count, step in slots),
-        strides=tuple(step if count > 1 else 1 for _, count, step in slots),
-    )
+    return apply(structural.slice, x, **_bounds(slots))
+
+
+def _bounds(slots: list[Slot]) -> dict[str, Any]:
+    return {
+        "start": tuple([first for first, _, _ in slots]),
+        "limit": tuple([first + (count - 1) * step + 1 if count else first for first, count, step in slots]),
+        "strides": tuple([step if count > 1 else 1 for _, count, step in slots]),
+    }
 
 
 def _placed(x: Tensor, found: Subscript) -> Tensor:

@@ -7,19 +7,22 @@ tuple means all axes. Reduced axes disappear, or stay with size 1 where that is 
 from __future__ import annotations
 
 import math as _math
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from mindgrad.core.dtype import as_dtype, bool_, float32, int32, int64, uint64
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
+from mindgrad.core.types import TensorType
 from mindgrad.ops import arithmetic
 from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import (
-    accepted,
+    accepted_types,
     cast,
     full_tensor,
     inexact,
+    is_plain,
     normalize_axes,
     operand,
     truth,
@@ -57,22 +60,48 @@ def kept(y: Tensor, shape: tuple[int, ...], axes: tuple[int, ...], keep: bool) -
     """The result ``y`` of reducing ``axes`` of ``shape``, with them as axes of size 1 if ``keep``."""
     if not keep or not axes:
         return y
-    return apply(reshape, y, shape=tuple(1 if i in axes else n for i, n in enumerate(shape)))
+    return apply(reshape, y, shape=_with_ones(shape, axes))
 
 
 def reduced(
     row: Primitive, operator: str, x: Tensor, axis: Any, keep: Any, name: str = "keep_dims"
 ) -> Tensor:
     """Apply a row that reduces the axes in its parameter ``axes``."""
-    axes = normalize_axes(axis, x.ndim, operator)
+    reduction = _resolved(row, operator, x, axis, keep, name)
+    y = apply(row, x, axes=reduction.axes)
+    return y if reduction.shape is None else apply(reshape, y, shape=reduction.shape)
+
+
+class _Reduction(NamedTuple):
+    """What is reduced of a tensor: the axes, how many elements they hold, and the shape if they are kept."""
+
+    axes: tuple[int, ...]
+    size: int
+    shape: tuple[int, ...] | None
+
+
+def _resolved(row: Primitive, operator: str, x: Tensor, axis: Any, keep: Any, name: str) -> _Reduction:
+    if axis is None or type(axis) is int or is_plain(axis):
+        return _reduction(row, operator, x._type or x.type, axis, keep, name)
+    return _reduction.__wrapped__(row, operator, x.type, axis, keep, name)
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _reduction(row: Primitive, operator: str, x: TensorType, axis: Any, keep: Any, name: str) -> _Reduction:
+    axes = normalize_axes(axis, x.rank, operator)
     flag(keep, operator, name)
-    accepted(row, operator, x, axes=axes)
-    if row in _NONEMPTY and not _math.prod(x.shape[i] for i in axes):
+    accepted_types(row, operator, x, axes=axes)
+    count = _math.prod(x.shape[i] for i in axes)
+    if row in _NONEMPTY and not count:
         raise ValueError(
             f"For '{operator}', the reduced axes must not be empty, but the input has shape {x.shape} "
             f"and the axes are {axes}."
         )
-    return kept(apply(row, x, axes=axes), x.shape, axes, keep)
+    return _Reduction(axes, count, _with_ones(x.shape, axes) if keep and axes else None)
+
+
+def _with_ones(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(1 if i in axes else n for i, n in enumerate(shape))
 
 
 _NONEMPTY = (rows.reduce_max, rows.reduce_min)
@@ -86,10 +115,12 @@ def _number(x: Any, operator: str) -> Tensor:
 
 def whole_as_int64(x: Any, operator: str, dtype: Any = None) -> Tensor:
     """``x`` in the type that a sum or product of many has: integers as Int64, where they do not wrap."""
-    x = operand(x, operator)
+    if type(x) is not Tensor:
+        x = operand(x, operator)
     if dtype is not None:
         return cast(x, as_dtype(dtype))
-    return x if x.dtype.is_inexact or x.dtype is uint64 else cast(x, int64)
+    own = x.type.dtype
+    return x if own.is_inexact or own is uint64 else cast(x, int64)
 
 
 # --- sum, mean, product ------------------------------------------------------------------------------
@@ -162,9 +193,10 @@ def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     [2. 3.]
     """
     x = inexact(operand(x, "ReduceMean"))
-    axes = normalize_axes(axis, x.ndim, "ReduceMean")
-    total = reduced(rows.reduce_sum, "ReduceMean", widened(x), axis, keep_dims)
-    return cast(arithmetic.true_divide(total, _math.prod(x.shape[i] for i in axes)), x.dtype)
+    wide = widened(x)
+    total = reduced(rows.reduce_sum, "ReduceMean", wide, axis, keep_dims)
+    size = _resolved(rows.reduce_sum, "ReduceMean", wide, axis, keep_dims, "keep_dims").size
+    return cast(arithmetic.true_divide(total, size), x.type.dtype)
 
 
 def prod(input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = None) -> Tensor:

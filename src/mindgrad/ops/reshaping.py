@@ -12,6 +12,7 @@ from typing import Any
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import creation, joining, layout, matrices, moving
 from mindgrad.ops.arguments import sizes, varargs
+from mindgrad.ops.operands import operand
 from mindgrad.ops.reduction import whole_as_int64
 
 __all__: list[str] = []
@@ -80,7 +81,7 @@ def transpose(self: Tensor, *axes: Any, **dims: Any) -> Tensor:
     if dims or (len(axes) == 2 and not isinstance(axes[0], (tuple, list))):
         return _exchanged(self, *axes, **dims)
     order = varargs(axes) if axes else None
-    return layout.transpose(self, tuple(reversed(range(self.ndim))) if order is None else order)
+    return transposed(self) if order is None else layout.transpose(self, order)
 
 
 def _exchanged(self: Tensor, dim0: Any, dim1: Any) -> Tensor:
@@ -105,7 +106,8 @@ def transposed(self: Tensor) -> Tensor:
     [[1.]
      [2.]]
     """
-    return transpose(self)
+    x = operand(self, "Transpose")
+    return layout.permuted(x, tuple(range(x.type.rank - 1, -1, -1)))
 
 
 def matrix_transposed(self: Tensor) -> Tensor:

@@ -21,7 +21,7 @@ from mindgrad.ops.operands import broadcast_shapes, cast, operand
 from mindgrad.ops.places import Places, known, places
 from mindgrad.primitives import structural
 
-__all__ = ["OPERATOR", "Slot", "Subscript", "unknown_mask_error", "resolve", "stacked"]
+__all__ = ["OPERATOR", "Slot", "Subscript", "basic_key", "resolve", "stacked", "unknown_mask_error"]
 
 Slot = tuple[int, int, int]  # first place, number of places, step (positive)
 
@@ -99,6 +99,34 @@ class Subscript:
 
 
 # --- reading an index ------------------------------------------------------------------------------
+
+_BOUNDS = (int, type(None))
+
+
+def basic_key(index: Any) -> Any:
+    """A key of an index of ints, slices between ints, ``None`` and ``...``; ``None`` for any other.
+
+    Truth values, NumPy's integers and tensors, which are equal to ints or become ints, have no key.
+    """
+    kind = type(index)
+    if kind is int:
+        return index
+    if kind is tuple:
+        keys = []
+        for item in index:
+            if item is None or item is Ellipsis:
+                keys.append(item)
+                continue
+            key = None if type(item) is tuple else basic_key(item)
+            if key is None:
+                return None
+            keys.append(key)
+        return tuple(keys)
+    if kind is slice:
+        start, stop, step = index.start, index.stop, index.step
+        if type(start) in _BOUNDS and type(stop) in _BOUNDS and type(step) in _BOUNDS:
+            return (slice, start, stop, step)
+    return None
 
 
 def _items(index: Any) -> list[Any]:

@@ -63,7 +63,7 @@ def _dot_numpy(a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
 
 
 def _matmul(a: Any, b: Any) -> Any:
-    if is_half(a.dtype):
+    if a.dtype.itemsize == 2 and is_half(a.dtype):
         # half precision is summed in single precision, as XLA does
         return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
     return np.matmul(a, b)

@@ -238,10 +238,13 @@ def _integer_power_type(x: TensorType, *, n: int) -> TensorType:
 
 
 def _integer_power_numpy(x: Any, *, n: int) -> Any:
-    power, base, left = np.ones_like(x), x, n if n > 0 else -n
+    if n == 0:
+        return np.ones_like(x)
+    power: Any = None
+    base, left = x, n if n > 0 else -n
     while left:
         if left & 1:
-            power = power * base
+            power = base if power is None else power * base
         left >>= 1
         if left:
             base = base * base

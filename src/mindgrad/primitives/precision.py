@@ -19,7 +19,7 @@ def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """The NumPy ``kernel(x, …)``, in float32 where ``x`` has half precision; keeps the type of x."""
 
     def run(x: Any, *others: Any, **parameters: Any) -> Any:
-        if is_half(x.dtype):
+        if x.dtype.itemsize == 2 and is_half(x.dtype):  # (of most types the first answers)
             wide = [array.astype(np.float32) for array in (x, *others)]
             return np.asarray(kernel(*wide, **parameters)).astype(x.dtype)
         return np.asarray(kernel(x, *others, **parameters))

@@ -28,7 +28,7 @@ from mindgrad.primitives.kinds import (
     product,
     zeros,
 )
-from mindgrad.primitives.precision import in_single, in_single_xla
+from mindgrad.primitives.precision import in_single, in_single_xla, is_half
 from mindgrad.primitives.roots import ROOTS, Root
 from mindgrad.primitives.samples import booleans, case, fixed, reals
 from mindgrad.primitives.structural import (
@@ -107,11 +107,21 @@ def _sum_simplify(x: Any, axes: Shape) -> Any:
     return _over_one(lambda: reduce_sum)(x, axes)
 
 
+_add = np.add.reduce
+
+
+def _sum_numpy(x: Any, axes: Shape) -> np.ndarray:
+    dtype = x.dtype
+    if dtype.itemsize == 2 and is_half(dtype):  # (of most types the first answers)
+        return np.asarray(_add(x, axes, np.float32)).astype(dtype)
+    return np.asarray(_add(x, axes, dtype))
+
+
 #: ``reduce_sum(x, axes)``: the sum over ``axes``
 reduce_sum = linear(
     "reduce_sum",
     type_rule=_type_rule("reduce_sum", _NUMBER),
-    numpy=in_single(lambda x, axes: np.add.reduce(x, axis=axes, dtype=x.dtype)),
+    numpy=_sum_numpy,
     xla=in_single_xla(lambda jax, x, axes: jax.numpy.sum(x, axis=axes, dtype=x.dtype)),
     transpose=lambda ct, x, axes: _spread(ct, x, axes),
     batch=batched_along("reduce_sum", "axes", keeps=False),

@@ -188,7 +188,7 @@ def _broadcast_type(x: TensorType, shape: Shape, dims: Shape) -> TensorType:
 
 
 def _broadcast_numpy(x: Any, shape: Shape, dims: Shape) -> np.ndarray:
-    if len(dims) != len(shape):
+    if dims and dims[0] + len(dims) != len(shape):  # else its axes are the last ones, where NumPy puts them
         expanded = [1] * len(shape)
         for axis, size in zip(dims, x.shape, strict=True):
             expanded[axis] = size

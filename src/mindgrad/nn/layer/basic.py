@@ -95,12 +95,13 @@ class Dense(Cell):
     def construct(self, x: Any) -> Tensor:
         """See the class."""
         x, weight = promoted("Dense", real_operand(x, "Dense"), self.weight, broadcast=False)
-        if not x.ndim or x.shape[-1] != self.in_channels:
+        shape = x.type.shape
+        if not shape or shape[-1] != self.in_channels:
             raise ValueError(
                 f"For 'Dense', the last size of the input must be in_channels = {self.in_channels}, but the "
                 f"shape of the input is {x.shape} (weight: {weight.shape})."
             )
-        y = apply(dot, x, weight, contract=((x.ndim - 1,), (1,)), batch=((), ()))
+        y = apply(dot, x, weight, contract=((len(shape) - 1,), (1,)), batch=((), ()))
         if self.bias is not None:
             y = arithmetic.add(y, self.bias)
         return y if self.activation is None else self.activation(y)
