@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from training_problems import STEPS_COMPARED
 
 
 @dataclass
@@ -24,6 +25,7 @@ class Job:
             number of equations.
         phases: what the last call returned where it is timed by itself.
         program: the function that is compiled, and its arguments, where making it is a task of its own.
+        restart: goes back to the state before the first call, where calls change a state.
     """
 
     call: Callable[[], Any]
@@ -33,6 +35,7 @@ class Job:
     facts: Callable[[], dict[str, float]] = dict
     phases: dict[str, float] = field(default_factory=dict)
     program: tuple[Any, ...] = ()
+    restart: Callable[[], None] = lambda: None
 
 
 def whole_run(run: Callable[[], tuple[float, list[np.ndarray]]]) -> Job:
@@ -45,6 +48,20 @@ def whole_run(run: Callable[[], tuple[float, list[np.ndarray]]]) -> Job:
         return result
 
     return Job(call, lambda result: None, lambda result: result, facts=lambda: {"error": reached[0]})
+
+
+def training(
+    step: Callable[[], Any],
+    finish: Callable[[Any], None],
+    number: Callable[[Any], np.ndarray],
+    restart: Callable[[], None],
+) -> Job:
+    """A job whose calls are training steps; compared are the losses of the first ones from the start."""
+
+    def losses(first: Any) -> list[np.ndarray]:
+        return [np.array([number(each) for each in (first, *(step() for _ in range(STEPS_COMPARED - 1)))])]
+
+    return Job(step, finish, losses, restart=restart)
 
 
 class Unavailable(Exception):
