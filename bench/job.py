@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any
 
 import numpy as np
-from training_problems import STEPS_COMPARED
+from training_problems import LONG_CHAIN, SHORT_CHAIN, STEPS_COMPARED
 
 
 @dataclass
@@ -62,6 +63,21 @@ def training(
         return [np.array([number(each) for each in (first, *(step() for _ in range(STEPS_COMPARED - 1)))])]
 
     return Job(step, finish, losses, restart=restart)
+
+
+def per_operator(chain: Callable[[int], Callable[[], Any]], number: Callable[[Any], np.ndarray]) -> Job:
+    """A job whose time is that of one more operator in a chain: a long one less a short one, per operator."""
+    short, long = chain(SHORT_CHAIN), chain(LONG_CHAIN)
+
+    def seconds(gradient: Callable[[], Any]) -> float:
+        begin = perf_counter()
+        number(gradient())
+        return perf_counter() - begin
+
+    def call() -> dict[str, float]:
+        return {"an operator": (seconds(long) - seconds(short)) / (LONG_CHAIN - SHORT_CHAIN)}
+
+    return Job(call, lambda phases: None, lambda phases: [number(long())], timed_by_itself=True)
 
 
 class Unavailable(Exception):

@@ -8,7 +8,7 @@ from statistics import median
 
 from contender import Failed
 from measure import Askable, Verdict, difference
-from tasks import Task
+from task import Task
 
 
 @dataclass

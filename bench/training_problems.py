@@ -13,7 +13,7 @@ changed. The results compared are the losses of the first five steps, and those 
 first weights once all is warm.
 
 eager-changing   Value and gradient of a tanh perceptron of width 64, batch 32, of which every call draws anew
-                 in Python how many layers it has, 6 to 10, and the activation of each: no two calls alike.
+                 in Python how many layers it has, 7 to 9, and the activation of each: no two calls alike.
 
 eager-record     The gradient of a chain of cheap operators on one number.
 
@@ -36,7 +36,7 @@ PERCEPTRON_WIDTHS, CLASSES = (784, 256, 256, 10), 10
 RESNET_CHANNELS, RESNET_BLOCKS = (16, 32, 64), 3
 GPT_BLOCKS, GPT_WIDTH, GPT_HEADS, GPT_TOKENS, GPT_VOCABULARY = 4, 128, 4, 64, 128
 LSTM_STEPS, LSTM_INPUTS, LSTM_UNITS = 48, 32, 64
-CHANGING_WIDTH, CHANGING_BATCH, CHANGING_LAYERS = 64, 32, (6, 10)
+CHANGING_WIDTH, CHANGING_BATCH, CHANGING_LAYERS = 64, 32, (7, 9)
 CHANGING_ACTIVATIONS = 4  # each library has that many in a list, in the same order
 SHORT_CHAIN, LONG_CHAIN, CHAIN_START = 50, 250, 0.7
 
