@@ -27,6 +27,7 @@ class Job:
         phases: what the last call returned where it is timed by itself.
         program: the function that is compiled, and its arguments, where making it is a task of its own.
         restart: goes back to the state before the first call, where calls change a state.
+        every: each call is awaited, however short it is.
     """
 
     call: Callable[[], Any]
@@ -37,6 +38,7 @@ class Job:
     phases: dict[str, float] = field(default_factory=dict)
     program: tuple[Any, ...] = ()
     restart: Callable[[], None] = lambda: None
+    every: bool = False
 
 
 def whole_run(run: Callable[[], tuple[float, list[np.ndarray]]]) -> Job:

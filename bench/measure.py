@@ -138,7 +138,8 @@ def _prepare(
     options: dict[str, int],
 ) -> None:
     contender = running[row.name] = start(row.name)
-    request = {"do": "prepare", "variant": row.name.split(":", 1)[1], "options": options}
+    request = {"do": "prepare", "variant": row.name.split(":", 1)[1], "every": bool(effort.warm)}
+    request["options"] = options
     reply = contender.ask(request, 300)
     row.first, row.facts, row.result = reply["first"], reply["facts"], reply["result"]
     if effort.warm:

@@ -52,7 +52,8 @@ class Task:
         quick_sizes: those that a quick run looks at.
         most_rounds: no more rounds than this.
         program: the task whose program it is, where that is another's.
-        warm: contenders run before they are timed until nothing is compiled in the background any more.
+        warm: contenders run before they are timed until nothing is compiled in the background any more, and
+            every call is awaited.
     """
 
     name: str

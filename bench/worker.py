@@ -1,7 +1,8 @@
 """A contender's process: reads requests from standard input, one JSON object a line, and answers.
 
     {"do": "start", "library": "jax"}              import it; {"do": "describe"}: its version
-    {"do": "prepare", "task": "t2", "variant": "jit", "options": {}}   build, first call, result
+    {"do": "prepare", "task": "t2", "variant": "jit", "every": false, "options": {}}
+                                                   build, first call, result
     {"do": "warm", "at_least": 3, "at_most": 20}   call it until all is compiled; the result again
     {"do": "calibrate", "seconds": 0.005}          calls that fill one sample of that length
     {"do": "run", "calls": 20, "samples": 10, "warm": 5}   after 5 calls that are not counted:
@@ -54,7 +55,8 @@ def sample(job: Job, calls: int) -> float:
 
     With one call a sample, as for everything slower than the length of a sample, that is every
     result. Calls of microseconds are awaited together, because the wait of some libraries costs as
-    much as such a call.
+    much as such a call. A library that defers what it is told to do would then be timed on promises:
+    where the job says so, every result is awaited.
     """
     call = job.call
     if job.timed_by_itself:
@@ -63,9 +65,13 @@ def sample(job: Job, calls: int) -> float:
         return sum(sum(each.values()) for each in phases) / calls
     result = None
     begin = time.perf_counter()
-    for _ in range(calls):
-        result = call()
-    job.finish(result)
+    if job.every:
+        for _ in range(calls):
+            job.finish(call())
+    else:
+        for _ in range(calls):
+            result = call()
+        job.finish(result)
     return (time.perf_counter() - begin) / calls
 
 
@@ -81,7 +87,7 @@ def warm_up(job: Job, at_least: float, at_most: float) -> bool:
     """Call until nothing is compiled in the background any more: whether that was reached.
 
     A library may compile in threads of its own what was called often, and then call the compiled program: it
-    is done when the process was idle between the calls, twice, with calls before each. At least ten calls
+    is done when the process was idle between the calls, twice, with calls before each. At least 20 calls
     and so many seconds; where that lasts longer than ``at_most``, three calls.
     """
     begin, calls, quiet = time.perf_counter(), 0, 0
@@ -118,6 +124,7 @@ class Worker:
 
     def prepare(self, request: dict[str, Any]) -> dict[str, Any]:
         job = self.contender.prepare(request["task"], request["variant"], **request["options"])
+        job.every = request["every"]
         begin = time.perf_counter()
         result = job.call()
         if job.timed_by_itself:
