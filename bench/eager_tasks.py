@@ -11,7 +11,7 @@ EAGER, NUMPY, GRAPH = "mindgrad:eager", "mindgrad:eager numpy", "mindgrad:graph"
 
 
 def steady(name: str, title: str, contenders: tuple[str, ...], *goals: Goal, **more: Any) -> Task:
-    """A task whose contenders are warmed up; ratios are to the last one of mindgrad's unless told."""
+    """A task whose contenders are warmed up before they are timed."""
     return Task(
         f"eager-{name}", f"{title}, eager and warm", contenders=contenders, goals=goals, warm=True, **more
     )
