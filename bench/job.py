@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any
 
 import numpy as np
+from training_problems import LONG_CHAIN, SHORT_CHAIN, STEPS_COMPARED
 
 
 @dataclass
@@ -24,6 +26,8 @@ class Job:
             number of equations.
         phases: what the last call returned where it is timed by itself.
         program: the function that is compiled, and its arguments, where making it is a task of its own.
+        restart: goes back to the state before the first call, where calls change a state.
+        every: each call is awaited, however short it is.
     """
 
     call: Callable[[], Any]
@@ -33,6 +37,8 @@ class Job:
     facts: Callable[[], dict[str, float]] = dict
     phases: dict[str, float] = field(default_factory=dict)
     program: tuple[Any, ...] = ()
+    restart: Callable[[], None] = lambda: None
+    every: bool = False
 
 
 def whole_run(run: Callable[[], tuple[float, list[np.ndarray]]]) -> Job:
@@ -45,6 +51,35 @@ def whole_run(run: Callable[[], tuple[float, list[np.ndarray]]]) -> Job:
         return result
 
     return Job(call, lambda result: None, lambda result: result, facts=lambda: {"error": reached[0]})
+
+
+def training(
+    step: Callable[[], Any],
+    finish: Callable[[Any], None],
+    number: Callable[[Any], np.ndarray],
+    restart: Callable[[], None],
+) -> Job:
+    """A job whose calls are training steps; compared are the losses of the first ones from the start."""
+
+    def losses(first: Any) -> list[np.ndarray]:
+        return [np.array([number(each) for each in (first, *(step() for _ in range(STEPS_COMPARED - 1)))])]
+
+    return Job(step, finish, losses, restart=restart)
+
+
+def per_operator(chain: Callable[[int], Callable[[], Any]], number: Callable[[Any], np.ndarray]) -> Job:
+    """A job whose time is that of one more operator in a chain: a long one less a short one, per operator."""
+    short, long = chain(SHORT_CHAIN), chain(LONG_CHAIN)
+
+    def seconds(gradient: Callable[[], Any]) -> float:
+        begin = perf_counter()
+        number(gradient())
+        return perf_counter() - begin
+
+    def call() -> dict[str, float]:
+        return {"an operator": (seconds(long) - seconds(short)) / (LONG_CHAIN - SHORT_CHAIN)}
+
+    return Job(call, lambda phases: None, lambda phases: [number(long())], timed_by_itself=True)
 
 
 class Unavailable(Exception):

@@ -8,7 +8,7 @@ from statistics import median
 
 from contender import Failed
 from measure import Askable, Verdict, difference
-from tasks import Task
+from task import Task
 
 
 @dataclass
@@ -72,9 +72,10 @@ def _once(ladder: Ladder, start: Callable[[str], Askable]) -> None:
     try:
         # The start of the compiler itself is not what is asked.
         warm = {"do": "prepare", "task": "t1", "variant": "jit" if mode == "grad" else mode}
-        contender.ask({**warm, "options": {}}, 180)
+        contender.ask({**warm, "every": False, "options": {}}, 180)
         for n, order in ladder.orders.items():
-            request = {"do": "prepare", "task": "nested", "variant": mode, "options": {"order": n}}
+            request = {"do": "prepare", "task": "nested", "variant": mode, "every": False}
+            request["options"] = {"order": n}
             reply = contender.ask(request, 300)
             order.seconds.append(reply["first"])
             order.equations = reply["facts"].get("equations")

@@ -10,7 +10,7 @@ from statistics import median
 from measure import Row, Verdict
 from nested import Ladder
 from sweep import Sweep
-from tasks import Task
+from task import Task
 
 try:
     from rich.console import Console

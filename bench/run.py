@@ -17,7 +17,8 @@ import nested
 import report
 import sweep
 from contender import Command, Contender, Failed
-from tasks import CONTROL, TASKS, Task
+from task import CONTROL, Task
+from tasks import GROUPS, TASKS
 
 ROOT = Path(__file__).resolve().parent.parent
 PEERS = ("jax", "torch", "tensorflow", "mindspore", "equinox", "folx", "asdex", "numpy", "autograd")
@@ -28,6 +29,8 @@ KEEP_MEMORY = {
     "MALLOC_TRIM_THRESHOLD_": str(2**34),
     "MALLOC_TOP_PAD_": str(2**28),
 }
+# the word in the name of a contender whose eager mode runs every operator at once, with NumPy
+IN_NUMPY = "numpy"
 NO_JAX = (
     "import sys, numpy, mindgrad as ms\n"
     "from mindgrad import Tensor, ops\n"
@@ -44,7 +47,10 @@ def arguments() -> argparse.Namespace:
     """The parsed command line."""
     names = [task.name for task in TASKS]
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
-    parser.add_argument("task", nargs="*", help=f"of {', '.join(names)}; all where none is named")
+    groups = f"a group ({', '.join(GROUPS)})"
+    parser.add_argument(
+        "task", nargs="*", help=f"{groups}, or of {', '.join(names)}; all where none is named"
+    )
     parser.add_argument(
         "--peers",
         default="jax,torch,mindspore,equinox,folx,numpy",
@@ -63,9 +69,10 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--save", action="store_true", help="write bench/results/<date>-<cpu>.md")
     options = parser.parse_args()
+    options.task = [task for name in options.task for task in GROUPS.get(name, (name,))]
     unknown = sorted(set(options.task) - set(names))
     if unknown:
-        parser.error(f"no task {', '.join(unknown)}; the tasks are {', '.join(names)}")
+        parser.error(f"no task {', '.join(unknown)}; the tasks are {', '.join([*GROUPS, *names])}")
     if options.save and options.quick:
         parser.error("--quick is no figure to keep: run --save without it")
     options.peers = [peer for peer in options.peers.split(",") if peer]
@@ -102,6 +109,8 @@ class Bench:
         except environments.NoEnvironment as failure:
             raise Failed(f"no environment: {failure}", unavailable=True) from None
         variables = {"PYTHONPATH": str(ROOT / "src")} if library == "mindgrad" else {}
+        if library == "mindgrad" and IN_NUMPY in name.split():
+            variables["MINDGRAD_EAGER"] = "numpy"
         if self.options.keep_memory:
             variables |= KEEP_MEMORY
         if task.name == "import":
@@ -130,7 +139,9 @@ class Bench:
     def effort(self, task: Task) -> measure.Effort:
         """How long to measure this task."""
         effort = measure.Effort(3, 0.05) if self.options.quick else measure.Effort(15, 0.2)
-        return replace(effort, rounds=min(effort.rounds, task.most_rounds or effort.rounds))
+        rounds = min(effort.rounds, task.most_rounds or effort.rounds)
+        warm = (measure.Warm(1.0, 10.0) if self.options.quick else measure.Warm()) if task.warm else None
+        return replace(effort, rounds=rounds, warm=warm)
 
     def with_control(self, task: Task, names: list[str]) -> list[str]:
         """The contenders, the baseline once more where that was asked for."""
@@ -142,6 +153,7 @@ class Bench:
         rows = measure.measure(task, names, lambda name: self.start(task, name), self.effort(task), self.tell)
         notes = [f"ratio: to {task.baseline}"]
         notes += [f"{row.name}: {report.shorten(row.error)}" for row in rows if row.error]
+        notes += [f"{row.name}: still busy in the background when it was timed" for row in rows if row.busy]
         notes += [report.phases(row) for row in rows if len(row.phases) > 1 and not row.error]
         notes += [report.sentence(measure.judge(goal, rows), task) for goal in task.goals]
         if task.name == "import":
@@ -202,7 +214,7 @@ class _OfTask:
     def ask(self, request: dict, timeout: float) -> dict:
         if "variant" in request:
             variant = request["variant"].removesuffix(CONTROL)
-            request = {"task": self.task.name, **request, "variant": variant}
+            request = {"task": self.task.program or self.task.name, **request, "variant": variant}
         return self.contender.ask(request, timeout)
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ from statistics import geometric_mean
 
 import measure
 from measure import Askable, Effort, Row, Verdict
-from tasks import Goal, Task
+from task import Goal, Task
 
 Sweep = dict[int, list[Row]]
 

@@ -1,7 +1,9 @@
 """A contender's process: reads requests from standard input, one JSON object a line, and answers.
 
     {"do": "start", "library": "jax"}              import it; {"do": "describe"}: its version
-    {"do": "prepare", "task": "t2", "variant": "jit", "options": {}}   build, first call, result
+    {"do": "prepare", "task": "t2", "variant": "jit", "every": false, "options": {}}
+                                                   build, first call, result
+    {"do": "warm", "at_least": 3, "at_most": 20}   call it until all is compiled; the result again
     {"do": "calibrate", "seconds": 0.005}          calls that fill one sample of that length
     {"do": "run", "calls": 20, "samples": 10, "warm": 5}   after 5 calls that are not counted:
                                                    seconds per call, one number a sample
@@ -31,6 +33,8 @@ from job import Job, Unavailable  # noqa: E402
 
 WHOLE_RESULT_UP_TO = 64
 PR_SET_PDEATHSIG = 1
+WARM_CALLS, LEAST_CALLS = 10, 3
+LISTEN = 0.1  # seconds
 
 
 def fingerprint(arrays: list[np.ndarray]) -> list[list[float]]:
@@ -51,7 +55,8 @@ def sample(job: Job, calls: int) -> float:
 
     With one call a sample, as for everything slower than the length of a sample, that is every
     result. Calls of microseconds are awaited together, because the wait of some libraries costs as
-    much as such a call.
+    much as such a call. A library that defers what it is told to do would then be timed on promises:
+    where the job says so, every result is awaited.
     """
     call = job.call
     if job.timed_by_itself:
@@ -60,10 +65,41 @@ def sample(job: Job, calls: int) -> float:
         return sum(sum(each.values()) for each in phases) / calls
     result = None
     begin = time.perf_counter()
-    for _ in range(calls):
-        result = call()
-    job.finish(result)
+    if job.every:
+        for _ in range(calls):
+            job.finish(call())
+    else:
+        for _ in range(calls):
+            result = call()
+        job.finish(result)
     return (time.perf_counter() - begin) / calls
+
+
+def idle() -> bool:
+    """Whether no thread of this process computes while nobody calls it."""
+    time.sleep(LISTEN)  # threads that wait for more work by spinning give up
+    begin = time.process_time()
+    time.sleep(LISTEN)
+    return time.process_time() - begin < LISTEN / 10
+
+
+def warm_up(job: Job, at_least: float, at_most: float) -> bool:
+    """Call until nothing is compiled in the background any more: whether that was reached.
+
+    A library may compile in threads of its own what was called often, and then call the compiled program: it
+    is done when the process was idle between the calls, twice, with calls before each. At least 20 calls
+    and so many seconds; where that lasts longer than ``at_most``, three calls.
+    """
+    begin, calls, quiet = time.perf_counter(), 0, 0
+    elapsed = lambda: time.perf_counter() - begin
+    while quiet < 2 or elapsed() < at_least:
+        for _ in range(WARM_CALLS):
+            sample(job, 1)
+            calls += 1
+            if calls >= LEAST_CALLS and elapsed() > at_most:
+                return False
+        quiet = quiet + 1 if idle() else 0
+    return True
 
 
 def peak() -> dict[str, float]:
@@ -88,6 +124,7 @@ class Worker:
 
     def prepare(self, request: dict[str, Any]) -> dict[str, Any]:
         job = self.contender.prepare(request["task"], request["variant"], **request["options"])
+        job.every = request["every"]
         begin = time.perf_counter()
         result = job.call()
         if job.timed_by_itself:
@@ -103,12 +140,27 @@ class Worker:
             "result": fingerprint(job.arrays(result)) if job.arrays else None,
         }
 
+    def warm(self, request: dict[str, Any]) -> dict[str, Any]:
+        warm = warm_up(self.job, request["at_least"], request["at_most"])
+        self.job.restart()
+        result = self.job.call()
+        return {
+            "busy": not warm and not idle(),
+            "result": fingerprint(self.job.arrays(result)) if self.job.arrays else None,
+        }
+
     def calibrate(self, request: dict[str, Any]) -> dict[str, Any]:
-        calls, seconds = 1, sample(self.job, 1)
+        calls, seconds = 1, self.elapsed(1)
         while calls * seconds < request["seconds"] and calls < 1_000_000:
             calls = max(calls + 1, min(10 * calls, round(1.2 * request["seconds"] / seconds)))
-            seconds = sample(self.job, calls)
+            seconds = self.elapsed(calls)
         return {"calls": calls, "seconds": seconds}
+
+    def elapsed(self, calls: int) -> float:
+        """Seconds that a call takes, whatever a job that is timed by itself counts of them."""
+        begin = time.perf_counter()
+        sample(self.job, calls)
+        return (time.perf_counter() - begin) / calls
 
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
         # The process was asleep while the others ran: some calls are for the caches, not counted.
@@ -125,6 +177,7 @@ ACTIONS = {
     "start": Worker.start,
     "describe": Worker.describe,
     "prepare": Worker.prepare,
+    "warm": Worker.warm,
     "calibrate": Worker.calibrate,
     "run": Worker.run,
 }

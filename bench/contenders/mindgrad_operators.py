@@ -13,7 +13,7 @@ import mindspore_programs
 import numpy as np
 import problems
 from job import Job
-from mindspore_results import arrays, wait_for_all
+from mindspore_results import MODES, arrays, wait_for_all
 
 import mindgrad
 from mindgrad import Tensor, ops
@@ -68,14 +68,14 @@ FORMS: dict[str, Callable[[Function], Function]] = {
 
 
 def laplacian(task: str, variant: str) -> Job:
-    mindgrad.set_context(mode=mindgrad.GRAPH_MODE)
+    mode, _, form = variant.partition(" ")
+    mindgrad.set_context(mode=MODES[mode])
     points, layers = problems.biharmonic() if task == "biharmonic" else problems.laplacian()
     network = mindspore_programs.perceptron(layers)
     named = mindgrad.biharmonic if task == "biharmonic" else mindgrad.laplacian
-    form = variant.removeprefix("graph").strip()
     operator = FORMS[form](network) if form else named(network)
     x = Tensor(points)
-    function = mindgrad.jit(operator)
+    function = operator if mode == "eager" else mindgrad.jit(operator)
     if task == "laplacian-gradient":
         weights = network.trainable_params()
         function = mindgrad.grad(lambda x: ops.square(operator(x)).mean(), None, weights)
@@ -88,7 +88,7 @@ def laplacian(task: str, variant: str) -> Job:
         lambda: function(x),
         wait_for_all,
         lambda result: [each.ravel() for each in arrays(result)] if form else arrays(result),
-        facts=facts,
+        facts=dict if mode == "eager" else facts,
         program=(function, x),
     )
 

@@ -10,10 +10,12 @@ from collections.abc import Callable
 from functools import partial
 
 import mindspore as ms
+import mindspore_changing
 import mindspore_control
 import mindspore_layout
 import mindspore_mixture
 import mindspore_problems
+import mindspore_training
 import numpy as np
 import problems
 from job import Job, Unavailable
@@ -279,6 +281,8 @@ TASKS: dict[str, Callable[..., Job]] = {
     "kuramoto": kuramoto,
     **mindspore_control.TASKS,
     **mindspore_problems.TASKS,
+    **mindspore_training.TASKS,
+    **mindspore_changing.TASKS,
     "layout": mindspore_layout.layout,
     **{f"gmm-{d}": partial(mindspore_mixture.gmm, dimensions=d) for d in problems.GMM_DIMENSIONS},
 }

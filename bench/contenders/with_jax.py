@@ -13,6 +13,7 @@ import jax_layout
 import jax_mixture
 import jax_operators
 import jax_sparse
+import jax_training
 import problems
 from jax_results import PyTree, arrays, build, equations, job, wait
 from job import Job, Unavailable
@@ -72,25 +73,12 @@ def descend(layers: PyTree, moments: PyTree, gradients: PyTree) -> tuple[PyTree,
     return jax.tree.map(lambda w, g: w - problems.SGD_RATE * g, layers, gradients), moments
 
 
-def adam(layers: PyTree, moments: PyTree, gradients: PyTree) -> tuple[PyTree, PyTree]:
-    """Weights changed by Adam; the moments are means, mean squares, and the powers of the decays."""
-    means, squares, power1, power2 = moments
-    (decay1, decay2), epsilon = problems.ADAM_DECAYS, problems.ADAM_EPSILON
-    power1, power2 = decay1 * power1, decay2 * power2
-    means = jax.tree.map(lambda m, g: decay1 * m + (1 - decay1) * g, means, gradients)
-    squares = jax.tree.map(lambda v, g: decay2 * v + (1 - decay2) * g * g, squares, gradients)
-    rate = problems.ADAM_RATE * jnp.sqrt(1 - power2) / (1 - power1)
-    layers = jax.tree.map(lambda w, m, v: w - rate * m / (jnp.sqrt(v) + epsilon), layers, means, squares)
-    return layers, (means, squares, power1, power2)
-
-
 def train(optimiser: str, variant: str) -> Job:
     problem = problems.t2()
     inputs, targets = jnp.asarray(problem.inputs), jnp.asarray(problem.targets)
     layers = on_device(problem.layers)
-    zeros = lambda: jax.tree.map(jnp.zeros_like, layers)
-    state = [layers, (zeros(), zeros(), jnp.float32(1), jnp.float32(1)) if optimiser == "adam" else ()]
-    change = {"sgd": descend, "adam": adam}[optimiser]
+    state = [layers, jax_training.first_moments(layers) if optimiser == "adam" else ()]
+    change = {"sgd": descend, "adam": partial(jax_training.adam, problems.ADAM_RATE)}[optimiser]
 
     @partial(jax.jit, donate_argnums=(0, 1))
     def step(layers: PyTree, moments: PyTree, inputs: jax.Array, targets: jax.Array) -> tuple[Any, ...]:
@@ -224,6 +212,7 @@ TASKS: dict[str, Callable[..., Job]] = {
     **jax_control.TASKS,
     **jax_operators.TASKS,
     **jax_sparse.TASKS,
+    **jax_training.TASKS,
     "layout": jax_layout.layout,
     **{f"gmm-{d}": partial(jax_mixture.gmm, dimensions=d) for d in problems.GMM_DIMENSIONS},
 }

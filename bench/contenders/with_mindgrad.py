@@ -17,6 +17,7 @@ from mindgrad.tools import profile
 
 mindgrad.install()
 
+import mindgrad_first  # noqa: E402
 import mindgrad_operators  # noqa: E402
 import mindgrad_sparse  # noqa: E402
 import mindspore_control  # noqa: E402  (their `import mindspore` must mean mindgrad)
@@ -146,6 +147,7 @@ def trace_of_a_thousand(variant: str) -> Job:
 TASKS = {
     **mindgrad_sparse.TASKS,
     **mindgrad_operators.TASKS,
+    **mindgrad_first.TASKS,
     "nested": nested,
     "first-result": first_result,
     **{task: partial(loop, task) for task in mindspore_control.FLOWS},

@@ -10,6 +10,7 @@ import numpy as np
 import problems
 import torch
 import torch_problems
+import torch_training
 from job import Job, Unavailable
 
 MOST_TRIPS = 100_000
@@ -212,6 +213,7 @@ TASKS: dict[str, Callable[..., Job]] = {
     "rnn": rnn,
     **{f"gmm-{d}": partial(gmm, dimensions=d) for d in problems.GMM_DIMENSIONS},
     **torch_problems.TASKS,
+    **torch_training.TASKS,
 }
 
 
