@@ -174,9 +174,7 @@ class Replay:
             for position, event in enumerate(events):
                 operands = [leaves[~n] if n < 0 else values[n] for n in event.operands]
                 kind = event.primitive
-                if recordings is None or (kind is not OPEN and kind is not CLOSE):
-                    results = self.execute(event, operands)
-                elif event.parameters in recordings:
+                if recordings is None or (kind is not OPEN and kind is not CLOSE) or event.parameters in recordings:
                     results = self.execute(event, operands)
                 else:
                     results = operands

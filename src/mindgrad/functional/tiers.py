@@ -27,7 +27,9 @@ from mindgrad.core.scope import executing, open_scopes
 from mindgrad.core.tensor import Tensor
 from mindgrad.functional.cache import register_eager
 from mindgrad.functional.compiled import Compiled
-from mindgrad.functional.deferral import Deferral, Structure, compile_structure
+from mindgrad.functional.deferral import Deferral
+from mindgrad.functional.segments import compile_structure
+from mindgrad.functional.structure import Structure
 
 __all__ = ["EagerCalls", "Tier", "wait_until_compiled"]
 
@@ -73,8 +75,20 @@ class Tier:
     """
 
     __slots__ = (
-        "best", "calls", "compared", "compiled", "divergences", "diverged_at", "function", "is_final", "is_queued",
-        "is_whole", "name", "reason", "seconds", "structures",
+        "best",
+        "calls",
+        "compared",
+        "compiled",
+        "diverged_at",
+        "divergences",
+        "function",
+        "is_final",
+        "is_queued",
+        "is_whole",
+        "name",
+        "reason",
+        "seconds",
+        "structures",
     )  # fmt: skip
 
     def __init__(self, function: str) -> None:
