@@ -57,7 +57,8 @@ class CacheInfo(NamedTuple):
         maxsize: signatures that one function keeps programs for.
         currsize: programs that are kept.
         reasons: why each of the last programs was compiled.
-        eager: for each kind of call in PYNATIVE_MODE its tier (``functional.tiers``), why it is in it, and how
+        eager: for each kind of call in PYNATIVE_MODE its tier (``functional.tiers``), why it is in it, and
+            how
             often calls went another way than predicted.
     """
 

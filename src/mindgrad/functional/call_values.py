@@ -10,10 +10,12 @@ import numpy as np
 from mindgrad._base.signals import Deferred as SignalsDeferred
 from mindgrad.backend.executable import copy_on_device
 from mindgrad.core.pending import PendingArray
+from mindgrad.core.primitive import Primitive
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.core.types import TensorType
 from mindgrad.functional.donation import donatable, settled, window
-from mindgrad.functional.placement import on_device, program_operand
+from mindgrad.functional.placement import SMALL, on_device, program_operand
+from mindgrad.functional.replay import Event
 from mindgrad.functional.structure import Segment, Structure
 
 __all__ = ["CallValues"]
@@ -51,10 +53,23 @@ class CallValues:
         for parameter, before in self.stored.values():
             now = parameter._array
             number = self.leaf_numbers.get((id(before), parameter.type))
-            if number is not None and type(now) is PendingArray and now.deferral is self.deferral:
-                if structure.leaves[number].type is now.type:
-                    pairs.add((number, now.number))
+            is_own = type(now) is PendingArray and now.deferral is self.deferral
+            if number is not None and is_own and structure.leaves[number].type is now.type:
+                pairs.add((number, now.number))
         return pairs
+
+    def is_quick(self, event: Event) -> bool:
+        """Whether an event takes NumPy no time: integers and truth values from outside of recordings."""
+        return (
+            isinstance(event.primitive, Primitive)
+            and not any(event.scopes)
+            and all(t.size <= SMALL and t.dtype.kind in ("int", "uint", "bool") for t in event.types)
+            and all(
+                self.types[~n].size <= SMALL and isinstance(self.leaves[~n], (np.ndarray, np.generic))
+                for n in event.operands
+                if n < 0
+            )
+        )
 
     def run_program(self, structure: Structure, program: Sequence[Segment]) -> bool:
         """Whether the program ran; if it failed, nothing has changed."""

@@ -3,13 +3,14 @@
     deferred(f)(x) = f(x), bit for bit where operators run one by one, to rounding where a program ran
 
 Operators of a call whose structure is known do not run: each is compared with what the last calls did at this
-place, and its result is a tensor whose array is pending. When the call ends as predicted, one program makes all
-values that outlive it. Until there is a program, the same events are replayed operator by operator; and where a
-call goes another way than predicted, what was recorded is replayed at once and the rest runs as in eager mode,
-recorded for the next time. A value that somebody asks for in between is computed from what it depends on.
+place, and its result is a tensor whose array is pending. When the call ends as predicted, one program makes
+all values that outlive it. Until there is a program, the same events are replayed operator by operator; and
+where a call goes another way than predicted, what was recorded is replayed at once and the rest runs as in
+eager mode, recorded for the next time. A value that somebody asks for in between is computed from what it
+depends on.
 
-Cost: a comparison and two small objects for each operator. Limits: operators with side effects on Python (hooks)
-are not deferred, nor are calls that give back a recording (``vjp``).
+Cost: a comparison and two small objects for each operator. Limits: operators with side effects on Python
+(hooks) are not deferred, nor are calls that give back a recording (``vjp``).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from mindgrad.core.scope import DeferredScope, apply, executing
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.functional.call_values import CallValues
 from mindgrad.functional.donation import settled, window
-from mindgrad.functional.placement import SMALL, program_operand
+from mindgrad.functional.placement import program_operand
 from mindgrad.functional.replay import CLOSE, DETACH, FINISH, LIFT, OPEN, Event, Replay, needed_events
 from mindgrad.functional.structure import Leaf, Segment, Structure, bytes_of, is_infinite
 
@@ -52,7 +53,8 @@ class Deferral:
 
     __slots__ = (
         "_by_scope", "_candidates", "_count", "_events", "_expected", "_obstacle", "_pendings", "_position",
-        "_recordings", "_replay", "_scopes", "_specifications", "_values", "_variables", "diverged_at", "structure",
+        "_recordings", "_replay", "_scopes", "_specifications", "_values", "_variables", "diverged_at",
+        "structure",
     )  # fmt: skip
 
     def __init__(self, structures: Sequence[Structure] = (), arguments: Sequence[Any] = ()) -> None:
@@ -196,7 +198,7 @@ class Deferral:
             pending.value = segment.executable.run(operands, [], segment.executable.extra)[0]
             return pending.value
         events, recordings = needed_events(structure.events[: self._position], [pending.number])
-        if not recordings and all(self._is_quick(event) for event in events):
+        if not recordings and all(self._values.is_quick(event) for event in events):
             for event in events:  # from the next call on it is known where it arises
                 event.is_immediate = True
         elif self._is_recording():
@@ -212,20 +214,6 @@ class Deferral:
     def _is_recording(self) -> bool:
         """Whether a recording is open."""
         return any(scope is not None and scope.level for scope in self._scopes)
-
-    def _is_quick(self, event: Event) -> bool:
-        """Whether an event takes NumPy no time: integers and truth values from outside of recordings."""
-        return (
-            isinstance(event.primitive, Primitive)
-            and not any(event.scopes)
-            and all(t.size <= SMALL and t.dtype.kind in ("int", "uint", "bool") for t in event.types)
-            and all(
-                self._values.types[~n].size <= SMALL
-                and isinstance(self._values.leaves[~n], (np.ndarray, np.generic))
-                for n in event.operands
-                if n < 0
-            )
-        )
 
     def _executed_now(self, event: Event, tensors: Sequence[Tensor], results: Sequence[Tensor]) -> None:
         """Compute the results of an event whose values are asked for in each call."""
@@ -258,9 +246,8 @@ class Deferral:
                 if value is None:
                     return False
                 structure.vary(index)
-        elif isinstance(array, (np.ndarray, np.generic)):
-            if is_infinite(array) is not leaf.is_infinite:
-                return False
+        elif isinstance(array, (np.ndarray, np.generic)) and is_infinite(array) is not leaf.is_infinite:
+            return False
         self._values.leaf_numbers[id(array), type_] = index
         self._values.leaves.append(array)
         self._values.types.append(type_)
@@ -324,7 +311,7 @@ class Deferral:
         position = self._position
         values: dict[int, Tensor] = {}
         replay = Replay()
-        scopes = {n: s for event in structure.events[:position] for n, s in zip(event.results, event.scopes)}  # noqa: B905
+        scopes = [scope for event in structure.events[:position] for scope in event.scopes]
         # what programs have computed already stays as it is: the call may have been decided by it
         known = {
             p.number: make_tensor(p.value, p.type)

@@ -1,6 +1,7 @@
 """Programs of deferred calls: the events of a structure become graphs, and these are compiled.
 
-    segment k (leaves, values of segments before) = the values that are asked for at its end, or outlive the call
+    segment k (leaves, values of segments before) = the values that are asked for at its end, or outlive the
+    call
 
 What is compiled is what the compiler of graph mode would make of the call: nested derivatives are replayed as
 derivatives, so that its choice of mode, its tiles and its other rewrites apply.
@@ -24,7 +25,8 @@ __all__ = ["compile_request", "compile_structure"]
 
 
 def compile_structure(structure: Structure) -> list[Segment]:
-    """Compile what gives the values of ``structure`` that outlive a call, and those that are asked for before.
+    """Compile what gives the values of ``structure`` that outlive a call, and those that are asked for
+    before.
 
     Raises:
         NotImplementedError: it has side effects.
@@ -50,7 +52,10 @@ def compile_request(structure: Structure, number: int) -> Segment:
 def _outputs(structure: Structure, end: int) -> set[int]:
     """The values of no recording that are used behind the event number ``end``."""
     own = {
-        n for event in structure.events[:end] for n, scope in zip(event.results, event.scopes) if not scope
+        n
+        for event in structure.events[:end]
+        for n, scope in zip(event.results, event.scopes, strict=True)
+        if not scope
     }
     used = {n for event in structure.events[end:] for n in event.operands}
     return own & (used | structure.outputs | structure.cuts[end])
@@ -66,8 +71,8 @@ def _compiled(
 ) -> Segment:
     """Compile ``outputs`` of ``events``, of which the values ``known`` are inputs.
 
-    Where numbers of half precision are computed with, the program rounds and overflows where the operators do:
-    loss scales depend on it.
+    Where numbers of half precision are computed with, the program rounds and overflows where the operators
+    do: loss scales depend on it.
     """
     if any(t.dtype.is_float and t.dtype.itemsize == 2 for event in events for t in event.types):
         with without_rewrites():
@@ -113,8 +118,8 @@ def _compiled_as_it_is(
     inputs = [k for k, symbol in symbols.items() if symbol in used]
     graph = Graph([symbols[k] for k in inputs], graph.equations, graph.outputs)
     graph = before_compilation(graph)
-    pairs = [leaf for value in numbers if (leaf := replaced.get(value)) is not None]
-    donated = [k for k in dict.fromkeys(pairs) if ~k in inputs]
+    order = [replaced[value] for value in numbers if value in replaced]
+    donated = [k for k in dict.fromkeys(order) if ~k in inputs]
     plain = [k for k in inputs if ~k not in donated]
     executable = compile_ahead(graph, [inputs.index(~k) for k in donated], is_exact=True)
     return Segment(len(events), executable, plain, donated, numbers)

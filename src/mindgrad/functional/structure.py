@@ -2,8 +2,8 @@
 
     structure(f, x) = structure(f, x')  ⟹  one program gives f(x) and f(x')
 
-A structure is the list of events of a call, the types of the tensors from outside and the values of those that are
-constants, which values outlived the call, and what was compiled of it.
+A structure is the list of events of a call, the types of the tensors from outside and the values of those
+that are constants, which values outlived the call, and what was compiled of it.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ def is_infinite(array: Any) -> bool:
 
 
 class Segment:
-    """The program of a part of a call: from one value that is asked for at level zero to the next, or the end.
+    """The program of a part of a call: from one value that is asked for at level zero to the next, or the
+    end.
 
     Attributes:
         end: the number of events before its end.
@@ -115,8 +116,8 @@ class Structure:
     """
 
     __slots__ = (
-        "_last_uses", "confirmed", "cuts", "events", "is_queued", "leaves", "obstacle", "outputs", "program",
-        "replaced", "requests", "version",
+        "__weakref__", "_last_uses", "confirmed", "cuts", "events", "is_queued", "leaves", "obstacle", "outputs",
+        "program", "replaced", "requests", "version",
     )  # fmt: skip
 
     def __init__(self, events: Sequence[Event], leaves: Sequence[Leaf], obstacle: str = "") -> None:
@@ -173,7 +174,7 @@ class Structure:
         self.requests = {}
 
     def last_uses(self) -> dict[int, list[int]]:
-        """The values that are not used after an event, by its position, those that outlive the call left out."""
+        """The values that no event after one uses, by its position."""
         if self._last_uses is None:
             last: dict[int, int] = {}
             for position, event in enumerate(self.events):
