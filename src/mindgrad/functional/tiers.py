@@ -25,6 +25,7 @@ from typing import Any
 
 from mindgrad._base.tree import flatten
 from mindgrad.backend.executable import EndOfProcess, compiling
+from mindgrad.backend.jax_import import jax_module
 from mindgrad.core import settings
 from mindgrad.core.scope import executing, open_scopes
 from mindgrad.core.tensor import Tensor
@@ -55,6 +56,8 @@ _SLOWER = 1.3
 _REQUESTS = 3
 #: bytes of programs that are kept; a program is estimated by its operators and its large constants
 _MOST_BYTES, _BYTES_PER_PROGRAM, _BYTES_PER_OPERATOR = 2**30, 2**17, 2**12
+#: how far the thread that compiles stands back behind those of the program
+_NICENESS = 10
 #: seconds that the end of the process waits for a compilation
 _SECONDS_AT_EXIT = 2.0
 
@@ -390,6 +393,13 @@ class _Compiler(threading.Thread):
         self.unfinished = 0
 
     def run(self) -> None:
+        try:
+            jax_module().devices()  # the threads that run programs are made with the usual priority
+        except RuntimeError:
+            return
+        if sys.platform == "linux":  # where a thread has a priority of its own: calls go on meanwhile
+            with suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
         while not compiling.is_ending:
             job = self.jobs.get()
             if job is None:
