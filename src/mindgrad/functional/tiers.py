@@ -18,6 +18,7 @@ import queue
 import sys
 import threading
 import time
+import types
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -150,7 +151,7 @@ class EagerCalls:
         self.name = name
         self.source = source
         self.whole = whole
-        self.tiers: dict[Any, Tier] = {}
+        self.tiers = _tiers_of(name, source)
 
     def lines(self) -> list[str]:
         """For each kind of call a line about its tier."""
@@ -186,6 +187,17 @@ class EagerCalls:
             return _called(self, tier, switch, function, args, kwargs)
         finally:
             _local.is_busy = False
+
+
+#: the tiers of functions that are made anew, by their code: what they close over is compared in each call
+_by_code: weakref.WeakKeyDictionary[types.CodeType, dict[str, dict[Any, Tier]]] = weakref.WeakKeyDictionary()
+
+
+def _tiers_of(name: str, source: Any) -> dict[Any, Tier]:
+    """Tiers of the calls of a function, those of the function before where a lambda is made in each step."""
+    if not isinstance(source, types.FunctionType):
+        return {}
+    return _by_code.setdefault(source.__code__, {}).setdefault(name, {})
 
 
 def _called(
