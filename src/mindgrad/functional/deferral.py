@@ -16,6 +16,7 @@ Cost: a comparison and two small objects for each operator. Limits: operators wi
 from __future__ import annotations
 
 import sys
+import threading
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -53,7 +54,7 @@ class Deferral:
 
     __slots__ = (
         "_by_scope", "_candidates", "_count", "_events", "_expected", "_obstacle", "_pendings", "_position",
-        "_recordings", "_replay", "_scopes", "_specifications", "_values", "_variables", "diverged_at",
+        "_recordings", "_replay", "_scopes", "_specifications", "_thread", "_values", "_variables", "diverged_at",
         "structure",
     )  # fmt: skip
 
@@ -63,6 +64,7 @@ class Deferral:
         self.structure = structures[0] if structures else None
         self._expected: list[Event] | None = structures[0].events if structures else None
         self._position = 0
+        self._thread = threading.get_ident()
         self._values = CallValues(self)
         self._pendings = self._values.pendings
         self._scopes: list[DeferredScope | None] = [None]
@@ -187,8 +189,8 @@ class Deferral:
         structure = self.structure
         assert structure is not None, "a value that ran has a shadow"
         with window:  # in which another thread may be computing it
-            if pending.value is None and structure.program is not None:
-                self._values.run_segments(structure.program[:-1], self._position)
+            if pending.value is None and threading.get_ident() == self._thread:
+                self._values.run_segments(structure, self._position)
             if pending.value is not None:
                 return pending.value
             leaves = [settled(array) for array in self._values.leaves]
@@ -444,7 +446,7 @@ class Deferral:
         program = structure.program
         if program is not None and not surviving:
             if numbers.issubset(structure.outputs):
-                if self._values.run_program(structure, program):
+                if self._values.run_program(structure):
                     return
             else:
                 structure.outputs |= numbers

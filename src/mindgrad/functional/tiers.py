@@ -152,6 +152,8 @@ class EagerCalls:
         self.source = source
         self.whole = whole
         self.tiers = _tiers_of(name, source)
+        if self.tiers:
+            register_eager(self)
 
     def lines(self) -> list[str]:
         """For each kind of call a line about its tier."""
