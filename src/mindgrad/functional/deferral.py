@@ -101,9 +101,11 @@ class Segment:
         inputs: the numbers of the values that it takes, of leaves the inverse.
         donated: the leaves whose memory it takes over.
         outputs: the numbers of the values that it gives.
+        version: the version of the structure that it was compiled of.
+        known: the numbers of the values that it and the segments before it give.
     """
 
-    __slots__ = ("donated", "end", "executable", "inputs", "outputs")
+    __slots__ = ("donated", "end", "executable", "inputs", "known", "outputs", "version")
 
     def __init__(
         self,
@@ -118,6 +120,8 @@ class Segment:
         self.inputs = tuple(inputs)
         self.donated = tuple(donated)
         self.outputs = tuple(outputs)
+        self.version = 0
+        self.known: frozenset[int] = frozenset(outputs)
 
 
 class Structure:
@@ -193,6 +197,11 @@ class Structure:
         self.program = None
         self.is_queued = False
         self.requests = {}
+
+    def current(self) -> list[Segment] | None:
+        """The program, unless another thread has found meanwhile that a constant of it varies."""
+        program = self.program
+        return None if program is None or program[-1].version != self.version else program
 
     def last_uses(self) -> dict[int, list[int]]:
         """The values that are not used after an event, by its position, those that outlive the call left out."""
@@ -360,8 +369,10 @@ class Deferral:
         structure = self.structure
         assert structure is not None, "a value that ran has a shadow"
         with window:  # in which another thread may be computing it
-            if pending.value is None and structure.program is not None:
-                self._run_segments(structure.program[:-1], self._position)
+            program = structure.current()
+            is_abandoned = not self._pendings  # then its segments have nowhere to put their values
+            if pending.value is None and program is not None and not is_abandoned:
+                self._run_segments(program[:-1], self._position)
             if pending.value is not None:
                 return pending.value
             leaves = [settled(array) for array in self._leaves]
@@ -371,7 +382,9 @@ class Deferral:
             pending.value = segment.executable.run(operands, [], segment.executable.extra)[0]
             return pending.value
         events, recordings = needed_events(structure.events[: self._position], [pending.number])
-        if not recordings and all(self._is_quick(event) for event in events):
+        if is_abandoned:
+            pass
+        elif not recordings and all(self._is_quick(event) for event in events):
             for event in events:  # from the next call on it is known where it arises
                 event.is_immediate = True
         elif self._is_recording():
@@ -624,9 +637,10 @@ class Deferral:
         pairs = self._replaced(structure)
         if surviving:
             structure.obstacle = _GIVEN_BACK
-        program = structure.program
+        program = structure.current()
         if program is not None and not surviving:
-            if numbers.issubset(structure.outputs):
+            # not the structure's outputs: another thread may have added some while this was compiled
+            if numbers.issubset(program[-1].known):
                 if self._run_program(structure, program, pendings):
                     return
             else:
@@ -700,9 +714,7 @@ class Deferral:
 
     def _operands(self, segment: Segment) -> list[Any]:
         leaves, types = self._leaves, self._types
-        return [
-            _operand(leaves[~k], types[~k]) if k < 0 else self._value(k) for k in segment.inputs
-        ]
+        return [_operand(leaves[~k], types[~k]) if k < 0 else self._value(k) for k in segment.inputs]
 
     def _value(self, number: int) -> Any:
         pending = self._by_number()[number]
@@ -792,6 +804,7 @@ def compile_structure(structure: Structure) -> list[Segment]:
     Raises:
         NotImplementedError: it has side effects.
     """
+    version = structure.version
     count = len(structure)
     segments: list[Segment] = []
     known: set[int] = set()
@@ -800,6 +813,7 @@ def compile_structure(structure: Structure) -> list[Segment]:
         segments.append(_compiled(structure, structure.events[:cut], outputs, known))
         known |= outputs
     last = _compiled(structure, structure.events[:count], structure.outputs - known, known, is_last=True)
+    last.version, last.known = version, last.known | known
     return [*segments, last]
 
 
@@ -812,7 +826,9 @@ def compile_request(structure: Structure, number: int) -> Segment:
 
 def _outputs(structure: Structure, end: int) -> set[int]:
     """The values of no recording that are used behind the event number ``end``."""
-    own = {n for event in structure.events[:end] for n, scope in zip(event.results, event.scopes) if not scope}  # noqa: B905
+    own = {
+        n for event in structure.events[:end] for n, scope in zip(event.results, event.scopes) if not scope
+    }  # noqa: B905
     used = {n for event in structure.events[end:] for n in event.operands}
     return own & (used | structure.outputs | structure.cuts[end])
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
+from types import FunctionType, MethodType
 from typing import Any, Self
 
 from mindgrad._base.location import explain_depth
 from mindgrad._base.refusal import without_own_frames
-from mindgrad._base.tree import map_leaves
+from mindgrad._base.tree import flatten, map_leaves
 from mindgrad.common.parameter import Parameter, ParameterTuple
 from mindgrad.core import settings
 from mindgrad.core.dtype import DType, as_dtype
@@ -120,11 +121,15 @@ class Cell(Inventory):
             kinds = type(cell).__mro__[: type(cell).__mro__.index(Cell)]
             if cell._hooks or any(kind.__module__.partition(".")[0] != _PACKAGE for kind in kinds):
                 return None
+            if any(map(_is_foreign, flatten(list(vars(cell).values()))[0])):
+                return None
         return self._compiled
 
     def __getstate__(self) -> dict[str, Any]:
         note_all(self)
-        return {k: v for k, v in self.__dict__.items() if k not in ("_compiled", "_custom", "_eager", "_made_in")}
+        return {
+            k: v for k, v in self.__dict__.items() if k not in ("_compiled", "_custom", "_eager", "_made_in")
+        }
 
     def __setstate__(self, held: dict[str, Any]) -> None:
         self.__dict__.update(held)
@@ -488,6 +493,15 @@ class Cell(Inventory):
 
 
 follow_reads(Cell)
+
+
+def _is_foreign(x: Any) -> bool:
+    """Whether ``x`` is a function, or something else that is called, in which code of a user may run."""
+    if isinstance(x, MethodType):
+        x = x.__func__
+    if isinstance(x, FunctionType):  # one with a closure may call any other
+        return x.__closure__ is not None or x.__module__.partition(".")[0] != _PACKAGE
+    return callable(x) and not isinstance(x, type) and type(x).__module__.partition(".")[0] != _PACKAGE
 
 
 def _equal(a: Any, b: Any) -> bool:
