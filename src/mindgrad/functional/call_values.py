@@ -76,6 +76,8 @@ class CallValues:
         """Whether the program of ``structure`` ran; if it failed, nothing has changed."""
         originals: list[Any] = []
         program = self._begun(structure)
+        if not program:  # another thread has found that a constant varies
+            return False
         last = program[-1]
         try:
             self.run_segments(structure, last.end)
@@ -100,8 +102,13 @@ class CallValues:
     def _begun(self, structure: Structure) -> Sequence[Segment]:
         """The program of which segments have run in this call, or the newest one if none have."""
         if self._program is None or not self._segment:
-            self._program = structure.program or ()
+            self._program = structure.current() or ()
         return self._program
+
+    def given_by(self, structure: Structure) -> frozenset[int]:
+        """The numbers of the values that the program of this call gives."""
+        program = self._begun(structure)
+        return program[-1].known if program else frozenset()
 
     def run_segments(self, structure: Structure, position: int) -> None:
         """Run the segments but for the last that end at ``position`` or before, and have not run."""

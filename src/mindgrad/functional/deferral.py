@@ -54,8 +54,8 @@ class Deferral:
 
     __slots__ = (
         "_by_scope", "_candidates", "_count", "_events", "_expected", "_obstacle", "_pendings", "_position",
-        "_recordings", "_replay", "_scopes", "_specifications", "_thread", "_values", "_variables", "diverged_at",
-        "structure",
+        "_recordings", "_replay", "_scopes", "_specifications", "_thread", "_values", "_variables",
+        "diverged_at", "structure",
     )  # fmt: skip
 
     def __init__(self, structures: Sequence[Structure] = (), arguments: Sequence[Any] = ()) -> None:
@@ -189,7 +189,8 @@ class Deferral:
         structure = self.structure
         assert structure is not None, "a value that ran has a shadow"
         with window:  # in which another thread may be computing it
-            if pending.value is None and threading.get_ident() == self._thread:
+            is_abandoned = not self._pendings  # then segments have nowhere to put their values
+            if pending.value is None and not is_abandoned and threading.get_ident() == self._thread:
                 self._values.run_segments(structure, self._position)
             if pending.value is not None:
                 return pending.value
@@ -200,7 +201,9 @@ class Deferral:
             pending.value = segment.executable.run(operands, [], segment.executable.extra)[0]
             return pending.value
         events, recordings = needed_events(structure.events[: self._position], [pending.number])
-        if not recordings and all(self._values.is_quick(event) for event in events):
+        if is_abandoned:
+            pass
+        elif not recordings and all(self._values.is_quick(event) for event in events):
             for event in events:  # from the next call on it is known where it arises
                 event.is_immediate = True
         elif self._is_recording():
@@ -443,9 +446,10 @@ class Deferral:
         pairs = self._values.replaced(structure)
         if surviving:
             structure.obstacle = _GIVEN_BACK
-        program = structure.program
+        program = structure.current()
         if program is not None and not surviving:
-            if numbers.issubset(structure.outputs):
+            # not the structure's outputs: another thread may have added some while this was compiled
+            if numbers.issubset(self._values.given_by(structure)):
                 if self._values.run_program(structure):
                     return
             else:

@@ -31,7 +31,7 @@ def compile_structure(structure: Structure) -> list[Segment]:
     Raises:
         NotImplementedError: it has side effects.
     """
-    count = len(structure)
+    version, count = structure.version, len(structure)
     segments: list[Segment] = []
     known: set[int] = set()
     outliving, cuts = set(structure.outputs), dict(structure.cuts)  # copies: calls go on meanwhile
@@ -40,6 +40,7 @@ def compile_structure(structure: Structure) -> list[Segment]:
         segments.append(_compiled(structure, structure.events[:cut], outputs, known))
         known |= outputs
     last = _compiled(structure, structure.events[:count], outliving - known, known, is_last=True)
+    last.version, last.known = version, last.known | known
     return [*segments, last]
 
 

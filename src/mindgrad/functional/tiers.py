@@ -212,6 +212,8 @@ def _called(
 ) -> Any:
     at_once = switch == "compiled"
     structures = tier.structures
+    if tier.is_whole and calls.whole is not None and calls.whole() is None:
+        tier.is_whole, tier.compiled = False, None  # a hook or a Cell of the user was added
     if tier.is_whole:
         _consider_whole(tier, args, kwargs, at_once)
     elif not structures:
@@ -393,6 +395,9 @@ def _compile(tier: Tier, structure: Structure) -> None:
         return
     if structure.version == version:
         structure.program = program
+        if structure.version != version:  # another thread was quicker than the assignment
+            structure.changed()
+            return
         _keep(structure, program)
         seconds = time.perf_counter() - start
         tier.moves("hot", f"{len(structure)} operators are one program, compiled in {seconds:.2g} s")
