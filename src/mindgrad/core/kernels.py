@@ -1,4 +1,6 @@
-"""NumPy kernels run without floating-point warnings: what is infinite or NaN shows in the values.
+"""Kernels of eager mode: NumPy's, or those of a device.
+
+NumPy kernels run without floating-point warnings: what is infinite or NaN shows in the values.
 
 To run in a context (of ``contextvars``) that gives none costs a tenth of ``np.errstate``, which costs as much
 as three kernels on ten numbers.
@@ -12,9 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.pending import PendingArray
 from mindgrad.core.primitive import Primitive
+from mindgrad.core.tensor import Tensor
 
-__all__ = ["numpy_kernel", "runs_functions", "silently"]
+__all__ = [
+    "numpy_kernel", "run_arrays", "run_kernel", "runs_functions", "runs_on_host", "set_kernel_runner",
+    "silently"
+]  # fmt: skip
 
 # the contexts without warnings in which nothing runs now
 _FREE: list[Context] = []
@@ -49,3 +56,70 @@ def numpy_kernel(primitive: Primitive, arrays: Sequence[Any], parameters: dict[s
 def runs_functions(primitive: Primitive) -> bool:
     """Whether the kernel may run functions of the user, which see their own context variables."""
     return primitive.kind == "control"
+
+
+_run_kernel: Callable[..., Any] = numpy_kernel
+
+
+def set_kernel_runner(runner: Callable[..., Any] | None) -> None:
+    """Let ``runner(primitive, arrays, parameters)`` run eager kernels; ``None``: NumPy."""
+    global _run_kernel
+    _run_kernel = numpy_kernel if runner is None else runner
+
+
+def runs_on_host() -> bool:
+    """Whether eager kernels are NumPy's."""
+    return _run_kernel is numpy_kernel
+
+
+def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict[str, Any]) -> Any:
+    """Run one kernel on the values of ``tensors`` now; an array, or a tuple of them."""
+    plain = _run_kernel is numpy_kernel
+    pointwise = primitive.pointwise
+    arrays: list[Any] = []
+    for tensor in tensors:
+        array = tensor._array
+        if type(array) is not np.ndarray:
+            if array is None or (plain and not isinstance(array, (np.ndarray, np.generic))):
+                array = tensor.host_array()
+            elif type(array) is PendingArray:
+                array = array.get()
+        if not pointwise:
+            type_ = tensor._type  # None: that of the array
+            if type_ is not None and array.shape != type_.shape:
+                array = np.broadcast_to(array, type_.shape)
+        arrays.append(array)
+    if plain and primitive.kind != "control":  # as the runner does, in one call
+        return silently(primitive.numpy, arrays, parameters)
+    return _run_kernel(primitive, arrays, parameters)
+
+
+def run_arrays(steps: Sequence[tuple], slots: list[Any], silent: bool = False) -> None:
+    """Run ``(primitive, operand slots, result slots, parameters)`` in order on arrays in ``slots``.
+
+    A step whose primitive is ``None`` spreads one element over the shape in ``parameters``. ``silent``: none
+    runs functions of the user, so that less has to be done to have no warnings.
+    """
+    plain = _run_kernel is numpy_kernel
+    if silent and plain:
+        silently(_run_steps, (steps, slots, plain), {})
+        return
+    with np.errstate(all="ignore"):
+        _run_steps(steps, slots, plain)
+
+
+def _run_steps(steps: Sequence[tuple], slots: list[Any], plain: bool) -> None:
+    for primitive, operands, results, parameters in steps:
+        arrays = [slots[position] for position in operands]
+        if primitive is None:
+            slots[results[0]] = np.broadcast_to(arrays[0], parameters)
+            continue
+        if plain:
+            found = primitive.numpy(*arrays, **parameters)
+        else:
+            found = _run_kernel(primitive, arrays, parameters)
+        if primitive.multiple:
+            for position, array in zip(results, found, strict=True):
+                slots[position] = array
+        else:
+            slots[results[0]] = found

@@ -20,16 +20,15 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mindgrad._base.location import user_location
 from mindgrad.core.build import Builder
-from mindgrad.core.graph import Constant, Graph, Variable
-from mindgrad.core.kernels import numpy_kernel as _numpy_kernel
-from mindgrad.core.kernels import silently
+from mindgrad.core.graph import Variable
+from mindgrad.core.kernels import run_kernel, runs_on_host
 from mindgrad.core.pending import PendingArray
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.tensor import Tensor, make_tensor
@@ -48,15 +47,11 @@ __all__ = [
     "executing",
     "identity",
     "innermost",
-    "inline",
     "lifted",
     "open_scopes",
     "opened",
     "outermost_program",
     "rebind",
-    "run_arrays",
-    "run_kernel",
-    "set_kernel_runner",
 ]
 
 
@@ -152,68 +147,6 @@ class opened:
         if self.scope.restored:
             for tensor, before in self.scope.restored.values():
                 _set(tensor, before)
-
-
-_run_kernel: Callable[..., Any] = _numpy_kernel
-
-
-def set_kernel_runner(runner: Callable[..., Any] | None) -> None:
-    """Let ``runner(primitive, arrays, parameters)`` run eager kernels; ``None``: NumPy."""
-    global _run_kernel
-    _run_kernel = _numpy_kernel if runner is None else runner
-
-
-def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict[str, Any]) -> Any:
-    """Run one kernel on the values of ``tensors`` now; an array, or a tuple of them."""
-    plain = _run_kernel is _numpy_kernel
-    pointwise = primitive.pointwise
-    arrays: list[Any] = []
-    for tensor in tensors:
-        array = tensor._array
-        if type(array) is not np.ndarray:
-            if array is None or (plain and not isinstance(array, (np.ndarray, np.generic))):
-                array = tensor.host_array()
-            elif type(array) is PendingArray:
-                array = array.get()
-        if not pointwise:
-            type_ = tensor._type  # None: that of the array
-            if type_ is not None and array.shape != type_.shape:
-                array = np.broadcast_to(array, type_.shape)
-        arrays.append(array)
-    if plain and primitive.kind != "control":  # as the runner does, in one call
-        return silently(primitive.numpy, arrays, parameters)
-    return _run_kernel(primitive, arrays, parameters)
-
-
-def run_arrays(steps: Sequence[tuple], slots: list[Any], silent: bool = False) -> None:
-    """Run ``(primitive, operand slots, result slots, parameters)`` in order on arrays in ``slots``.
-
-    A step whose primitive is ``None`` spreads one element over the shape in ``parameters``. ``silent``: none
-    runs functions of the user, so that less has to be done to have no warnings.
-    """
-    plain = _run_kernel is _numpy_kernel
-    if silent and plain:
-        silently(_run_steps, (steps, slots, plain), {})
-        return
-    with np.errstate(all="ignore"):
-        _run_steps(steps, slots, plain)
-
-
-def _run_steps(steps: Sequence[tuple], slots: list[Any], plain: bool) -> None:
-    for primitive, operands, results, parameters in steps:
-        arrays = [slots[position] for position in operands]
-        if primitive is None:
-            slots[results[0]] = np.broadcast_to(arrays[0], parameters)
-            continue
-        if plain:
-            found = primitive.numpy(*arrays, **parameters)
-        else:
-            found = _run_kernel(primitive, arrays, parameters)
-        if primitive.multiple:
-            for position, array in zip(results, found, strict=True):
-                slots[position] = array
-        else:
-            slots[results[0]] = found
 
 
 def as_it_is(tensor: Tensor) -> Tensor:
@@ -341,7 +274,7 @@ class Recorder(Scope):
     def _leaf(self, tensor: Tensor) -> int:
         array = tensor._array
         if not isinstance(array, (np.ndarray, np.generic)):
-            if _run_kernel is _numpy_kernel:
+            if runs_on_host():
                 array = tensor.host_array()
             elif type(array) is PendingArray:
                 array = array.get()
@@ -563,24 +496,3 @@ def apply(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:
     if primitive.multiple:
         return tuple(make_tensor(v) for v in value)
     return make_tensor(value)
-
-
-def inline(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Apply every equation of ``graph`` to ``tensors``: run, record or emit them."""
-    values: dict[Any, Tensor] = dict(zip(graph.inputs, tensors, strict=True))
-
-    def read(atom: Any) -> Tensor:
-        found = values.get(atom)
-        if found is None:
-            constant: Constant = atom
-            found = values[atom] = make_tensor(constant.value, constant.type)
-        return found
-
-    for equation in graph.equations:
-        operands = [read(atom) for atom in equation.inputs]
-        result = apply(equation.primitive, *operands, **equation.parameters)
-        if equation.primitive.multiple:
-            values.update(zip(equation.outputs, result, strict=True))
-        else:
-            values[equation.outputs[0]] = result
-    return [read(atom) for atom in graph.outputs]

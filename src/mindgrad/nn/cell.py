@@ -46,10 +46,6 @@ class HookHandle:
 _FLAGS = ("training", "requires_grad")
 
 
-#: the package, by which its own Cells are known
-_PACKAGE = __name__.partition(".")[0]
-
-
 class Cell(Inventory):
     """A building block: ``construct`` computes, attributes hold Parameters and inner Cells.
 
@@ -111,20 +107,18 @@ class Cell(Inventory):
 
     def _make_callables(self) -> None:
         object.__setattr__(self, "_compiled", Compiled(self._run))
-        object.__setattr__(self, "_eager", EagerCalls(type(self).__name__, self, self._without_foreign_code))
+        object.__setattr__(self, "_eager", EagerCalls(type(self).__name__, self, self._compiled_whole))
         object.__setattr__(self, "_custom", self._custom_derivative())
 
-    def _without_foreign_code(self) -> Compiled | None:
-        """The compiled Cell, if all that runs in it is code of this package, which has no other effects."""
-        for _, cell in self.cells_and_names():
-            kinds = type(cell).__mro__[: type(cell).__mro__.index(Cell)]
-            if cell._hooks or any(kind.__module__.partition(".")[0] != _PACKAGE for kind in kinds):
-                return None
-        return self._compiled
+    def _compiled_whole(self) -> Compiled | None:
+        """The compiled Cell, if nothing that runs in it is the user's: then it has no other effects."""
+        return self._compiled if self.runs_own_code() else None
 
     def __getstate__(self) -> dict[str, Any]:
         note_all(self)
-        return {k: v for k, v in self.__dict__.items() if k not in ("_compiled", "_custom", "_eager", "_made_in")}
+        return {
+            k: v for k, v in self.__dict__.items() if k not in ("_compiled", "_custom", "_eager", "_made_in")
+        }
 
     def __setstate__(self, held: dict[str, Any]) -> None:
         self.__dict__.update(held)

@@ -210,3 +210,17 @@ class Inventory(StateDict):
         """Let every Cell inside know its path: its ``param_prefix``."""
         for path, cell in self.cells_and_names():
             object.__setattr__(cell, "_param_prefix", path)
+
+    def runs_own_code(self) -> bool:
+        """Whether all code that a call runs is this package's: no Cell inside is the user's or has hooks.
+
+        >>> import mindgrad as ms
+        >>> ms.nn.SequentialCell(ms.nn.Dense(2, 3), ms.nn.ReLU()).runs_own_code()
+        True
+        """
+        package = __name__.partition(".")[0]
+        for _, cell in self.cells_and_names():
+            kinds = type(cell).__mro__[: type(cell).__mro__.index(Inventory)]
+            if cell._hooks or any(kind.__module__.partition(".")[0] != package for kind in kinds):
+                return False
+        return True
