@@ -16,6 +16,8 @@ _options: dict[str, Any] = {
     "device_id": 0,
     "check_bprop": False,
     "checkpoint_slots": 1024,
+    # whether eager mode runs every operator where it is called (see ``functional.tiers``)
+    "pynative_synchronize": False,
     # whether programs are rewritten into cheaper ones of the same value (see ``core.rewriting``)
     "rewrites": os.environ.get("MINDGRAD_OPT", "1") != "0",
 }
