@@ -78,7 +78,7 @@ def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict
     pointwise = primitive.pointwise
     arrays: list[Any] = []
     for tensor in tensors:
-        array = tensor._array
+        array: Any = tensor._array
         if type(array) is not np.ndarray:
             if array is None or (plain and not isinstance(array, (np.ndarray, np.generic))):
                 array = tensor.host_array()
@@ -89,9 +89,16 @@ def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict
             if type_ is not None and array.shape != type_.shape:
                 array = np.broadcast_to(array, type_.shape)
         arrays.append(array)
-    if plain and primitive.kind != "control":  # as the runner does, in one call
-        return silently(primitive.numpy, arrays, parameters)
-    return _run_kernel(primitive, arrays, parameters)
+    if not plain or primitive.kind == "control":
+        return _run_kernel(primitive, arrays, parameters)
+    try:  # as ``silently``, without a call
+        context = _FREE.pop()
+    except IndexError:
+        context = _silent_context()
+    try:
+        return context.run(primitive.numpy, *arrays, **parameters)
+    finally:
+        _FREE.append(context)
 
 
 def run_arrays(steps: Sequence[tuple], slots: list[Any], silent: bool = False) -> None:

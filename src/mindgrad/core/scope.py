@@ -72,6 +72,8 @@ class _Local(threading.local):
 
 _local = _Local()
 
+_new_tensor = Tensor.__new__
+
 
 def open_scopes() -> list[Scope]:
     """The scopes open on this thread, outermost first."""
@@ -151,7 +153,7 @@ class opened:
 
 def as_it_is(tensor: Tensor) -> Tensor:
     """The tensor as it is now: item assignment rebinds tensors, what was captured must not follow."""
-    copy = Tensor.__new__(Tensor)
+    copy = _new_tensor(Tensor)
     copy._array = tensor._array
     copy._type = tensor._type
     copy._scope = tensor._scope
@@ -166,9 +168,12 @@ def lifted(tensor: Tensor) -> Tensor:
     recording is open still: there it depends on what that scope traces. The function that was
     differentiated may have left it in a list or an attribute instead of returning it.
     """
-    while isinstance(tensor._scope, Recorder) and not tensor._scope.level and _local.scopes:
-        tensor = tensor._scope.lift(tensor._atom)
     scope = tensor._scope
+    if scope is None:
+        return tensor
+    while isinstance(scope, Recorder) and not scope.level and _local.scopes:
+        tensor = scope.lift(tensor._atom)
+        scope = tensor._scope
     if isinstance(scope, DeferredScope) and not scope.level and scope.deferral is not None:
         return scope.deferral.lifted(tensor)
     return tensor
@@ -250,22 +255,26 @@ class Scope:
 class Recorder(Scope):
     """Runs each operator at once and records it.
 
-    Values are numbered; ``entries[k]`` is ``(primitive, operand numbers, parameter items)`` and
-    ``results[k]`` the numbers of its results. ``leaves`` are the numbers of the values that came
-    from outside, with their tensors.
+    Values are numbered; an entry is ``(primitive, operand numbers, parameter items, number of its first
+    result, how many it has)``. ``leaves`` are the numbers of the values that came from outside, with their
+    tensors.
     """
 
-    __slots__ = ("_made_by", "_numbers", "_outside", "entries", "leaves", "results", "values")
+    __slots__ = ("_lifted", "_numbers", "entries", "leaves", "values")
 
     def __init__(self) -> None:
-        super().__init__()
+        # what Scope sets, without a call: one is made for each call of a gradient
+        self.level = 0
+        self.runs = None
+        self.bindings = {}
+        self.written = {}
+        self.rebound = []
+        self.restored = {}
         self.values: list[Any] = []
-        self.entries: list[tuple[Primitive, tuple[int, ...], tuple]] = []
-        self.results: list[range] = []
+        self.entries: list[tuple[Primitive, tuple[int, ...], tuple, int, int]] = []
         self.leaves: list[tuple[int, Tensor]] = []
         self._numbers: dict[Any, int] = {}
-        self._outside: dict[int, Tensor] = {}
-        self._made_by: dict[int, int] = {}
+        self._lifted: tuple[dict[int, Tensor], dict[int, int]] | None = None
 
     def input(self, tensor: Tensor) -> Tensor:
         number = self._leaf(tensor)
@@ -273,7 +282,7 @@ class Recorder(Scope):
 
     def _leaf(self, tensor: Tensor) -> int:
         array = tensor._array
-        if not isinstance(array, (np.ndarray, np.generic)):
+        if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
             if runs_on_host():
                 array = tensor.host_array()
             elif type(array) is PendingArray:
@@ -302,37 +311,43 @@ class Recorder(Scope):
     ) -> Any:
         numbers = tuple([t._atom if t._scope is self else self.number(t) for t in tensors])
         value = run_kernel(primitive, tensors, parameters) if known is None else known
-        first = len(self.values)
-        self.entries.append((primitive, numbers, tuple(parameters.items()) if parameters else ()))
+        values = self.values
+        first = len(values)
+        items = tuple(parameters.items()) if parameters else ()
         if primitive.multiple:
-            self.results.append(range(first, first + len(value)))
-            self.values.extend(value)
+            self.entries.append((primitive, numbers, items, first, len(value)))
+            values.extend(value)
             return tuple(make_tensor(v, None, self, first + k) for k, v in enumerate(value))
-        self.results.append(range(first, first + 1))
-        self.values.append(value)
-        return make_tensor(value, None, self, first)
+        self.entries.append((primitive, numbers, items, first, 1))
+        values.append(value)
+        tensor = _new_tensor(Tensor)  # as ``make_tensor`` does, without a call
+        tensor._array = value
+        tensor._type = None
+        tensor._scope = self
+        tensor._atom = first
+        return tensor
 
     def lift(self, number: int) -> Tensor:
         """How a value is seen one level further out: known there, and recorded there if need be."""
-        outside = self._outside
-        if not self._made_by:
-            outside.update(self.leaves)
-            self._made_by.update((n, k) for k, numbers in enumerate(self.results) for n in numbers)
+        if self._lifted is None:
+            made_by = {first + i: k for k, (*_, first, n) in enumerate(self.entries) for i in range(n)}
+            self._lifted = dict(self.leaves), made_by
+        outside, made_by = self._lifted
         wanted, entries = [number], set()
         while wanted:
             n = wanted.pop()
-            if n not in outside and self._made_by[n] not in entries:
-                entries.add(self._made_by[n])
-                wanted.extend(self.entries[self._made_by[n]][1])
+            if n not in outside and made_by[n] not in entries:
+                entries.add(made_by[n])
+                wanted.extend(self.entries[made_by[n]][1])
         for entry in sorted(entries):
-            self._lift_entry(entry)
+            self._lift_entry(entry, outside)
         return outside[number]
 
-    def _lift_entry(self, entry: int) -> None:
-        primitive, operand_numbers, parameters = self.entries[entry]
-        numbers = self.results[entry]
+    def _lift_entry(self, entry: int, outside: dict[int, Tensor]) -> None:
+        primitive, operand_numbers, parameters, first, count = self.entries[entry]
+        numbers = range(first, first + count)
         # what was outside when it was lifted may have ended since, too
-        operands = [lifted(self._outside[n]) for n in operand_numbers]
+        operands = [lifted(outside[n]) for n in operand_numbers]
         values = [self.values[n] for n in numbers]
         traced = [t._scope for t in operands if t.is_traced]
         made: Any = map(make_tensor, values)
@@ -342,7 +357,7 @@ class Recorder(Scope):
                 primitive, operands, dict(parameters), known
             )
             made = made if primitive.multiple else (made,)
-        self._outside.update(zip(numbers, made, strict=True))
+        outside.update(zip(numbers, made, strict=True))
 
 
 class DeferredScope(Scope):

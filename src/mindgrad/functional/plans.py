@@ -160,10 +160,9 @@ def _rebuild(builder: Builder, recorder: Recorder, infinite: Sequence[int]) -> l
     atoms: list[Any] = [None] * len(recorder.values)
     for number, tensor in recorder.leaves:
         atoms[number] = builder.input(tensor.type, tainted=number in infinite)
-    for (primitive, operands, parameters), numbers in zip(recorder.entries, recorder.results, strict=True):
+    for primitive, operands, parameters, first, count in recorder.entries:
         made = builder.emit(primitive, tuple([atoms[n] for n in operands]), dict(parameters))
-        for number, atom in zip(numbers, made if primitive.multiple else (made,), strict=True):
-            atoms[number] = atom
+        atoms[first : first + count] = made if primitive.multiple else (made,)
     return atoms
 
 
