@@ -128,26 +128,27 @@ class opened:
         self.scope = scope
 
     def __enter__(self) -> Any:
-        scopes = _local.scopes
-        scopes.append(self.scope)
-        self.scope.level = len(scopes)
-        self.outer_body = _local.body
-        self.deferral = _local.deferral
-        if isinstance(self.scope, GraphScope):
-            _local.deferral = None  # what a program computes is its own
-            if isinstance(self.scope, BodyScope):
-                _local.body = self.scope
-        return self.scope
+        local, scope = _local, self.scope
+        scopes = local.scopes
+        scopes.append(scope)
+        scope.level = len(scopes)
+        self.outer_body = local.body
+        self.deferral = local.deferral
+        if isinstance(scope, GraphScope):
+            local.deferral = None  # what a program computes is its own
+            if isinstance(scope, BodyScope):
+                local.body = scope
+        return scope
 
     def __exit__(self, *_: Any) -> None:
-        scopes = _local.scopes
-        scopes.pop()
-        self.scope.level = 0
-        self.scope.runs = None  # its tensors know the scope: no cycle is left
-        _local.body = self.outer_body
-        _local.deferral = self.deferral
-        if self.scope.restored:
-            for tensor, before in self.scope.restored.values():
+        local, scope = _local, self.scope
+        local.scopes.pop()
+        scope.level = 0
+        scope.runs = None  # its tensors know the scope: no cycle is left
+        local.body = self.outer_body
+        local.deferral = self.deferral
+        if scope.restored:
+            for tensor, before in scope.restored.values():
                 _set(tensor, before)
 
 
