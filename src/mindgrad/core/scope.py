@@ -31,7 +31,7 @@ from mindgrad.core.graph import Variable
 from mindgrad.core.kernels import run_kernel, runs_on_host
 from mindgrad.core.pending import PendingArray
 from mindgrad.core.primitive import Primitive
-from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.core.tensor import Tensor, assign, make_tensor
 from mindgrad.core.types import TensorType
 
 __all__ = [
@@ -149,16 +149,14 @@ class opened:
         local.deferral = self.deferral
         if scope.restored:
             for tensor, before in scope.restored.values():
-                _set(tensor, before)
+                assign(tensor, before)
 
 
 def as_it_is(tensor: Tensor) -> Tensor:
     """The tensor as it is now: item assignment rebinds tensors, what was captured must not follow."""
     copy = _new_tensor(Tensor)
-    copy._array = tensor._array
-    copy._type = tensor._type
-    copy._scope = tensor._scope
-    copy._atom = tensor._atom
+    copy._array, copy._type = tensor._array, tensor._type
+    copy._scope, copy._atom = tensor._scope, tensor._atom
     return copy
 
 
@@ -180,11 +178,6 @@ def lifted(tensor: Tensor) -> Tensor:
     return tensor
 
 
-def _set(tensor: Tensor, value: Tensor) -> None:
-    tensor._array, tensor._type = value._array, value._type
-    tensor._scope, tensor._atom = value._scope, value._atom
-
-
 def rebind(tensor: Tensor, value: Tensor) -> None:
     """Let the object ``tensor`` stand for ``value`` from here on: ``x[0] = 1``.
 
@@ -199,7 +192,7 @@ def rebind(tensor: Tensor, value: Tensor) -> None:
         program = outermost_program()
         if program is not None:
             program.restored.setdefault(id(tensor), (tensor, as_it_is(tensor)))
-    _set(tensor, value)
+    assign(tensor, value)
     if value.is_traced:
         value._scope.rebound.append(weakref.ref(tensor))
 
@@ -264,13 +257,9 @@ class Recorder(Scope):
     __slots__ = ("_lifted", "_numbers", "entries", "leaves", "values")
 
     def __init__(self) -> None:
-        # what Scope sets, without a call: one is made for each call of a gradient
-        self.level = 0
-        self.runs = None
-        self.bindings = {}
-        self.written = {}
-        self.rebound = []
-        self.restored = {}
+        # as ``Scope`` does, without a call: each call of a gradient makes one
+        self.level, self.runs = 0, None
+        self.bindings, self.written, self.rebound, self.restored = {}, {}, [], {}
         self.values: list[Any] = []
         self.entries: list[tuple[Primitive, tuple[int, ...], tuple, int, int]] = []
         self.leaves: list[tuple[int, Tensor]] = []
@@ -304,13 +293,12 @@ class Recorder(Scope):
         return number
 
     def record(
-        self,
-        primitive: Primitive,
-        tensors: Sequence[Tensor],
-        parameters: dict[str, Any],
-        known: Any = None,
+        self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict, known: Any = None
     ) -> Any:
-        numbers = tuple([t._atom if t._scope is self else self.number(t) for t in tensors])
+        if len(tensors) == 1 and tensors[0]._scope is self:
+            numbers: tuple[int, ...] = (tensors[0]._atom,)
+        else:
+            numbers = tuple([t._atom if t._scope is self else self.number(t) for t in tensors])
         value = run_kernel(primitive, tensors, parameters) if known is None else known
         values = self.values
         first = len(values)
@@ -322,10 +310,8 @@ class Recorder(Scope):
         self.entries.append((primitive, numbers, items, first, 1))
         values.append(value)
         tensor = _new_tensor(Tensor)  # as ``make_tensor`` does, without a call
-        tensor._array = value
-        tensor._type = None
-        tensor._scope = self
-        tensor._atom = first
+        tensor._array, tensor._type = value, tensors[0]._type if primitive.keeps_type else None
+        tensor._scope, tensor._atom = self, first
         return tensor
 
     def lift(self, number: int) -> Tensor:
@@ -481,7 +467,7 @@ class BodyScope(GraphScope):
     def undo(self) -> None:
         """Let the tensors of ``changed`` stand for what they stood for before."""
         for tensor, before in self.changed.values():
-            _set(tensor, before)
+            assign(tensor, before)
 
 
 def apply(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:
@@ -511,4 +497,4 @@ def apply(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:
     value = run_kernel(primitive, tensors, parameters)
     if primitive.multiple:
         return tuple(make_tensor(v) for v in value)
-    return make_tensor(value)
+    return make_tensor(value, tensors[0]._type if primitive.keeps_type else None)
