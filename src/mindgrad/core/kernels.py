@@ -124,8 +124,8 @@ def run_arrays(steps: Sequence[tuple], slots: list[Any]) -> None:
 def compacted(steps: Sequence[tuple]) -> list[tuple]:
     """The ``steps`` of :func:`run_arrays` as :func:`run_compact` takes them, for the kernels of NumPy.
 
-    Each is ``(kernel, operands, result, parameters)``: ``operands`` is one slot, or gives the arrays of two or
-    more out of the slots; ``result`` is one slot, or a tuple of them.
+    Each is ``(kernel, operands, result, parameters)``: ``operands`` is one slot, or gives the arrays of more
+    out of the slots; ``result`` is one slot, or a tuple of them.
     """
     compact: list[tuple] = []
     for primitive, operands, results, parameters in steps:

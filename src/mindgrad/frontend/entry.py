@@ -11,7 +11,7 @@ from mindgrad._base.location import PACKAGE, explain_depth
 from mindgrad._base.refusal import CompileError, refuse
 from mindgrad.core.scope import GraphScope, innermost
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import convert, ownership, state
+from mindgrad.frontend import convert, ownership
 from mindgrad.frontend.depth import deep_calls
 from mindgrad.frontend.flow import call
 from mindgrad.frontend.frozen import watched_generators
