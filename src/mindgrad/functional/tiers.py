@@ -165,12 +165,15 @@ class EagerCalls:
 
     def __call__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """``function(*args, **kwargs)``, in the tier that it is in."""
-        if _local.is_busy or open_scopes():
+        local = _local
+        if local.is_busy or open_scopes():
             return function(*args, **kwargs)
-        switch = settings.get("eager")
-        if switch == "numpy" or settings.get("pynative_synchronize"):
+        options = settings.options
+        switch = options["eager"]
+        if switch == "numpy" or options.get("pynative_synchronize"):
             return function(*args, **kwargs)
-        key = (*[x.type if isinstance(x, Tensor) else type(x) for x in args], settings.get("device_target"))
+        kinds = [(x._type or x.type) if isinstance(x, Tensor) else type(x) for x in args]
+        key = (*kinds, options["device_target"])
         tier = self.tiers.get(key)
         if tier is None:
             if len(self.tiers) >= _KINDS:
@@ -178,7 +181,7 @@ class EagerCalls:
             tier = self.tiers[key] = Tier(self.name)
             register_eager(self)
         tier.calls += 1
-        _local.is_busy = True
+        local.is_busy = True
         try:
             if tier.is_final:
                 return function(*args, **kwargs)
@@ -188,7 +191,7 @@ class EagerCalls:
                     return call()
             return _called(self, tier, switch, function, args, kwargs)
         finally:
-            _local.is_busy = False
+            local.is_busy = False
 
 
 #: the tiers of functions that are made anew, by their code: what they close over is compared in each call
