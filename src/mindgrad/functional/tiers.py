@@ -256,7 +256,8 @@ def _deferred(
         raise
     tensors = [result] if type(result) is Tensor else [x for x in flatten(result)[0] if isinstance(x, Tensor)]
     structure = deferral.ends(tensors)
-    if is_hot and structure is predicted and tier.best < _CLOSE and len(tier.compared) < _COMPARED:
+    is_compared = is_hot and structure is predicted and not at_once
+    if is_compared and tier.best < _CLOSE and len(tier.compared) < _COMPARED:
         _compare(tier, tensors, start)
     if structure is not predicted:
         _learn(tier, structure, deferral.diverged_at, predicted is not None)
