@@ -967,14 +967,14 @@ def test_a_process_ends_while_something_is_being_compiled():
         SLOW
         + """
     def deep(x):
-        for _ in range(400):
+        for _ in range(100):
             x = ops.sin(x) * ops.exp(-x) + ops.matmul(x.reshape(2, 5), x.reshape(5, 2)).sum()
         return x.sum()
 
     gradient, x = ms.grad(lambda x: (ms.grad(deep)(x) * x).sum()), Tensor(np.linspace(0, 1, 10))
     while "warm" not in str(ms.cache_info(gradient).eager):
         gradient(x)
-    time.sleep(1.0)
+    time.sleep(0.5)  # it is being rewritten, in Python, which takes many seconds
     print(time.time(), flush=True)
     sys.exit(7)
     """
@@ -988,7 +988,7 @@ def test_a_process_ends_while_something_is_being_compiled():
     )  # fmt: skip
     status, seconds, *rest = done.stdout.split(maxsplit=2)
     assert status == "7", done.stdout + done.stderr
-    assert float(seconds) < 15, done.stdout
+    assert float(seconds) < 8, done.stdout
     assert not rest, done.stdout
 
 
@@ -1210,9 +1210,13 @@ def test_steps_leave_no_cycles_that_hold_arrays():
     gc.collect()
     gc.disable()
     try:
+        before = []
         for k in range(5):
             step(k + 0.5)
-            assert [each() is None for each in gone] == [True] * 4
+            assert [gone[n]() is None for n in (0, 2, 3)] == [True] * 3
+            # jax lets go of the arrays of one call in the next
+            assert all(each() is None for each in before)
+            before[:] = gone
         with contextlib.suppress(KeyError):
             raise_in_hot_call(gone)
         assert [each() is None for each in gone] == [True] * len(gone)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import atexit
 import collections
+import ctypes
 import os
 import queue
 import sys
@@ -418,20 +419,20 @@ class _Compiler(threading.Thread):
     def run(self) -> None:
         try:
             jax_module().devices()  # the threads that run programs are made with the usual priority
-        except RuntimeError:
+            if sys.platform == "linux":  # where a thread has a priority of its own: calls go on meanwhile
+                with suppress(OSError):
+                    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
+            self._compile_all()
+        except EndOfProcess:  # raised from outside, wherever it was
             return
-        if sys.platform == "linux":  # where a thread has a priority of its own: calls go on meanwhile
-            with suppress(OSError):
-                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
+
+    def _compile_all(self) -> None:
         while not compiling.is_ending:
             job = self.jobs.get()
             if job is None:
                 return
             compile_, arguments = job
-            try:
-                compile_(*arguments)
-            except EndOfProcess:
-                return
+            compile_(*arguments)
             del job, compile_, arguments
             self.unfinished -= 1
 
@@ -456,6 +457,9 @@ def wait_until_compiled() -> None:
         time.sleep(0.005)
 
 
+_raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
+
+
 def _end() -> None:
     """End the background thread: it begins nothing new, and what XLA has begun is not waited for long."""
     compiling.is_ending = True
@@ -463,8 +467,9 @@ def _end() -> None:
     if thread is None or not thread.is_alive():
         return
     thread.jobs.put(None)
+    if thread.ident is not None:  # rewriting and lowering can take longer than anybody waits
+        _raise_in(ctypes.c_ulong(thread.ident), ctypes.py_object(EndOfProcess))
     latest = time.monotonic() + _SECONDS_AT_EXIT
-    # Python that is being traced and lowered comes to its end soon
     while thread.is_alive() and (time.monotonic() < latest or thread.ident not in compiling.threads):
         thread.join(0.02)
     if thread.is_alive():
