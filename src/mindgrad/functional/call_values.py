@@ -31,7 +31,7 @@ class CallValues:
         stored: the Parameters that the call wrote, with their arrays before, by identity.
     """
 
-    __slots__ = ("_segment", "deferral", "leaf_numbers", "leaves", "pendings", "stored", "types")
+    __slots__ = ("_program", "_segment", "deferral", "leaf_numbers", "leaves", "pendings", "stored", "types")
 
     def __init__(self, deferral: Any) -> None:
         self.deferral = deferral
@@ -40,6 +40,7 @@ class CallValues:
         self.leaf_numbers: dict[tuple[int, TensorType], int] = {}
         self.pendings: list[PendingArray] = []
         self.stored: dict[int, tuple[Any, Any]] = {}
+        self._program: Sequence[Segment] | None = None
         self._segment = 0
 
     def leaf_tensors(self) -> list[Tensor]:
@@ -71,12 +72,15 @@ class CallValues:
             )
         )
 
-    def run_program(self, structure: Structure, program: Sequence[Segment]) -> bool:
-        """Whether the program ran; if it failed, nothing has changed."""
+    def run_program(self, structure: Structure) -> bool:
+        """Whether the program of ``structure`` ran; if it failed, nothing has changed."""
         originals: list[Any] = []
+        program = self._begun(structure)
+        if not program:  # another thread has found that a constant varies
+            return False
         last = program[-1]
         try:
-            self.run_segments(program[:-1], last.end)
+            self.run_segments(structure, last.end)
             if not last.donated:
                 self._fill(last, last.executable.run(self._operands(last), [], last.executable.extra))
                 return True
@@ -95,9 +99,21 @@ class CallValues:
             structure.obstacle = f"its program failed: {type(error).__name__}: {error}"
             return False
 
-    def run_segments(self, program: Sequence[Segment], position: int) -> None:
-        """Run the segments that end at ``position`` or before, as far as they have not run."""
-        while self._segment < len(program) and program[self._segment].end <= position:
+    def _begun(self, structure: Structure) -> Sequence[Segment]:
+        """The program of which segments have run in this call, or the newest one if none have."""
+        if self._program is None or not self._segment:
+            self._program = structure.current() or ()
+        return self._program
+
+    def given_by(self, structure: Structure) -> frozenset[int]:
+        """The numbers of the values that the program of this call gives."""
+        program = self._begun(structure)
+        return program[-1].known if program else frozenset()
+
+    def run_segments(self, structure: Structure, position: int) -> None:
+        """Run the segments but for the last that end at ``position`` or before, and have not run."""
+        program = self._begun(structure)
+        while self._segment < len(program) - 1 and program[self._segment].end <= position:
             segment = program[self._segment]
             self._fill(segment, segment.executable.run(self._operands(segment), [], segment.executable.extra))
             self._segment += 1

@@ -16,6 +16,7 @@ Cost: a comparison and two small objects for each operator. Limits: operators wi
 from __future__ import annotations
 
 import sys
+import threading
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -53,8 +54,8 @@ class Deferral:
 
     __slots__ = (
         "_by_scope", "_candidates", "_count", "_events", "_expected", "_obstacle", "_pendings", "_position",
-        "_recordings", "_replay", "_scopes", "_specifications", "_values", "_variables", "diverged_at",
-        "structure",
+        "_recordings", "_replay", "_scopes", "_specifications", "_thread", "_values", "_variables",
+        "diverged_at", "structure",
     )  # fmt: skip
 
     def __init__(self, structures: Sequence[Structure] = (), arguments: Sequence[Any] = ()) -> None:
@@ -63,6 +64,7 @@ class Deferral:
         self.structure = structures[0] if structures else None
         self._expected: list[Event] | None = structures[0].events if structures else None
         self._position = 0
+        self._thread = threading.get_ident()
         self._values = CallValues(self)
         self._pendings = self._values.pendings
         self._scopes: list[DeferredScope | None] = [None]
@@ -187,8 +189,9 @@ class Deferral:
         structure = self.structure
         assert structure is not None, "a value that ran has a shadow"
         with window:  # in which another thread may be computing it
-            if pending.value is None and structure.program is not None:
-                self._values.run_segments(structure.program[:-1], self._position)
+            is_abandoned = not self._pendings  # then segments have nowhere to put their values
+            if pending.value is None and not is_abandoned and threading.get_ident() == self._thread:
+                self._values.run_segments(structure, self._position)
             if pending.value is not None:
                 return pending.value
             leaves = [settled(array) for array in self._values.leaves]
@@ -198,7 +201,9 @@ class Deferral:
             pending.value = segment.executable.run(operands, [], segment.executable.extra)[0]
             return pending.value
         events, recordings = needed_events(structure.events[: self._position], [pending.number])
-        if not recordings and all(self._values.is_quick(event) for event in events):
+        if is_abandoned:
+            pass
+        elif not recordings and all(self._values.is_quick(event) for event in events):
             for event in events:  # from the next call on it is known where it arises
                 event.is_immediate = True
         elif self._is_recording():
@@ -441,10 +446,11 @@ class Deferral:
         pairs = self._values.replaced(structure)
         if surviving:
             structure.obstacle = _GIVEN_BACK
-        program = structure.program
+        program = structure.current()
         if program is not None and not surviving:
-            if numbers.issubset(structure.outputs):
-                if self._values.run_program(structure, program):
+            # not the structure's outputs: another thread may have added some while this was compiled
+            if numbers.issubset(self._values.given_by(structure)):
+                if self._values.run_program(structure):
                     return
             else:
                 structure.outputs |= numbers

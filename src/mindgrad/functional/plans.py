@@ -15,7 +15,14 @@ import numpy as np
 
 from mindgrad.core.build import Builder, building
 from mindgrad.core.graph import Variable, is_finite, silent
-from mindgrad.core.kernels import run_arrays, runs_functions
+from mindgrad.core.kernels import (
+    compacted,
+    run_arrays,
+    run_compact,
+    runs_functions,
+    runs_on_host,
+    silently,
+)
 from mindgrad.core.scope import Recorder, apply
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.core.types import TensorType
@@ -35,7 +42,7 @@ class Plan:
     slots, parameters); ``results`` are slots, each with the type it must have.
     """
 
-    __slots__ = ("constants", "given", "is_silent", "loads", "results", "size", "steps")
+    __slots__ = ("compact", "constants", "given", "initial", "is_silent", "loads", "results", "size", "steps")
 
     def __init__(
         self, recorder: Recorder, transform: Any, xs: Any, ys: Any, extras: Any, infinite: Any
@@ -116,17 +123,22 @@ class Plan:
         self.results = [spread(slot(atom), atom) for atom in produced]
         self.is_silent = not any(step[0] is not None and runs_functions(step[0]) for step in self.steps)
         self.size = len(slots)
+        self.initial: list[Any] = [None] * self.size
+        for position, array, _ in self.constants:
+            self.initial[position] = array
+        self.compact = compacted(self.steps) if self.is_silent else None
 
     def run(self, values: Sequence[Any], extras: Sequence[Any]) -> list[Tensor]:
         """Run on plain arrays."""
-        slots: list[Any] = [None] * self.size
+        slots = self.initial.copy()
         for position, number in self.loads:
             slots[position] = values[number]
         for position, index in self.given:
             slots[position] = extras[index].host_array()
-        for position, array, _ in self.constants:
-            slots[position] = array
-        run_arrays(self.steps, slots, self.is_silent)
+        if self.compact is None or not runs_on_host():
+            run_arrays(self.steps, slots)
+        else:
+            silently(run_compact, (self.compact, slots), {})
         return [make_tensor(slots[position]) for position in self.results]
 
     def apply(self, tensor_of: Callable[[int], Tensor], extras: Sequence[Any]) -> list[Tensor]:
@@ -160,10 +172,9 @@ def _rebuild(builder: Builder, recorder: Recorder, infinite: Sequence[int]) -> l
     atoms: list[Any] = [None] * len(recorder.values)
     for number, tensor in recorder.leaves:
         atoms[number] = builder.input(tensor.type, tainted=number in infinite)
-    for (primitive, operands, parameters), numbers in zip(recorder.entries, recorder.results, strict=True):
+    for primitive, operands, parameters, first, count in recorder.entries:
         made = builder.emit(primitive, tuple([atoms[n] for n in operands]), dict(parameters))
-        for number, atom in zip(numbers, made if primitive.multiple else (made,), strict=True):
-            atoms[number] = atom
+        atoms[first : first + count] = made if primitive.multiple else (made,)
     return atoms
 
 
@@ -181,31 +192,41 @@ def finish_recorder(
     kept: Sequence[Tensor],
 ) -> tuple[list[Tensor], list[Tensor]]:
     """What ``record.finish`` gives for the recording of ``recorder``, by a plan that is derived once."""
-    xs = tuple([t._atom for t in inputs])
-    ys = tuple([(t._atom, None) if t._scope is recorder else (None, t) for t in chosen])
-    # a constant of the derivative that is infinite absorbs, as it does where the graph knows who made it
     values = recorder.values
-    infinite = tuple([n for n, _ in recorder.leaves if n not in xs and _is_infinite(values[n])])
-    key = (
-        transform,
-        tuple(recorder.entries),
-        tuple([(n, t.type, values[n].ndim) for n, t in recorder.leaves]),
-        xs,
-        tuple([n if t is None else t.type for n, t in ys]),
-        tuple([None if e is None else e.type for e in extras]),
-        infinite,
-    )
+    xs: list[int] = []
+    enclosed = False
+    # what the plan depends on, one after the other; what there are several of is led by their number
+    structure: list[Any] = [transform, len(inputs), len(chosen), *recorder.entries]
+    for t in inputs:
+        xs.append(t._atom)
+        structure.append(t._atom)
+    for t in chosen:
+        structure.append(t._atom if t._scope is recorder else t._type or t.type)
+    for e in extras:
+        if e is None:
+            structure.append(None)
+        else:
+            structure.append(e._type or e.type)
+            enclosed = enclosed or e.is_traced
+    infinite: list[int] = []
+    for n, t in recorder.leaves:
+        array = values[n]
+        structure.append((n, t._type or t.type, array.ndim))
+        enclosed = enclosed or (t._scope is not None and t.is_traced)
+        # a constant of the derivative that is infinite absorbs, as it does where the graph knows who made it
+        if n not in xs and _is_infinite(array):
+            infinite.append(n)
+            structure.append(n)
+    key = tuple(structure)
     plan = _PLANS.get(key)
     if plan is None:
+        ys = [(t._atom, None) if t._scope is recorder else (None, t) for t in chosen]
         plan = Plan(recorder, transform, xs, ys, extras, infinite)
         if len(_PLANS) >= _PLANS_KEPT:
             _PLANS.pop(next(iter(_PLANS)))
         _PLANS[key] = plan
-    outer = [t for _, t in recorder.leaves if t._scope is not None]
-    outer += [e for e in extras if e is not None]
-    enclosed = bool(outer) and any(t.is_traced for t in outer)
     if not enclosed:
         outside = [make_tensor(t._array, t._type) if t._scope is recorder else t for t in kept]
-        return outside, plan.run(recorder.values, extras)
+        return outside, plan.run(values, extras)
     outside = [recorder.lift(t._atom) if t._scope is recorder else t for t in kept]
     return outside, plan.apply(recorder.lift, extras)

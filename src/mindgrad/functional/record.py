@@ -54,10 +54,12 @@ class Recorded:
 
     def __init__(self, scope: Any, inputs: list[Tensor], leaves: list[Any], structure: Any) -> None:
         self.scope = scope
-        self.written = [(p, scope.bindings[id(p)]) for p in scope.written.values()]
+        self.written: list[tuple[Any, Tensor]] = []
+        if scope.written:
+            self.written.extend([(p, scope.bindings[id(p)]) for p in scope.written.values()])
+            scope.written.clear()
         # tensors know their scope: what it was traced with goes as soon as it is not used any more
         scope.bindings.clear()
-        scope.written.clear()
         self.inputs = inputs
         self.leaves = leaves
         self.structure = structure
@@ -86,15 +88,15 @@ def record(
 
     The scope is a new one of the kind of the innermost, or ``within``.
     """
-    values = [state.read(p) for p in parameters]
+    values = [state.read(p) for p in parameters] if parameters else []
     deferral = None if within is not None else current_deferral()
     scope: Any = within
     if scope is None:
         scope = new_scope() if deferral is None else deferral.new_scope()
     with opened(scope):
         if deferral is None:
-            traced = [scope.input(lifted(t)) for t in inputs]
-            bound = [scope.input(value) for value in values]
+            traced = [scope.input(t if t._scope is None else lifted(t)) for t in inputs]
+            bound = [scope.input(value) for value in values] if values else []
         else:
             symbols = deferral.opens(scope, [*inputs, *values])
             traced, bound = symbols[: len(inputs)], symbols[len(inputs) :]
@@ -103,13 +105,15 @@ def record(
         try:
             # copies, for the function may rebind its arguments: x[0] = 1
             leaves, structure = flatten(function(*map(as_it_is, traced)))
-            leaves = [
-                _seen(x, as_it_is(lifted(state.read(x)))) if isinstance(x, Tensor) else x for x in leaves
-            ]
+            for place, x in enumerate(leaves):
+                if type(x) is Tensor:
+                    leaves[place] = as_it_is(x if x._scope is scope else lifted(x))
+                elif isinstance(x, Tensor):
+                    leaves[place] = _seen(x, as_it_is(lifted(state.read(x))))
         finally:
             if deferral is not None:
                 deferral.closes(scope)
-    recorded = Recorded(scope, [*traced, *bound], leaves, structure)
+    recorded = Recorded(scope, [*traced, *bound] if bound else traced, leaves, structure)
     if deferral is not None:
         deferral.returns(scope, recorded)
     return recorded
@@ -152,11 +156,13 @@ def transformed(
     chosen = returned if outputs is None else list(outputs)
     scope = recorded.scope
     written = recorded.written
-    rebound = scope.still_rebound()
+    rebound = scope.still_rebound() if scope.rebound else []
+    kept = returned
+    if written or rebound:
+        kept = [*returned, *[value for _, value in written], *map(as_it_is, rebound)]
     places = outcome.inner(scope) if isinstance(scope, GraphScope) else []
-    held = [x for _, leaves, _ in places for x in leaves if _is_of(x, scope)]
-    kept = [*returned, *[value for _, value in written], *map(as_it_is, rebound)]
-    kept += map(as_it_is, held)
+    if places:
+        kept = [*kept, *[as_it_is(x) for _, leaves, _ in places for x in leaves if _is_of(x, scope)]]
     given = [None if e is None else lifted(e) for e in extras]
     finisher: Any = finish
     inputs = recorded.inputs

@@ -31,14 +31,16 @@ def compile_structure(structure: Structure) -> list[Segment]:
     Raises:
         NotImplementedError: it has side effects.
     """
-    count = len(structure)
+    version, count = structure.version, len(structure)
     segments: list[Segment] = []
     known: set[int] = set()
-    for cut in sorted(structure.cuts):  # a copy: calls go on meanwhile
-        outputs = _outputs(structure, cut) - known
+    outliving, cuts = set(structure.outputs), dict(structure.cuts)  # copies: calls go on meanwhile
+    for cut in sorted(cuts):
+        outputs = _outputs(structure, cut, outliving | cuts[cut]) - known
         segments.append(_compiled(structure, structure.events[:cut], outputs, known))
         known |= outputs
-    last = _compiled(structure, structure.events[:count], structure.outputs - known, known, is_last=True)
+    last = _compiled(structure, structure.events[:count], outliving - known, known, is_last=True)
+    last.version, last.known = version, last.known | known
     return [*segments, last]
 
 
@@ -49,8 +51,8 @@ def compile_request(structure: Structure, number: int) -> Segment:
     return _compiled(structure, events, {number}, set(), recordings=recordings)
 
 
-def _outputs(structure: Structure, end: int) -> set[int]:
-    """The values of no recording that are used behind the event number ``end``."""
+def _outputs(structure: Structure, end: int, others: set[int]) -> set[int]:
+    """The values of no recording that are used behind the event number ``end``, or are among ``others``."""
     own = {
         n
         for event in structure.events[:end]
@@ -58,7 +60,7 @@ def _outputs(structure: Structure, end: int) -> set[int]:
         if not scope
     }
     used = {n for event in structure.events[end:] for n in event.operands}
-    return own & (used | structure.outputs | structure.cuts[end])
+    return own & (used | others)
 
 
 def _compiled(

@@ -80,9 +80,11 @@ class Segment:
         inputs: the numbers of the values that it takes, of leaves the inverse.
         donated: the leaves whose memory it takes over.
         outputs: the numbers of the values that it gives.
+        version: the version of the structure that it was compiled of.
+        known: the numbers of the values that it and the segments before it give.
     """
 
-    __slots__ = ("donated", "end", "executable", "inputs", "outputs")
+    __slots__ = ("donated", "end", "executable", "inputs", "known", "outputs", "version")
 
     def __init__(
         self,
@@ -97,6 +99,8 @@ class Segment:
         self.inputs = tuple(inputs)
         self.donated = tuple(donated)
         self.outputs = tuple(outputs)
+        self.version = 0
+        self.known: frozenset[int] = frozenset(outputs)
 
 
 class Structure:
@@ -172,6 +176,11 @@ class Structure:
         self.program = None
         self.is_queued = False
         self.requests = {}
+
+    def current(self) -> list[Segment] | None:
+        """The program, unless another thread has found meanwhile that a constant of it varies."""
+        program = self.program
+        return None if program is None or program[-1].version != self.version else program
 
     def last_uses(self) -> dict[int, list[int]]:
         """The values that no event after one uses, by its position."""

@@ -152,6 +152,8 @@ class EagerCalls:
         self.source = source
         self.whole = whole
         self.tiers = _tiers_of(name, source)
+        if self.tiers:
+            register_eager(self)
 
     def lines(self) -> list[str]:
         """For each kind of call a line about its tier."""
@@ -163,12 +165,15 @@ class EagerCalls:
 
     def __call__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """``function(*args, **kwargs)``, in the tier that it is in."""
-        if _local.is_busy or open_scopes():
+        local = _local
+        if local.is_busy or open_scopes():
             return function(*args, **kwargs)
-        switch = settings.get("eager")
-        if switch == "numpy" or settings.get("pynative_synchronize"):
+        options = settings.options
+        switch = options["eager"]
+        if switch == "numpy" or options.get("pynative_synchronize"):
             return function(*args, **kwargs)
-        key = (*[x.type if isinstance(x, Tensor) else type(x) for x in args], settings.get("device_target"))
+        kinds = [(x._type or x.type) if isinstance(x, Tensor) else type(x) for x in args]
+        key = (*kinds, options["device_target"])
         tier = self.tiers.get(key)
         if tier is None:
             if len(self.tiers) >= _KINDS:
@@ -176,7 +181,7 @@ class EagerCalls:
             tier = self.tiers[key] = Tier(self.name)
             register_eager(self)
         tier.calls += 1
-        _local.is_busy = True
+        local.is_busy = True
         try:
             if tier.is_final:
                 return function(*args, **kwargs)
@@ -186,7 +191,7 @@ class EagerCalls:
                     return call()
             return _called(self, tier, switch, function, args, kwargs)
         finally:
-            _local.is_busy = False
+            local.is_busy = False
 
 
 #: the tiers of functions that are made anew, by their code: what they close over is compared in each call
@@ -210,6 +215,8 @@ def _called(
 ) -> Any:
     at_once = switch == "compiled"
     structures = tier.structures
+    if tier.is_whole and calls.whole is not None and calls.whole() is None:
+        tier.is_whole, tier.compiled = False, None  # a hook or a Cell of the user was added
     if tier.is_whole:
         _consider_whole(tier, args, kwargs, at_once)
     elif not structures:
@@ -249,7 +256,8 @@ def _deferred(
         raise
     tensors = [result] if type(result) is Tensor else [x for x in flatten(result)[0] if isinstance(x, Tensor)]
     structure = deferral.ends(tensors)
-    if is_hot and structure is predicted and tier.best < _CLOSE and len(tier.compared) < _COMPARED:
+    is_compared = is_hot and structure is predicted and not at_once
+    if is_compared and tier.best < _CLOSE and len(tier.compared) < _COMPARED:
         _compare(tier, tensors, start)
     if structure is not predicted:
         _learn(tier, structure, deferral.diverged_at, predicted is not None)
@@ -391,6 +399,9 @@ def _compile(tier: Tier, structure: Structure) -> None:
         return
     if structure.version == version:
         structure.program = program
+        if structure.version != version:  # another thread was quicker than the assignment
+            structure.changed()
+            return
         _keep(structure, program)
         seconds = time.perf_counter() - start
         tier.moves("hot", f"{len(structure)} operators are one program, compiled in {seconds:.2g} s")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import FunctionType, MethodType
 from typing import Any, Self
 
 from mindgrad._base.location import warn_user
+from mindgrad._base.tree import flatten
 from mindgrad.common.parameter import DEFAULT_NAME, Parameter, ParameterTuple
 from mindgrad.frontend.cell_guards import note_all
 from mindgrad.nn.state_dict import StateDict
@@ -223,4 +225,15 @@ class Inventory(StateDict):
             kinds = type(cell).__mro__[: type(cell).__mro__.index(Inventory)]
             if cell._hooks or any(kind.__module__.partition(".")[0] != package for kind in kinds):
                 return False
+            if any(_is_foreign(x, package) for x in flatten(list(vars(cell).values()))[0]):
+                return False
         return True
+
+
+def _is_foreign(x: Any, package: str) -> bool:
+    """Whether ``x`` is a function, or something else that is called, in which code of a user may run."""
+    if isinstance(x, MethodType):
+        x = x.__func__
+    if isinstance(x, FunctionType):  # one with a closure may call any other
+        return x.__closure__ is not None or x.__module__.partition(".")[0] != package
+    return callable(x) and not isinstance(x, type) and type(x).__module__.partition(".")[0] != package
