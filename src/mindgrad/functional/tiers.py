@@ -106,7 +106,7 @@ class Tier:
     def __init__(self, function: str) -> None:
         self.function = function
         self.name = "cold"
-        self.reason = "called for the first time"
+        self.reason = "operator by operator, until its calls have taken long enough for compiling to pay"
         self.calls = 0
         self.divergences = 0
         self.diverged_at: tuple[str, int] | None = None
