@@ -136,7 +136,7 @@ class Worker:
         memory = peak()  # before the facts, for which some contenders compile again
         return {
             "first": first,
-            "facts": {**job.facts(), **memory},
+            "facts": {**memory, **job.facts()},
             "result": fingerprint(job.arrays(result)) if job.arrays else None,
         }
 

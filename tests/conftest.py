@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import mindgrad as ms
+from mindgrad.core import settings as options
 
 SMOKE = Path(__file__).parent / "smoke"
 
@@ -20,6 +21,11 @@ os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 # Nearly every program of the tests runs a few times only: optimising its machine code takes longer than it
 # saves. With XLA_FLAGS= in the environment the programs are compiled as users have them.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=1")
+
+# When calls of eager mode become hot is a matter of time, and results before and after differ in the last bits:
+# tests of tiers turn them on. With MINDGRAD_EAGER=compiled in the environment all tests run with them.
+if not os.environ.get("MINDGRAD_EAGER"):
+    options.store("eager", "numpy")
 
 # The first example of a property may compile a program, so time says nothing about it. In CI the
 # examples are the same in every run; elsewhere each run tries new ones.

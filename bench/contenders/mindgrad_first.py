@@ -7,6 +7,7 @@ the losses, as JSON.
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 import sys
 import time
@@ -56,7 +57,13 @@ def first(name: str, variant: str, calls: int) -> Job:
     def call() -> dict[str, float]:
         return {"calls": median(once() for _ in range(PROCESSES))}
 
-    return Job(call, lambda phases: None, lambda phases: [np.array(losses)], timed_by_itself=True)
+    def facts() -> dict[str, float]:
+        return {"peak": 1024.0 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss}
+
+    def result(phases: dict[str, float]) -> list[np.ndarray]:
+        return [np.array(losses)]
+
+    return Job(call, lambda phases: None, result, timed_by_itself=True, facts=facts)
 
 
 TASKS = {f"first-{name}": partial(first, name) for name in mindspore_training.NETWORKS}

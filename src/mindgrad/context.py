@@ -1,7 +1,7 @@
 """The context: how and where programs run.
 
 - GRAPH_MODE compiles whole functions, Cells and gradients to one program each.
-- PYNATIVE_MODE, the default, runs operator by operator.
+- PYNATIVE_MODE, the default, runs operator by operator, and calls that repeat as programs: ``docs/eager.md``.
 
 >>> from mindgrad import context
 >>> context.set_context(mode=context.PYNATIVE_MODE)
@@ -35,13 +35,13 @@ _ACCEPTED = frozenset([
     "host_scheduling_max_threshold", "inter_op_parallel_num", "jit_config", "jit_level",
     "jit_syntax_level", "load_compile_cache", "matmul_allow_tf32", "max_call_depth",
     "max_device_memory", "max_recompute", "memory_optimize_level", "mempool_block_size",
-    "op_timeout", "precompile_only", "print_file_path", "profiling_options", "pynative_synchronize",
+    "op_timeout", "precompile_only", "print_file_path", "profiling_options",
     "reserve_class_name_in_scope", "runtime_num_threads", "save_compile_cache", "save_dump_path",
     "save_graphs", "save_graphs_path", "support_binary", "variable_memory_max_size",
 ])  # fmt: skip
 #: the options of which standard error has said that they do nothing, once
 _announced: set[str] = set()
-_OWN = ("mode", "device_target", "device_id", "check_bprop", "checkpoint_slots")
+_OWN = ("mode", "device_target", "device_id", "check_bprop", "checkpoint_slots", "pynative_synchronize")
 
 
 def set_context(
@@ -49,6 +49,7 @@ def set_context(
     device_target: str | None = None,
     device_id: int | None = None,
     checkpoint_slots: int | None = None,
+    pynative_synchronize: bool | None = None,
     **options: Any,
 ) -> None:
     """Set options of the context, for the whole process.
@@ -64,6 +65,8 @@ def set_context(
             more than 256 KiB). Up to the square of so many trips each is replayed once, beyond log₂ of the
             rest more; where a state is larger than 1 KiB, up to so many trips none is. Programs compiled from
             here on use it.
+        pynative_synchronize: whether PYNATIVE_MODE runs every operator where it is called. ``False``, the
+            default, lets calls that repeat run as programs; ``True`` turns that off from the next call on.
         **options: MindSpore's other options. ``enable_compile_cache=True`` with ``compile_cache_path`` keeps
             compiled programs on disk (as the environment variable ``MINDGRAD_CACHE_DIR`` does), in a folder
             that only this user can write to. The others steer MindSpore's own machinery; they are accepted so
@@ -72,8 +75,14 @@ def set_context(
 
     Raises:
         ValueError: an option has a value that is not allowed, or is none of MindSpore's.
-        TypeError: ``device_id`` is no int.
+        TypeError: ``device_id`` is no int, or ``pynative_synchronize`` no bool.
         RuntimeError: the device is not there and ``MINDGRAD_STRICT_DEVICE=1`` is set.
+
+    >>> from mindgrad import context
+    >>> context.set_context(pynative_synchronize=True)
+    >>> context.get_context("pynative_synchronize")
+    True
+    >>> context.set_context(pynative_synchronize=False)
     """
     if mode is not None and (isinstance(mode, bool) or mode not in (GRAPH_MODE, PYNATIVE_MODE)):
         raise ValueError(
@@ -90,6 +99,13 @@ def set_context(
                 f"{checkpoint_slots!r}."
             )
         settings.store("checkpoint_slots", checkpoint_slots)
+    if pynative_synchronize is not None:
+        if not isinstance(pynative_synchronize, bool):
+            raise TypeError(
+                f"For 'set_context', the 'pynative_synchronize' must be a bool, but got "
+                f"{pynative_synchronize!r}."
+            )
+        settings.store("pynative_synchronize", pynative_synchronize)
     for name in options:
         if name not in _ACCEPTED and name not in _OWN:
             near = difflib.get_close_matches(name, [*_ACCEPTED, *_OWN], 1)

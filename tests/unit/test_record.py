@@ -14,7 +14,7 @@ from mindgrad.core import build
 from mindgrad.core.primitive import REGISTRY
 from mindgrad.core.scope import open_scopes
 from mindgrad.core.types import type_of
-from mindgrad.functional import record
+from mindgrad.functional import plans
 from mindgrad.functional.compiled import Compiled
 from mindgrad.ops import GradOperation, grad, jvp, stop_gradient
 from mindgrad.primitives.samples import draw
@@ -37,13 +37,13 @@ def derived(monkeypatch):
     """The recordings that were derived, in order; no plan is there at the start."""
     made = []
 
-    class Counted(record.Plan):
+    class Counted(plans.Plan):
         def __init__(self, recorder, *rest):
             made.append(len(recorder.entries))
             super().__init__(recorder, *rest)
 
-    monkeypatch.setattr(record, "Plan", Counted)
-    monkeypatch.setattr(record, "_PLANS", {})
+    monkeypatch.setattr(plans, "Plan", Counted)
+    monkeypatch.setattr(plans, "_PLANS", {})
     return made
 
 
@@ -272,13 +272,13 @@ def test_a_function_that_branches_on_values_has_a_plan_per_branch(derived):
 
 
 def test_more_plans_than_are_kept(monkeypatch, derived):
-    monkeypatch.setattr(record, "_PLANS_KEPT", 3)
+    monkeypatch.setattr(plans, "_PLANS_KEPT", 3)
     x = wide(0.5)
     for _ in range(2):
         for count in range(1, 6):
             f = x
             equals(grad(lambda x, n=count: _power(x, n))(f), count * 0.5 ** (count - 1))
-    assert len(record._PLANS) <= 3
+    assert len(plans._PLANS) <= 3
 
 
 def _power(x, count):
@@ -708,7 +708,7 @@ def in_threads(work, count=4):
 
 @WAYS
 def test_threads_share_a_gradient_function(way, monkeypatch):
-    monkeypatch.setattr(record, "_PLANS", {})
+    monkeypatch.setattr(plans, "_PLANS", {})
     w = Parameter(wide(2.0), name="w")
     first = way(grad(lambda x: ops.sin(x * w) * x))
     second = way(grad(lambda x: grad(lambda y: ops.exp(y * w) * x)(x)))
@@ -723,8 +723,8 @@ def test_threads_share_a_gradient_function(way, monkeypatch):
 
 
 def test_threads_that_derive_more_plans_than_are_kept(monkeypatch):
-    monkeypatch.setattr(record, "_PLANS", {})
-    monkeypatch.setattr(record, "_PLANS_KEPT", 2)
+    monkeypatch.setattr(plans, "_PLANS", {})
+    monkeypatch.setattr(plans, "_PLANS_KEPT", 2)
 
     def work(number):
         for count in range(2, 40):

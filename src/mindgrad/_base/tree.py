@@ -28,6 +28,10 @@ __all__ = [
 
 _LEAF = object()
 
+#: types of which all instances are leaves, known from earlier ones: most trees are a single leaf
+_LEAVES: set[type] = set()
+_LEAVES_KNOWN = 256
+
 
 def flatten(tree: Any) -> tuple[list[Any], Any]:
     """The leaves of ``tree`` in order, and the structure that :func:`unflatten` needs.
@@ -39,8 +43,13 @@ def flatten(tree: Any) -> tuple[list[Any], Any]:
     >>> unflatten(structure, [10, 20, 30])
     (10, {'a': 20, 'b': [30]})
     """
+    if type(tree) in _LEAVES:
+        return [tree], _LEAF
     leaves: list[Any] = []
-    return leaves, _describe(tree, leaves)
+    structure = _describe(tree, leaves)
+    if structure is _LEAF and len(_LEAVES) < _LEAVES_KNOWN:
+        _LEAVES.add(type(tree))
+    return leaves, structure
 
 
 # A structure is _LEAF, (type, items) of a sequence, or (type, names, items) of what has names.

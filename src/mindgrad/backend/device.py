@@ -15,8 +15,8 @@ import numpy as np
 
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.xla import compile_kernel, use_device
+from mindgrad.core.kernels import set_kernel_runner
 from mindgrad.core.primitive import Primitive
-from mindgrad.core.scope import set_kernel_runner
 
 __all__ = ["STRICT_VARIABLE", "TARGETS", "select_device"]
 

@@ -182,8 +182,8 @@ class _Compiling:
     def leave(self) -> None:
         """Let the process end with its own exit status while threads compile.
 
-        A thread that came back from XLA after the interpreter has gone would abort the process, and so may the
-        destructors of its libraries. glibc calls what ``on_exit`` was given with the status.
+        A thread that came back from XLA after the interpreter has gone would abort the process, and so may
+        the destructors of its libraries. glibc calls what ``on_exit`` was given with the status.
         """
         libc = ctypes.CDLL(None)
         with suppress(AttributeError):  # another C library

@@ -1,4 +1,4 @@
-"""Evaluation of a graph, equation by equation, with NumPy kernels: the reference executor."""
+"""Evaluation of a graph, equation by equation: with NumPy kernels, the reference executor, or on tensors."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.graph import Graph, Variable
+from mindgrad.core.graph import Constant, Graph, Variable
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor, make_tensor
 
-__all__ = ["evaluate"]
+__all__ = ["evaluate", "inline"]
 
 
 def evaluate(graph: Graph, inputs: Sequence[Any]) -> list[np.ndarray]:
@@ -36,3 +38,24 @@ def evaluate(graph: Graph, inputs: Sequence[Any]) -> list[np.ndarray]:
             else:
                 values[equation.outputs[0]] = result
     return [np.asarray(values[y]) if type(y) is Variable else np.array(y.array()) for y in graph.outputs]
+
+
+def inline(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Apply every equation of ``graph`` to ``tensors``: run, record or emit them."""
+    values: dict[Any, Tensor] = dict(zip(graph.inputs, tensors, strict=True))
+
+    def read(atom: Any) -> Tensor:
+        found = values.get(atom)
+        if found is None:
+            constant: Constant = atom
+            found = values[atom] = make_tensor(constant.value, constant.type)
+        return found
+
+    for equation in graph.equations:
+        operands = [read(atom) for atom in equation.inputs]
+        result = apply(equation.primitive, *operands, **equation.parameters)
+        if equation.primitive.multiple:
+            values.update(zip(equation.outputs, result, strict=True))
+        else:
+            values[equation.outputs[0]] = result
+    return [read(atom) for atom in graph.outputs]

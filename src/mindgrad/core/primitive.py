@@ -20,6 +20,7 @@ Conventions of the rules (``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cota
 - ``effect`` rows do something that is seen (print): they are never merged, folded or left out; nor
   are those with a graph in them (a loop's body) in which such a row stands; where ``runs_graphs`` is not set,
   graphs are run by the derivative only, and so are their effects.
+- ``keeps_type`` says that all operands and the result have one type; it comes with the type rule.
 - ``series(equation, coefficients, order)`` gives the Taylor coefficients 0 … ``order`` of each output of an
   operator with graphs in it, for those of each operand, ``None`` for zero (see ``transforms.taylor``);
   other rows need none.
@@ -51,6 +52,7 @@ class Primitive:
         "commutative",
         "effect",
         "jvp",
+        "keeps_type",
         "kind",
         "multiple",
         "name",
@@ -92,6 +94,7 @@ class Primitive:
         self.kind = kind
         self.pointwise = kind in build.POINTWISE
         self.type_rule = type_rule
+        self.keeps_type = getattr(type_rule, "keeps_type", False)
         self.numpy = numpy
         self.xla = xla
         self.jvp = jvp

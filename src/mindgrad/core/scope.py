@@ -20,19 +20,18 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mindgrad._base.location import user_location
 from mindgrad.core.build import Builder
-from mindgrad.core.graph import Constant, Graph, Variable
-from mindgrad.core.kernels import numpy_kernel as _numpy_kernel
-from mindgrad.core.kernels import silently
+from mindgrad.core.graph import Variable
+from mindgrad.core.kernels import run_kernel, runs_on_host
 from mindgrad.core.pending import PendingArray
 from mindgrad.core.primitive import Primitive
-from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.core.tensor import Tensor, assign, make_tensor
 from mindgrad.core.types import TensorType
 
 __all__ = [
@@ -48,15 +47,11 @@ __all__ = [
     "executing",
     "identity",
     "innermost",
-    "inline",
     "lifted",
     "open_scopes",
     "opened",
     "outermost_program",
     "rebind",
-    "run_arrays",
-    "run_kernel",
-    "set_kernel_runner",
 ]
 
 
@@ -76,6 +71,8 @@ class _Local(threading.local):
 
 
 _local = _Local()
+
+_new_tensor = Tensor.__new__
 
 
 def open_scopes() -> list[Scope]:
@@ -131,98 +128,35 @@ class opened:
         self.scope = scope
 
     def __enter__(self) -> Any:
-        scopes = _local.scopes
-        scopes.append(self.scope)
-        self.scope.level = len(scopes)
-        self.outer_body = _local.body
-        self.deferral = _local.deferral
-        if isinstance(self.scope, GraphScope):
-            _local.deferral = None  # what a program computes is its own
-            if isinstance(self.scope, BodyScope):
-                _local.body = self.scope
-        return self.scope
+        local, scope = _local, self.scope
+        scopes = local.scopes
+        scopes.append(scope)
+        scope.level = len(scopes)
+        self.outer_body = local.body
+        self.deferral = local.deferral
+        if isinstance(scope, GraphScope):
+            local.deferral = None  # what a program computes is its own
+            if isinstance(scope, BodyScope):
+                local.body = scope
+        return scope
 
     def __exit__(self, *_: Any) -> None:
-        scopes = _local.scopes
-        scopes.pop()
-        self.scope.level = 0
-        self.scope.runs = None  # its tensors know the scope: no cycle is left
-        _local.body = self.outer_body
-        _local.deferral = self.deferral
-        if self.scope.restored:
-            for tensor, before in self.scope.restored.values():
-                _set(tensor, before)
-
-
-_run_kernel: Callable[..., Any] = _numpy_kernel
-
-
-def set_kernel_runner(runner: Callable[..., Any] | None) -> None:
-    """Let ``runner(primitive, arrays, parameters)`` run eager kernels; ``None``: NumPy."""
-    global _run_kernel
-    _run_kernel = _numpy_kernel if runner is None else runner
-
-
-def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict[str, Any]) -> Any:
-    """Run one kernel on the values of ``tensors`` now; an array, or a tuple of them."""
-    plain = _run_kernel is _numpy_kernel
-    pointwise = primitive.pointwise
-    arrays: list[Any] = []
-    for tensor in tensors:
-        array = tensor._array
-        if type(array) is not np.ndarray:
-            if array is None or (plain and not isinstance(array, (np.ndarray, np.generic))):
-                array = tensor.host_array()
-            elif type(array) is PendingArray:
-                array = array.get()
-        if not pointwise:
-            type_ = tensor._type  # None: that of the array
-            if type_ is not None and array.shape != type_.shape:
-                array = np.broadcast_to(array, type_.shape)
-        arrays.append(array)
-    if plain and primitive.kind != "control":  # as the runner does, in one call
-        return silently(primitive.numpy, arrays, parameters)
-    return _run_kernel(primitive, arrays, parameters)
-
-
-def run_arrays(steps: Sequence[tuple], slots: list[Any], silent: bool = False) -> None:
-    """Run ``(primitive, operand slots, result slots, parameters)`` in order on arrays in ``slots``.
-
-    A step whose primitive is ``None`` spreads one element over the shape in ``parameters``. ``silent``: none
-    runs functions of the user, so that less has to be done to have no warnings.
-    """
-    plain = _run_kernel is _numpy_kernel
-    if silent and plain:
-        silently(_run_steps, (steps, slots, plain), {})
-        return
-    with np.errstate(all="ignore"):
-        _run_steps(steps, slots, plain)
-
-
-def _run_steps(steps: Sequence[tuple], slots: list[Any], plain: bool) -> None:
-    for primitive, operands, results, parameters in steps:
-        arrays = [slots[position] for position in operands]
-        if primitive is None:
-            slots[results[0]] = np.broadcast_to(arrays[0], parameters)
-            continue
-        if plain:
-            found = primitive.numpy(*arrays, **parameters)
-        else:
-            found = _run_kernel(primitive, arrays, parameters)
-        if primitive.multiple:
-            for position, array in zip(results, found, strict=True):
-                slots[position] = array
-        else:
-            slots[results[0]] = found
+        local, scope = _local, self.scope
+        local.scopes.pop()
+        scope.level = 0
+        scope.runs = None  # its tensors know the scope: no cycle is left
+        local.body = self.outer_body
+        local.deferral = self.deferral
+        if scope.restored:
+            for tensor, before in scope.restored.values():
+                assign(tensor, before)
 
 
 def as_it_is(tensor: Tensor) -> Tensor:
     """The tensor as it is now: item assignment rebinds tensors, what was captured must not follow."""
-    copy = Tensor.__new__(Tensor)
-    copy._array = tensor._array
-    copy._type = tensor._type
-    copy._scope = tensor._scope
-    copy._atom = tensor._atom
+    copy = _new_tensor(Tensor)
+    copy._array, copy._type = tensor._array, tensor._type
+    copy._scope, copy._atom = tensor._scope, tensor._atom
     return copy
 
 
@@ -233,17 +167,15 @@ def lifted(tensor: Tensor) -> Tensor:
     recording is open still: there it depends on what that scope traces. The function that was
     differentiated may have left it in a list or an attribute instead of returning it.
     """
-    while isinstance(tensor._scope, Recorder) and not tensor._scope.level and _local.scopes:
-        tensor = tensor._scope.lift(tensor._atom)
     scope = tensor._scope
+    if scope is None:
+        return tensor
+    while isinstance(scope, Recorder) and not scope.level and _local.scopes:
+        tensor = scope.lift(tensor._atom)
+        scope = tensor._scope
     if isinstance(scope, DeferredScope) and not scope.level and scope.deferral is not None:
         return scope.deferral.lifted(tensor)
     return tensor
-
-
-def _set(tensor: Tensor, value: Tensor) -> None:
-    tensor._array, tensor._type = value._array, value._type
-    tensor._scope, tensor._atom = value._scope, value._atom
 
 
 def rebind(tensor: Tensor, value: Tensor) -> None:
@@ -260,7 +192,7 @@ def rebind(tensor: Tensor, value: Tensor) -> None:
         program = outermost_program()
         if program is not None:
             program.restored.setdefault(id(tensor), (tensor, as_it_is(tensor)))
-    _set(tensor, value)
+    assign(tensor, value)
     if value.is_traced:
         value._scope.rebound.append(weakref.ref(tensor))
 
@@ -317,22 +249,22 @@ class Scope:
 class Recorder(Scope):
     """Runs each operator at once and records it.
 
-    Values are numbered; ``entries[k]`` is ``(primitive, operand numbers, parameter items)`` and
-    ``results[k]`` the numbers of its results. ``leaves`` are the numbers of the values that came
-    from outside, with their tensors.
+    Values are numbered; an entry is ``(primitive, operand numbers, parameter items, number of its first
+    result, how many it has)``. ``leaves`` are the numbers of the values that came from outside, with their
+    tensors.
     """
 
-    __slots__ = ("_made_by", "_numbers", "_outside", "entries", "leaves", "results", "values")
+    __slots__ = ("_lifted", "_numbers", "entries", "leaves", "values")
 
     def __init__(self) -> None:
-        super().__init__()
+        # as ``Scope`` does, without a call: each call of a gradient makes one
+        self.level, self.runs = 0, None
+        self.bindings, self.written, self.rebound, self.restored = {}, {}, [], {}
         self.values: list[Any] = []
-        self.entries: list[tuple[Primitive, tuple[int, ...], tuple]] = []
-        self.results: list[range] = []
+        self.entries: list[tuple[Primitive, tuple[int, ...], tuple, int, int]] = []
         self.leaves: list[tuple[int, Tensor]] = []
         self._numbers: dict[Any, int] = {}
-        self._outside: dict[int, Tensor] = {}
-        self._made_by: dict[int, int] = {}
+        self._lifted: tuple[dict[int, Tensor], dict[int, int]] | None = None
 
     def input(self, tensor: Tensor) -> Tensor:
         number = self._leaf(tensor)
@@ -340,8 +272,8 @@ class Recorder(Scope):
 
     def _leaf(self, tensor: Tensor) -> int:
         array = tensor._array
-        if not isinstance(array, (np.ndarray, np.generic)):
-            if _run_kernel is _numpy_kernel:
+        if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
+            if runs_on_host():
                 array = tensor.host_array()
             elif type(array) is PendingArray:
                 array = array.get()
@@ -361,45 +293,48 @@ class Recorder(Scope):
         return number
 
     def record(
-        self,
-        primitive: Primitive,
-        tensors: Sequence[Tensor],
-        parameters: dict[str, Any],
-        known: Any = None,
+        self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict, known: Any = None
     ) -> Any:
-        numbers = tuple([t._atom if t._scope is self else self.number(t) for t in tensors])
+        if len(tensors) == 1 and tensors[0]._scope is self:
+            numbers: tuple[int, ...] = (tensors[0]._atom,)
+        else:
+            numbers = tuple([t._atom if t._scope is self else self.number(t) for t in tensors])
         value = run_kernel(primitive, tensors, parameters) if known is None else known
-        first = len(self.values)
-        self.entries.append((primitive, numbers, tuple(parameters.items()) if parameters else ()))
+        values = self.values
+        first = len(values)
+        items = tuple(parameters.items()) if parameters else ()
         if primitive.multiple:
-            self.results.append(range(first, first + len(value)))
-            self.values.extend(value)
+            self.entries.append((primitive, numbers, items, first, len(value)))
+            values.extend(value)
             return tuple(make_tensor(v, None, self, first + k) for k, v in enumerate(value))
-        self.results.append(range(first, first + 1))
-        self.values.append(value)
-        return make_tensor(value, None, self, first)
+        self.entries.append((primitive, numbers, items, first, 1))
+        values.append(value)
+        tensor = _new_tensor(Tensor)  # as ``make_tensor`` does, without a call
+        tensor._array, tensor._type = value, tensors[0]._type if primitive.keeps_type else None
+        tensor._scope, tensor._atom = self, first
+        return tensor
 
     def lift(self, number: int) -> Tensor:
         """How a value is seen one level further out: known there, and recorded there if need be."""
-        outside = self._outside
-        if not self._made_by:
-            outside.update(self.leaves)
-            self._made_by.update((n, k) for k, numbers in enumerate(self.results) for n in numbers)
+        if self._lifted is None:
+            made_by = {first + i: k for k, (*_, first, n) in enumerate(self.entries) for i in range(n)}
+            self._lifted = dict(self.leaves), made_by
+        outside, made_by = self._lifted
         wanted, entries = [number], set()
         while wanted:
             n = wanted.pop()
-            if n not in outside and self._made_by[n] not in entries:
-                entries.add(self._made_by[n])
-                wanted.extend(self.entries[self._made_by[n]][1])
+            if n not in outside and made_by[n] not in entries:
+                entries.add(made_by[n])
+                wanted.extend(self.entries[made_by[n]][1])
         for entry in sorted(entries):
-            self._lift_entry(entry)
+            self._lift_entry(entry, outside)
         return outside[number]
 
-    def _lift_entry(self, entry: int) -> None:
-        primitive, operand_numbers, parameters = self.entries[entry]
-        numbers = self.results[entry]
+    def _lift_entry(self, entry: int, outside: dict[int, Tensor]) -> None:
+        primitive, operand_numbers, parameters, first, count = self.entries[entry]
+        numbers = range(first, first + count)
         # what was outside when it was lifted may have ended since, too
-        operands = [lifted(self._outside[n]) for n in operand_numbers]
+        operands = [lifted(outside[n]) for n in operand_numbers]
         values = [self.values[n] for n in numbers]
         traced = [t._scope for t in operands if t.is_traced]
         made: Any = map(make_tensor, values)
@@ -409,7 +344,7 @@ class Recorder(Scope):
                 primitive, operands, dict(parameters), known
             )
             made = made if primitive.multiple else (made,)
-        self._outside.update(zip(numbers, made, strict=True))
+        outside.update(zip(numbers, made, strict=True))
 
 
 class DeferredScope(Scope):
@@ -532,7 +467,7 @@ class BodyScope(GraphScope):
     def undo(self) -> None:
         """Let the tensors of ``changed`` stand for what they stood for before."""
         for tensor, before in self.changed.values():
-            _set(tensor, before)
+            assign(tensor, before)
 
 
 def apply(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:
@@ -562,25 +497,4 @@ def apply(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:
     value = run_kernel(primitive, tensors, parameters)
     if primitive.multiple:
         return tuple(make_tensor(v) for v in value)
-    return make_tensor(value)
-
-
-def inline(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Apply every equation of ``graph`` to ``tensors``: run, record or emit them."""
-    values: dict[Any, Tensor] = dict(zip(graph.inputs, tensors, strict=True))
-
-    def read(atom: Any) -> Tensor:
-        found = values.get(atom)
-        if found is None:
-            constant: Constant = atom
-            found = values[atom] = make_tensor(constant.value, constant.type)
-        return found
-
-    for equation in graph.equations:
-        operands = [read(atom) for atom in equation.inputs]
-        result = apply(equation.primitive, *operands, **equation.parameters)
-        if equation.primitive.multiple:
-            values.update(zip(equation.outputs, result, strict=True))
-        else:
-            values[equation.outputs[0]] = result
-    return [read(atom) for atom in graph.outputs]
+    return make_tensor(value, tensors[0]._type if primitive.keeps_type else None)

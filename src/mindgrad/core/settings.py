@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 from typing import Any
 
-__all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "get", "is_graph_mode", "store"]
+__all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "get", "is_graph_mode", "options", "store"]
 
 GRAPH_MODE = 0
 PYNATIVE_MODE = 1
 
-_options: dict[str, Any] = {
+#: the options by name, for those who ask so often that a call counts; :func:`store` sets them
+options: dict[str, Any] = {
     "mode": PYNATIVE_MODE,
     "device_target": "CPU",
     "device_id": 0,
     "check_bprop": False,
     "checkpoint_slots": 1024,
+    # whether eager mode runs every operator where it is called (see ``functional.tiers``)
+    "pynative_synchronize": False,
     # whether programs are rewritten into cheaper ones of the same value (see ``core.rewriting``)
     "rewrites": os.environ.get("MINDGRAD_OPT", "1") != "0",
 }
@@ -23,14 +26,14 @@ _options: dict[str, Any] = {
 
 def is_graph_mode() -> bool:
     """Whether whole functions and Cells are compiled."""
-    return _options["mode"] == GRAPH_MODE
+    return options["mode"] == GRAPH_MODE
 
 
 def get(name: str) -> Any:
     """The value of option ``name``; ``None`` if it was never set."""
-    return _options.get(name)
+    return options.get(name)
 
 
 def store(name: str, value: Any) -> None:
     """Set option ``name``."""
-    _options[name] = value
+    options[name] = value

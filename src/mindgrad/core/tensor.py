@@ -20,7 +20,7 @@ from mindgrad.core.dtype import DType, as_dtype, bfloat16, float32, int64
 from mindgrad.core.pending import PendingArray
 from mindgrad.core.types import TensorType, type_of
 
-__all__ = ["MARK", "Number", "Tensor", "make_number", "make_tensor", "marked", "scalar_tensor"]
+__all__ = ["MARK", "Number", "Tensor", "assign", "make_number", "make_tensor", "marked", "scalar_tensor"]
 
 
 class Tensor:
@@ -78,7 +78,7 @@ class Tensor:
                 input_data = input_data.value()  # type: ignore[attr-defined]
             if input_data.is_traced:
                 converted = input_data if dtype is None else input_data.astype(dtype)  # type: ignore[attr-defined]
-                _copy(self, converted)
+                assign(self, converted)
                 return
             array = _converted(
                 input_data.host_array(), input_data.dtype if dtype is None else as_dtype(dtype)
@@ -399,11 +399,12 @@ class Number(Tensor):
 def make_number(tensor: Tensor) -> Number:
     """``tensor``, of no axes, as a number."""
     number = Number.__new__(Number)
-    _copy(number, tensor)
+    assign(number, tensor)
     return number
 
 
-def _copy(target: Tensor, tensor: Tensor) -> None:
+def assign(target: Tensor, tensor: Tensor) -> None:
+    """Let the object ``target`` stand for what ``tensor`` stands for."""
     target._array, target._type = tensor._array, tensor._type
     target._scope, target._atom = tensor._scope, tensor._atom
 

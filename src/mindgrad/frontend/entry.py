@@ -9,8 +9,9 @@ from typing import Any
 
 from mindgrad._base.location import PACKAGE, explain_depth
 from mindgrad._base.refusal import CompileError, refuse
+from mindgrad.core.scope import GraphScope, innermost
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import convert, ownership, state
+from mindgrad.frontend import convert, ownership
 from mindgrad.frontend.depth import deep_calls
 from mindgrad.frontend.flow import call
 from mindgrad.frontend.frozen import watched_generators
@@ -25,7 +26,7 @@ _MANY = 30
 
 def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """``function(*args, **kwargs)``; while a program is compiled, with its control flow traced."""
-    if not state.is_compiling():
+    if not isinstance(innermost(), GraphScope):  # no program is compiled
         return function(*args, **kwargs)
     if ownership.is_tracing():
         return call(function)(*args, **kwargs)

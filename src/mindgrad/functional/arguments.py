@@ -408,7 +408,7 @@ def warn_of_integers(tensors: Sequence[Tensor]) -> None:
     How often is up to Python's filters, of which the default one shows a warning once per line.
     """
     for tensor in tensors:
-        dtype = tensor.type.dtype
+        dtype = (tensor._type or tensor.type).dtype
         if dtype.is_inexact or dtype.kind not in ("int", "uint"):
             continue
         warn_user(

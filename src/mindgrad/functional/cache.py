@@ -57,7 +57,8 @@ class CacheInfo(NamedTuple):
         maxsize: signatures that one function keeps programs for.
         currsize: programs that are kept.
         reasons: why each of the last programs was compiled.
-        eager: for each kind of call in PYNATIVE_MODE its tier (``functional.tiers``), why it is in it, and how
+        eager: for each kind of call in PYNATIVE_MODE its tier (``functional.tiers``), why it is in it, and
+            how
             often calls went another way than predicted.
     """
 
@@ -344,10 +345,10 @@ def cache_info(fn: Any = None) -> CacheInfo:
 def eager_tiers(fn: Any = None) -> tuple[str, ...]:
     """A line for each tier that calls of ``fn`` and of its gradients are in, by default of all functions."""
     wanted = set() if fn is None else _identities(fn)
-    lines = []
+    lines = set()  # several functions of one code have their tiers in common
     for calls in list(_eager_calls):
         if fn is None or not wanted.isdisjoint(_codes(calls.source)):
-            lines += calls.lines()
+            lines.update(calls.lines())
     return tuple(sorted(lines))
 
 

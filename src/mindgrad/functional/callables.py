@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.core.settings import is_graph_mode
+from mindgrad.core.settings import GRAPH_MODE, options
 from mindgrad.core.tensor import Tensor
 from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.memory import memory, remembered
@@ -52,7 +52,7 @@ def in_either_mode(
                 has_numbers = True
         if has_numbers:
             args, kwargs = as_data(args, kwargs, positions, names)  # type: ignore[assignment]
-        if compiles or is_graph_mode():
+        if compiles or options["mode"] == GRAPH_MODE:
             return compiled(*args, **kwargs)
         result = calls(run, args, kwargs)
         return as_python(result) if has_numbers else result

@@ -71,7 +71,10 @@ class Call:
             raise TypeError(
                 f"For '{owner}', the 'sens' is missing: with sens_param=True it is the last argument."
             )
-        check_inputs(owner, args)
+        for x in args:
+            if type(x) is not Tensor:
+                check_inputs(owner, args)
+                break
         if positions is None:
             positions = range(len(args))
         elif positions and max(positions) >= len(args):
@@ -120,7 +123,7 @@ class Inputs:
         # Other tensors are passed as copies, Parameters as the values that they have outside: a
         # function never changes its caller's tensors, and what is an argument is no weight.
         self._others = [
-            x if type(x) is Number or not isinstance(x, Tensor) or position in positions else _copied(x)
+            x if position in positions or type(x) is Number or not isinstance(x, Tensor) else _copied(x)
             for position, x in enumerate(args)
         ]
         self.tensors: list[Tensor] = []
@@ -128,7 +131,7 @@ class Inputs:
         self.slots: list[tuple[int, Any, int]] = []
         for position in positions:
             x = args[position]
-            if isinstance(x, Tensor) and type(x) is not Number:
+            if type(x) is Tensor or (isinstance(x, Tensor) and type(x) is not Number):
                 self.slots.append((position, None, 1))
                 self.tensors.append(state.read(x) if x.is_parameter else x)
                 self.numbers.append(False)
@@ -150,11 +153,15 @@ class Inputs:
 
     def arguments(self, traced: Sequence[Tensor]) -> list[Any]:
         """The positional arguments with ``traced`` in place of the tensors and numbers."""
-        given = list(self._others)
+        given = self._others.copy()
         start = 0
         for position, form, count in self.slots:
+            if form is None:
+                given[position] = traced[start]
+                start += 1
+                continue
             part = traced[start : start + count]
-            given[position] = part[0] if form is None else _rebuilt(form, self._typed(part, start))
+            given[position] = _rebuilt(form, self._typed(part, start))
             start += count
         return given
 
@@ -180,9 +187,12 @@ class Inputs:
         made: list[Any] = []
         start = 0
         for _, form, count in self.slots:
-            part = found[start : start + count]
+            if form is None:
+                made.append(found[start])
+            else:
+                part = found[start : start + count]
+                made.append(_rebuilt((_plain(form[0]), *form[1:]), part))
             start += count
-            made.append(part[0] if form is None else _rebuilt((_plain(form[0]), *form[1:]), part))
         return made
 
 
@@ -275,8 +285,9 @@ class Run:
         recorded: Recorded = record(call, inputs.tensors, parameters)
         self.recorded = recorded
         leaves = recorded.leaves[:count] if has_aux else recorded.leaves
-        check_outputs(owner, fn, leaves)
         self.outputs = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+        if not leaves or len(self.outputs) != len(leaves):
+            check_outputs(owner, fn, leaves)
         self._is_bare = isinstance(differentiated, Tensor)
 
     def result(self, outputs: Sequence[Tensor]) -> Any:

@@ -2,10 +2,9 @@
 
     differentiate(f, x, transform) = (f(x), transform(f)(x))
 
-In eager mode the operators of ``f`` run and are recorded. The derivative program of a recording is
-derived once and kept under the recording's structure: the next call with the same structure replays
-it on the values that the recording left, operator by operator. While compiling, the closed inner
-program is transformed and its equations are emitted into the enclosing one.
+In eager mode the operators of ``f`` run and are recorded, and its derivative is a plan
+(``functional.plans``). While compiling, the closed inner program is transformed and its equations are emitted
+into the enclosing one.
 """
 
 from __future__ import annotations
@@ -13,40 +12,31 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.build import Builder, building
-from mindgrad.core.graph import Constant, Graph, Variable, is_finite, silent
-from mindgrad.core.kernels import runs_functions
+from mindgrad.core.evaluate import inline
+from mindgrad.core.graph import Constant, Graph
 from mindgrad.core.pending import PendingArray
 from mindgrad.core.rewriting import is_rewriting
 from mindgrad.core.scope import (
     DeferredScope,
     GraphScope,
     Recorder,
-    apply,
     as_it_is,
     current_deferral,
-    inline,
     innermost,
     lifted,
     opened,
     rebind,
-    run_arrays,
 )
-from mindgrad.core.tensor import Number, Tensor, make_number, make_tensor
-from mindgrad.core.types import TensorType
+from mindgrad.core.tensor import Number, Tensor, make_number
 from mindgrad.frontend import outcome, state
-from mindgrad.primitives.kinds import zeros
+from mindgrad.functional.plans import finish_recorder
 from mindgrad.rewrites.families import joined
 from mindgrad.rewrites.order import before_derivative
 from mindgrad.rewrites.repetition import with_smaller_inputs
 
 __all__ = ["Recorded", "finish", "new_scope", "record", "transformed"]
-
-_PLANS: dict[Any, Plan] = {}
-_PLANS_KEPT = 2048
 
 
 class Recorded:
@@ -64,10 +54,12 @@ class Recorded:
 
     def __init__(self, scope: Any, inputs: list[Tensor], leaves: list[Any], structure: Any) -> None:
         self.scope = scope
-        self.written = [(p, scope.bindings[id(p)]) for p in scope.written.values()]
+        self.written: list[tuple[Any, Tensor]] = []
+        if scope.written:
+            self.written.extend([(p, scope.bindings[id(p)]) for p in scope.written.values()])
+            scope.written.clear()
         # tensors know their scope: what it was traced with goes as soon as it is not used any more
         scope.bindings.clear()
-        scope.written.clear()
         self.inputs = inputs
         self.leaves = leaves
         self.structure = structure
@@ -96,15 +88,15 @@ def record(
 
     The scope is a new one of the kind of the innermost, or ``within``.
     """
-    values = [state.read(p) for p in parameters]
+    values = [state.read(p) for p in parameters] if parameters else []
     deferral = None if within is not None else current_deferral()
     scope: Any = within
     if scope is None:
         scope = new_scope() if deferral is None else deferral.new_scope()
     with opened(scope):
         if deferral is None:
-            traced = [scope.input(lifted(t)) for t in inputs]
-            bound = [scope.input(value) for value in values]
+            traced = [scope.input(t if t._scope is None else lifted(t)) for t in inputs]
+            bound = [scope.input(value) for value in values] if values else []
         else:
             symbols = deferral.opens(scope, [*inputs, *values])
             traced, bound = symbols[: len(inputs)], symbols[len(inputs) :]
@@ -113,13 +105,15 @@ def record(
         try:
             # copies, for the function may rebind its arguments: x[0] = 1
             leaves, structure = flatten(function(*map(as_it_is, traced)))
-            leaves = [
-                _seen(x, as_it_is(lifted(state.read(x)))) if isinstance(x, Tensor) else x for x in leaves
-            ]
+            for place, x in enumerate(leaves):
+                if type(x) is Tensor:
+                    leaves[place] = as_it_is(x if x._scope is scope else lifted(x))
+                elif isinstance(x, Tensor):
+                    leaves[place] = _seen(x, as_it_is(lifted(state.read(x))))
         finally:
             if deferral is not None:
                 deferral.closes(scope)
-    recorded = Recorded(scope, [*traced, *bound], leaves, structure)
+    recorded = Recorded(scope, [*traced, *bound] if bound else traced, leaves, structure)
     if deferral is not None:
         deferral.returns(scope, recorded)
     return recorded
@@ -162,11 +156,13 @@ def transformed(
     chosen = returned if outputs is None else list(outputs)
     scope = recorded.scope
     written = recorded.written
-    rebound = scope.still_rebound()
+    rebound = scope.still_rebound() if scope.rebound else []
+    kept = returned
+    if written or rebound:
+        kept = [*returned, *[value for _, value in written], *map(as_it_is, rebound)]
     places = outcome.inner(scope) if isinstance(scope, GraphScope) else []
-    held = [x for _, leaves, _ in places for x in leaves if _is_of(x, scope)]
-    kept = [*returned, *[value for _, value in written], *map(as_it_is, rebound)]
-    kept += map(as_it_is, held)
+    if places:
+        kept = [*kept, *[as_it_is(x) for _, leaves, _ in places for x in leaves if _is_of(x, scope)]]
     given = [None if e is None else lifted(e) for e in extras]
     finisher: Any = finish
     inputs = recorded.inputs
@@ -215,7 +211,7 @@ def finish(
         return _finish_graph(
             scope, inputs, transform, extras, chosen, list(kept), shortcut, applied or inline_here
         )
-    return _finish_recorder(scope, inputs, transform, extras, chosen, kept)
+    return finish_recorder(scope, inputs, transform, extras, chosen, kept)
 
 
 def _shadows(scope: DeferredScope, *groups: Sequence[Tensor | None]) -> tuple[Any, ...]:
@@ -331,189 +327,3 @@ def inline_here(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
     atoms = [scope.atom(t) for t in tensors]
     with building(scope.builder):
         return [scope.tensor(atom) for atom in scope.builder.inline(graph, atoms)]
-
-
-# -- eager ---------------------------------------------------------------------------------------
-
-
-class Plan:
-    """The derivative of a recording, ready to run on the recording's values.
-
-    ``loads`` are pairs (slot, number of a recorded value), ``given`` pairs (slot, index of an
-    extra), ``constants`` triples (slot, array, type), ``steps`` tuples (primitive, operand slots, result
-    slots, parameters); ``results`` are slots, each with the type it must have.
-    """
-
-    __slots__ = ("constants", "given", "is_silent", "loads", "results", "size", "steps")
-
-    def __init__(
-        self, recorder: Recorder, transform: Any, xs: Any, ys: Any, extras: Any, infinite: Any
-    ) -> None:
-        builder = Builder()
-        with building(builder):
-            atoms = _rebuild(builder, recorder, infinite)
-            recorded = set(builder.equations)
-            given = [None if e is None else builder.input(e.type) for e in extras]
-            # what the function returned without computing it has no derivative; its value is not used
-            outputs = [zeros(t.type) if n is None else atoms[n] for n, t in ys]
-            produced = transform(builder, [atoms[n] for n in xs], outputs, given)
-        known: dict[Any, int] = {}
-        for number, atom in enumerate(atoms):
-            if atom is not None:
-                known.setdefault(atom, number)
-        self._compile(recorder, builder, recorded, known, given, produced)
-
-    def _compile(
-        self, recorder: Recorder, builder: Builder, recorded: set, known: dict, given: list, produced: list
-    ) -> None:
-        needed = {atom for atom in produced if type(atom) is Variable}
-        steps: list[Any] = []
-        for equation in reversed(builder.equations):
-            is_seen = equation.is_only_effect and equation not in recorded
-            if is_seen or any(y in needed and y not in known for y in equation.outputs):
-                steps.append(equation)
-                needed.update(x for x in equation.inputs if type(x) is Variable)
-        steps.reverse()
-        slots: dict[Any, int] = {}
-        self.loads: list[tuple[int, int]] = []
-        self.given: list[tuple[int, int]] = []
-        self.constants: list[tuple[int, Any, TensorType]] = []
-        self.steps: list[tuple[Any, tuple[int, ...], tuple[int, ...], Any]] = []
-        splat: set[int] = set()
-        extra_of = {atom: k for k, atom in enumerate(given) if atom is not None}
-
-        def slot(atom: Any) -> int:
-            found = slots.get(atom)
-            if found is not None:
-                return found
-            found = slots[atom] = len(slots)
-            if type(atom) is not Variable:
-                self.constants.append((found, atom.value, atom.type))
-                if atom.is_splat and atom.type.rank:
-                    splat.add(found)
-            elif atom in known:
-                number = known[atom]
-                self.loads.append((found, number))
-                if np.ndim(recorder.values[number]) == 0 and atom.type.rank:
-                    splat.add(found)
-            elif atom in extra_of:
-                self.given.append((found, extra_of[atom]))
-            return found
-
-        def spread(position: int, atom: Any) -> int:
-            """A slot with the full array of a splat."""
-            if position not in splat:
-                return position
-            key = ("spread", position)
-            found = slots.get(key)
-            if found is None:
-                found = slots[key] = len(slots)
-                self.steps.append((None, (position,), (found,), atom.type.shape))
-            return found
-
-        for equation in steps:
-            operands = tuple(slot(x) for x in equation.inputs)
-            if not equation.primitive.pointwise:
-                operands = tuple(spread(p, x) for p, x in zip(operands, equation.inputs, strict=True))
-            elif operands and all(p in splat for p in operands):
-                operands = (spread(operands[0], equation.inputs[0]), *operands[1:])
-            results = tuple(slot(y) for y in equation.outputs)
-            parameters = equation.parameters
-            if equation.has_effect and not known.keys().isdisjoint(equation.outputs):
-                parameters = silent(parameters)  # its effects were seen when it was recorded
-            self.steps.append((equation.primitive, operands, results, parameters))
-        self.results = [spread(slot(atom), atom) for atom in produced]
-        self.is_silent = not any(step[0] is not None and runs_functions(step[0]) for step in self.steps)
-        self.size = len(slots)
-
-    def run(self, values: Sequence[Any], extras: Sequence[Any]) -> list[Tensor]:
-        """Run on plain arrays."""
-        slots: list[Any] = [None] * self.size
-        for position, number in self.loads:
-            slots[position] = values[number]
-        for position, index in self.given:
-            slots[position] = extras[index].host_array()
-        for position, array, _ in self.constants:
-            slots[position] = array
-        run_arrays(self.steps, slots, self.is_silent)
-        return [make_tensor(slots[position]) for position in self.results]
-
-    def apply(self, tensor_of: Callable[[int], Tensor], extras: Sequence[Any]) -> list[Tensor]:
-        """Run on tensors of an enclosing scope, which records what is done."""
-        slots: list[Any] = [None] * self.size
-        for position, number in self.loads:
-            slots[position] = tensor_of(number)
-        for position, index in self.given:
-            slots[position] = extras[index]
-        for position, array, type in self.constants:
-            slots[position] = make_tensor(array, type)
-        for primitive, operands, results, parameters in self.steps:
-            if primitive is None:
-                source = slots[operands[0]]
-                slots[results[0]] = make_tensor(np.broadcast_to(source.host_array(), parameters))
-                continue
-            found = apply(primitive, *[slots[p] for p in operands], **parameters)
-            if primitive.multiple:
-                for position, each in zip(results, found, strict=True):
-                    slots[position] = each
-            else:
-                slots[results[0]] = found
-        return [slots[position] for position in self.results]
-
-
-def _rebuild(builder: Builder, recorder: Recorder, infinite: Sequence[int]) -> list[Any]:
-    """Emit a recording into ``builder``; the atom of every recorded value.
-
-    ``infinite`` are the numbers of the leaves that are infinite or NaN somewhere.
-    """
-    atoms: list[Any] = [None] * len(recorder.values)
-    for number, tensor in recorder.leaves:
-        atoms[number] = builder.input(tensor.type, tainted=number in infinite)
-    for (primitive, operands, parameters), numbers in zip(recorder.entries, recorder.results, strict=True):
-        made = builder.emit(primitive, tuple([atoms[n] for n in operands]), dict(parameters))
-        for number, atom in zip(numbers, made if primitive.multiple else (made,), strict=True):
-            atoms[number] = atom
-    return atoms
-
-
-def _is_infinite(array: Any) -> bool:
-    """Whether an element is infinite or NaN; of an array that is on a device nobody asks."""
-    return isinstance(array, (np.ndarray, np.generic)) and not is_finite(array)
-
-
-def _finish_recorder(
-    recorder: Recorder,
-    inputs: Sequence[Tensor],
-    transform: Any,
-    extras: Sequence[Tensor | None],
-    chosen: Sequence[Tensor],
-    kept: Sequence[Tensor],
-) -> tuple[list[Tensor], list[Tensor]]:
-    xs = tuple([t._atom for t in inputs])
-    ys = tuple([(t._atom, None) if t._scope is recorder else (None, t) for t in chosen])
-    # a constant of the derivative that is infinite absorbs, as it does where the graph knows who made it
-    values = recorder.values
-    infinite = tuple([n for n, _ in recorder.leaves if n not in xs and _is_infinite(values[n])])
-    key = (
-        transform,
-        tuple(recorder.entries),
-        tuple([(n, t.type, values[n].ndim) for n, t in recorder.leaves]),
-        xs,
-        tuple([n if t is None else t.type for n, t in ys]),
-        tuple([None if e is None else e.type for e in extras]),
-        infinite,
-    )
-    plan = _PLANS.get(key)
-    if plan is None:
-        plan = Plan(recorder, transform, xs, ys, extras, infinite)
-        if len(_PLANS) >= _PLANS_KEPT:
-            _PLANS.pop(next(iter(_PLANS)))
-        _PLANS[key] = plan
-    outer = [t for _, t in recorder.leaves if t._scope is not None]
-    outer += [e for e in extras if e is not None]
-    enclosed = bool(outer) and any(t.is_traced for t in outer)
-    if not enclosed:
-        outside = [make_tensor(t._array, t._type) if t._scope is recorder else t for t in kept]
-        return outside, plan.run(recorder.values, extras)
-    outside = [recorder.lift(t._atom) if t._scope is recorder else t for t in kept]
-    return outside, plan.apply(recorder.lift, extras)

@@ -3,9 +3,10 @@
     replay(events)(leaves) = what the call would have computed, operator by operator or as a graph
 
 A deferred call is a list of events, each of which names values by number: an operator applied, a recording
-opened, closed or transformed, a value detached from its derivative, or lifted out of a recording. What an event means is not said here a
-second time: with arrays as leaves a replay runs kernels and recordings as eager mode does, with symbols of a
-program as leaves it emits equations as the compiler does, nested derivatives included.
+opened, closed or transformed, a value detached from its derivative, or lifted out of a recording. What an
+event means is not said here a second time: with arrays as leaves a replay runs kernels and recordings as
+eager mode does, with symbols of a program as leaves it emits equations as the compiler does, nested
+derivatives included.
 
 Cost: that of the machinery, and a microsecond for each event.
 """
@@ -35,7 +36,8 @@ class Event:
         primitive: the operator, or the kind of the event.
         operands: numbers of values; of leaves the inverse (~0 is the first).
         parameters: of an operator its parameters; of ``OPEN`` and ``CLOSE`` the number of the recording; of
-            ``FINISH`` ``(recording, transform, shortcut, applied, number of outputs, which extras are given)``.
+            ``FINISH`` ``(recording, transform, shortcut, applied, number of outputs, which extras are
+            given)``.
         first: the number of its first result.
         types: the types of its results.
         scopes: for each result the number of the recording that it belongs to, 0 for none.
@@ -81,7 +83,7 @@ class Event:
 
 
 def needed_events(events: Sequence[Event], numbers: Iterable[int]) -> tuple[list[Event], set[int]]:
-    """The events that the values ``numbers`` depend on, and the recordings that are transformed among them."""
+    """The events that ``numbers`` depend on, and the recordings that are transformed among them."""
     needed = set(numbers)
     chosen: list[Event] = []
     recordings: set[int] = set()
@@ -128,7 +130,7 @@ class Replay:
             result = apply(kind, *operands, **event.parameters)
             return result if kind.multiple else (result,)
         if kind is OPEN:
-            scope = new_scope()
+            scope: Scope = new_scope()
             context = opened(scope)
             context.__enter__()
             self._open[event.parameters] = context
@@ -174,9 +176,11 @@ class Replay:
             for position, event in enumerate(events):
                 operands = [leaves[~n] if n < 0 else values[n] for n in event.operands]
                 kind = event.primitive
-                if recordings is None or (kind is not OPEN and kind is not CLOSE):
-                    results = self.execute(event, operands)
-                elif event.parameters in recordings:
+                if (
+                    recordings is None
+                    or (kind is not OPEN and kind is not CLOSE)
+                    or event.parameters in recordings
+                ):
                     results = self.execute(event, operands)
                 else:
                     results = operands

@@ -2,33 +2,40 @@
 
     cold    NumPy, operator by operator                  every call at first, and what is small for good
     warm    recorded, and compiled in the background     after a few calls that took long enough to pay
-    hot     deferred, and run as one program             once it is compiled; the calls before wait for nothing
+    hot     deferred, and run as one program             once it is compiled; no call waits for that
 
-The policy is all in this file. Numbers, measured with ``scripts/bench eager``: recording an operator takes 1 to 2 µs and
-a call of a program 20 to 40 µs, so that calls below 0.2 ms gain nothing; compiling takes 0.1 to 10 s of another
-thread, and the import of jax a second, so that what has run for less in all is not worth it.
+The policy is all in this file. Numbers, measured with ``scripts/bench eager``: recording an operator takes 1
+to 2 µs and a call of a program 20 to 40 µs, so that calls below 0.2 ms gain nothing; compiling takes 0.1 to
+10 s of another thread, and the import of jax a second, so that what has run for less in all is not worth it.
 """
 
 from __future__ import annotations
 
 import atexit
+import collections
 import ctypes
 import os
 import queue
 import sys
 import threading
 import time
+import types
+import weakref
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from mindgrad._base.tree import flatten
 from mindgrad.backend.executable import EndOfProcess, compiling
+from mindgrad.backend.jax_import import jax_module
 from mindgrad.core import settings
 from mindgrad.core.scope import executing, open_scopes
 from mindgrad.core.tensor import Tensor
 from mindgrad.functional.cache import register_eager
 from mindgrad.functional.compiled import Compiled
-from mindgrad.functional.deferral import Deferral, Structure, compile_structure
+from mindgrad.functional.deferral import Deferral
+from mindgrad.functional.segments import compile_request, compile_structure
+from mindgrad.functional.structure import Segment, Structure
 
 __all__ = ["EagerCalls", "Tier", "wait_until_compiled"]
 
@@ -47,10 +54,16 @@ _COMPARED, _CLOSE = 12, 1e-3
 #: how much slower than cold ones they must be to stay cold: they wait for the device, which users need not
 _SLOWER = 1.3
 
+#: a value that is asked for in so many calls inside of a recording gets a program of its own
+_REQUESTS = 3
+#: bytes of programs that are kept; a program is estimated by its operators and its large constants
+_MOST_BYTES, _BYTES_PER_PROGRAM, _BYTES_PER_OPERATOR = 2**30, 2**17, 2**12
+#: how far the thread that compiles stands back behind those of the program
+_NICENESS = 10
 #: seconds that the end of the process waits for a compilation
 _SECONDS_AT_EXIT = 2.0
 
-#: the variable of the environment: ``numpy`` turns tiers off, ``compiled`` compiles at once what is recorded twice
+#: the variable of the environment: ``numpy`` turns tiers off, ``compiled`` compiles at once
 VARIABLE = "MINDGRAD_EAGER"
 
 
@@ -74,8 +87,20 @@ class Tier:
     """
 
     __slots__ = (
-        "best", "calls", "compared", "compiled", "divergences", "diverged_at", "function", "is_final", "is_queued",
-        "is_whole", "name", "reason", "seconds", "structures",
+        "best",
+        "calls",
+        "compared",
+        "compiled",
+        "diverged_at",
+        "divergences",
+        "function",
+        "is_final",
+        "is_queued",
+        "is_whole",
+        "name",
+        "reason",
+        "seconds",
+        "structures",
     )  # fmt: skip
 
     def __init__(self, function: str) -> None:
@@ -127,7 +152,9 @@ class EagerCalls:
         self.name = name
         self.source = source
         self.whole = whole
-        self.tiers: dict[Any, Tier] = {}
+        self.tiers = _tiers_of(name, source)
+        if self.tiers:
+            register_eager(self)
 
     def lines(self) -> list[str]:
         """For each kind of call a line about its tier."""
@@ -139,12 +166,15 @@ class EagerCalls:
 
     def __call__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """``function(*args, **kwargs)``, in the tier that it is in."""
-        if _local.is_busy or open_scopes():
+        local = _local
+        if local.is_busy or open_scopes():
             return function(*args, **kwargs)
-        switch = settings.get("eager")
-        if switch == "numpy" or settings.get("pynative_synchronize"):
+        options = settings.options
+        switch = options["eager"]
+        if switch == "numpy" or options.get("pynative_synchronize"):
             return function(*args, **kwargs)
-        key = (*[x.type if isinstance(x, Tensor) else type(x) for x in args], settings.get("device_target"))
+        kinds = [(x._type or x.type) if isinstance(x, Tensor) else type(x) for x in args]
+        key = (*kinds, options["device_target"])
         tier = self.tiers.get(key)
         if tier is None:
             if len(self.tiers) >= _KINDS:
@@ -152,7 +182,7 @@ class EagerCalls:
             tier = self.tiers[key] = Tier(self.name)
             register_eager(self)
         tier.calls += 1
-        _local.is_busy = True
+        local.is_busy = True
         try:
             if tier.is_final:
                 return function(*args, **kwargs)
@@ -162,7 +192,18 @@ class EagerCalls:
                     return call()
             return _called(self, tier, switch, function, args, kwargs)
         finally:
-            _local.is_busy = False
+            local.is_busy = False
+
+
+#: the tiers of functions that are made anew, by their code: what they close over is compared in each call
+_by_code: weakref.WeakKeyDictionary[types.CodeType, dict[str, dict[Any, Tier]]] = weakref.WeakKeyDictionary()
+
+
+def _tiers_of(name: str, source: Any) -> dict[Any, Tier]:
+    """Tiers of the calls of a function, those of the function before where a lambda is made in each step."""
+    if not isinstance(source, types.FunctionType):
+        return {}
+    return _by_code.setdefault(source.__code__, {}).setdefault(name, {})
 
 
 def _called(
@@ -225,7 +266,55 @@ def _deferred(
         tier.moves("cold", structure.obstacle, is_final=True)
     elif not structure.is_queued:
         _consider(tier, structure, at_once)
+    elif is_hot:
+        _used(structure)
+        if structure.requests:
+            _consider_requests(structure, at_once)
     return result
+
+
+#: structures that have programs, those that were used last at the end
+_with_programs: collections.OrderedDict[int, tuple[weakref.ref[Structure], int]] = collections.OrderedDict()
+
+
+def _used(structure: Structure) -> None:
+    with suppress(KeyError):  # another thread may have taken it out
+        _with_programs.move_to_end(id(structure))
+
+
+def _keep(structure: Structure, program: Sequence[Segment]) -> None:
+    """Note that ``structure`` has a program; those that were not used for longest lose theirs for it."""
+    constants = sum(array.nbytes for segment in program for array in segment.executable.extra)
+    weight = _BYTES_PER_PROGRAM + _BYTES_PER_OPERATOR * len(structure) + constants
+    key = id(structure)
+    with _lock:
+        _with_programs[key] = (weakref.ref(structure, lambda _: _with_programs.pop(key, None)), weight)
+        total = sum(size for _, size in _with_programs.values())
+        while total > _MOST_BYTES and len(_with_programs) > 1:
+            _, (reference, size) = _with_programs.popitem(last=False)
+            total -= size
+            oldest = reference()
+            if oldest is not None:
+                oldest.changed()
+
+
+def _consider_requests(structure: Structure, at_once: bool) -> None:
+    """Have programs made for values that are asked for inside of recordings, again and again."""
+    for number, count in list(structure.requests.items()):
+        if count == _REQUESTS:
+            structure.requests[number] = _REQUESTS + 1
+            if at_once:
+                _compile_request(structure, number)
+            else:
+                _submit(_compile_request, structure, number)
+
+
+def _compile_request(structure: Structure, number: int) -> None:
+    version = structure.version
+    with suppress(Exception):  # it is computed operator by operator, then
+        segment = compile_request(structure, number)
+        if structure.version == version:
+            structure.requests[number] = segment
 
 
 def _compare(tier: Tier, tensors: Sequence[Tensor], start: float) -> None:
@@ -236,11 +325,8 @@ def _compare(tier: Tier, tensors: Sequence[Tensor], start: float) -> None:
             wait()
     tier.compared.append(time.perf_counter() - start)
     if len(tier.compared) == _COMPARED and min(tier.compared) > _SLOWER * tier.best:
-        tier.moves(
-            "cold",
-            f"a call takes {tier.best * 1e6:.0f} µs with NumPy, {min(tier.compared) * 1e6:.0f} µs as a program",
-            is_final=True,
-        )
+        cold, hot = tier.best * 1e6, min(tier.compared) * 1e6
+        tier.moves("cold", f"a call takes {cold:.0f} µs with NumPy, {hot:.0f} µs as a program", is_final=True)
 
 
 def _learn(tier: Tier, structure: Structure, line: tuple[str, int] | None, has_diverged: bool) -> None:
@@ -317,6 +403,7 @@ def _compile(tier: Tier, structure: Structure) -> None:
         if structure.version != version:  # another thread was quicker than the assignment
             structure.changed()
             return
+        _keep(structure, program)
         seconds = time.perf_counter() - start
         tier.moves("hot", f"{len(structure)} operators are one program, compiled in {seconds:.2g} s")
 
@@ -331,6 +418,10 @@ class _Compiler(threading.Thread):
 
     def run(self) -> None:
         try:
+            jax_module().devices()  # the threads that run programs are made with the usual priority
+            if sys.platform == "linux":  # where a thread has a priority of its own: calls go on meanwhile
+                with suppress(OSError):
+                    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
             self._compile_all()
         except EndOfProcess:  # raised from outside, wherever it was
             return

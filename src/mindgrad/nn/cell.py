@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from types import FunctionType, MethodType
 from typing import Any, Self
 
 from mindgrad._base.location import explain_depth
 from mindgrad._base.refusal import without_own_frames
-from mindgrad._base.tree import flatten, map_leaves
+from mindgrad._base.tree import map_leaves
 from mindgrad.common.parameter import Parameter, ParameterTuple
 from mindgrad.core import settings
 from mindgrad.core.dtype import DType, as_dtype
@@ -45,10 +44,6 @@ class HookHandle:
 
 #: attributes that change back and forth; a program is kept for each of their values
 _FLAGS = ("training", "requires_grad")
-
-
-#: the package, by which its own Cells are known
-_PACKAGE = __name__.partition(".")[0]
 
 
 class Cell(Inventory):
@@ -112,18 +107,12 @@ class Cell(Inventory):
 
     def _make_callables(self) -> None:
         object.__setattr__(self, "_compiled", Compiled(self._run))
-        object.__setattr__(self, "_eager", EagerCalls(type(self).__name__, self, self._without_foreign_code))
+        object.__setattr__(self, "_eager", EagerCalls(type(self).__name__, self, self._compiled_whole))
         object.__setattr__(self, "_custom", self._custom_derivative())
 
-    def _without_foreign_code(self) -> Compiled | None:
-        """The compiled Cell, if all that runs in it is code of this package, which has no other effects."""
-        for _, cell in self.cells_and_names():
-            kinds = type(cell).__mro__[: type(cell).__mro__.index(Cell)]
-            if cell._hooks or any(kind.__module__.partition(".")[0] != _PACKAGE for kind in kinds):
-                return None
-            if any(map(_is_foreign, flatten(list(vars(cell).values()))[0])):
-                return None
-        return self._compiled
+    def _compiled_whole(self) -> Compiled | None:
+        """The compiled Cell, if nothing that runs in it is the user's: then it has no other effects."""
+        return self._compiled if self.runs_own_code() else None
 
     def __getstate__(self) -> dict[str, Any]:
         note_all(self)
@@ -493,15 +482,6 @@ class Cell(Inventory):
 
 
 follow_reads(Cell)
-
-
-def _is_foreign(x: Any) -> bool:
-    """Whether ``x`` is a function, or something else that is called, in which code of a user may run."""
-    if isinstance(x, MethodType):
-        x = x.__func__
-    if isinstance(x, FunctionType):  # one with a closure may call any other
-        return x.__closure__ is not None or x.__module__.partition(".")[0] != _PACKAGE
-    return callable(x) and not isinstance(x, type) and type(x).__module__.partition(".")[0] != _PACKAGE
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -1,8 +1,8 @@
 """The loop over time of recurrent layers and of losses over sequences.
 
 It is an ordinary Python loop while operators run one by one. While a program is compiled it is handed
-to the front end, as a user's own loop would be: a long one becomes one ``scan``. So it does in a call of eager
-mode that is deferred, for the loop is ours: no code of a user runs in its trips.
+to the front end, as a user's own loop would be: a long one becomes one ``scan``. So it does in a call of
+eager mode that is deferred, for the loop is ours: no code of a user runs in its trips.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.build import building
+from mindgrad.core.evaluate import inline
 from mindgrad.core.graph import Graph
 from mindgrad.core.rewriting import is_rewriting
-from mindgrad.core.scope import GraphScope, current_deferral, identity, inline, opened
+from mindgrad.core.scope import GraphScope, current_deferral, identity, opened
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import ownership, state
 from mindgrad.frontend.flow import RUNTIME, SCAN_TRIPS

@@ -30,7 +30,9 @@ def _synonyms(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def translated(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        if kwargs and not _SYNONYMS.keys().isdisjoint(kwargs):
+        if not kwargs:
+            return method(self, *args)
+        if not _SYNONYMS.keys().isdisjoint(kwargs):
             kwargs = {_SYNONYMS.get(name, name): value for name, value in kwargs.items()}
         return method(self, *args, **kwargs)
 

@@ -110,6 +110,7 @@ def same_type(name: str, accepts: str) -> Callable[..., TensorType]:
             )
         return first
 
+    type_rule.keeps_type = True  # type: ignore[attr-defined]
     return type_rule
 
 

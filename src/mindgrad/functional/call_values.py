@@ -1,0 +1,148 @@
+"""Values of one deferred call: what comes from outside, what is pending, and what programs make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.signals import Deferred as SignalsDeferred
+from mindgrad.backend.executable import copy_on_device
+from mindgrad.core.pending import PendingArray
+from mindgrad.core.primitive import Primitive
+from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.core.types import TensorType
+from mindgrad.functional.donation import donatable, settled, window
+from mindgrad.functional.placement import SMALL, on_device, program_operand
+from mindgrad.functional.replay import Event
+from mindgrad.functional.structure import Segment, Structure
+
+__all__ = ["CallValues"]
+
+
+class CallValues:
+    """The values of a call by number.
+
+    Attributes:
+        leaves, types: the arrays from outside, and the types of the tensors that held them.
+        leaf_numbers: their numbers by identity and type.
+        pendings: the pending arrays of a call that goes as predicted, by number.
+        stored: the Parameters that the call wrote, with their arrays before, by identity.
+    """
+
+    __slots__ = ("_program", "_segment", "deferral", "leaf_numbers", "leaves", "pendings", "stored", "types")
+
+    def __init__(self, deferral: Any) -> None:
+        self.deferral = deferral
+        self.leaves: list[Any] = []
+        self.types: list[TensorType] = []
+        self.leaf_numbers: dict[tuple[int, TensorType], int] = {}
+        self.pendings: list[PendingArray] = []
+        self.stored: dict[int, tuple[Any, Any]] = {}
+        self._program: Sequence[Segment] | None = None
+        self._segment = 0
+
+    def leaf_tensors(self) -> list[Tensor]:
+        """The leaves as tensors."""
+        pairs = list(zip(self.leaves, self.types, strict=False))  # another thread may be adding one
+        return [make_tensor(settled(array), type_) for array, type_ in pairs]
+
+    def replaced(self, structure: Structure) -> set[tuple[int, int]]:
+        """Pairs (leaf, value): a Parameter held the one before the call, and holds the other now."""
+        pairs = set()
+        for parameter, before in self.stored.values():
+            now = parameter._array
+            number = self.leaf_numbers.get((id(before), parameter.type))
+            is_own = type(now) is PendingArray and now.deferral is self.deferral
+            if number is not None and is_own and structure.leaves[number].type is now.type:
+                pairs.add((number, now.number))
+        return pairs
+
+    def is_quick(self, event: Event) -> bool:
+        """Whether an event takes NumPy no time: integers and truth values from outside of recordings."""
+        return (
+            isinstance(event.primitive, Primitive)
+            and not any(event.scopes)
+            and all(t.size <= SMALL and t.dtype.kind in ("int", "uint", "bool") for t in event.types)
+            and all(
+                self.types[~n].size <= SMALL and isinstance(self.leaves[~n], (np.ndarray, np.generic))
+                for n in event.operands
+                if n < 0
+            )
+        )
+
+    def run_program(self, structure: Structure) -> bool:
+        """Whether the program of ``structure`` ran; if it failed, nothing has changed."""
+        originals: list[Any] = []
+        program = self._begun(structure)
+        if not program:  # another thread has found that a constant varies
+            return False
+        last = program[-1]
+        try:
+            self.run_segments(structure, last.end)
+            if not last.donated:
+                self._fill(last, last.executable.run(self._operands(last), [], last.executable.extra))
+                return True
+            with window, SignalsDeferred():
+                operands = self._operands(last)
+                originals = self._donated(structure, last)
+                donated = donatable(originals, [self.types[k] for k in last.donated])
+                self._fill(last, last.executable.run(operands, donated, last.executable.extra))
+            return True
+        except Exception as error:
+            if any(not isinstance(array, np.ndarray) and array.is_deleted() for array in originals):
+                raise
+            for k, array in zip(last.donated, originals, strict=False):
+                self.leaves[k] = array
+            structure.changed()
+            structure.obstacle = f"its program failed: {type(error).__name__}: {error}"
+            return False
+
+    def _begun(self, structure: Structure) -> Sequence[Segment]:
+        """The program of which segments have run in this call, or the newest one if none have."""
+        if self._program is None or not self._segment:
+            self._program = structure.current() or ()
+        return self._program
+
+    def given_by(self, structure: Structure) -> frozenset[int]:
+        """The numbers of the values that the program of this call gives."""
+        program = self._begun(structure)
+        return program[-1].known if program else frozenset()
+
+    def run_segments(self, structure: Structure, position: int) -> None:
+        """Run the segments but for the last that end at ``position`` or before, and have not run."""
+        program = self._begun(structure)
+        while self._segment < len(program) - 1 and program[self._segment].end <= position:
+            segment = program[self._segment]
+            self._fill(segment, segment.executable.run(self._operands(segment), [], segment.executable.extra))
+            self._segment += 1
+
+    def _operands(self, segment: Segment) -> list[Any]:
+        leaves, types = self.leaves, self.types
+        return [program_operand(leaves[~k], types[~k]) if k < 0 else self._value(k) for k in segment.inputs]
+
+    def _value(self, number: int) -> Any:
+        pending = self.pendings[number]
+        return program_operand(pending.get(), pending.type)
+
+    def _fill(self, segment: Segment, results: Sequence[Any]) -> None:
+        for number, array in zip(segment.outputs, results, strict=True):
+            pending = self.pendings[number]
+            if pending.value is None:
+                pending.value = array
+
+    def _donated(self, structure: Structure, segment: Segment) -> list[Any]:
+        """The arrays that the program takes over, with nothing of this call holding on to them any more."""
+        pairs = dict(self.replaced(structure))
+        originals = []
+        for k in segment.donated:
+            array = self.leaves[k]
+            if k in pairs:
+                self.leaves[k] = None
+            else:  # the Parameter is not written this time
+                array = copy_on_device(on_device(array, self.types[k]))
+            originals.append(array)
+            del array
+        self.stored = {key: (parameter, None) for key, (parameter, _) in self.stored.items()}
+        return originals
