@@ -239,14 +239,14 @@ class Deferral:
         leaf = structure.leaves[index]
         if leaf.type is not type_:
             return False
-        if leaf.constant is not None:
+        if leaf.constant is not None and (array is not leaf.array or array.flags.writeable):
             is_on_host = isinstance(array, (np.ndarray, np.generic))
             value = None if tensor.is_parameter else bytes_of(array if is_on_host else np.asarray(array))
             if value != leaf.constant:
                 if value is None:
                     return False
                 structure.vary(index)
-        elif isinstance(array, (np.ndarray, np.generic)) and is_infinite(array) is not leaf.is_infinite:
+        elif leaf.constant is None and _is_unlike(array, leaf):
             return False
         self._values.leaf_numbers[id(array), type_] = index
         self._values.leaves.append(array)
@@ -471,6 +471,11 @@ class Deferral:
             pending.value = shadow._array
             if surviving:
                 pending.shadow = shadow
+
+
+def _is_unlike(array: Any, leaf: Leaf) -> bool:
+    """Whether an array of the host is infinite or NaN somewhere and that of ``leaf`` was not, or vice versa."""
+    return isinstance(array, (np.ndarray, np.generic)) and is_infinite(array) is not leaf.is_infinite
 
 
 def _executed(tensor: Tensor) -> Tensor:
