@@ -227,9 +227,11 @@ class Deferral:
 
     def _is_leaf(self, tensor: Tensor, array: Any, index: int) -> bool:
         """Whether a tensor from outside is the leaf ``index``, an earlier one or the next."""
-        if type(array) is PendingArray or array is None or type(array).__name__ == "Taken":
+        if type(array) is not np.ndarray and (
+            type(array) is PendingArray or array is None or type(array).__name__ == "Taken"
+        ):
             array = settled(array)
-        type_ = tensor.type
+        type_ = tensor._type or tensor.type
         known = self._values.leaf_numbers.get((id(array), type_))
         if known is not None:
             return known == index
