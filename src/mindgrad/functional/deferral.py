@@ -241,7 +241,9 @@ class Deferral:
         leaf = structure.leaves[index]
         if leaf.type is not type_:
             return False
-        if leaf.constant is not None and (array is not leaf.array or array.flags.writeable):
+        # an array that nobody can write into is what it was
+        is_known = leaf.array is array is not None and not (array.flags.writeable or tensor.is_parameter)
+        if leaf.constant is not None and not is_known:
             is_on_host = isinstance(array, (np.ndarray, np.generic))
             value = None if tensor.is_parameter else bytes_of(array if is_on_host else np.asarray(array))
             if value != leaf.constant:
@@ -476,7 +478,7 @@ class Deferral:
 
 
 def _is_unlike(array: Any, leaf: Leaf) -> bool:
-    """Whether an array of the host is infinite or NaN somewhere and that of ``leaf`` was not, or vice versa."""
+    """Whether an array of the host is infinite or NaN and that of ``leaf`` was not, or vice versa."""
     return isinstance(array, (np.ndarray, np.generic)) and is_infinite(array) is not leaf.is_infinite
 
 

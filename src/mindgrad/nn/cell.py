@@ -232,9 +232,9 @@ class Cell(Inventory):
 
     def _run_converted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         wanted = self._to_float
-        if wanted is state.float_type() is None and self._custom is None:
-            if not self._hooks and not self._recomputes:  # most Cells
-                return entry.run(self.construct, *args, **kwargs)
+        is_changed = self._hooks or self._recomputes or self._custom is not None
+        if not is_changed and wanted is state.float_type() is None:  # as most Cells
+            return entry.run(self.construct, *args, **kwargs)
         if wanted is not None:
             args, kwargs = map_leaves(lambda x: _as_float(x, wanted), (args, kwargs))
         if wanted is state.float_type():
