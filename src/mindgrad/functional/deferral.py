@@ -232,9 +232,11 @@ class Deferral:
 
     def _is_leaf(self, tensor: Tensor, array: Any, index: int) -> bool:
         """Whether a tensor from outside is the leaf ``index``, an earlier one or the next."""
-        if type(array) is PendingArray or array is None or type(array).__name__ == "Taken":
+        if type(array) is not np.ndarray and (
+            type(array) is PendingArray or array is None or type(array).__name__ == "Taken"
+        ):
             array = settled(array)
-        type_ = tensor.type
+        type_ = tensor._type or tensor.type
         known = self._values.leaf_numbers.get((id(array), type_))
         if known is not None:
             return known == index
@@ -244,14 +246,16 @@ class Deferral:
         leaf = structure.leaves[index]
         if leaf.type is not type_:
             return False
-        if leaf.constant is not None:
+        # an array that nobody can write into is what it was
+        is_known = leaf.array is array is not None and not (array.flags.writeable or tensor.is_parameter)
+        if leaf.constant is not None and not is_known:
             is_on_host = isinstance(array, (np.ndarray, np.generic))
             value = None if tensor.is_parameter else bytes_of(array if is_on_host else np.asarray(array))
             if value != leaf.constant:
                 if value is None:
                     return False
                 structure.vary(index)
-        elif isinstance(array, (np.ndarray, np.generic)) and is_infinite(array) is not leaf.is_infinite:
+        elif leaf.constant is None and _is_unlike(array, leaf):
             return False
         self._values.leaf_numbers[id(array), type_] = index
         self._values.leaves.append(array)
@@ -477,6 +481,11 @@ class Deferral:
             pending.value = shadow._array
             if surviving:
                 pending.shadow = shadow
+
+
+def _is_unlike(array: Any, leaf: Leaf) -> bool:
+    """Whether an array of the host is infinite or NaN and that of ``leaf`` was not, or vice versa."""
+    return isinstance(array, (np.ndarray, np.generic)) and is_infinite(array) is not leaf.is_infinite
 
 
 def _executed(tensor: Tensor) -> Tensor:

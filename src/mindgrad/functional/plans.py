@@ -106,6 +106,9 @@ class Plan:
             found = slots.get(key)
             if found is None:
                 found = slots[key] = len(slots)
+                if type(atom) is not Variable:  # a constant: a view of it once for all runs
+                    self.constants.append((found, np.broadcast_to(atom.value, atom.type.shape), atom.type))
+                    return found
                 self.steps.append((None, (position,), (found,), atom.type.shape))
             return found
 

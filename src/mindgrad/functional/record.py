@@ -164,14 +164,17 @@ def transformed(
     if places:
         kept = [*kept, *[as_it_is(x) for _, leaves, _ in places for x in leaves if _is_of(x, scope)]]
     given = [None if e is None else lifted(e) for e in extras]
-    finisher: Any = finish
     inputs = recorded.inputs
-    if isinstance(scope, DeferredScope):
-        if scope.deferral is None:
-            scope, inputs, chosen, kept, given = _shadows(scope, chosen, kept, given)
-        else:
-            finisher = scope.deferral.finishes
-    outside, results = finisher(scope, inputs, transform, given, chosen, kept, shortcut, applied)
+    if type(scope) is Recorder:
+        outside, results = finish_recorder(scope, inputs, transform, given, chosen, kept)
+    else:
+        finisher: Any = finish
+        if isinstance(scope, DeferredScope):
+            if scope.deferral is None:
+                scope, inputs, chosen, kept, given = _shadows(scope, chosen, kept, given)
+            else:
+                finisher = scope.deferral.finishes
+        outside, results = finisher(scope, inputs, transform, given, chosen, kept, shortcut, applied)
     count = len(returned)
     if len(kept) == count and not places:
         return outside, results

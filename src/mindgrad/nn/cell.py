@@ -210,14 +210,15 @@ class Cell(Inventory):
     # -- call ------------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if settings.is_graph_mode() and not open_scopes():
+        is_outermost = not open_scopes()
+        if is_outermost and settings.is_graph_mode():
             try:
                 return self._compiled(*args, **kwargs)
             except Exception as error:
                 without_own_frames(error)
                 raise
         try:
-            return self._eager(self._run, args, kwargs)
+            return self._eager(self._run, args, kwargs) if is_outermost else self._run(*args, **kwargs)
         except RecursionError as error:
             explain_depth(error)
             raise
@@ -231,6 +232,9 @@ class Cell(Inventory):
 
     def _run_converted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         wanted = self._to_float
+        is_changed = self._hooks or self._recomputes or self._custom is not None
+        if not is_changed and wanted is state.float_type() is None:  # as most Cells
+            return entry.run(self.construct, *args, **kwargs)
         if wanted is not None:
             args, kwargs = map_leaves(lambda x: _as_float(x, wanted), (args, kwargs))
         if wanted is state.float_type():

@@ -195,7 +195,7 @@ def pow(input: Any, exponent: Any) -> Tensor:
         x = input if type(input) is Tensor else operand(input, "Pow")
         if isinstance(n, int):
             return _integer_power(x, n)
-        is_inexact = x.type.dtype.is_inexact
+        is_inexact = (x._type or x.type).dtype.is_inexact
         if is_inexact and n == n // 1 and -_MULTIPLIED <= n <= _MULTIPLIED:
             return _integer_power(x, int(n))
         if is_inexact:
@@ -213,7 +213,7 @@ def _power_of_number(x: Number, n: int | float) -> Tensor:
 
 
 def _integer_power(x: Tensor, n: int) -> Tensor:
-    if not x.type.dtype.is_inexact:
+    if not (x._type or x.type).dtype.is_inexact:
         x = cast(x, promote_scalar(x.dtype, n))
         if n < 0:
             raise ValueError(

@@ -297,8 +297,9 @@ def _binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: boo
         if dtype is b.type.dtype and (dtype.is_inexact or not float_only):
             if a.type is not b.type:
                 a, b = broadcast_together(operator, a, b)
-            accepted(primitive, operator, a, b)
-            _AS_THEY_ARE.add((primitive, dtype, float_only))
+            if (primitive, dtype, float_only) not in _AS_THEY_ARE:
+                accepted(primitive, operator, a, b)
+                _AS_THEY_ARE.add((primitive, dtype, float_only))
             return apply(primitive, a, b)
     elif a_tensor or b_tensor:
         tensor, number = (a, b) if a_tensor else (b, a)

@@ -67,7 +67,10 @@ def reduced(
     row: Primitive, operator: str, x: Tensor, axis: Any, keep: Any, name: str = "keep_dims"
 ) -> Tensor:
     """Apply a row that reduces the axes in its parameter ``axes``."""
-    reduction = _resolved(row, operator, x, axis, keep, name)
+    if axis is None or type(axis) is int:  # as in ``_resolved``, without a call
+        reduction = _reduction(row, operator, x._type or x.type, axis, keep, name)
+    else:
+        reduction = _resolved(row, operator, x, axis, keep, name)
     y = apply(row, x, axes=reduction.axes)
     return y if reduction.shape is None else apply(reshape, y, shape=reduction.shape)
 
@@ -119,7 +122,7 @@ def whole_as_int64(x: Any, operator: str, dtype: Any = None) -> Tensor:
         x = operand(x, operator)
     if dtype is not None:
         return cast(x, as_dtype(dtype))
-    own = x.type.dtype
+    own = (x._type or x.type).dtype
     return x if own.is_inexact or own is uint64 else cast(x, int64)
 
 

@@ -34,6 +34,8 @@ __all__ = [
 
 #: what few elements are: an iota of few is a constant, which folds into what uses it
 _SMALL = 64
+#: elements that are copied in the time in which NumPy makes a view
+_COPIED = 4096
 
 
 def _splat(x: Any, type: TensorType) -> Constant | None:
@@ -193,7 +195,8 @@ def _broadcast_numpy(x: Any, shape: Shape, dims: Shape) -> np.ndarray:
         for axis, size in zip(dims, x.shape, strict=True):
             expanded[axis] = size
         x = np.reshape(x, expanded)
-    if math.prod(shape) <= _SMALL:  # a copy of few elements takes less time than a view of one
+    # a copy of few elements takes less time than a view; one element that is seen everywhere stays one
+    if math.prod(shape) <= (_COPIED if dims else _SMALL):
         y = np.empty(shape, x.dtype)
         y[...] = x
         return y
