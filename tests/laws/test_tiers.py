@@ -7,14 +7,12 @@ program that is made of it.
 """
 
 import contextlib
-import itertools
-import random
 
 import numpy as np
 import pytest
 
 import mindgrad as ms
-from mindgrad import Parameter, Tensor, nn, ops
+from mindgrad import Tensor, nn, ops
 from mindgrad._base.tree import flatten
 from mindgrad.core import settings
 from tests.programs import corpus  # noqa: F401  (its rooms fill PROGRAMS when test_corpus imports them)

@@ -18,7 +18,7 @@ from mindgrad.functional.placement import SMALL, on_device, program_operand
 from mindgrad.functional.replay import Event
 from mindgrad.functional.structure import Segment, Structure
 
-__all__ = ["CallValues"]
+__all__ = ["CallValues", "executed"]
 
 
 class CallValues:
@@ -146,3 +146,13 @@ class CallValues:
             del array
         self.stored = {key: (parameter, None) for key, (parameter, _) in self.stored.items()}
         return originals
+
+
+def executed(tensor: Tensor) -> Tensor:
+    """The tensor of operator-by-operator execution that ``tensor`` stands for."""
+    array = tensor._array
+    if type(array) is not PendingArray:
+        return tensor if not tensor.is_parameter else make_tensor(settled(array), tensor.type)
+    if array.shadow is not None:
+        return array.shadow
+    return make_tensor(array.get(), tensor.type)

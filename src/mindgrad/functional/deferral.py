@@ -24,15 +24,24 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.location import user_location
-from mindgrad.core.graph import Graph
 from mindgrad.core.pending import PendingArray
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.scope import DeferredScope, apply, executing
 from mindgrad.core.tensor import Tensor, make_tensor
-from mindgrad.functional.call_values import CallValues
+from mindgrad.functional.call_values import CallValues, executed
 from mindgrad.functional.donation import settled, window
 from mindgrad.functional.placement import program_operand
-from mindgrad.functional.replay import CLOSE, DETACH, FINISH, LIFT, OPEN, Event, Replay, needed_events
+from mindgrad.functional.replay import (
+    CLOSE,
+    DETACH,
+    FINISH,
+    LIFT,
+    OPEN,
+    Event,
+    Replay,
+    has_effect,
+    needed_events,
+)
 from mindgrad.functional.structure import Leaf, Segment, Structure, bytes_of, is_infinite
 
 __all__ = ["Deferral"]
@@ -223,7 +232,7 @@ class Deferral:
     def _executed_now(self, event: Event, tensors: Sequence[Tensor], results: Sequence[Tensor]) -> None:
         """Compute the results of an event whose values are asked for in each call."""
         with executing([]):
-            found = apply(event.primitive, *[_executed(t) for t in tensors], **event.parameters)  # type: ignore[arg-type]
+            found = apply(event.primitive, *[executed(t) for t in tensors], **event.parameters)  # type: ignore[arg-type]
         values = found if type(found) is tuple else (found,)
         for result, value in zip(results, values, strict=True):
             result._array.value = value._array
@@ -344,8 +353,8 @@ class Deferral:
         assert replay is not None
         # what is differentiated is no constant
         numbers = tuple([self._number(t, kind is OPEN) for t in tensors])
-        operands = [_executed(t) for t in tensors]
-        if type(kind) is not str and not self._obstacle and _has_effect(kind, parameters):
+        operands = [executed(t) for t in tensors]
+        if type(kind) is not str and not self._obstacle and has_effect(kind, parameters):
             self._obstacle = f"'{kind.name}' calls back into Python"
         scopes = replay.scopes
         event = Event(kind, numbers, parameters, self._count, (), (), user_location())
@@ -486,17 +495,3 @@ class Deferral:
 def _is_unlike(array: Any, leaf: Leaf) -> bool:
     """Whether an array of the host is infinite or NaN and that of ``leaf`` was not, or vice versa."""
     return isinstance(array, (np.ndarray, np.generic)) and is_infinite(array) is not leaf.is_infinite
-
-
-def _executed(tensor: Tensor) -> Tensor:
-    """The tensor of operator-by-operator execution that ``tensor`` stands for."""
-    array = tensor._array
-    if type(array) is not PendingArray:
-        return tensor if not tensor.is_parameter else make_tensor(settled(array), tensor.type)
-    if array.shadow is not None:
-        return array.shadow
-    return make_tensor(array.get(), tensor.type)
-
-
-def _has_effect(primitive: Primitive, parameters: dict[str, Any]) -> bool:
-    return primitive.effect or any(isinstance(x, Graph) and x.has_effect for x in parameters.values())

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from mindgrad.core.graph import Graph
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.scope import GraphScope, Scope, apply, executing, innermost, lifted, opened
 from mindgrad.core.tensor import Tensor, make_tensor
@@ -23,7 +24,7 @@ from mindgrad.core.types import TensorType
 from mindgrad.functional.record import finish, new_scope
 from mindgrad.primitives.structural import stop_gradient
 
-__all__ = ["CLOSE", "DETACH", "FINISH", "LIFT", "OPEN", "Event", "Replay", "needed_events"]
+__all__ = ["CLOSE", "DETACH", "FINISH", "LIFT", "OPEN", "Event", "Replay", "has_effect", "needed_events"]
 
 #: the kinds of events that are no operators
 OPEN, CLOSE, FINISH, DETACH, LIFT = "open", "close", "finish", "detach", "lift"
@@ -80,6 +81,11 @@ class Event:
     def results(self) -> range:
         """The numbers of its results."""
         return range(self.first, self.first + len(self.types))
+
+
+def has_effect(primitive: Primitive, parameters: dict[str, Any]) -> bool:
+    """Whether an operator calls back into Python, or prints."""
+    return primitive.effect or any(isinstance(x, Graph) and x.has_effect for x in parameters.values())
 
 
 def needed_events(events: Sequence[Event], numbers: Iterable[int]) -> tuple[list[Event], set[int]]:

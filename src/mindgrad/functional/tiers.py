@@ -195,15 +195,31 @@ class EagerCalls:
             local.is_busy = False
 
 
-#: the tiers of functions that are made anew, by their code: what they close over is compared in each call
-_by_code: weakref.WeakKeyDictionary[types.CodeType, dict[str, dict[Any, Tier]]] = weakref.WeakKeyDictionary()
+#: the tiers of functions that are made anew, by their code, and by what else tells them apart
+_by_code: weakref.WeakKeyDictionary[types.CodeType, dict[Any, dict[Any, Tier]]] = weakref.WeakKeyDictionary()
 
 
 def _tiers_of(name: str, source: Any) -> dict[Any, Tier]:
-    """Tiers of the calls of a function, those of the function before where a lambda is made in each step."""
+    """Tiers of the calls of a function: those of the one before, where a lambda is made in each step.
+
+    Two of one code that close over other functions or Cells are not the same; numbers and tensors that they close
+    over are compared in each call.
+    """
     if not isinstance(source, types.FunctionType):
         return {}
-    return _by_code.setdefault(source.__code__, {}).setdefault(name, {})
+    known = _by_code.setdefault(source.__code__, {})
+    if len(known) > _KINDS:
+        known.pop(next(iter(known)))
+    contents = [_content(cell) for cell in source.__closure__ or ()]
+    callables = [getattr(x, "__code__", id(x)) for x in contents if callable(x)]
+    return known.setdefault((name, *callables), {})
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # the variable has no value yet
+        return None
 
 
 def _called(
