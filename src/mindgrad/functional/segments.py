@@ -111,6 +111,13 @@ def _compiled_as_it_is(
         given = {n: scope.tensor(symbols[n]) for n in known}
         values: dict[int, Tensor] = {}
         Replay([scope]).run(events, leaves, values, recordings, None, given)
+        for n in numbers:  # what outlives a recording is computed again, outside of it, if need be
+            if values[n].is_traced or values[n]._array is not None:
+                continue
+            needed, inner = needed_events(events, [n])
+            outside: dict[int, Tensor] = {}
+            Replay([scope]).run(needed, leaves, outside, inner, None, given)
+            values[n] = outside[n]
         with building(scope.builder):
             atoms = [scope.atom(values[n]) for n in numbers]
             graph = scope.builder.close(atoms)
