@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import mindgrad as ms
-from mindgrad import Tensor, nn, ops
+from mindgrad import Parameter, Tensor, nn, ops
 from mindgrad._base.tree import flatten
 from mindgrad.core import settings
 from tests.programs.corpus import (  # noqa: F401  (they fill PROGRAMS)

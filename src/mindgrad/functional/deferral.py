@@ -46,6 +46,9 @@ from mindgrad.functional.structure import Leaf, Segment, Structure, bytes_of, is
 
 __all__ = ["Deferral"]
 
+#: what is counted for an object that a list, and who goes through it, hold
+_UNUSED = max([sys.getrefcount(each) for each in [object()]])
+
 _GIVEN_BACK = "it gives back a recording, to be differentiated later"
 
 
@@ -452,7 +455,7 @@ class Deferral:
     def _compute(self, structure: Structure) -> None:
         """Compute the values that outlive a call that was as predicted."""
         pendings = self._pendings
-        alive = [p for p in pendings if sys.getrefcount(p) > 3]  # the list, the loop and the count hold it
+        alive = [p for p in pendings if sys.getrefcount(p) > _UNUSED]
         surviving = self._surviving()
         missing = [p for p in alive if p.value is None]
         numbers = {p.number for p in missing}

@@ -11,11 +11,8 @@ to 2 µs and a call of a program 20 to 40 µs, so that calls below 0.2 ms gain n
 
 from __future__ import annotations
 
-import atexit
 import collections
-import ctypes
 import os
-import queue
 import sys
 import threading
 import time
@@ -26,11 +23,10 @@ from contextlib import suppress
 from typing import Any
 
 from mindgrad._base.tree import flatten
-from mindgrad.backend.executable import EndOfProcess, compiling
-from mindgrad.backend.jax_import import jax_module
 from mindgrad.core import settings
 from mindgrad.core.scope import executing, open_scopes
 from mindgrad.core.tensor import Tensor
+from mindgrad.functional.background import submit, wait_until_compiled
 from mindgrad.functional.cache import register_eager
 from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.deferral import Deferral
@@ -58,10 +54,6 @@ _SLOWER = 1.3
 _REQUESTS = 3
 #: bytes of programs that are kept; a program is estimated by its operators and its large constants
 _MOST_BYTES, _BYTES_PER_PROGRAM, _BYTES_PER_OPERATOR = 2**30, 2**17, 2**12
-#: how far the thread that compiles stands back behind those of the program
-_NICENESS = 10
-#: seconds that the end of the process waits for a compilation
-_SECONDS_AT_EXIT = 2.0
 
 #: the variable of the environment: ``numpy`` turns tiers off, ``compiled`` compiles at once
 VARIABLE = "MINDGRAD_EAGER"
@@ -202,8 +194,8 @@ _by_code: weakref.WeakKeyDictionary[types.CodeType, dict[Any, dict[Any, Tier]]] 
 def _tiers_of(name: str, source: Any) -> dict[Any, Tier]:
     """Tiers of the calls of a function: those of the one before, where a lambda is made in each step.
 
-    Two of one code that close over other functions or Cells are not the same; numbers and tensors that they close
-    over are compared in each call.
+    Two of one code that close over other functions or Cells are not the same; numbers and tensors that they
+    close over are compared in each call.
     """
     if not isinstance(source, types.FunctionType):
         return {}
@@ -289,6 +281,7 @@ def _deferred(
     return result
 
 
+_lock = threading.Lock()
 #: structures that have programs, those that were used last at the end
 _with_programs: collections.OrderedDict[int, tuple[weakref.ref[Structure], int]] = collections.OrderedDict()
 
@@ -322,7 +315,7 @@ def _consider_requests(structure: Structure, at_once: bool) -> None:
             if at_once:
                 _compile_request(structure, number)
             else:
-                _submit(_compile_request, structure, number)
+                submit(_compile_request, structure, number)
 
 
 def _compile_request(structure: Structure, number: int) -> None:
@@ -366,7 +359,7 @@ def _consider_whole(tier: Tier, args: Sequence[Any], kwargs: dict[str, Any], at_
         _compile_whole(tier, args, kwargs)
     elif not tier.is_queued and _pays(tier):
         tier.is_queued = True
-        _submit(_compile_whole, tier, args, kwargs)
+        submit(_compile_whole, tier, args, kwargs)
 
 
 def _compile_whole(tier: Tier, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
@@ -402,7 +395,7 @@ def _consider(tier: Tier, structure: Structure, at_once: bool) -> None:
         return
     if _pays(tier):
         structure.is_queued = True
-        _submit(_compile, tier, structure)
+        submit(_compile, tier, structure)
 
 
 def _compile(tier: Tier, structure: Structure) -> None:
@@ -423,85 +416,5 @@ def _compile(tier: Tier, structure: Structure) -> None:
         seconds = time.perf_counter() - start
         tier.moves("hot", f"{len(structure)} operators are one program, compiled in {seconds:.2g} s")
 
-
-class _Compiler(threading.Thread):
-    """The thread that compiles in the background."""
-
-    def __init__(self) -> None:
-        super().__init__(name="mindgrad-compiler", daemon=True)
-        self.jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self.unfinished = 0
-
-    def run(self) -> None:
-        try:
-            jax_module().devices()  # the threads that run programs are made with the usual priority
-            if sys.platform == "linux":  # where a thread has a priority of its own: calls go on meanwhile
-                with suppress(OSError):
-                    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
-            self._compile_all()
-        except EndOfProcess:  # raised from outside, wherever it was
-            return
-
-    def _compile_all(self) -> None:
-        while not compiling.is_ending:
-            job = self.jobs.get()
-            if job is None:
-                return
-            compile_, arguments = job
-            compile_(*arguments)
-            del job, compile_, arguments
-            self.unfinished -= 1
-
-
-_compiler: _Compiler | None = None
-_lock = threading.Lock()
-
-
-def _submit(compile_: Callable[..., None], *arguments: Any) -> None:
-    global _compiler
-    with _lock:
-        if _compiler is None or not _compiler.is_alive():
-            _compiler = _Compiler()
-            _compiler.start()
-        _compiler.unfinished += 1
-        _compiler.jobs.put((compile_, arguments))
-
-
-def wait_until_compiled() -> None:
-    """Wait until nothing is left to compile in the background."""
-    while _compiler is not None and _compiler.is_alive() and _compiler.unfinished:
-        time.sleep(0.005)
-
-
-_raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
-
-
-def _end() -> None:
-    """End the background thread: it begins nothing new, and what XLA has begun is not waited for long."""
-    compiling.is_ending = True
-    thread = _compiler
-    if thread is None or not thread.is_alive():
-        return
-    thread.jobs.put(None)
-    if thread.ident is not None:  # rewriting and lowering can take longer than anybody waits
-        _raise_in(ctypes.c_ulong(thread.ident), ctypes.py_object(EndOfProcess))
-    latest = time.monotonic() + _SECONDS_AT_EXIT
-    while thread.is_alive() and (time.monotonic() < latest or thread.ident not in compiling.threads):
-        thread.join(0.02)
-    if thread.is_alive():
-        compiling.leave()
-
-
-def _in_child() -> None:
-    """In a forked process there is no thread that compiles, and of a process that had compiled no program."""
-    global _compiler, _lock
-    _compiler, _lock = None, threading.Lock()
-    if "jax" in sys.modules:
-        settings.store("eager", "numpy")
-
-
-atexit.register(_end)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_in_child)
 
 settings.store("eager", os.environ.get(VARIABLE, ""))
