@@ -166,7 +166,7 @@ class Deferral:
         shortcut: Any = None,
         applied: Any = None,
     ) -> tuple[list[Tensor], list[Tensor]]:
-        """What ``functional.record.finish`` gives for a recording of this call."""
+        """The results of ``functional.record.finish`` for a recording of this call."""
         parameters = (
             scope.index, transform, shortcut, applied, len(chosen), tuple([x is not None for x in extras])
         )  # fmt: skip

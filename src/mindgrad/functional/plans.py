@@ -194,7 +194,7 @@ def finish_recorder(
     chosen: Sequence[Tensor],
     kept: Sequence[Tensor],
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """What ``record.finish`` gives for the recording of ``recorder``, by a plan that is derived once."""
+    """The results of ``record.finish`` for the recording of ``recorder``, by a plan that is derived once."""
     values = recorder.values
     xs: list[int] = []
     enclosed = False

@@ -218,7 +218,7 @@ def finish(
 
 
 def _shadows(scope: DeferredScope, *groups: Sequence[Tensor | None]) -> tuple[Any, ...]:
-    """What operator-by-operator execution has for a recording of a deferred call that has ended."""
+    """The recording of operator-by-operator execution for one of a deferred call that has ended."""
     if scope.shadow is None:
         raise RuntimeError("the recording of a deferred call is used after its end, and was not kept")
     real, inputs = scope.shadow
