@@ -117,7 +117,7 @@ def _traced(step: Step, tensors: Sequence[Tensor], count: int, leaves: list[Any]
 
 
 def _described(value: Any, tensors: list[Tensor]) -> Any:
-    """A key of a function, or a value in its closure, but for tensors, which are added; ``None`` if unknown."""
+    """A key of a function or value in its closure but for tensors, which are added; ``None`` if unknown."""
     if isinstance(value, Tensor):
         tensors.append(state.read(value))
         return Tensor
