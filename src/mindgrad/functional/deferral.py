@@ -30,7 +30,7 @@ from mindgrad.core.scope import DeferredScope, apply, executing
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.functional.call_values import CallValues, executed
 from mindgrad.functional.donation import settled, window
-from mindgrad.functional.placement import program_operand
+from mindgrad.functional.placement import is_infinite, program_operand
 from mindgrad.functional.replay import (
     CLOSE,
     DETACH,
@@ -42,7 +42,7 @@ from mindgrad.functional.replay import (
     has_effect,
     needed_events,
 )
-from mindgrad.functional.structure import Leaf, Segment, Structure, bytes_of, is_infinite
+from mindgrad.functional.structure import Leaf, Segment, Structure, bytes_of
 
 __all__ = ["Deferral"]
 
@@ -267,7 +267,7 @@ class Deferral:
                 if value is None:
                     return False
                 structure.vary(index)
-        elif leaf.constant is None and _is_unlike(array, leaf):
+        elif leaf.constant is None and not leaf.is_differentiated and _is_unlike(array, leaf):
             return False
         self._values.leaf_numbers[id(array), type_] = index
         self._values.leaves.append(array)

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from mindgrad.backend.executable import Executable
-from mindgrad.core.graph import is_finite
 from mindgrad.core.types import TensorType
-from mindgrad.functional.replay import Event
+from mindgrad.functional.placement import is_infinite
+from mindgrad.functional.replay import OPEN, Event
 
-__all__ = ["Leaf", "Segment", "Structure", "bytes_of", "is_infinite"]
+__all__ = ["Leaf", "Segment", "Structure", "bytes_of"]
 
 #: arrays of at most so many elements are compared by value, and constants of the program where they are equal
 _FEW = 16
@@ -35,15 +35,17 @@ class Leaf:
         constant: its bytes, if it is a constant of the program.
         array: its array then.
         is_infinite: whether an element is infinite or NaN, so that it absorbs in derivatives.
+        is_differentiated: whether it is the input of a recording, for which that makes no difference.
     """
 
-    __slots__ = ("array", "constant", "is_infinite", "type")
+    __slots__ = ("array", "constant", "is_differentiated", "is_infinite", "type")
 
     def __init__(self, type: TensorType, array: Any, is_variable: bool) -> None:
         self.type = type
         self.constant = None if is_variable else bytes_of(array)
         self.array = array if self.constant is not None else None
         self.is_infinite = self.constant is None and is_infinite(array)
+        self.is_differentiated = False
 
     def is_same(self, other: Leaf) -> bool:
         """Whether one can stand for the other."""
@@ -63,11 +65,6 @@ def bytes_of(array: Any) -> bytes | None:
     if array.size > 1 and not any(array.strides):
         return array.flat[0].tobytes() + b"*"
     return array.tobytes() if array.size <= _FEW else None
-
-
-def is_infinite(array: Any) -> bool:
-    """Whether an element of an array of the host is infinite or NaN."""
-    return isinstance(array, (np.ndarray, np.generic)) and not is_finite(array)
 
 
 class Segment:
@@ -127,6 +124,8 @@ class Structure:
     def __init__(self, events: Sequence[Event], leaves: Sequence[Leaf], obstacle: str = "") -> None:
         self.events = [*events, _END]
         self.leaves = list(leaves)
+        for number in {n for event in events if event.primitive is OPEN for n in event.operands if n < 0}:
+            self.leaves[~number].is_differentiated = True
         self.outputs: set[int] = set()
         self.replaced: set[tuple[int, int]] = set()
         self.program: list[Segment] | None = None
@@ -168,6 +167,7 @@ class Structure:
         """Take a leaf that has another value now as an input."""
         leaf = self.leaves[index]
         self.leaves[index] = Leaf(leaf.type, leaf.array, is_variable=True)
+        self.leaves[index].is_differentiated = leaf.is_differentiated
         self.changed()
 
     def changed(self) -> None:
