@@ -28,6 +28,7 @@ __all__ = [
     "lower",
     "lower_ahead",
     "needs_x64",
+    "start_runtime",
     "to_device",
     "use_device",
 ]
@@ -237,6 +238,11 @@ def compile_kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...]
 def _kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...], device: Any) -> Callable[..., Any]:
     keywords = dict(parameters)
     return _scoped(jax_module().jit(lambda *arrays: lower(primitive, *arrays, **keywords)), True)
+
+
+def start_runtime() -> None:
+    """Start jax's runtime with its threads, which the first program does otherwise."""
+    jax_module().devices()
 
 
 def use_device(device: Any) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import gc
 import os
 import queue
 import sys
@@ -18,7 +19,7 @@ from contextlib import suppress
 from typing import Any
 
 from mindgrad.backend.executable import EndOfProcess, compiling
-from mindgrad.backend.jax_import import jax_module
+from mindgrad.backend.xla import start_runtime
 from mindgrad.core import settings
 
 __all__ = ["submit", "wait_until_compiled"]
@@ -39,7 +40,7 @@ class _Compiler(threading.Thread):
 
     def run(self) -> None:
         try:
-            jax_module().devices()  # the threads that run programs are made with the usual priority
+            start_runtime()  # the threads that run programs are made with the usual priority
             if sys.platform == "linux":  # where a thread has a priority of its own: calls go on meanwhile
                 with suppress(OSError):
                     os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
@@ -89,11 +90,13 @@ def _end() -> None:
     if thread is None or not thread.is_alive():
         return
     thread.jobs.put(None)
-    if thread.ident is not None:  # rewriting and lowering can take longer than anybody waits
-        _raise_in(ctypes.c_ulong(thread.ident), ctypes.py_object(EndOfProcess))
+    gc.disable()  # jax is called by collections, where an exception would only be printed
     latest = time.monotonic() + _SECONDS_AT_EXIT
     while thread.is_alive() and (time.monotonic() < latest or thread.ident not in compiling.threads):
-        thread.join(0.02)
+        thread.join(0.2)  # first of all for a collection that is going on
+        # rewriting and lowering can take longer than anybody waits; again, for a destructor may swallow it
+        if thread.ident is not None and thread.ident not in compiling.threads:
+            _raise_in(ctypes.c_ulong(thread.ident), ctypes.py_object(EndOfProcess))
     if thread.is_alive():
         compiling.leave()
 
