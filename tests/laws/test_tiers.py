@@ -6,15 +6,12 @@ The inputs of each call differ from those of the calls before, so that no value 
 program that is made of it.
 """
 
-import contextlib
-
 import numpy as np
 import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
 from mindgrad._base.tree import flatten
-from mindgrad.core import settings
 from tests.programs.corpus import (  # noqa: F401  (they fill PROGRAMS)
     contraction,
     control,
@@ -29,20 +26,7 @@ from tests.programs.corpus import (  # noqa: F401  (they fill PROGRAMS)
     types,
 )
 from tests.programs.corpus.program import PROGRAMS
-
-
-@contextlib.contextmanager
-def eager(switch):
-    before = settings.get("eager")
-    settings.store("eager", switch)
-    try:
-        yield
-    finally:
-        settings.store("eager", before)
-
-
-def arrays(result):
-    return [np.array(x.asnumpy()) if isinstance(x, Tensor) else x for x in flatten(result)[0]]
+from tests.tiers import arrays, eager, is_hot
 
 
 def agree(ours, theirs, what, rtol, atol):
@@ -51,11 +35,6 @@ def agree(ours, theirs, what, rtol, atol):
         if isinstance(y, np.ndarray):
             assert (x.shape, x.dtype) == (y.shape, y.dtype), what
         np.testing.assert_allclose(x, y, rtol=rtol, atol=atol, err_msg=f"{what}, result {index}")
-
-
-def is_hot(function):
-    lines = ms.cache_info(function).eager
-    return bool(lines) and all(": hot: " in line for line in lines)
 
 
 class Whole(nn.Cell):

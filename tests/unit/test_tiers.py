@@ -25,9 +25,10 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad._base.tree import flatten
 from mindgrad.core import settings
 from mindgrad.functional import tiers
+from tests.tiers import arrays as values
+from tests.tiers import eager, is_hot
 
 SOURCE = Path(ms.__file__).parents[1]
 
@@ -39,21 +40,6 @@ def compiled_at_once():
     yield
     settings.store("eager", before)
     ms.set_context(mode=ms.PYNATIVE_MODE, pynative_synchronize=False)
-
-
-@contextlib.contextmanager
-def eager(switch):
-    before = settings.get("eager")
-    settings.store("eager", switch)
-    try:
-        yield
-    finally:
-        settings.store("eager", before)
-
-
-def is_hot(function):
-    lines = ms.cache_info(function).eager
-    return bool(lines) and all(": hot: " in line for line in lines)
 
 
 def tensor(*numbers):
@@ -74,10 +60,6 @@ class Cell(nn.Cell):
 
     def construct(self, *args):
         return self.function(*args)
-
-
-def values(result):
-    return [np.array(x.asnumpy()) if isinstance(x, Tensor) else x for x in flatten(result)[0]]
 
 
 def results_of(make, calls, switch):

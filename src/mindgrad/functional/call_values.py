@@ -43,6 +43,13 @@ class CallValues:
         self._program: Sequence[Segment] | None = None
         self._segment = 0
 
+    def add_leaf(self, array: Any, type: TensorType) -> int:
+        """The number of a further array from outside, which is kept so that its identity stays its own."""
+        number = self.leaf_numbers[id(array), type] = len(self.leaves)
+        self.leaves.append(array)
+        self.types.append(type)
+        return number
+
     def leaf_tensors(self) -> list[Tensor]:
         """The leaves as tensors."""
         pairs = list(zip(self.leaves, self.types, strict=False))  # another thread may be adding one

@@ -206,10 +206,10 @@ class Deferral:
                 self._values.run_segments(structure, self._position)
             if pending.value is not None:
                 return pending.value
-            leaves = [settled(array) for array in self._values.leaves]
+            leaves = self._values.leaf_tensors()
         segment = structure.requests.get(pending.number, 0)
         if isinstance(segment, Segment):
-            operands = [program_operand(leaves[~k], self._values.types[~k]) for k in segment.inputs]
+            operands = [program_operand(leaves[~k]._array, leaves[~k].type) for k in segment.inputs]
             pending.value = segment.executable.run(operands, [], segment.executable.extra)[0]
             return pending.value
         events, recordings = needed_events(structure.events[: self._position], [pending.number])
@@ -223,8 +223,7 @@ class Deferral:
         elif structure.program is None:
             structure.cuts.setdefault(self._position, set()).add(pending.number)
         values: dict[int, Tensor] = {}
-        tensors = [make_tensor(*pair) for pair in zip(leaves, self._values.types, strict=False)]
-        Replay().run(events, tensors, values, recordings)
+        Replay().run(events, leaves, values, recordings)
         pending.value = values[pending.number]._array
         return pending.value
 
@@ -244,9 +243,7 @@ class Deferral:
 
     def _is_leaf(self, tensor: Tensor, array: Any, index: int) -> bool:
         """Whether a tensor from outside is the leaf ``index``, an earlier one or the next."""
-        if type(array) is not np.ndarray and (
-            type(array) is PendingArray or array is None or type(array).__name__ == "Taken"
-        ):
+        if type(array) is not np.ndarray:
             array = settled(array)
         type_ = tensor._type or tensor.type
         known = self._values.leaf_numbers.get((id(array), type_))
@@ -269,9 +266,7 @@ class Deferral:
                 structure.vary(index)
         elif leaf.constant is None and not leaf.is_differentiated and _is_unlike(array, leaf):
             return False
-        self._values.leaf_numbers[id(array), type_] = index
-        self._values.leaves.append(array)
-        self._values.types.append(type_)
+        self._values.add_leaf(array, type_)
         return True
 
     def _results(self, event: Event) -> list[Tensor]:
@@ -386,9 +381,7 @@ class Deferral:
         type_ = tensor.type
         known = self._values.leaf_numbers.get((id(array), type_))
         if known is None:
-            known = self._values.leaf_numbers[id(array), type_] = len(self._values.leaves)
-            self._values.leaves.append(array)
-            self._values.types.append(type_)
+            known = self._values.add_leaf(array, type_)
             is_variable = is_variable or tensor.is_parameter or id(array) in self._variables
             self._specifications.append(Leaf(type_, array, is_variable))
         return ~known

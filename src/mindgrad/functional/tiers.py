@@ -79,20 +79,8 @@ class Tier:
     """
 
     __slots__ = (
-        "best",
-        "calls",
-        "compared",
-        "compiled",
-        "diverged_at",
-        "divergences",
-        "function",
-        "is_final",
-        "is_queued",
-        "is_whole",
-        "name",
-        "reason",
-        "seconds",
-        "structures",
+        "best", "calls", "compared", "compiled", "diverged_at", "divergences", "function", "is_final",
+        "is_queued", "is_whole", "name", "reason", "seconds", "structures",
     )  # fmt: skip
 
     def __init__(self, function: str) -> None:

@@ -89,7 +89,7 @@ def _read(x: Tensor, steps: Steps) -> Tensor:
 
 
 def _steps(shape: tuple[int, ...], found: Subscript) -> Steps:
-    """How the elements at an index without an advanced part are read from a tensor of ``shape``."""
+    """The rows that read the elements at an index without an advanced part from a tensor of ``shape``."""
     taken, result = found.taken_shape(), found.basic_shape()
     steps: Steps = []
     if taken != shape:

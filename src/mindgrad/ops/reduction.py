@@ -76,7 +76,7 @@ def reduced(
 
 
 class _Reduction(NamedTuple):
-    """What is reduced of a tensor: the axes, how many elements they hold, and the shape if they are kept."""
+    """The axes that are reduced of a tensor, how many elements they hold, and the shape if they are kept."""
 
     axes: tuple[int, ...]
     size: int

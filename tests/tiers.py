@@ -1,0 +1,34 @@
+"""Tiers of eager mode in tests: the switch, whether calls are hot, and results as arrays."""
+
+import contextlib
+
+import numpy as np
+
+import mindgrad as ms
+from mindgrad import Tensor
+from mindgrad._base.tree import flatten
+from mindgrad.core import settings
+
+__all__ = ["arrays", "eager", "is_hot"]
+
+
+@contextlib.contextmanager
+def eager(switch):
+    """Calls of eager mode as ``MINDGRAD_EAGER=switch`` has them."""
+    before = settings.get("eager")
+    settings.store("eager", switch)
+    try:
+        yield
+    finally:
+        settings.store("eager", before)
+
+
+def is_hot(function):
+    """Whether all kinds of calls of ``function`` run as programs."""
+    lines = ms.cache_info(function).eager
+    return bool(lines) and all(": hot: " in line for line in lines)
+
+
+def arrays(result):
+    """The leaves of a result, tensors as arrays."""
+    return [np.array(x.asnumpy()) if isinstance(x, Tensor) else x for x in flatten(result)[0]]
