@@ -34,6 +34,7 @@ from job import Job, Unavailable  # noqa: E402
 WHOLE_RESULT_UP_TO = 64
 PR_SET_PDEATHSIG = 1
 WARM_CALLS, LEAST_CALLS = 10, 3
+WARM_SECONDS = 0.3  # of calls, before the next look whether the process is idle
 LISTEN = 0.1  # seconds
 
 
@@ -87,13 +88,14 @@ def warm_up(job: Job, at_least: float, at_most: float) -> bool:
     """Call until nothing is compiled in the background any more: whether that was reached.
 
     A library may compile in threads of its own what was called often, and then call the compiled program: it
-    is done when the process was idle between the calls, twice, with calls before each. At least 20 calls
-    and so many seconds; where that lasts longer than ``at_most``, three calls.
+    is done when the process was idle between the calls, twice, with 10 calls and 0.3 s of them before each.
+    At least so many seconds; where that lasts longer than ``at_most``, three calls.
     """
     begin, calls, quiet = time.perf_counter(), 0, 0
     elapsed = lambda: time.perf_counter() - begin
     while quiet < 2 or elapsed() < at_least:
-        for _ in range(WARM_CALLS):
+        least, start = calls + WARM_CALLS, time.perf_counter()
+        while calls < least or time.perf_counter() - start < WARM_SECONDS:
             sample(job, 1)
             calls += 1
             if calls >= LEAST_CALLS and elapsed() > at_most:

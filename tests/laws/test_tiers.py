@@ -99,12 +99,18 @@ def calls_of(xs, count=4):
     ]
 
 
-#: one derivative of each program, a second one of every other
-CASES = [(name, DERIVATIVES[(k + j) % 5]) for k, name in enumerate(PROGRAMS) for j in range(2 - k % 2)]
+#: one derivative of each program with its Python at each call, a second one of every other without if nobody sees
+CASES = [
+    (name, DERIVATIVES[(k + j) % 5], ("deferred", "compiled")[j])
+    for k, name in enumerate(PROGRAMS)
+    for j in range(2 - k % 2)
+]
 
 
-@pytest.mark.parametrize(("name", "derive"), [pytest.param(*c, id=f"{c[0]}-{c[1].__name__}") for c in CASES])
-def test_tiers_of_the_corpus(name, derive):
+@pytest.mark.parametrize(
+    ("name", "derive", "switch"), [pytest.param(*c, id=f"{c[0]}-{c[1].__name__}-{c[2]}") for c in CASES]
+)
+def test_tiers_of_the_corpus(name, derive, switch):
     program = PROGRAMS[name]
     function, weights, others = program.parts()
     xs = program.inputs()
@@ -115,7 +121,7 @@ def test_tiers_of_the_corpus(name, derive):
         cold = derive(f, weights, positions)
         expected = [arrays(cold(*call)) for call in calls]
     ms.clear_cache()  # functions of one code have their lines in common
-    with eager("compiled"):
+    with eager(switch):
         hot = derive(f, weights, positions)
         for number, call in enumerate(calls):
             agree(arrays(hot(*call)), expected[number], f"call {number + 1}", max(program.rtol, 1e-8), 1e-9)
@@ -123,16 +129,16 @@ def test_tiers_of_the_corpus(name, derive):
                 assert is_hot(hot), ms.cache_info(hot).eager
 
 
-@pytest.mark.parametrize("first", ["eager", "jit"])
+@pytest.mark.parametrize(("first", "switch"), [("eager", "compiled"), ("jit", "deferred")])
 @pytest.mark.parametrize("name", list(PROGRAMS)[::9])
-def test_hot_calls_agree_with_jit_in_both_orders(name, first):
+def test_hot_calls_agree_with_jit_in_both_orders(name, first, switch):
     program = PROGRAMS[name]
     function, _, others = program.parts()
     xs = program.inputs()
     positions = tuple(range(len(xs)))
     loss = lambda *xs: weighted(floats(function(*xs, *others)))
     ms.clear_cache()
-    with eager("compiled"):
+    with eager(switch):
         both = {"eager": ms.grad(loss, positions), "jit": ms.jit(ms.grad(loss, positions))}
         calls = calls_of(xs, 5)
         order = ["eager", "jit"] if first == "eager" else ["jit", "eager"]
@@ -204,12 +210,14 @@ OPTIMIZERS = {
 
 
 @pytest.mark.parametrize("train", [by_cell, by_functions, Scaled])
-@pytest.mark.parametrize("name", OPTIMIZERS)
-def test_training_is_the_same_in_every_tier(name, train):
+@pytest.mark.parametrize(
+    ("name", "hot"), list(zip(OPTIMIZERS, ("compiled", "deferred", "compiled"), strict=True))
+)
+def test_training_is_the_same_in_every_tier(name, train, hot):
     generator = np.random.default_rng(3)
     batches = [(generator.normal(size=(8, 3)), generator.normal(size=(8, 2))) for _ in range(6)]
     results = {}
-    for switch in ("numpy", "compiled"):
+    for switch in ("numpy", hot):
         with eager(switch):
             ms.set_seed(11)
             net = Net().set_train()
@@ -218,7 +226,7 @@ def test_training_is_the_same_in_every_tier(name, train):
             losses = [step(*[Tensor(a.astype(np.float32)) for a in batch]).asnumpy() for batch in batches]
             parameters = {p.name: p.asnumpy() for p in [*net.get_parameters(), *optimizer.get_parameters()]}
             results[switch] = (losses, parameters, ops.rand(3).asnumpy())
-            if switch == "compiled":
+            if switch == hot:
                 assert is_hot(optimizer if train is by_functions else step)
     (losses, parameters, drawn_after), (hot_losses, hot_parameters, hot_after) = results.values()
     np.testing.assert_allclose(hot_losses, losses, rtol=2e-5)

@@ -1,13 +1,16 @@
-"""Where in the user's program something happens, and warnings that name that place."""
+"""Places in the user's program where something happens, and warnings that name them."""
 
 from __future__ import annotations
 
 import os
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["FrozenValueWarning", "explain_depth", "user_frame", "user_location", "warn_user"]
+__all__ = ["FrozenValueWarning", "explain_depth", "unheard", "user_frame", "user_location", "warn_user"]
 
 # (pathlib would take a tenth of the whole import)
 PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
@@ -40,8 +43,28 @@ class FrozenValueWarning(UserWarning):
     """A random number, or the time, is read while a function is compiled: the program keeps that value."""
 
 
+class _Thread(threading.local):
+    #: whether warnings of code that runs in this thread are shown
+    warns = True
+
+
+_thread = _Thread()
+
+
+@contextmanager
+def unheard() -> Iterator[None]:
+    """A region of this thread whose warnings are not shown: the user did not ask for what runs in it."""
+    _thread.warns = False
+    try:
+        yield
+    finally:
+        _thread.warns = True
+
+
 def warn_user(message: str, category: type[UserWarning] = UserWarning) -> None:
     """Give a warning at the user's line; Python's default filter shows it once per line."""
+    if not _thread.warns:
+        return
     frame = user_frame()
     warnings.warn_explicit(
         message,

@@ -12,6 +12,7 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.memory import memory, remembered
 from mindgrad.functional.numbers import as_data, as_python
+from mindgrad.functional.purity import impurity
 from mindgrad.functional.tiers import EagerCalls
 
 __all__ = ["Arity", "arity", "describe", "differentiates", "in_either_mode", "is_compiled", "remembered"]
@@ -40,7 +41,7 @@ def in_either_mode(
     Floats at ``positions`` (``None``: at all) are data, and the numbers of the program are given as Python's.
     """
     compiled, compiles = Compiled(run), is_compiled(fn)
-    calls = EagerCalls(run.__name__, fn)
+    calls = EagerCalls(run.__name__, fn, compiled, lambda: impurity(fn, run))
 
     def names() -> Sequence[str]:
         return arity(fn).names

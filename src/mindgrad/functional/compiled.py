@@ -64,6 +64,7 @@ class _Program:
         dependencies: what else of Python it was traced with.
         executable: what runs.
         history: that of its function, kept as long as the program.
+        is_plain: whether its results are new tensors and constants, and Parameters all that it changes.
     """
 
     history: History
@@ -71,7 +72,7 @@ class _Program:
     __slots__ = (
         "__weakref__", "_array_type", "_donated", "_donated_types", "_held", "_leaves", "_only", "_outcome",
         "_read", "_retyped", "_structure", "_types", "_written", "dependencies", "executable", "function",
-        "history", "key",
+        "history", "is_plain", "key",
     )  # fmt: skip
 
     def __init__(
@@ -102,6 +103,12 @@ class _Program:
         self._donated = [p for p, given in zip(parameters, is_given, strict=True) if given]
         self._donated_types: list[TensorType] = [p.type for p in self._donated]
         self._read = [p for p, given in zip(parameters, is_given, strict=True) if not given]
+        results = graph.outputs[len(written) :]
+        self.is_plain = (
+            not traced.outcome
+            and not graph.has_effect
+            and len({*map(id, results), *map(id, graph.inputs)}) == len(results) + len(graph.inputs)
+        )
         count = len(graph.inputs) - len(parameters)
         self.dependencies = traced.dependencies
         self.dependencies.close([*parameters, *written])
@@ -271,10 +278,14 @@ class Compiled:
                 return lambda: program.call(tensors)
         return None
 
-    def prepare(self, *args: Any, **kwargs: Any) -> None:
-        """Compile the program for these arguments, unless there is one, without running it."""
+    def prepare(self, *args: Any, **kwargs: Any) -> bool:
+        """Compile the program for these arguments, unless there is one, without running it.
+
+        Returns:
+            Whether its results are new tensors and constants, and Parameters all that it changes.
+        """
         try:
-            self._compiled(_signature(args, kwargs)[0], args, kwargs)
+            return self._compiled(_signature(args, kwargs)[0], args, kwargs).is_plain
         except Exception as error:
             without_own_frames(error)
             raise

@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
+from mindgrad._base.location import unheard
 from mindgrad._base.tree import flatten
 from mindgrad.core import settings
 from mindgrad.core.scope import executing, open_scopes
@@ -30,6 +31,8 @@ from mindgrad.functional.background import submit, wait_until_compiled
 from mindgrad.functional.cache import register_eager
 from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.deferral import Deferral
+from mindgrad.functional.placement import is_infinite
+from mindgrad.functional.purity import is_watched
 from mindgrad.functional.segments import compile_request, compile_structure
 from mindgrad.functional.structure import Segment, Structure
 
@@ -39,8 +42,12 @@ __all__ = ["EagerCalls", "Tier", "wait_until_compiled"]
 _CALLS = 3
 #: seconds below which a call stays cold
 _SHORTEST = 2e-4
-#: seconds that all calls of a kind must have taken before they are compiled; before jax is imported for it
+#: seconds that all calls of a kind must have taken before they are compiled; and those of all kinds together
+#: before jax is imported for it
 _WORTH_COMPILING, _WORTH_IMPORTING = 0.05, 0.5
+#: programs of whole functions that may be compiled, and were not run twice, before their Python runs at each
+#: call; other functions of one code, each called a few times, after which it does too
+_UNUSED, _STRANGERS = 3, 8
 #: structures that are known for one kind of call, and kinds of calls for one function
 _STRUCTURES, _KINDS = 8, 64
 #: calls that may go another way than predicted before their kind stays cold, where none was as predicted
@@ -55,13 +62,21 @@ _REQUESTS = 3
 #: bytes of programs that are kept; a program is estimated by its operators and its large constants
 _MOST_BYTES, _BYTES_PER_PROGRAM, _BYTES_PER_OPERATOR = 2**30, 2**17, 2**12
 
-#: the variable of the environment: ``numpy`` turns tiers off, ``compiled`` compiles at once
+#: arguments of which a program knows all that the function could see, and containers that it could change
+_ARGUMENTS = (Tensor, bool, int, float, complex, str, type(None))
+_CHANGEABLE = (list, dict, set)
+_INFINITE = "an argument has infinite elements or NaN, which absorb in derivatives"
+
+#: the variable of the environment: ``numpy`` turns tiers off, ``compiled`` compiles at once, and so does
+#: ``deferred``, where the Python of functions runs at each call even if nobody can see it
 VARIABLE = "MINDGRAD_EAGER"
 
 
 class _Local(threading.local):
     #: whether a call is running that others are part of
     is_busy = False
+    #: what all cold calls of the thread have taken
+    seconds = 0.0
 
 
 _local = _Local()
@@ -76,11 +91,13 @@ class Tier:
         calls: how often it was called.
         divergences: how often a call went another way than predicted.
         diverged_at: file and line of the last time.
+        is_whole: whether the function runs as a program without its Python; ``None`` if that is not decided.
+        visible: why its Python has to run at each call.
     """
 
     __slots__ = (
-        "best", "calls", "compared", "compiled", "diverged_at", "divergences", "function", "is_final",
-        "is_queued", "is_whole", "name", "reason", "seconds", "structures",
+        "best", "calls", "compared", "diverged_at", "divergences", "function", "is_final", "is_queued",
+        "is_whole", "name", "reason", "seconds", "strangers", "structures", "unused", "visible",
     )  # fmt: skip
 
     def __init__(self, function: str) -> None:
@@ -95,8 +112,10 @@ class Tier:
         self.compared: list[float] = []
         self.structures: list[Structure] = []
         self.is_final = False
-        self.compiled: Compiled | None = None
-        self.is_whole = self.is_queued = False
+        self.is_whole: bool | None = None
+        self.is_queued = False
+        self.strangers = self.unused = 0
+        self.visible = ""
 
     def __str__(self) -> str:
         line = f"{self.name}: {self.reason}; {self.calls} calls"
@@ -104,7 +123,12 @@ class Tier:
             line += f", {self.divergences} went another way than predicted"
             if self.diverged_at is not None:
                 line += f", the last one at line {self.diverged_at[1]} of {self.diverged_at[0]}"
-        return line
+        return f"{line}; its Python runs at each call: {self.visible}" if self.visible else line
+
+    def divides(self, reason: str) -> None:
+        """Run the Python of the function at each call from now on."""
+        self.is_whole = False
+        self.visible = reason
 
     def moves(self, name: str, reason: str, is_final: bool = False) -> None:
         """Change the tier; ``MINDGRAD_LOG=eager`` prints it."""
@@ -123,15 +147,19 @@ class EagerCalls:
     Args:
         name: what to call the function.
         source: the function, or the one that it was made from.
-        whole: gives it compiled as a whole, if nothing in it is the user's: then its Python need not run.
+        whole: it compiled as a whole, which runs where nobody can see whether its Python does.
+        impurity: says why somebody can; empty if not.
     """
 
-    __slots__ = ("__weakref__", "name", "source", "tiers", "whole")
+    __slots__ = ("__weakref__", "calls", "impurity", "is_pure", "name", "source", "tiers", "whole")
 
-    def __init__(self, name: str, source: Any, whole: Callable[[], Compiled | None] | None = None) -> None:
+    def __init__(self, name: str, source: Any, whole: Compiled, impurity: Callable[[], str]) -> None:
         self.name = name
         self.source = source
         self.whole = whole
+        self.impurity = impurity
+        self.is_pure = False
+        self.calls = 0
         self.tiers = _tiers_of(name, source)
         if self.tiers:
             register_eager(self)
@@ -143,6 +171,7 @@ class EagerCalls:
     def clear(self) -> None:
         """Forget what was recorded and compiled."""
         self.tiers.clear()
+        self.is_pure = False
 
     def __call__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """``function(*args, **kwargs)``, in the tier that it is in."""
@@ -162,13 +191,16 @@ class EagerCalls:
             tier = self.tiers[key] = Tier(self.name)
             register_eager(self)
         tier.calls += 1
+        self.calls += 1
         local.is_busy = True
         try:
-            if tier.is_final:
+            if tier.is_final or is_watched():
                 return function(*args, **kwargs)
-            if tier.compiled is not None:
-                call = tier.compiled.ready(*args, **kwargs)
-                if call is not None:
+            if tier.is_whole and self.is_pure:
+                if any(map(_is_infinite, args)):
+                    tier.divides(_INFINITE)
+                elif (call := self.whole.ready(*args, **kwargs)) is not None:
+                    tier.unused = 0
                     return call()
             return _called(self, tier, switch, function, args, kwargs)
         finally:
@@ -210,17 +242,17 @@ def _called(
     args: Sequence[Any],
     kwargs: dict[str, Any],
 ) -> Any:
-    at_once = switch == "compiled"
+    at_once = switch in ("compiled", "deferred")
     structures = tier.structures
-    if tier.is_whole and calls.whole is not None and calls.whole() is None:
-        tier.is_whole, tier.compiled = False, None  # a hook or a Cell of the user was added
+    is_due = at_once or (tier.calls > _CALLS and tier.best >= _SHORTEST)
+    if is_due and tier.is_whole is not False and not structures and switch != "deferred":
+        _consider_whole(calls, tier, args, kwargs, at_once)
+        if at_once and tier.is_whole:
+            return calls.whole(*args, **kwargs)
     if tier.is_whole:
-        _consider_whole(tier, args, kwargs, at_once)
+        pass
     elif not structures:
-        if at_once or (tier.calls > _CALLS and tier.best >= _SHORTEST):
-            if calls.whole is not None and (compiled := calls.whole()) is not None:
-                tier.is_whole, tier.compiled = True, compiled
-                return _called(calls, tier, switch, function, args, kwargs)
+        if is_due:
             return _deferred(tier, at_once, function, args, kwargs)
     elif structures[0].program is not None or not structures[0].confirmed:
         return _deferred(tier, at_once, function, args, kwargs)
@@ -230,6 +262,7 @@ def _called(
     result = function(*args, **kwargs)
     seconds = time.perf_counter() - start
     tier.seconds += seconds
+    _local.seconds += seconds
     if seconds < tier.best:
         tier.best = seconds
     if tier.calls == 8 * _CALLS and tier.best < _SHORTEST and not structures and not at_once:
@@ -341,33 +374,64 @@ def _learn(tier: Tier, structure: Structure, line: tuple[str, int] | None, has_d
         tier.moves("cold", f"each call does something else{where}", is_final=True)
 
 
-def _consider_whole(tier: Tier, args: Sequence[Any], kwargs: dict[str, Any], at_once: bool) -> None:
-    """Have the function compiled as a whole if it pays."""
-    if at_once:
-        _compile_whole(tier, args, kwargs)
-    elif not tier.is_queued and _pays(tier):
-        tier.is_queued = True
-        submit(_compile_whole, tier, args, kwargs)
+def _is_infinite(x: Any) -> bool:
+    return isinstance(x, Tensor) and is_infinite(x._array)
 
 
-def _compile_whole(tier: Tier, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-    start = time.perf_counter()
-    compiled = tier.compiled
-    try:
-        if compiled is not None:
-            compiled.prepare(*args, **kwargs)
-    except Exception as error:
-        tier.compiled, tier.is_whole = None, False
-        tier.moves("cold", f"it cannot be compiled: {type(error).__name__}: {error}", is_final=True)
+def _consider_whole(
+    calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: dict[str, Any], at_once: bool
+) -> None:
+    """Decide whether the function is compiled as a whole, and have that done if it pays."""
+    if tier.is_queued or (tier.is_whole and not calls.is_pure and not at_once and calls.calls <= _CALLS):
+        tier.strangers += not tier.is_queued
+        if tier.strangers > _STRANGERS:
+            tier.divides("the function is made anew again and again")
         return
-    tier.is_queued = False
-    tier.moves("hot", f"it is one program, compiled in {time.perf_counter() - start:.2g} s")
+    if tier.is_whole and calls.is_pure and not at_once and not _pays(tier):
+        return
+    leaves = flatten((args, kwargs))[0]
+    if any(type(x) in _CHANGEABLE for x in args) or not all(isinstance(x, _ARGUMENTS) for x in leaves):
+        tier.divides("an argument is no tensor, number or tuple")
+    elif any(map(_is_infinite, leaves)):
+        tier.divides(_INFINITE)
+    elif tier.unused >= _UNUSED:
+        tier.divides("what it reads of Python changes between calls")
+    elif reason := calls.impurity():
+        tier.divides(reason)
+    elif at_once:
+        calls.is_pure = tier.is_whole = True
+        _compile_whole(calls, tier, args, kwargs)
+    elif tier.is_whole and calls.is_pure:
+        tier.is_queued = True
+        submit(_compile_whole, calls, tier, args, kwargs)
+    else:
+        calls.is_pure = tier.is_whole = True
+
+
+def _compile_whole(calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+    start = time.perf_counter()
+    try:
+        if reason := calls.impurity():  # something has changed while it was queued
+            tier.divides(reason)
+            return
+        with unheard():
+            is_plain = calls.whole.prepare(*args, **kwargs)
+        if is_plain:
+            tier.unused += 1
+            tier.moves("hot", f"it is one program, compiled in {time.perf_counter() - start:.2g} s")
+        else:
+            tier.divides("what it gives back, or changes, is more than new tensors and Parameters")
+    except Exception as error:
+        tier.divides(f"it cannot be compiled whole: {type(error).__name__}: {error}")
+    finally:
+        tier.is_queued = False
 
 
 def _pays(tier: Tier) -> bool:
     """Whether the calls have taken so long that compiling pays; it says so then."""
-    enough = _WORTH_COMPILING if "jax" in sys.modules else _WORTH_IMPORTING
-    if tier.seconds < enough:
+    if tier.seconds < _WORTH_COMPILING:
+        return False
+    if "jax" not in sys.modules and _local.seconds < _WORTH_IMPORTING:
         return False
     tier.moves("warm", f"{tier.calls} calls took {tier.seconds:.2g} s: compiling in the background")
     return True

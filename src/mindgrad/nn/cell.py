@@ -20,6 +20,7 @@ from mindgrad.frontend.dependencies import clock
 from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.custom import CustomDerivative
 from mindgrad.functional.hooks import backward_hooked
+from mindgrad.functional.purity import impurity
 from mindgrad.functional.recompute import check_options, run_recomputed
 from mindgrad.functional.tiers import EagerCalls
 from mindgrad.nn.inventory import Inventory
@@ -106,13 +107,11 @@ class Cell(Inventory):
         return (attributes["_changes"], attributes["training"], len(attributes["_hooks"]))
 
     def _make_callables(self) -> None:
-        object.__setattr__(self, "_compiled", Compiled(self._run))
-        object.__setattr__(self, "_eager", EagerCalls(type(self).__name__, self, self._compiled_whole))
+        compiled = Compiled(self._run)
+        object.__setattr__(self, "_compiled", compiled)
+        calls = EagerCalls(type(self).__name__, self, compiled, lambda: impurity(self))
+        object.__setattr__(self, "_eager", calls)
         object.__setattr__(self, "_custom", self._custom_derivative())
-
-    def _compiled_whole(self) -> Compiled | None:
-        """The compiled Cell, if nothing that runs in it is the user's: then it has no other effects."""
-        return self._compiled if self.runs_own_code() else None
 
     def __getstate__(self) -> dict[str, Any]:
         note_all(self)

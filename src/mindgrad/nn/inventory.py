@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from types import FunctionType, MethodType
 from typing import Any, Self
 
 from mindgrad._base.location import warn_user
-from mindgrad._base.tree import flatten
 from mindgrad.common.parameter import DEFAULT_NAME, Parameter, ParameterTuple
 from mindgrad.frontend.cell_guards import note_all
 from mindgrad.nn.state_dict import StateDict
@@ -212,28 +210,3 @@ class Inventory(StateDict):
         """Let every Cell inside know its path: its ``param_prefix``."""
         for path, cell in self.cells_and_names():
             object.__setattr__(cell, "_param_prefix", path)
-
-    def runs_own_code(self) -> bool:
-        """Whether all code that a call runs is this package's: no Cell inside is the user's or has hooks.
-
-        >>> import mindgrad as ms
-        >>> ms.nn.SequentialCell(ms.nn.Dense(2, 3), ms.nn.ReLU()).runs_own_code()
-        True
-        """
-        package = __name__.partition(".")[0]
-        for _, cell in self.cells_and_names():
-            kinds = type(cell).__mro__[: type(cell).__mro__.index(Inventory)]
-            if cell._hooks or any(kind.__module__.partition(".")[0] != package for kind in kinds):
-                return False
-            if any(_is_foreign(x, package) for x in flatten(list(vars(cell).values()))[0]):
-                return False
-        return True
-
-
-def _is_foreign(x: Any, package: str) -> bool:
-    """Whether ``x`` is a function, or something else that is called, in which code of a user may run."""
-    if isinstance(x, MethodType):
-        x = x.__func__
-    if isinstance(x, FunctionType):  # one with a closure may call any other
-        return x.__closure__ is not None or x.__module__.partition(".")[0] != package
-    return callable(x) and not isinstance(x, type) and type(x).__module__.partition(".")[0] != package
