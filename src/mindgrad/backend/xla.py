@@ -146,14 +146,6 @@ def needs_x64(graph: Graph) -> bool:
 _EXACT = {"xla_allow_excess_precision": "False"}
 
 
-def _has_halves(graph: Graph) -> bool:
-    return any(
-        atom.type.dtype.is_float and atom.type.dtype.itemsize == 2
-        for equation in graph.equations
-        for atom in equation.outputs
-    )
-
-
 def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
     """Compile ``graph``; a callable from a sequence of arrays to a list of jax arrays.
 
@@ -208,7 +200,7 @@ def compile_ahead(graph: Graph, donated: Sequence[int] = (), is_exact: bool = Fa
         needs_x64(graph),
         device,
         not graph.has_effect,
-        options_of(graph, device) | (_EXACT if is_exact and _has_halves(graph) else {}),
+        options_of(graph, device) | (_EXACT if is_exact and graph.has_halves() else {}),
     )
     return Executable(made, [to_device(each) for each in extra], graph.has_effect, _may_take_long(graph))
 

@@ -21,6 +21,7 @@ class DType:
         numpy: the NumPy dtype that stores it.
         kind: one of ``"bool" | "int" | "uint" | "float" | "complex"``.
         is_float: whether the type is a real floating-point type.
+        is_half: whether it is one of two bytes.
         is_inexact: whether the type is floating-point or complex.
 
     >>> from mindgrad import float32
@@ -28,7 +29,17 @@ class DType:
     ('Float32', 'mindspore.float32', 4)
     """
 
-    __slots__ = ("identifier", "is_float", "is_inexact", "itemsize", "kind", "name", "numpy", "rank")
+    __slots__ = (
+        "identifier",
+        "is_float",
+        "is_half",
+        "is_inexact",
+        "itemsize",
+        "kind",
+        "name",
+        "numpy",
+        "rank",
+    )
 
     def __init__(self, name: str, identifier: str, storage: Any, kind: str) -> None:
         self.name = name
@@ -38,6 +49,7 @@ class DType:
         self.is_float = kind == "float"
         self.is_inexact = kind in ("float", "complex")
         self.itemsize = self.numpy.itemsize
+        self.is_half = self.is_float and self.itemsize == 2
         self.rank = ("bool", "int", "uint", "float", "complex").index(kind)
 
     @property

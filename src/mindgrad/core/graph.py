@@ -238,6 +238,10 @@ class Graph:
     def __str__(self) -> str:
         return "\n".join(_render(self))
 
+    def has_halves(self) -> bool:
+        """Whether a value of half precision is computed."""
+        return any(atom.type.dtype.is_half for equation in self.equations for atom in equation.outputs)
+
     def written(self) -> tuple[Any, ...]:
         """A key that programs share which are written in the same way, whatever their variables are.
 

@@ -64,7 +64,8 @@ class _Program:
         dependencies: what else of Python it was traced with.
         executable: what runs.
         history: that of its function, kept as long as the program.
-        is_plain: whether its results are new tensors and constants, and Parameters all that it changes.
+        is_plain: whether its results are new tensors and constants, Parameters all that it changes, and its
+            numbers as precise as those of operators that run one by one.
     """
 
     history: History
@@ -107,6 +108,7 @@ class _Program:
         self.is_plain = (
             not traced.outcome
             and not graph.has_effect
+            and not graph.has_halves()
             and len({*map(id, results), *map(id, graph.inputs)}) == len(results) + len(graph.inputs)
         )
         count = len(graph.inputs) - len(parameters)
@@ -282,7 +284,8 @@ class Compiled:
         """Compile the program for these arguments, unless there is one, without running it.
 
         Returns:
-            Whether its results are new tensors and constants, and Parameters all that it changes.
+            Whether it can stand for operators that run one by one: its results are new tensors and constants,
+            Parameters are all that it changes, and it does not compute in half precision.
         """
         try:
             return self._compiled(_signature(args, kwargs)[0], args, kwargs).is_plain

@@ -99,7 +99,7 @@ class Body:
         if not isinstance(node, COMPUTING):
             raise Impure(f"it has a '{type(node).__name__.lower()}' at line {getattr(node, 'lineno', '?')}")
         if isinstance(node, (ast.Name, ast.Attribute)):
-            self.analysis.admit(self._value(node), node.id if isinstance(node, ast.Name) else node.attr)
+            self.analysis.admit(self._value(node), _label(node))
             return
         if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
             raise Impure(f"it assigns to an element at line {node.lineno}")
@@ -128,7 +128,7 @@ class Body:
         if not isinstance(node, (ast.Name, ast.Attribute)):
             self._check(node)
             return
-        value, name = self._value(node), node.id if isinstance(node, ast.Name) else node.attr
+        value, name = self._value(node), _label(node)
         if type(value) in CONTAINERS:
             self.analysis.admit_elements(value, name)
         else:
@@ -143,7 +143,7 @@ class Body:
             return COMPUTED
         if not isinstance(node.ctx, ast.Load):
             raise Impure(f"it assigns '.{node.attr}' at line {node.lineno}")
-        return self._attribute(self._value(node.value), node.attr)
+        return self._attribute(self._value(node.value), _label(node.value), node.attr)
 
     def _variable(self, node: ast.Name) -> Any:
         name = node.id
@@ -165,7 +165,7 @@ class Body:
             return value
         return self._owner if name == self._self else COMPUTED
 
-    def _attribute(self, owner: Any, name: str) -> Any:
+    def _attribute(self, owner: Any, label: str, name: str) -> Any:
         analysis = self.analysis
         if isinstance(owner, types.ModuleType):
             value = getattr(owner, name, COMPUTED)
@@ -173,17 +173,17 @@ class Body:
                 raise Impure(f"{owner.__name__} has no '{name}'")
             return value
         if is_cell(owner.__class__):
-            analysis.admit(owner, name)
+            analysis.admit(owner, label)
             return analysis.of_cell(owner, name)
         if isinstance(owner, type) and owner is not type:
             if not is_cell(owner):
-                analysis.admit(owner, name)
+                analysis.admit(owner, label)
             held = inspect.getattr_static(owner, name, None)
             if isinstance(held, (*PLAIN, types.FunctionType)):
                 return held
             raise Impure(f"it uses '{owner.__name__}.{name}'")
         if owner is not COMPUTED:
-            analysis.admit(owner, f".{name}")
+            analysis.admit(owner, label)
             if not isinstance(owner, (*PLAIN, *CONTAINERS, tuple, Tensor, np.ndarray)):
                 raise Impure(f"it uses '.{name}' of an object of {type(owner).__name__}")
         if name.startswith("__"):
@@ -192,6 +192,11 @@ class Body:
             analysis.mutation = f".{name}"
         analysis.attributes.add(name)
         return COMPUTED
+
+
+def _label(node: ast.AST) -> str:
+    """What to call the object that an expression leads to."""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else "it"
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:

@@ -76,7 +76,7 @@ def _compiled(
     Where numbers of half precision are computed with, the program rounds and overflows where the operators
     do: loss scales depend on it.
     """
-    if any(t.dtype.is_float and t.dtype.itemsize == 2 for event in events for t in event.types):
+    if any(t.dtype.is_half for event in events for t in event.types):
         with without_rewrites():
             return _compiled_as_it_is(structure, events, outputs, known, recordings, is_last)
     return _compiled_as_it_is(structure, events, outputs, known, recordings, is_last)

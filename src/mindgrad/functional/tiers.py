@@ -420,7 +420,7 @@ def _compile_whole(calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: d
             tier.unused += 1
             tier.moves("hot", f"it is one program, compiled in {time.perf_counter() - start:.2g} s")
         else:
-            tier.divides("what it gives back, or changes, is more than new tensors and Parameters")
+            tier.divides("it computes in half precision, or what it gives back is not all new")
     except Exception as error:
         tier.divides(f"it cannot be compiled whole: {type(error).__name__}: {error}")
     finally:

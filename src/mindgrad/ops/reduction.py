@@ -53,7 +53,7 @@ def flag(value: Any, operator: str, name: str) -> bool:
 
 def widened(x: Tensor) -> Tensor:
     """``x``, half precision as Float32: what is made of many numbers needs the digits."""
-    return cast(x, float32) if x.dtype.is_float and x.dtype.itemsize == 2 else x
+    return cast(x, float32) if x.dtype.is_half else x
 
 
 def kept(y: Tensor, shape: tuple[int, ...], axes: tuple[int, ...], keep: bool) -> Tensor:
