@@ -44,26 +44,27 @@ class FrozenValueWarning(UserWarning):
 
 
 class _Thread(threading.local):
-    #: whether warnings of code that runs in this thread are shown
-    warns = True
+    #: the warnings that were not shown; ``None`` where they are
+    unheard: list[str] | None = None
 
 
 _thread = _Thread()
 
 
 @contextmanager
-def unheard() -> Iterator[None]:
-    """A region of this thread whose warnings are not shown: the user did not ask for what runs in it."""
-    _thread.warns = False
+def unheard() -> Iterator[list[str]]:
+    """A region of this thread whose warnings are collected and not shown: no user called what runs in it."""
+    before, _thread.unheard = _thread.unheard, []
     try:
-        yield
+        yield _thread.unheard
     finally:
-        _thread.warns = True
+        _thread.unheard = before
 
 
 def warn_user(message: str, category: type[UserWarning] = UserWarning) -> None:
     """Give a warning at the user's line; Python's default filter shows it once per line."""
-    if not _thread.warns:
+    if _thread.unheard is not None:
+        _thread.unheard.append(message)
         return
     frame = user_frame()
     warnings.warn_explicit(

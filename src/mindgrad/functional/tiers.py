@@ -414,9 +414,11 @@ def _compile_whole(calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: d
         if reason := calls.impurity():  # something has changed while it was queued
             tier.divides(reason)
             return
-        with unheard():
+        with unheard() as warnings:
             is_plain = calls.whole.prepare(*args, **kwargs)
-        if is_plain:
+        if warnings:
+            tier.divides(f"it warns: {warnings[0]}")
+        elif is_plain:
             tier.unused += 1
             tier.moves("hot", f"it is one program, compiled in {time.perf_counter() - start:.2g} s")
         else:
