@@ -271,7 +271,7 @@ def _transpose(
     places = (*trip.summed, *[consts + k for k in trip.parts], *trip.sliced)
     for k, ct in zip(places, made, strict=False):
         result[k] = ct
-    stacks = [*slices, *[cts[k] for k in of_ys], *made[len(places) :]]
+    stacks = [*slices, *[cts[k] for k in of_ys], *made[len(trip.summed) + len(trip.parts) :]]
     later = current().inline(trip.after, [*known, *[stacks[k] for k in trip.leaves]])
     for k, ct in zip(trip.deferred, later, strict=True):
         result[k] = ct

@@ -41,12 +41,16 @@ class Totals:
         graph: one trip.
         varying: its inputs that differ from trip to trip.
         outputs: the values that are added up.
+        stacked: values that are stacked in any case.
 
     Attributes:
         leaves: the values whose stacks over all trips are needed.
     """
 
-    def __init__(self, graph: Graph, varying: Sequence[Variable], outputs: Sequence[Any]) -> None:
+    def __init__(
+        self, graph: Graph, varying: Sequence[Variable], outputs: Sequence[Any], stacked: Sequence[Any] = ()
+    ) -> None:
+        self._stacked = set(stacked)
         self._equations = graph.equations
         self._made_by: dict[Variable, Equation] = {}
         self._varying = set(varying)
@@ -65,7 +69,7 @@ class Totals:
     def _parts(self, x: Variable) -> tuple[Any, ...]:
         """The operands whose own sums give that of ``x``; none if its stack is needed."""
         equation = self._made_by.get(x)
-        if equation is None:
+        if equation is None or x in self._stacked:
             return ()
         name, operands = equation.primitive.name, equation.inputs
         if name in _LINEAR:
@@ -85,7 +89,7 @@ class Totals:
             self._plan(part)
         if not parts:
             equation = self._made_by.get(x)
-            is_product = equation is not None and equation.primitive.name == "dot"
+            is_product = equation is not None and equation.primitive.name == "dot" and x not in self._stacked
             self.leaves.update(dict.fromkeys(equation.inputs if is_product else [x]))  # type: ignore[union-attr]
 
     def graph(self, inputs: Sequence[Variable], count: int) -> Graph:
@@ -131,6 +135,9 @@ class Totals:
                     return _product(*[stacks[each] for each in equation.inputs], **equation.parameters)
                 return _weighed(weights, stacks[x])
             name: str = equation.primitive.name  # type: ignore[union-attr]
+            if name == "reduce_sum" and weights is None and parts[0] in self.leaves:
+                axes = tuple([axis + 1 for axis in equation.parameters["axes"]])  # type: ignore[union-attr]
+                return reduce_sum(stacks[parts[0]], axes=(0, *axes))
             if name in ("mul", "dot"):
                 operands = [value(each) if self.is_fixed(each) else total(each) for each in parts]
             else:

@@ -35,7 +35,8 @@ class TransposedTrip:
         parts: the parts of the carry that have a cotangent.
         sliced: the scanned inputs whose slices have one.
         deferred: the constants whose cotangents are made behind the loop.
-        leaves: which of the stacks of known slices, cotangents of ys and further outputs are used there.
+        leaves: which of the stacks of known slices, cotangents of ys, cotangents of slices and further outputs
+            are used there.
         after: ``(*known constants, *leaves, stacked) ↦ cotangents of deferred``.
     """
 
@@ -74,31 +75,36 @@ class TransposedTrip:
             of_consts = {k: made[k] for k in found if k < consts}
             trip = Graph(builder.inputs, builder.equations, list(made.values()))
             stacked = [*slices, *of_ys]
-            self.deferred = _deferred(trip, [*of_carry, *stacked], stacked, of_consts)
+            of_slices = [made[k] for k in self.sliced]
+            self.deferred = _deferred(trip, [*of_carry, *stacked], stacked, of_slices, of_consts)
             self.summed = tuple([k for k in of_consts if k not in self.deferred])
             sums = builder.inputs_like(body.inputs[k] for k in self.summed)
             totals = [total + made[k] for total, k in zip(sums, self.summed, strict=True)]
-            later = Totals(trip, [*of_carry, *stacked], [of_consts[k] for k in self.deferred])
-            fresh = [x for x in later.leaves if x not in stacked]
-            places = {x: k for k, x in enumerate([*stacked, *fresh])}
+            later = Totals(trip, [*of_carry, *stacked], [of_consts[k] for k in self.deferred], of_slices)
+            fresh = [x for x in later.leaves if x not in stacked and x not in of_slices]
+            places = {x: k for k, x in enumerate([*stacked, *of_slices, *fresh])}
             self.leaves = tuple([places[x] for x in later.leaves])
             self.body = builder.close(
-                [*totals, *before, *[made[k] for k in self.sliced], *fresh],
+                [*totals, *before, *of_slices, *fresh],
                 [*fixed, *sums, *of_carry, *slices, *of_ys],
             )
         self.after = later.graph(fixed, length)
 
 
 def _deferred(
-    trip: Graph, varying: Sequence[Any], stacked: Sequence[Any], of_consts: dict[int, Any]
+    trip: Graph,
+    varying: Sequence[Any],
+    stacked: Sequence[Any],
+    of_slices: Sequence[Any],
+    of_consts: dict[int, Any],
 ) -> Indices:
     """The constants for whose cotangents it is less work to stack than to add up."""
-    there = set(stacked)
+    there = {*stacked, *of_slices}
     chosen: list[int] = []
     for _ in range(2):  # what is stacked for one may be of use to another
         for k, ct in of_consts.items():
             if k not in chosen:
-                leaves = [x for x in Totals(trip, varying, [ct]).leaves if x not in there]
+                leaves = [x for x in Totals(trip, varying, [ct], of_slices).leaves if x not in there]
                 if _WORTH * sum(x.type.size for x in leaves) <= ct.type.size:
                     chosen.append(k)
                     there.update(leaves)
