@@ -12,6 +12,7 @@ import pytest
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
 from mindgrad._base.tree import flatten
+from mindgrad.functional.kernel_programs import KernelPrograms
 from tests.programs.corpus import (  # noqa: F401  (they fill PROGRAMS)
     contraction,
     control,
@@ -127,6 +128,29 @@ def test_tiers_of_the_corpus(name, derive, switch):
             agree(arrays(hot(*call)), expected[number], f"call {number + 1}", max(program.rtol, 1e-8), 1e-9)
             if number == 2:
                 assert is_hot(hot), ms.cache_info(hot).eager
+
+
+SHORT = [(name, DERIVATIVES[(k + 2) % 5]) for k, name in enumerate(PROGRAMS)]
+
+
+@pytest.mark.parametrize(("name", "derive"), [pytest.param(*c, id=f"{c[0]}-{c[1].__name__}") for c in SHORT])
+def test_kernels_of_numpy_give_what_operators_give(name, derive):
+    program = PROGRAMS[name]
+    function, weights, others = program.parts()
+    xs = program.inputs()
+    positions = tuple(range(len(xs)))
+    derivative = derive(lambda *xs: function(*xs, *others), weights, positions)
+    calls = calls_of(xs)
+    programs = KernelPrograms(derivative)
+    try:
+        if not programs.prepare(*calls[0]):
+            pytest.skip("it has loops, or gives back what is not new")
+    except ms.CompileError as error:
+        pytest.skip(f"it cannot be compiled: {error}"[:80])
+    for number, call in enumerate(calls):
+        with eager("numpy"):
+            expected = arrays(derivative(*call))
+        agree(arrays(programs.ready(*call)()), expected, f"call {number + 1}", max(program.rtol, 1e-8), 1e-9)
 
 
 @pytest.mark.parametrize(("first", "switch"), [("eager", "compiled"), ("jit", "deferred")])

@@ -10,6 +10,8 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
+from mindgrad._base.tree import flatten
+from mindgrad.functional import tiers
 from mindgrad.functional.purity import impurity
 from tests.tiers import eager
 
@@ -32,6 +34,15 @@ def counts(x):
 
 def draws(x):
     return x * np.random.rand()  # noqa: NPY002
+
+
+class Cell(nn.Cell):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def construct(self, x):
+        return self.function(x)
 
 
 class Square(nn.Cell):
@@ -321,3 +332,74 @@ def test_functions_that_are_made_anew_use_what_they_close_over():
             factor = Tensor([float(k)])
             slope = ms.grad(lambda x, factor=factor: (x * factor).sum())(x)
             np.testing.assert_allclose(slope.asnumpy(), [k, k, k])
+
+
+# -- short calls -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """Short calls are traced as soon as they may be."""
+    monkeypatch.setattr(tiers, "_WORTH_TRACING", 0.0)
+    monkeypatch.setattr(tiers, "_SHORTEST", 10.0)
+
+
+def short(function, *args, count=30):
+    """The results of calls the last of which run as kernels."""
+    with eager(""):
+        return [function(*args) for _ in range(count)]
+
+
+def test_a_short_call_runs_as_kernels(impatient):
+    net = nn.Dense(3, 2)
+    gradient = ms.value_and_grad(lambda x: ops.tanh(net(x)).sum(), 0, net.trainable_params())
+    x = Tensor([[1.0, 2.0, 3.0]])
+    results = short(gradient, x)
+    assert "hot: a call takes" in ms.cache_info(gradient).eager[0], ms.cache_info(gradient).eager
+    for hot in results[-1], short(gradient, x, count=1)[0]:
+        for one, other in zip(flatten(hot)[0], flatten(results[0])[0], strict=True):
+            np.testing.assert_allclose(one.asnumpy(), other.asnumpy(), rtol=1e-6)
+    net.weight.set_data(net.weight * 2)
+    with eager("numpy"):
+        expected = gradient(x)
+    for one, other in zip(flatten(short(gradient, x, count=1)[0])[0], flatten(expected)[0], strict=True):
+        np.testing.assert_allclose(one.asnumpy(), other.asnumpy(), rtol=1e-6)
+
+
+def test_a_short_call_sees_what_changes(impatient, monkeypatch):
+    x = Tensor([1.0, 2.0, 3.0])
+    gradient = ms.grad(lambda x: (x * x).sum() * SCALE)
+    np.testing.assert_allclose(short(gradient, x)[-1].asnumpy(), 6 * x.asnumpy())
+    monkeypatch.setitem(globals(), "SCALE", 5.0)
+    for slope in short(gradient, x):
+        np.testing.assert_allclose(slope.asnumpy(), 10 * x.asnumpy())
+    with pytest.raises(TypeError, match=r"sin|str"):
+        short(ms.grad(lambda x: ops.sin(x).sum()), "no tensor")
+
+
+def test_short_calls_that_somebody_can_see_run_their_python(impatient):
+    calls.clear()
+    gradient = ms.grad(lambda x: counts(x).sum())
+    short(gradient, Tensor([1.0, 2.0]))
+    assert len(calls) == 30
+    assert "cold: a call takes" in ms.cache_info(gradient).eager[0]
+    assert "'.append'" in ms.cache_info(gradient).eager[0]
+
+
+def test_short_calls_that_write_parameters_stay_cold(impatient):
+    weight = Parameter(Tensor([1.0]), name="weight")
+
+    def adds(x):
+        ops.assign_add(weight, x)
+        return x * weight
+
+    short(Cell(adds), Tensor([1.0]))
+    assert weight.asnumpy() == 31
+
+
+def test_short_calls_of_lambdas_made_anew_stay_cold(impatient):
+    x = Tensor([1.0, 2.0, 3.0])
+    with eager(""):
+        for k in range(40):
+            slope = ms.grad(lambda x, k=k: (x**2).sum() * k)(x)
+            np.testing.assert_allclose(slope.asnumpy(), 2 * k * x.asnumpy())

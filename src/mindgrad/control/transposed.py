@@ -35,8 +35,8 @@ class TransposedTrip:
         parts: the parts of the carry that have a cotangent.
         sliced: the scanned inputs whose slices have one.
         deferred: the constants whose cotangents are made behind the loop.
-        leaves: which of the stacks of known slices, cotangents of ys, cotangents of slices and further outputs
-            are used there.
+        leaves: which of the stacks of known slices, cotangents of ys and of slices, and further outputs are
+            used there.
         after: ``(*known constants, *leaves, stacked) ↦ cotangents of deferred``.
     """
 

@@ -45,7 +45,7 @@ from mindgrad.functional.reasons import UNKNOWN, between_functions, between_sign
 from mindgrad.functional.tracing import DATA, NUMBER, TENSOR, Trace, kind_held, kind_of, trace_of
 from mindgrad.rewrites.order import before_compilation
 
-__all__ = ["Compiled", "trace"]
+__all__ = ["Compiled", "call_signature", "trace"]
 
 
 #: programs kept per signature, for different states of the Cells and variables that they were traced with
@@ -202,7 +202,7 @@ def _made(kind: Any, produced: Iterator[Tensor]) -> Any:
     return next(produced).item() if kind is NUMBER else kind[0]
 
 
-def _signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Tensor]]:
+def call_signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Tensor]]:
     """What selects a program, and the tensors that it is called with."""
     # plain tensors, the usual case, need no walk through structures
     key: Any = tuple([x.type if type(x) is Tensor else None for x in args])
@@ -255,7 +255,7 @@ class Compiled:
             args = tuple([as_it_is(x) if type(x) is Tensor else x for x in args])
             return entry.run(self.function, *args, **kwargs)
         try:
-            key, tensors = _signature(args, kwargs)
+            key, tensors = call_signature(args, kwargs)
         except TypeError as error:
             raise refused(self.function, args, kwargs, error) from None
         for program in self._programs.get(key, ()):
@@ -271,7 +271,7 @@ class Compiled:
     def ready(self, *args: Any, **kwargs: Any) -> Callable[[], Any] | None:
         """The call with these arguments, if there is a program for it that needs no compilation."""
         try:
-            key, tensors = _signature(args, kwargs)
+            key, tensors = call_signature(args, kwargs)
         except TypeError:
             return None
         for program in self._programs.get(key, ()):
@@ -288,7 +288,7 @@ class Compiled:
             Parameters are all that it changes, and it does not compute in half precision.
         """
         try:
-            return self._compiled(_signature(args, kwargs)[0], args, kwargs).is_plain
+            return self._compiled(call_signature(args, kwargs)[0], args, kwargs).is_plain
         except Exception as error:
             without_own_frames(error)
             raise

@@ -2,16 +2,19 @@
 
     cold    NumPy, operator by operator                  every call at first, and what is small for good
     warm    recorded, and compiled in the background     after a few calls that took long enough to pay
-    hot     deferred, and run as one program             once it is compiled; no call waits for that
+    hot     run as one program                           once it is compiled; no call waits for that
+              whole      without its Python, where nobody can see whether that runs (``purity``)
+              short      likewise, as kernels of NumPy where a call is too short for XLA (``kernel_programs``)
+              deferred   its Python runs, its operators are compared with a prediction (``deferral``)
 
 The policy is all in this file. Numbers, measured with ``scripts/bench eager``: recording an operator takes 1
-to 2 µs and a call of a program 20 to 40 µs, so that calls below 0.2 ms gain nothing; compiling takes 0.1 to
-10 s of another thread, and the import of jax a second, so that what has run for less in all is not worth it.
+to 2 µs and a call of a program 20 to 40 µs, so that calls below 0.2 ms gain nothing from XLA; compiling takes
+0.1 to 10 s of another thread, and the import of jax a second, so that what has run for less in all is not
+worth it. Tracing a short call takes 5 to 10 ms.
 """
 
 from __future__ import annotations
 
-import collections
 import os
 import sys
 import threading
@@ -31,17 +34,21 @@ from mindgrad.functional.background import submit, wait_until_compiled
 from mindgrad.functional.cache import register_eager
 from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.deferral import Deferral
+from mindgrad.functional.eviction import keep, used
+from mindgrad.functional.kernel_programs import KernelPrograms
 from mindgrad.functional.placement import is_infinite
 from mindgrad.functional.purity import is_watched
 from mindgrad.functional.segments import compile_request, compile_structure
-from mindgrad.functional.structure import Segment, Structure
+from mindgrad.functional.structure import Structure
+from mindgrad.functional.tier import Tier
 
 __all__ = ["EagerCalls", "Tier", "wait_until_compiled"]
 
 #: calls before one is recorded
 _CALLS = 3
-#: seconds below which a call stays cold
-_SHORTEST = 2e-4
+#: seconds below which a call is not compiled, and what all calls of a kind must have taken before one that is
+#: so short is traced, to run as kernels without its Python
+_SHORTEST, _WORTH_TRACING = 2e-4, 0.1
 #: seconds that all calls of a kind must have taken before they are compiled; and those of all kinds together
 #: before jax is imported for it
 _WORTH_COMPILING, _WORTH_IMPORTING = 0.05, 0.5
@@ -59,12 +66,11 @@ _SLOWER = 1.3
 
 #: a value that is asked for in so many calls inside of a recording gets a program of its own
 _REQUESTS = 3
-#: bytes of programs that are kept; a program is estimated by its operators and its large constants
-_MOST_BYTES, _BYTES_PER_PROGRAM, _BYTES_PER_OPERATOR = 2**30, 2**17, 2**12
 
 #: arguments of which a program knows all that the function could see, and containers that it could change
 _ARGUMENTS = (Tensor, bool, int, float, complex, str, type(None))
 _CHANGEABLE = (list, dict, set)
+_ANEW = "the function is made anew again and again"
 _INFINITE = "an argument has infinite elements or NaN, which absorb in derivatives"
 
 #: the variable of the environment: ``numpy`` turns tiers off, ``compiled`` compiles at once, and so does
@@ -82,65 +88,6 @@ class _Local(threading.local):
 _local = _Local()
 
 
-class Tier:
-    """One kind of call: one function with arguments of certain types.
-
-    Attributes:
-        name: ``"cold"``, ``"warm"`` or ``"hot"``.
-        reason: why it is in this tier.
-        calls: how often it was called.
-        divergences: how often a call went another way than predicted.
-        diverged_at: file and line of the last time.
-        is_whole: whether the function runs as a program without its Python; ``None`` if that is not decided.
-        visible: why its Python has to run at each call.
-    """
-
-    __slots__ = (
-        "best", "calls", "compared", "diverged_at", "divergences", "function", "is_final", "is_queued",
-        "is_whole", "name", "reason", "seconds", "strangers", "structures", "unused", "visible",
-    )  # fmt: skip
-
-    def __init__(self, function: str) -> None:
-        self.function = function
-        self.name = "cold"
-        self.reason = "operator by operator, until its calls have taken long enough for compiling to pay"
-        self.calls = 0
-        self.divergences = 0
-        self.diverged_at: tuple[str, int] | None = None
-        self.best = float("inf")
-        self.seconds = 0.0
-        self.compared: list[float] = []
-        self.structures: list[Structure] = []
-        self.is_final = False
-        self.is_whole: bool | None = None
-        self.is_queued = False
-        self.strangers = self.unused = 0
-        self.visible = ""
-
-    def __str__(self) -> str:
-        line = f"{self.name}: {self.reason}; {self.calls} calls"
-        if self.divergences:
-            line += f", {self.divergences} went another way than predicted"
-            if self.diverged_at is not None:
-                line += f", the last one at line {self.diverged_at[1]} of {self.diverged_at[0]}"
-        return f"{line}; its Python runs at each call: {self.visible}" if self.visible else line
-
-    def divides(self, reason: str) -> None:
-        """Run the Python of the function at each call from now on."""
-        self.is_whole = False
-        self.visible = reason
-
-    def moves(self, name: str, reason: str, is_final: bool = False) -> None:
-        """Change the tier; ``MINDGRAD_LOG=eager`` prints it."""
-        if (name, reason) != (self.name, self.reason):
-            self.name, self.reason = name, reason
-            if os.environ.get("MINDGRAD_LOG") == "eager":
-                sys.stderr.write(f"mindgrad eager: {self.function}: {name}: {reason}\n")
-        if is_final:
-            self.is_final = True
-            self.structures = []
-
-
 class EagerCalls:
     """The calls of one function in eager mode.
 
@@ -151,12 +98,13 @@ class EagerCalls:
         impurity: says why somebody can; empty if not.
     """
 
-    __slots__ = ("__weakref__", "calls", "impurity", "is_pure", "name", "source", "tiers", "whole")
+    __slots__ = ("__weakref__", "calls", "impurity", "is_pure", "kernels", "name", "source", "tiers", "whole")
 
     def __init__(self, name: str, source: Any, whole: Compiled, impurity: Callable[[], str]) -> None:
         self.name = name
         self.source = source
         self.whole = whole
+        self.kernels: KernelPrograms | None = None
         self.impurity = impurity
         self.is_pure = False
         self.calls = 0
@@ -197,9 +145,10 @@ class EagerCalls:
             if tier.is_final or is_watched():
                 return function(*args, **kwargs)
             if tier.is_whole and self.is_pure:
+                programs: Any = self.kernels if tier.is_short else self.whole
                 if any(map(_is_infinite, args)):
                     tier.divides(_INFINITE)
-                elif (call := self.whole.ready(*args, **kwargs)) is not None:
+                elif (call := programs.ready(*args, **kwargs)) is not None:
                     tier.unused = 0
                     return call()
             return _called(self, tier, switch, function, args, kwargs)
@@ -265,8 +214,8 @@ def _called(
     _local.seconds += seconds
     if seconds < tier.best:
         tier.best = seconds
-    if tier.calls == 8 * _CALLS and tier.best < _SHORTEST and not structures and not at_once:
-        tier.moves("cold", f"a call takes {tier.best * 1e6:.0f} µs", is_final=True)
+    if tier.calls >= 8 * _CALLS and tier.best < _SHORTEST and not (structures or at_once):
+        _consider_short(calls, tier, args, kwargs)
     return result
 
 
@@ -296,36 +245,10 @@ def _deferred(
     elif not structure.is_queued:
         _consider(tier, structure, at_once)
     elif is_hot:
-        _used(structure)
+        used(structure)
         if structure.requests:
             _consider_requests(structure, at_once)
     return result
-
-
-_lock = threading.Lock()
-#: structures that have programs, those that were used last at the end
-_with_programs: collections.OrderedDict[int, tuple[weakref.ref[Structure], int]] = collections.OrderedDict()
-
-
-def _used(structure: Structure) -> None:
-    with suppress(KeyError):  # another thread may have taken it out
-        _with_programs.move_to_end(id(structure))
-
-
-def _keep(structure: Structure, program: Sequence[Segment]) -> None:
-    """Note that ``structure`` has a program; those that were not used for longest lose theirs for it."""
-    constants = sum(array.nbytes for segment in program for array in segment.executable.extra)
-    weight = _BYTES_PER_PROGRAM + _BYTES_PER_OPERATOR * len(structure) + constants
-    key = id(structure)
-    with _lock:
-        _with_programs[key] = (weakref.ref(structure, lambda _: _with_programs.pop(key, None)), weight)
-        total = sum(size for _, size in _with_programs.values())
-        while total > _MOST_BYTES and len(_with_programs) > 1:
-            _, (reference, size) = _with_programs.popitem(last=False)
-            total -= size
-            oldest = reference()
-            if oldest is not None:
-                oldest.changed()
 
 
 def _consider_requests(structure: Structure, at_once: bool) -> None:
@@ -378,6 +301,18 @@ def _is_infinite(x: Any) -> bool:
     return isinstance(x, Tensor) and is_infinite(x._array)
 
 
+def _visible(calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: dict[str, Any]) -> str:
+    """Why the Python of the function has to run at each call; empty if nobody can see whether it does."""
+    leaves = flatten((args, kwargs))[0]
+    if any(type(x) in _CHANGEABLE for x in args) or not all(isinstance(x, _ARGUMENTS) for x in leaves):
+        return "an argument is no tensor, number or tuple"
+    if any(map(_is_infinite, leaves)):
+        return _INFINITE
+    if tier.unused >= _UNUSED:
+        return "what it reads of Python changes between calls"
+    return calls.impurity()
+
+
 def _consider_whole(
     calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: dict[str, Any], at_once: bool
 ) -> None:
@@ -385,18 +320,11 @@ def _consider_whole(
     if tier.is_queued or (tier.is_whole and not calls.is_pure and not at_once and calls.calls <= _CALLS):
         tier.strangers += not tier.is_queued
         if tier.strangers > _STRANGERS:
-            tier.divides("the function is made anew again and again")
+            tier.divides(_ANEW)
         return
     if tier.is_whole and calls.is_pure and not at_once and not _pays(tier):
         return
-    leaves = flatten((args, kwargs))[0]
-    if any(type(x) in _CHANGEABLE for x in args) or not all(isinstance(x, _ARGUMENTS) for x in leaves):
-        tier.divides("an argument is no tensor, number or tuple")
-    elif any(map(_is_infinite, leaves)):
-        tier.divides(_INFINITE)
-    elif tier.unused >= _UNUSED:
-        tier.divides("what it reads of Python changes between calls")
-    elif reason := calls.impurity():
+    if reason := _visible(calls, tier, args, kwargs):
         tier.divides(reason)
     elif at_once:
         calls.is_pure = tier.is_whole = True
@@ -406,6 +334,39 @@ def _consider_whole(
         submit(_compile_whole, calls, tier, args, kwargs)
     else:
         calls.is_pure = tier.is_whole = True
+
+
+def _consider_short(calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+    """Decide whether a call that is too short for XLA runs as kernels without its Python, if tracing pays."""
+    if tier.seconds < _WORTH_TRACING:
+        return
+    tier.seconds = 0.0
+    is_anew = tier.is_whole is False or calls.calls <= _CALLS
+    reason = _ANEW if is_anew else _visible(calls, tier, args, kwargs)
+    if not reason:
+        try:
+            reason = _prepare_kernels(calls, args, kwargs)
+        except Exception as error:
+            reason = f"it cannot be traced: {type(error).__name__}: {error}"
+    micro = f"a call takes {tier.best * 1e6:.0f} µs"
+    if reason:
+        tier.visible = tier.visible or reason
+        tier.moves("cold", micro, is_final=True)
+        return
+    tier.unused += 1
+    tier.is_short = tier.is_whole = calls.is_pure = True
+    tier.moves("hot", f"{micro}: kernels of NumPy without its Python")
+
+
+def _prepare_kernels(calls: EagerCalls, args: Sequence[Any], kwargs: dict[str, Any]) -> str:
+    """Trace the function into a program of kernels; why there is none."""
+    if calls.kernels is None:
+        calls.kernels = KernelPrograms(calls.whole.function)
+    with unheard() as warnings:
+        is_made = calls.kernels.prepare(*args, **kwargs)
+    if warnings:
+        return f"it warns: {warnings[0]}"
+    return "" if is_made else "it writes Parameters, has loops, or not all that it gives back is new"
 
 
 def _compile_whole(calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
@@ -466,7 +427,7 @@ def _compile(tier: Tier, structure: Structure) -> None:
         if structure.version != version:  # another thread was quicker than the assignment
             structure.changed()
             return
-        _keep(structure, program)
+        keep(structure, program)
         seconds = time.perf_counter() - start
         tier.moves("hot", f"{len(structure)} operators are one program, compiled in {seconds:.2g} s")
 
