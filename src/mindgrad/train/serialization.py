@@ -23,6 +23,9 @@ from mindgrad.train import ckpt, safetensors
 from mindgrad.train.loading import load_param_into_net
 from mindgrad.train.protobuf import Malformed
 
+# names that programs import from here
+from mindgrad import context  # noqa: F401
+
 __all__ = [
     "ckpt_to_safetensors", "export", "load", "load_checkpoint", "load_param_into_net", "safetensors_to_ckpt",
     "save_checkpoint",
