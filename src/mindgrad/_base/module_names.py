@@ -29,7 +29,14 @@ _PARTS: dict[str, tuple[str, str]] = {
     "ops.auto_generate": ("ops.auto_generate", "gen_ops_def gen_ops_prim gen_extend_func"),
     "nn.layer": ("nn.layer", "channel_shuffle dense timedistributed thor_layer"),
     "nn.grad": ("nn.grad", "cell_grad"),
-    "nn.sparse": ("nn.sparse", "sparse"),
+    "nn.probability.distribution": (
+        "nn.probability.distribution",
+        "bernoulli beta categorical cauchy exponential gamma geometric gumbel half_normal laplace log_normal "
+        "logistic normal poisson student_t transformed_distribution uniform",
+    ),
+    "nn.probability.bijector": (
+        "nn.probability.bijector", "exp gumbel_cdf invert power_transform scalar_affine softplus",
+    ),
     "nn.init_parameters": ("nn.utils", "init"),
     "nn.metrics": (
         "train.metrics",

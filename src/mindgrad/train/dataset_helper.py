@@ -49,7 +49,8 @@ class DatasetHelper:
                 f"For 'DatasetHelper', the 'sink_size' must be -1 or positive, but got {sink_size!r}."
             )
         self._sink_size = sink_size
-        self._passes = Batches("DatasetHelper", "dataset", dataset, -1).passes_of(sink_size)
+        batches = Batches("DatasetHelper", "dataset", dataset, -1)
+        self._passes = iter(batches.one_pass, None) if sink_size == -1 else batches.passes_of(sink_size)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         return iter(next(self._passes))
