@@ -29,6 +29,7 @@ _PARTS: dict[str, tuple[str, str]] = {
     "ops.auto_generate": ("ops.auto_generate", "gen_ops_def gen_ops_prim gen_extend_func"),
     "nn.layer": ("nn.layer", "channel_shuffle dense timedistributed thor_layer"),
     "nn.grad": ("nn.grad", "cell_grad"),
+    "nn.optim": ("nn.optim", "adafactor adasum thor"),
     "nn.probability.distribution": (
         "nn.probability.distribution",
         "bernoulli beta categorical cauchy exponential gamma geometric gumbel half_normal laplace log_normal "

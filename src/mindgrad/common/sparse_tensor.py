@@ -129,7 +129,7 @@ class COOTensor(_Stored):
 
     def to_dense(self) -> Tensor:
         """The whole tensor."""
-        return self.values.new_zeros(self.shape).tensor_scatter_add(self.indices, self.values)
+        return self.values.new_zeros(self.shape).scatter_add(self.indices, self.values)
 
     def to_tuple(self) -> tuple[Tensor, Tensor, tuple[int, ...]]:
         """Indices, values and shape."""
@@ -158,7 +158,7 @@ class COOTensor(_Stored):
         single, inverse = np.unique(places, return_inverse=True)
         indices = np.stack(np.unravel_index(single, self.shape), -1).astype(self.indices.dtype.numpy)
         zeros = self.values.new_zeros((len(single),))
-        values = zeros.tensor_scatter_add(Tensor(inverse.reshape(-1, 1)), self.values)
+        values = zeros.scatter_add(Tensor(inverse.reshape(-1, 1)), self.values)
         return COOTensor(Tensor(indices), values, self.shape)
 
     def add(self, other: COOTensor, thresh: Any = 0) -> COOTensor:
@@ -183,7 +183,7 @@ class COOTensor(_Stored):
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Tensor):
-            return other.tensor_scatter_add(self.indices, self.values)  # type: ignore[attr-defined]
+            return other.scatter_add(self.indices, self.values)  # type: ignore[attr-defined]
         return self.add(other)
 
     def __sub__(self, other: Any) -> Any:
@@ -292,7 +292,7 @@ class CSRTensor(_Stored):
             )
         terms = self.values.expand_dims(-1) * dense[self.indices]
         zeros = terms.new_zeros((self.shape[0], dense.shape[1]))
-        return zeros.tensor_scatter_add(self._rows().expand_dims(-1), terms)
+        return zeros.scatter_add(self._rows().expand_dims(-1), terms)
 
     def mv(self, dense_vector: Any) -> Tensor:
         """The product with a vector, given as a matrix of one column."""
@@ -309,7 +309,7 @@ class CSRTensor(_Stored):
         by_row = axis in (1, -1)
         count = self.shape[0] if by_row else self.shape[1]
         places = (self._rows() if by_row else self.indices).expand_dims(-1)
-        sums = self.values.new_zeros((count,)).tensor_scatter_add(places, self.values)
+        sums = self.values.new_zeros((count,)).scatter_add(places, self.values)
         return sums.reshape(-1, 1) if by_row else sums.reshape(1, -1)
 
     def add(self, b: CSRTensor, alpha: Any = 1, beta: Any = 1) -> CSRTensor:
@@ -386,7 +386,7 @@ class RowTensor:
     def to_dense(self) -> Tensor:
         """The whole tensor; rows that are stored twice add up."""
         zeros = self.values.new_zeros(self.dense_shape)
-        return zeros.tensor_scatter_add(self.indices.expand_dims(-1), self.values)
+        return zeros.scatter_add(self.indices.expand_dims(-1), self.values)
 
     def __repr__(self) -> str:
         return (

@@ -7,6 +7,7 @@ from mindgrad.nn.container import CellList, SequentialCell
 from mindgrad.nn.dynamic_lr import *  # noqa: F403
 from mindgrad.nn.grad import ForwardValueAndGrad, Jvp, Vjp
 from mindgrad.nn.graph_cell import GraphCell
+from mindgrad.nn import init_parameters as utils  # noqa: F401 - its name in MindSpore
 from mindgrad.nn.init_parameters import no_init_parameters
 from mindgrad.nn.layer import *  # noqa: F403
 from mindgrad.nn.learning_rate_schedule import *  # noqa: F403

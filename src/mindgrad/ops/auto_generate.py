@@ -58,14 +58,19 @@ SortExt = _operation(
     ),
     example="ops.auto_generate.SortExt()(Tensor([2.0, 1.0]))[0]", prints="[1. 2.]",
 )  # fmt: skip
-MatMulExt = _operation(__name__, "MatMulExt", _mint.matmul)
+MatMulExt = _operation(
+    __name__, "MatMulExt", _mint.matmul,
+    example="ops.auto_generate.MatMulExt()(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]]))", prints="[[11.]]",
+)  # fmt: skip
 SplitWithSize = _operation(
     __name__, "SplitWithSize", functional.split, run=lambda self, x, split_size, dim=0: functional.split(
         x, list(split_size), dim
     ),
     example="ops.auto_generate.SplitWithSize()(Tensor([1.0, 2.0, 3.0]), [1, 2])[1]", prints="[2. 3.]",
 )  # fmt: skip
-SiLU = _operation(__name__, "SiLU", functional.silu)
+SiLU = _operation(
+    __name__, "SiLU", functional.silu, example="ops.auto_generate.SiLU()(Tensor([0.0]))", prints="[0.]"
+)
 
 _KERNEL = "is a kernel of Ascend"
 FlashAttentionScore = _absent(

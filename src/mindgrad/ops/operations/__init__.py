@@ -36,6 +36,7 @@ from mindgrad.ops.operations.part_ops import *  # noqa: F403
 from mindgrad.ops.operations.primitive import *  # noqa: F403
 from mindgrad.ops.operations.random_ops import *  # noqa: F403
 from mindgrad.ops.operations.status_ops import *  # noqa: F403
+from mindgrad.ops.operations.status_ops import identity  # noqa: F401
 from mindgrad.ops.operations.update_ops import *  # noqa: F403
 
 __all__ = ["Operation"]

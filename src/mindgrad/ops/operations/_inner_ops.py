@@ -17,8 +17,13 @@ _QUANTISED = "Compute in float32, or in float16 with amp."
 Cummin = operation(
     __name__, "Cummin", cumulative.cummin, attributes={"axis": integer()},
     run=lambda self, x: cumulative.cummin(x, self.axis),
+    example="ops.operations._inner_ops.Cummin(0)(Tensor([3.0, 4.0, 1.0]))[0]", prints="[3. 3. 1.]",
 )  # fmt: skip
-MatrixSetDiag = operation(__name__, "MatrixSetDiag", bands.matrix_set_diag)
+MatrixSetDiag = operation(
+    __name__, "MatrixSetDiag", bands.matrix_set_diag,
+    example="ops.operations._inner_ops.MatrixSetDiag()(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([0.0, 0.0]))",
+    prints="[[0. 2.]\n [3. 0.]]",
+)  # fmt: skip
 
 
 class TopTypeof(Primitive):

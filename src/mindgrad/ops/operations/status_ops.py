@@ -129,4 +129,5 @@ _ABSENT = [
     "Push", "PyFunc", "TBERegOp",
 ]  # fmt: skip
 
-__all__ = [*classes(globals()), *_ABSENT]
+#: `ops.identity` is the function
+__all__ = [name for name in classes(globals()) if name != "identity"] + _ABSENT

@@ -108,7 +108,7 @@ class ScalarAffine(Bijector):
         return (value - self._shift) / self._scale
 
     def _forward_log_jacobian(self, value: Any) -> Any:
-        return ops.log(ops.abs(self._scale)) + ops.zeros_like(value)
+        return ops.log(ops.abs(ops.cast(self._scale, value.dtype))) + ops.zeros_like(value)
 
     def _inverse_log_jacobian(self, value: Any) -> Any:
         return -self._forward_log_jacobian(value)
@@ -184,7 +184,7 @@ class GumbelCDF(Bijector):
 
     def _forward_log_jacobian(self, value: Any) -> Any:
         z = (value - self._loc) / self._scale
-        return -z - ops.exp(-z) - ops.log(self._scale)
+        return -z - ops.exp(-z) - ops.log(ops.cast(self._scale, value.dtype))
 
     def _inverse_log_jacobian(self, value: Any) -> Any:
         return ops.log(self._scale / (-value * ops.log(value)))
