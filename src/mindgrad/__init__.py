@@ -133,8 +133,14 @@ if _TYPE_CHECKING:
     )
     from mindgrad.functional.ode import OdeInfo, odeint
     from mindgrad.hal import *  # noqa: F403
-    from mindgrad.parallel import *  # noqa: F403
-    from mindgrad.profiler import Profiler
+    from mindgrad.parallel import (  # noqa: F401
+        Layout,
+        get_algo_parameters,
+        reset_algo_parameters,
+        set_algo_parameters,
+        shard,
+    )
+    from mindgrad.profiler import Profiler  # noqa: F401
     from mindgrad.tools.explain import explain
     from mindgrad.train import *  # noqa: F403
 
@@ -151,9 +157,11 @@ _NAMES = {
     ),
     "mindgrad.functional.ode": ("OdeInfo", "odeint"),
     "mindgrad.hal": (
-        "Event", "Stream", "StreamCtx", "communication_stream", "current_stream", "default_stream", "empty_cache",
+        "Event", "Stream", "StreamCtx", "communication_stream", "current_stream", "default_stream",
+        "empty_cache",
         "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved", "memory_stats",
-        "memory_summary", "reset_max_memory_allocated", "reset_max_memory_reserved", "reset_peak_memory_stats",
+        "memory_summary", "reset_max_memory_allocated", "reset_max_memory_reserved",
+        "reset_peak_memory_stats",
         "set_cur_stream", "synchronize",
     ),
     "mindgrad.parallel": (
@@ -171,8 +179,10 @@ _NAMES = {
         "TimeMonitor", "Top1CategoricalAccuracy", "Top5CategoricalAccuracy",
         "TopKCategoricalAccuracy", "auto_mixed_precision", "build_train_network",
         "connect_network_with_dataset",
-        "ckpt_to_safetensors", "custom_mixed_precision", "data_sink", "export", "get_black_list",
+        "ckpt_to_safetensors", "build_searched_strategy", "custom_mixed_precision", "data_sink",
+        "export", "get_black_list",
         "get_metric_fn", "get_metrics", "get_white_list", "load", "load_checkpoint",
+        "load_distributed_checkpoint", "merge_sliced_parameter",
         "load_param_into_net", "names", "rearrange_inputs", "safetensors_to_ckpt",
         "save_checkpoint",
     ),
@@ -202,7 +212,8 @@ __all__ = [
     "byte", "cdouble", "cfloat", "double", "half", "intc", "intp", "long", "short", "single", "ubyte", "uint",
     "uintc", "uintp", "ushort",
     "Generator", "default_generator", "from_numpy", "initial_seed", "is_tensor", "no_inline", "recompute",
-    "COOTensor", "CSRTensor", "RowTensor", "SparseTensor", "seed", "set_deterministic", "set_recursion_limit", "tensor",
+    "COOTensor", "CSRTensor", "RowTensor", "SparseTensor",
+    "seed", "set_deterministic", "set_recursion_limit", "tensor",
     "get_ps_context", "reset_ps_context", "set_ps_context",
 ]  # fmt: skip
 __all__ = list(dict.fromkeys([*__all__, *_ROOMS, *_LATER]))

@@ -29,7 +29,7 @@ def _kind(name: str, *kinds: str) -> type:
 
 
 _KINDS = {"Bool": "bool", "Int": "int", "UInt": "uint", "Float": "float", "Complex": "complex"}
-_other: Callable[[str], type] = lambda name: type(name, (), {})  # noqa: E731
+_other: Callable[[str], type] = lambda name: type(name, (), {})
 
 typing = SimpleNamespace(
     Number=DType, Type=DType,

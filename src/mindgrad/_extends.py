@@ -1,4 +1,4 @@
-"""Decorators of Cells that older MindSpore programs import: ``from mindspore._extends import cell_attr_register``."""
+"""Decorators of Cells that older programs import: ``from mindspore._extends import cell_attr_register``."""
 
 from __future__ import annotations
 

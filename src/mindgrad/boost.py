@@ -1,4 +1,4 @@
-"""MindSpore's boost, which trades accuracy for speed on Ascend: importable, for programs that choose it by need."""
+"""MindSpore's boost, which trades accuracy for speed on Ascend: importable, and refused when it is called."""
 
 from mindgrad._base.absent import absent as _absent
 from mindgrad._base.missing import explain_room as _explain_room

@@ -1,8 +1,8 @@
 """Devices, streams, events and memory under MindSpore's names: ``mindspore.hal`` and ``mindspore.runtime``.
 
-XLA orders what it runs by itself, so there is one stream and it is always the current one. An event is a point in
-time by which everything that was called before has been computed. Memory is what XLA counts on a GPU; on a CPU it
-counts nothing, and all numbers are 0.
+XLA orders what it runs by itself, so there is one stream and it is always the current one. An event is a
+point in time by which everything that was called before has been computed. Memory is what XLA counts on a
+GPU; on a CPU it counts nothing, and all numbers are 0.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from mindgrad.backend import device
 from mindgrad.core import settings
 
 __all__ = [
-    "Event", "Stream", "StreamCtx", "communication_stream", "current_stream", "default_stream", "device_count",
+    "Event", "Stream", "StreamCtx", "communication_stream", "current_stream", "default_stream",
+    "device_count",
     "empty_cache", "get_arch_list", "get_device_capability", "get_device_name", "get_device_properties",
     "is_available", "is_initialized", "max_memory_allocated", "max_memory_reserved", "memory_allocated",
     "memory_reserved", "memory_stats", "memory_summary", "reset_max_memory_allocated",

@@ -1,7 +1,8 @@
 """MindSpore's Profiler records a trace of what runs, with jax's profiler, for TensorBoard or Perfetto.
 
-A trace is written below ``output_path`` (``plugins/profile/<date>/*.xplane.pb``). MindSpore's own files (tables of
-operators, of AI cores, of memory) are not: the options that choose among them are accepted and change nothing.
+A trace is written below ``output_path`` (``plugins/profile/<date>/*.xplane.pb``). MindSpore's own files
+(tables of operators, of AI cores, of memory) are not: the options that choose among them are accepted and
+change nothing.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ class _Schedule(NamedTuple):
 
 
 def schedule(*, wait: int, active: int, warmup: int = 0, repeat: int = 0, skip_first: int = 0) -> _Schedule:
-    """Which steps a :class:`profile` records: after ``skip_first``, ``active`` behind each ``wait`` + ``warmup``.
+    """The steps that a :class:`profile` records: after ``skip_first``, ``active`` of each cycle.
 
     Args:
         wait, warmup: steps of each cycle that are not recorded.
@@ -208,7 +209,7 @@ class Profiler:
 
 
 class profile(Profiler):
-    """A recorder of chosen steps, as a context: ``with profile(schedule=...) as recorder: ...; recorder.step()``.
+    """A recorder of chosen steps, as a context: ``with profile(schedule=...) as recorder``.
 
     Args:
         schedule: a :func:`schedule`; ``None``: all steps are recorded.
@@ -277,8 +278,8 @@ class DynamicProfilerMonitor:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise NotImplementedError(
-            "'DynamicProfilerMonitor' is controlled by files of MindSpore's own, which mindgrad does not read. "
-            "Call start() and stop() of a Profiler in a Callback of your own."
+            "'DynamicProfilerMonitor' is controlled by files of MindSpore's own, which mindgrad does not "
+            "read. Call start() and stop() of a Profiler in a Callback of your own."
         )
 
 

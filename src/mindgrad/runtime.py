@@ -1,4 +1,4 @@
-"""Streams, events and memory as MindSpore names them since 2.5: :mod:`mindgrad.hal`, and options that are accepted."""
+"""Streams, events and memory as MindSpore has them since 2.5: :mod:`mindgrad.hal`, and accepted options."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = [
 
 
 def launch_blocking() -> None:
-    """Accepted for compatibility: set ``pynative_synchronize`` of the context to run operators where they are called.
+    """Accepted for compatibility: the option ``pynative_synchronize`` runs operators where they are called.
 
     >>> from mindgrad import runtime
     >>> runtime.launch_blocking()
@@ -72,7 +72,7 @@ def set_memory(
     init_size: str = "2GB", increase_size: str = "2GB", max_size: str = "1024GB", optimize_level: str = "O0",
     huge_page_reserve_size: str = "0GB",
 ) -> None:  # fmt: skip
-    """Accepted for compatibility: the environment variables of jax (XLA_PYTHON_CLIENT_…) choose sizes of memory.
+    """Accepted for compatibility: environment variables of jax (XLA_PYTHON_CLIENT_…) choose sizes of memory.
 
     >>> from mindgrad import runtime
     >>> runtime.set_memory(max_size="10GB")

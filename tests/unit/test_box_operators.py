@@ -49,7 +49,8 @@ def test_the_best_of_overlapping_boxes_remain(run):
     )
     ordered, numbers, remains = run(ops.NMSWithMask(0.5))(Tensor(boxes))
     close(ordered, boxes[[3, 1, 0, 2]])
-    assert numbers.dtype is ms.int32 and numbers.asnumpy().tolist() == [0, 1, 2, 3]
+    assert numbers.dtype is ms.int32
+    assert numbers.asnumpy().tolist() == [0, 1, 2, 3]
     assert remains.asnumpy().tolist() == [True, False, False, True]
     pair = Tensor(np.array([[0, 0, 4, 4, 0.9], [2, 0, 6, 4, 0.8]], np.float32))  # the third part of both
     assert run(ops.NMSWithMask(0.35))(pair)[2].asnumpy().tolist() == [True, True]
@@ -147,7 +148,7 @@ def test_mistakes():
         ops.iou(Tensor([1.0]), TRUTHS)
     with pytest.raises(ValueError, match="'mode' must be"):
         ops.iou(BOXES, TRUTHS, "other")
-    with pytest.raises(ValueError, match="four? numbers|4 numbers"):
+    with pytest.raises(ValueError, match="4 numbers"):
         ops.bounding_box_encode(BOXES, BOXES, (1.0,))
     with pytest.raises(ValueError, match="'method' must be"):
         ops.crop_and_resize(ops.ones((1, 2, 2, 1)), BOXES[:1], Tensor([0]), (1, 1), "bilinear_v2")
@@ -164,7 +165,8 @@ def test_sizes_and_padding_of_two_more_classes():
     )
     values, places = ops.MaxPoolWithArgmax(3, 2, "same")(IMAGE)
     close(values[0, 0], [[10, 11], [14, 15]])
-    assert places.dtype is ms.int32 and places[0, 0].asnumpy().tolist() == [[10, 11], [14, 15]]
+    assert places.dtype is ms.int32
+    assert places[0, 0].asnumpy().tolist() == [[10, 11], [14, 15]]
 
 
 def test_overflow_and_spacing():

@@ -200,7 +200,8 @@ def test_categories(run):
     assert np.isnan(ours.prob(Tensor([3, -1])).asnumpy()).all()
     ms.set_seed(2)
     x = ours.sample((4000,)).asnumpy()
-    assert x.shape == (4000, 2) and x.dtype == np.int32
+    assert x.shape == (4000, 2)
+    assert x.dtype == np.int32
     for column in range(2):
         np.testing.assert_allclose(np.bincount(x[:, column], minlength=3) / 4000, probs[column], atol=0.03)
 
@@ -215,7 +216,8 @@ def test_parameters_may_be_given_in_the_call():
         bare.log_prob(x)
     close(bare.log_prob(x, Tensor(1.0), Tensor(2.0)), stats.norm(1, 2).logpdf([0.5]), 1e-6)
     close(bare.log_prob(x, sd=Tensor(2.0), mean=Tensor(1.0)), stats.norm(1, 2).logpdf([0.5]), 1e-6)
-    assert bare.batch_shape is None and msd.Normal(np.zeros(3), 1.0).batch_shape == (3,)
+    assert bare.batch_shape is None
+    assert msd.Normal(np.zeros(3), 1.0).batch_shape == (3,)
     assert bare.sample((2,), Tensor([0.0, 1.0]), Tensor(1.0)).shape == (2, 2)
     close(msd.Normal(0.0, 1.0)("cdf", x), stats.norm.cdf([0.5]), 1e-6)
 

@@ -149,10 +149,14 @@ def test_the_executors_of_mindspore():
 def test_kinds_of_element_types():
     from mindgrad._c_expression import typing
 
-    assert isinstance(ms.float32, typing.Float) and not isinstance(ms.int8, typing.Float)
-    assert isinstance(ms.int8, typing.Int) and isinstance(ms.uint8, typing.UInt)
-    assert isinstance(ms.float16, typing.Number) and not isinstance(1.0, typing.Number)
-    assert str(mstype.string) == "String" and mstype.get_py_obj_dtype((1,)) is mstype.tuple_
+    assert isinstance(ms.float32, typing.Float)
+    assert not isinstance(ms.int8, typing.Float)
+    assert isinstance(ms.int8, typing.Int)
+    assert isinstance(ms.uint8, typing.UInt)
+    assert isinstance(ms.float16, typing.Number)
+    assert not isinstance(1.0, typing.Number)
+    assert str(mstype.string) == "String"
+    assert mstype.get_py_obj_dtype((1,)) is mstype.tuple_
     assert mstype.get_py_obj_dtype(Tensor([1], ms.int8)) is ms.int8
 
 
@@ -162,9 +166,11 @@ def test_contexts_of_one_process():
 
     context = auto_parallel_context()
     context.set_gradients_mean(True)
-    assert context.get_gradients_mean() and ms.get_auto_parallel_context("gradients_mean")
+    assert context.get_gradients_mean()
+    assert ms.get_auto_parallel_context("gradients_mean")
     context.reset()
-    assert not context.get_gradients_mean() and context.get_device_num_is_set()
+    assert not context.get_gradients_mean()
+    assert context.get_device_num_is_set()
     context.set_all_reduce_fusion_split_indices([85, 160])
     with pytest.raises(ValueError, match="no option"):
         context.get_nothing()
@@ -196,9 +202,13 @@ def test_streams_events_and_memory():
     start.record()
     with pytest.raises(RuntimeError, match="enable_timing"):
         start.elapsed_time(end)
-    assert hal.device_count("CPU") == 1 and hal.is_available("CPU") and not hal.is_available("Ascend")
-    assert runtime.current_stream() == hal.default_stream() and hal.current_stream().query()
-    assert hal.memory_allocated("CPU") == 0 and hal.get_device_properties(0, "CPU").total_memory > 0
+    assert hal.device_count("CPU") == 1
+    assert hal.is_available("CPU")
+    assert not hal.is_available("Ascend")
+    assert runtime.current_stream() == hal.default_stream()
+    assert hal.current_stream().query()
+    assert hal.memory_allocated("CPU") == 0
+    assert hal.get_device_properties(0, "CPU").total_memory > 0
     with pytest.raises(ValueError, match="no device 7"):
         hal.get_device_name(7, "CPU")
 

@@ -33,7 +33,8 @@ def test_conversions(run):
     same(run(lambda v: coo(v).to_csr().to_dense())(VALUES), MATRIX)
     same(run(lambda v: csr(v).to_coo().to_dense())(VALUES), MATRIX)
     shuffled = COOTensor(PLACES[::-1], VALUES[::-1], MATRIX.shape).to_csr()
-    assert shuffled.indptr.asnumpy().tolist() == [0, 2, 2, 4] and shuffled.indptr.dtype is ms.int32
+    assert shuffled.indptr.asnumpy().tolist() == [0, 2, 2, 4]
+    assert shuffled.indptr.dtype is ms.int32
     same(shuffled.indices, COLUMNS.asnumpy())
     same(shuffled.values, VALUES.asnumpy())
 
@@ -41,7 +42,8 @@ def test_conversions(run):
 @both_modes
 def test_they_can_be_arguments_and_results_of_functions(run):
     doubled = run(lambda x: x * 2.0)(csr())
-    assert isinstance(doubled, CSRTensor) and doubled.shape == (3, 4)
+    assert isinstance(doubled, CSRTensor)
+    assert doubled.shape == (3, 4)
     same(doubled.to_dense(), 2 * MATRIX)
     same(run(lambda x: x.to_dense())(coo()), MATRIX)
 
@@ -71,7 +73,8 @@ def test_places_that_are_stored_twice_add_up():
     twice = COOTensor(Tensor([[0, 1], [0, 1], [1, 0]]), Tensor([1.0, 2.0, 4.0]), (2, 2))
     same(twice.to_dense(), [[0, 3], [4, 0]])
     single = twice.coalesce()
-    assert single.indices.asnumpy().tolist() == [[0, 1], [1, 0]] and single.values.asnumpy().tolist() == [
+    assert single.indices.asnumpy().tolist() == [[0, 1], [1, 0]]
+    assert single.values.asnumpy().tolist() == [
         3,
         4,
     ]
@@ -99,16 +102,15 @@ def test_derivatives_flow_through_values(run):
 
 def test_scipy_agrees():
     theirs = sparse.csr_array(MATRIX)
-    assert (
-        theirs.indptr.tolist() == STARTS.asnumpy().tolist()
-        and theirs.indices.tolist() == COLUMNS.asnumpy().tolist()
-    )
+    assert theirs.indptr.tolist() == STARTS.asnumpy().tolist()
+    assert theirs.indices.tolist() == COLUMNS.asnumpy().tolist()
 
 
 def test_rows():
     rows = RowTensor(Tensor([2, 0, 2]), Tensor([[1.0], [2.0], [3.0]]), (4, 1))
     same(rows.to_dense(), [[2], [0], [4], [0]])
-    assert RowTensor(row_tensor=rows).dense_shape == (4, 1) and rows.dtype is ms.float32
+    assert RowTensor(row_tensor=rows).dense_shape == (4, 1)
+    assert rows.dtype is ms.float32
 
 
 def test_mistakes():

@@ -1,7 +1,8 @@
 """Absent classes can be imported and derived from, and refuse to be called.
 
 Many programs import a name of MindSpore's machinery and use it on one device or in one branch only. Such a
-program runs here; where it makes an object of the class, the error says what is missing and what to do instead.
+program runs here; where it makes an object of the class, the error says what is missing and what to do
+instead.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Second names of modules map MindSpore's import paths to the modules of this package that hold their names.
 
-Most of MindSpore's paths are paths here: ``mindspore.nn.layer.basic`` is ``mindgrad.nn.layer.basic``. MindSpore
-divides some packages differently, and its programs import from the parts (``mindspore.ops.function.nn_func``).
-Each such path is one entry of :data:`SECOND_NAMES`; importing it gives the module named there itself.
+Most of MindSpore's paths are paths here: ``mindspore.nn.layer.basic`` is ``mindgrad.nn.layer.basic``.
+MindSpore divides some packages differently, and its programs import from the parts
+(``mindspore.ops.function.nn_func``). Each such path is one entry of :data:`SECOND_NAMES`; importing it gives
+the module named there itself.
 """
 
 import sys
@@ -60,9 +61,9 @@ _PARTS: dict[str, tuple[str, str]] = {
     "scipy.optimize": ("scipy.optimize", "_bfgs _lagrange _lbfgs line_search linear_sum_assignment minimize"),
     "train.callback": (
         "train.callback",
-        "_backup_and_restore _checkpoint _cluster_monitor _dataset_graph _early_stop _flops_collector _history "
-        "_lambda_callback _landscape _loss_monitor _lr_scheduler_callback _on_request_exit "
-        "_reduce_lr_on_plateau _summary_collector _time_monitor _train_fault_tolerance",
+        "_backup_and_restore _checkpoint _cluster_monitor _dataset_graph _early_stop "
+        "_flops_collector _history _lambda_callback _landscape _loss_monitor _lr_scheduler_callback "
+        "_on_request_exit _reduce_lr_on_plateau _summary_collector _time_monitor _train_fault_tolerance",
     ),
     "train.summary": ("train.summary", "summary_record"),
     "train.train_thor": ("train.train_thor", "convert_utils dataset_helper model_thor"),
@@ -71,11 +72,12 @@ _PARTS: dict[str, tuple[str, str]] = {
     ),
 }  # fmt: skip
 
-_IMPL = (
-    "add bitwise_and bitwise_or bitwise_xor div equal floordiv getitem greater_equal greater in invert left_shift "
-    "less_equal less logical_and logical_not logical_or mod mul negative not_equal not_in ones_like pow "
-    "right_shift setitem sub uadd zeros_like"
-).split()
+_IMPL = [
+    "add", "bitwise_and", "bitwise_or", "bitwise_xor", "div", "equal", "floordiv", "getitem",
+    "greater_equal", "greater", "in", "invert", "left_shift", "less_equal", "less", "logical_and",
+    "logical_not", "logical_or", "mod", "mul", "negative", "not_equal", "not_in", "ones_like",
+    "pow", "right_shift", "setitem", "sub", "uadd", "zeros_like",
+]  # fmt: skip
 
 #: MindSpore's path of a module, below ``mindspore``: the path of the one that stands for it here
 SECOND_NAMES: dict[str, str] = {

@@ -20,7 +20,8 @@ from mindgrad.core.kernels import set_kernel_runner
 from mindgrad.core.primitive import Primitive
 
 __all__ = [
-    "STRICT_VARIABLE", "TARGETS", "device_count", "device_kind", "memory_statistics", "select_device", "synchronize",
+    "STRICT_VARIABLE", "TARGETS", "device_count", "device_kind", "memory_statistics", "select_device",
+    "synchronize",
 ]  # fmt: skip
 
 TARGETS = ("CPU", "GPU", "Ascend", "Davinci")

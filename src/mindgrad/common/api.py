@@ -1,7 +1,7 @@
 """Compilation under MindSpore's name: ``from mindspore.common.api import ms_function``.
 
-Programs also reach for the two executors of MindSpore's own: ``_pynative_executor.sync()`` waits for what eager
-mode has deferred, ``_cell_graph_executor.compile(net, *inputs)`` compiles a net without running it.
+Programs also reach for the two executors of MindSpore's own: ``_pynative_executor.sync()`` waits for what
+eager mode has deferred, ``_cell_graph_executor.compile(net, *inputs)`` compiles a net without running it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class _GraphExecutor:
     """Compilation as an object."""
 
     def compile(self, obj: Any, *args: Any, phase: str = "predict", **kwargs: Any) -> tuple[str, bool]:
-        """Compile a Cell for these arguments without running it; a phase of MindSpore's and whether it is new."""
+        """Compile a Cell for these arguments without running it; its phase, and that it is new."""
         compiled = getattr(obj, "_compiled", None)
         if compiled is None:
             raise TypeError(f"For 'compile', the 'obj' must be a Cell, but got {type(obj).__name__}.")

@@ -109,7 +109,7 @@ def pytype_to_dtype(obj: Any) -> DType:
 
 
 def get_py_obj_dtype(obj: Any) -> Any:
-    """The type of a Python object: the element type of a tensor, that of a number, or a type of :data:`string`'s kind.
+    """The type of a Python object: an element type for tensors and numbers, else one like :data:`string`.
 
     Raises:
         TypeError: the object is of another type.

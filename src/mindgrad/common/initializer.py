@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.common.initial_values import (
+    _NAMED,
     Constant,
     Dirac,
     Identity,
@@ -19,7 +20,6 @@ from mindgrad.common.initial_values import (
     Sparse,
     Zero,
     _assignment,
-    _NAMED,
     _register,
     named,
     names,

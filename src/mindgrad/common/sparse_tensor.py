@@ -1,7 +1,8 @@
 """Sparse tensors are places and values: COO (coordinates), CSR (compressed rows) and rows of a larger tensor.
 
-They are structures of ordinary tensors: they can be arguments and results of compiled functions, and derivatives flow
-through ``values``. Products read and add only what is stored; ``to_dense`` makes the whole tensor.
+They are structures of ordinary tensors: they can be arguments and results of compiled functions, and
+derivatives flow through ``values``. Products read and add only what is stored; ``to_dense`` makes the whole
+tensor.
 """
 
 from __future__ import annotations
@@ -290,7 +291,7 @@ class CSRTensor(_Stored):
             raise ValueError(
                 f"For 'mm', a matrix of {self.shape[1]} rows is needed, but its shape is {dense.shape}."
             )
-        terms = self.values.expand_dims(-1) * dense[self.indices]
+        terms = self.values.expand_dims(-1) * dense[self.indices]  # type: ignore[index]
         zeros = terms.new_zeros((self.shape[0], dense.shape[1]))
         return zeros.scatter_add(self._rows().expand_dims(-1), terms)
 

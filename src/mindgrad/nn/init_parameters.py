@@ -10,7 +10,7 @@ __all__ = ["no_init_parameters"]
 
 @contextlib.contextmanager
 def no_init_parameters() -> Iterator[None]:
-    """A block that makes layers whose Parameters are loaded next; they have their initial values nevertheless.
+    """A block that makes layers whose Parameters are loaded next; they have initial values nevertheless.
 
     >>> from mindgrad import nn
     >>> with nn.no_init_parameters():

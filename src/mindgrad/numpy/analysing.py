@@ -27,7 +27,8 @@ from mindgrad.ops.arguments import axes_in_order, axis_in_range
 from mindgrad.ops.operands import promoted
 
 __all__ = [
-    "around", "round", "clip", "convolve", "corrcoef", "correlate", "cov", "diff", "digitize", "divmod", "ediff1d",
+    "around", "round", "clip", "convolve", "corrcoef", "correlate", "cov", "diff", "digitize", "divmod",
+    "ediff1d",
     "gradient", "interp", "promote_types", "ravel_multi_index", "result_type", "searchsorted", "trapz",
     "unwrap",
 ]  # fmt: skip

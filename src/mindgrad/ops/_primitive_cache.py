@@ -1,4 +1,4 @@
-"""The cache of operators' classes with their attributes: here making an object costs little, and none is kept."""
+"""The cache of operators with their attributes: here making one costs little, and none is kept."""
 
 from __future__ import annotations
 

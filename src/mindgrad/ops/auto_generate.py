@@ -1,4 +1,4 @@
-"""The operators that MindSpore generates from its tables, as classes and functions: those of ``ops`` and ``mint``.
+"""Operators that MindSpore generates from its tables, classes and functions: those of ``ops`` and ``mint``.
 
 Functions of ``mint`` have names that end in ``_ext`` there, and classes in ``Ext``.
 """
@@ -83,7 +83,8 @@ GroupedMatmul = _absent(__name__, "GroupedMatmul", _KERNEL, "Use ops.matmul for 
 
 __all__ = list(dict.fromkeys([*functional.__all__, *operations.__all__, *_FUNCTIONS]))
 __all__ += [
-    "AddExt", "CumsumExt", "FlashAttentionScore", "FlashAttentionScoreGrad", "GroupedMatmul", "MatMulExt", "MeanExt",
+    "AddExt", "CumsumExt", "FlashAttentionScore", "FlashAttentionScoreGrad", "GroupedMatmul", "MatMulExt",
+    "MeanExt",
     "SiLU", "SortExt", "SplitWithSize", "SubExt", "SumExt",
 ]  # fmt: skip
 _explain_missing_names(_sys.modules[__name__])

@@ -1,6 +1,7 @@
 """Boxes in images: their overlaps, their differences as targets of regression, and the features inside them.
 
-A box is (x1, y1, x2, y2), its first and last column and row; where it has whole pixels its width is x2 − x1 + 1.
+A box is (x1, y1, x2, y2), its first and last column and row; where it has whole pixels its width is x2 − x1 +
+1.
 """
 
 from __future__ import annotations
@@ -44,11 +45,11 @@ def _shares(first: Any, second: Any, pixel: float, of_first: bool) -> Any:
     """For each pair of a first and a second box the area of both, relative to that of one or of the union."""
     a = [layout.expand_dims(each, 1) for each in _columns(first)]
     b = [layout.expand_dims(each, 0) for each in _columns(second)]
-    width = limits.maximum(limits.minimum(a[2], b[2]) - limits.maximum(a[0], b[0]) + pixel, 0.0)
-    height = limits.maximum(limits.minimum(a[3], b[3]) - limits.maximum(a[1], b[1]) + pixel, 0.0)
-    both = width * height
-    area_a = (a[2] - a[0] + pixel) * (a[3] - a[1] + pixel)
-    area_b = (b[2] - b[0] + pixel) * (b[3] - b[1] + pixel)
+    width = limits.maximum(limits.minimum(a[2], b[2]) - limits.maximum(a[0], b[0]) + pixel, 0.0)  # type: ignore[operator]
+    height = limits.maximum(limits.minimum(a[3], b[3]) - limits.maximum(a[1], b[1]) + pixel, 0.0)  # type: ignore[operator]
+    both = width * height  # type: ignore[operator]
+    area_a = (a[2] - a[0] + pixel) * (a[3] - a[1] + pixel)  # type: ignore[operator]
+    area_b = (b[2] - b[0] + pixel) * (b[3] - b[1] + pixel)  # type: ignore[operator]
     return arithmetic.div_no_nan(
         both, broadcast_to(area_a, both.shape) if of_first else area_a + area_b - both
     )
@@ -128,11 +129,11 @@ def nms_with_mask(bboxes: Any, iou_threshold: float = 0.5) -> tuple[Tensor, Tens
     order = ordering.argsort(x[:, 4], 0, True)
     x = indexing.gather(x, order, 0)
     later = make_tensor(np.triu(np.ones((count, count), np.float32), 1))
-    overlaps = cast(_shares(x[:, :4], x[:, :4], 0.0, False) > iou_threshold, float32) * later
+    overlaps = cast(_shares(x[:, :4], x[:, :4], 0.0, False) > iou_threshold, float32) * later  # type: ignore[operator]
     one_hot = make_tensor(np.eye(count, dtype=np.float32))
 
     def step(row: Any, suppressed: Any) -> tuple[Any, Any]:
-        remains = 1.0 - reduction.sum(row[1] * suppressed)
+        remains = 1.0 - reduction.sum(row[1] * suppressed)  # type: ignore[operator]
         return limits.maximum(suppressed, row[0] * remains), remains
 
     rows = joining.stack([overlaps, one_hot], 1)
@@ -208,8 +209,8 @@ def bounding_box_decode(
         ValueError: a shape is another, or the numbers are not as many.
 
     >>> from mindgrad import Tensor, ops
-    >>> print(ops.bounding_box_decode(Tensor([[0.0, 0.0, 3.0, 3.0]]), Tensor([[0.25, 0.5, 0.0, 0.0]]), (9, 9)))
-    [[1. 2. 4. 5.]]
+    >>> print(ops.bounding_box_decode(Tensor([[0.0, 0.0, 3.0, 3.0]]), Tensor([[0.25, 0.5, 0.0, 0.0]]), (9,
+    9))) [[1. 2. 4. 5.]]
     """
     owner = "BoundingBoxDecode"
     height, width = _numbers(max_shape, owner, "max_shape", 2)
@@ -250,13 +251,13 @@ def _between_pixels(rows: Any, numbers: Any, shape: Sequence[int], y: Any, x: An
         cast(limits.clamp(rounding.floor(at), 0, max(size - 2, 0)), int32)
         for at, size in ((y, height), (x, width))
     ]
-    high = [limits.minimum(at + 1, size - 1) for at, size in zip(low, (height, width), strict=True)]
+    high = [limits.minimum(at + 1, size - 1) for at, size in zip(low, (height, width), strict=True)]  # type: ignore[operator]
     part = [layout.expand_dims(at - cast(first, at.dtype), -1) for at, first in ((y, low[0]), (x, low[1]))]
     result: Any = 0.0
-    for row, share_y in ((low[0], 1.0 - part[0]), (high[0], part[0])):
-        for column, share_x in ((low[1], 1.0 - part[1]), (high[1], part[1])):
+    for row, share_y in ((low[0], 1.0 - part[0]), (high[0], part[0])):  # type: ignore[operator]
+        for column, share_x in ((low[1], 1.0 - part[1]), (high[1], part[1])):  # type: ignore[operator]
             pixels = indexing.gather(rows, (numbers * height + row) * width + column, 0)
-            result = result + pixels * (share_y * share_x)
+            result = result + pixels * (share_y * share_x)  # type: ignore[operator]
     return result
 
 
@@ -313,8 +314,8 @@ def roi_align(
     count = whole_number(sample_num, owner, "sample_num")
     if count < 1:
         raise ValueError(
-            f"For '{owner}', the 'sample_num' must be at least 1, but got {count}: how many points the size of a "
-            f"box asks for is not known before it runs."
+            f"For '{owner}', the 'sample_num' must be at least 1, but got {count}: how many points the size "
+            f"of a box asks for is not known before it runs."
         )
     if roi_end_mode not in (0, 1):
         raise ValueError(f"For '{owner}', the 'roi_end_mode' must be 0 or 1, but got {roi_end_mode!r}.")
@@ -325,9 +326,9 @@ def roi_align(
     least = 0.0 if roi_end_mode else 1.0
     points, weights = [], []
     for start, end, parts, size in ((y1, y2, bins[0], x.shape[2]), (x1, x2, bins[1], x.shape[3])):
-        step = limits.maximum(end - start, least) / (parts * count)
+        step = limits.maximum(end - start, least) / (parts * count)  # type: ignore[operator]
         places = np.arange(parts * count, dtype=np.float32) + 0.5
-        at = layout.expand_dims(start, 1) + layout.expand_dims(step, 1) * make_tensor(places)
+        at = layout.expand_dims(start, 1) + layout.expand_dims(step, 1) * make_tensor(places)  # type: ignore[operator]
         weights.append(cast((at >= -1.0) & (at <= float(size)), x.dtype))
         points.append(limits.clamp(at, 0.0, size - 1.0))
     rows = layout.reshape(layout.transpose(x, (0, 2, 3, 1)), (-1, x.shape[1]))
@@ -384,12 +385,12 @@ def crop_and_resize(
     for start, end, count, size, axis in ((y1, y2, new[0], x.shape[1], 2), (x1, x2, new[1], x.shape[2], 1)):
         shares = np.linspace(0.0, 1.0, count, dtype=np.float32) if count > 1 else np.full(1, 0.5, np.float32)
         first, last = layout.expand_dims(start, 1), layout.expand_dims(end, 1)
-        at = (first + (last - first) * make_tensor(shares)) * float(size - 1)
+        at = (first + (last - first) * make_tensor(shares)) * float(size - 1)  # type: ignore[operator]
         at = layout.expand_dims(at, axis)
         inside = (
-            inside & (at >= 0.0) & (at <= size - 1.0)
+            inside & (at >= 0.0) & (at <= size - 1.0)  # type: ignore[operator]
             if inside is not True
-            else (at >= 0.0) & (at <= size - 1.0)
+            else (at >= 0.0) & (at <= size - 1.0)  # type: ignore[operator]
         )
         points.append(limits.clamp(at, 0.0, size - 1.0))
     numbers = layout.reshape(cast(operand(box_indices, owner), int32), (-1, 1, 1))

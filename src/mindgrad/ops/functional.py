@@ -124,6 +124,7 @@ tensor_sub = _arithmetic.sub
 
 fills = _creation.full_like
 top_k = _ordering.topk
+Tensor = _Tensor
 row_stack = _joining.vstack
 soft_shrink = _rectifiers.softshrink
 

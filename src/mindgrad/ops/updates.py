@@ -1,7 +1,8 @@
 """Update rules of optimisers as operators of Parameters: each assigns the new values and returns them.
 
-The sparse forms take the gradient of some rows and their numbers. Rows that are named twice have their gradients
-added; rows that are not named stay as they are. The layers :mod:`mindgrad.nn.optim` are the optimisers themselves.
+The sparse forms take the gradient of some rows and their numbers. Rows that are named twice have their
+gradients added; rows that are not named stay as they are. The layers :mod:`mindgrad.nn.optim` are the
+optimisers themselves.
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ def _mean(share: Any, old: Any, new: Any) -> Any:
 
 
 def adam(
-    var: Any, m: Any, v: Any, beta1_power: Any, beta2_power: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any,
-    gradient: Any, use_nesterov: bool = False, indices: Any = None, lazy: bool = True,
+    var: Any, m: Any, v: Any, beta1_power: Any, beta2_power: Any, lr: Any, beta1: Any, beta2: Any, epsilon:
+    Any, gradient: Any, use_nesterov: bool = False, indices: Any = None, lazy: bool = True,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """One step of Adam (Kingma and Ba 2015).
 
@@ -98,14 +99,14 @@ def adam_weight_decay(
 
 
 def sgd(
-    parameters: Any, gradient: Any, learning_rate: Any, accum: Any, momentum: Any, stat: Any, dampening: float,
-    weight_decay: float, nesterov: bool,
+    parameters: Any, gradient: Any, learning_rate: Any, accum: Any, momentum: Any, stat: Any, dampening:
+    float, weight_decay: float, nesterov: bool,
 ) -> Tensor:  # fmt: skip
-    """One step of gradient descent with momentum; ``stat`` is above 0 before the first step, and 0 from then on."""
+    """One step of gradient descent with momentum; ``stat`` is 0 from the second step on."""
     g: Any = operand(gradient, "SGD")
     if weight_decay:
         g = g + weight_decay * parameters
-    first = broadcast_to(operand(stat, "SGD") > 0, g.shape)  # type: ignore[operator]
+    first = broadcast_to(operand(stat, "SGD") > 0, g.shape)  # type: ignore[arg-type, operator]
     moved: Any = flow.assign(accum, choose(first, g, accum * momentum + (1.0 - dampening) * g))
     flow.assign(stat, creation.zeros_like(operand(stat, "SGD")))
     return flow.assign(parameters, parameters - learning_rate * (g + momentum * moved if nesterov else moved))
@@ -120,7 +121,7 @@ def momentum(
     nesterov: bool,
     scale: float,
 ) -> Tensor:
-    """One step of gradient descent with momentum: accumulation ← momentum · accumulation + g, var ← var − lr · it."""
+    """One step of gradient descent with momentum: accum ← momentum · accum + g, var ← var − lr · accum."""
     g: Any = operand(gradient, "ApplyMomentum") * scale  # type: ignore[operator]
     moved: Any = flow.assign(accumulation, accumulation * factor + g)
     return flow.assign(variable, variable - learning_rate * (g + factor * moved if nesterov else moved))
@@ -129,7 +130,7 @@ def momentum(
 def keras_momentum(
     var: Any, accum: Any, lr: Any, grad: Any, factor: Any, nesterov: bool
 ) -> tuple[Tensor, Tensor]:
-    """One step of gradient descent with momentum, as Keras: accum ← momentum · accum − lr g, var ← var + accum."""
+    """One step of gradient descent with momentum: accum ← momentum · accum − lr g, var ← var + accum."""
     step: Any = lr * operand(grad, "ApplyKerasMomentum")
     moved: Any = flow.assign(accum, accum * factor - step)
     return flow.assign(var, var + (moved * factor - step if nesterov else moved)), moved
@@ -150,7 +151,7 @@ def adadelta(
     """One step of Adadelta (Zeiler 2012), whose steps have the size of the last ones."""
     g, assign = _dense_or_rows(var, grad, indices)
     accum = assign(accum, _mean(rho, accum, g * g))
-    step = math.sqrt(accum_update + epsilon) / math.sqrt(accum + epsilon) * g
+    step = math.sqrt(accum_update + epsilon) / math.sqrt(accum + epsilon) * g  # type: ignore[operator]
     return assign(var, var - lr * step), accum, assign(accum_update, _mean(rho, accum_update, step * step))
 
 
@@ -166,13 +167,13 @@ def adagrad(
     """One step of Adagrad (Duchi et al. 2011): accum ← accum + g², var ← var − lr g / (√accum + ε)."""
     g, assign = _dense_or_rows(var, grad, indices)
     accum = assign(accum, accum + g * g) if update_slots else operand(accum, "ApplyAdagrad")
-    step = lr * g / (math.sqrt(accum) + epsilon)
+    step = lr * g / (math.sqrt(accum) + epsilon)  # type: ignore[operator]
     return assign(var, var - step), accum
 
 
 def adagrad_by_averages(
-    var: Any, gradient_accumulator: Any, gradient_squared_accumulator: Any, grad: Any, lr: Any, l1: Any, l2: Any,
-    global_step: Any,
+    var: Any, gradient_accumulator: Any, gradient_squared_accumulator: Any, grad: Any, lr: Any, l1: Any, l2:
+    Any, global_step: Any,
 ) -> Tensor:  # fmt: skip
     """One step of Adagrad with dual averaging (Duchi et al. 2011): from the sums of g and g² of all steps."""
     g: Any = operand(grad, "ApplyAdagradDA")
@@ -185,10 +186,10 @@ def adagrad_by_averages(
 def add_sign(
     var: Any, m: Any, lr: Any, alpha: Any, sign_decay: Any, beta: Any, grad: Any
 ) -> tuple[Tensor, Tensor]:
-    """One step of AddSign (Bello et al. 2017): m ← β m + (1 − β) g, var ← var − lr (α + decay sign g sign m) g."""
+    """One step of AddSign (Bello et al. 2017): var ← var − lr (α + decay · sign g · sign m) g."""
     g: Any = operand(grad, "ApplyAddSign")
     m = flow.assign(m, _mean(beta, m, g))
-    return flow.assign(var, var - lr * (alpha + sign_decay * (signs.sgn(g) * signs.sgn(m))) * g), m
+    return flow.assign(var, var - lr * (alpha + sign_decay * (signs.sgn(g) * signs.sgn(m))) * g), m  # type: ignore[operator]
 
 
 def power_sign(
@@ -197,14 +198,14 @@ def power_sign(
     """One step of PowerSign (Bello et al. 2017): var ← var − lr exp(logbase · decay · sign g sign m) g."""
     g: Any = operand(grad, "ApplyPowerSign")
     m = flow.assign(m, _mean(beta, m, g))
-    return flow.assign(var, var - lr * math.exp(logbase * sign_decay * (signs.sgn(g) * signs.sgn(m))) * g), m
+    return flow.assign(var, var - lr * math.exp(logbase * sign_decay * (signs.sgn(g) * signs.sgn(m))) * g), m  # type: ignore[operator]
 
 
 def rms_prop(
-    var: Any, mean_square: Any, moment: Any, learning_rate: Any, grad: Any, decay: Any, factor: Any, epsilon: Any,
-    indices: Any = None,
+    var: Any, mean_square: Any, moment: Any, learning_rate: Any, grad: Any, decay: Any, factor: Any, epsilon:
+    Any, indices: Any = None,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """One step of RMSProp (Hinton 2012): moment ← momentum · moment + lr g / √(mean of g² + ε), var ← var − moment."""
+    """One step of RMSProp (Hinton 2012): moment ← momentum · moment + lr g / √(mean of g² + ε)."""
     g, assign = _dense_or_rows(var, grad, indices)
     square = assign(mean_square, _mean(decay, mean_square, g * g))
     moved: Any = assign(moment, factor * moment + learning_rate * g / math.sqrt(square + epsilon))
@@ -225,12 +226,13 @@ def centered_rms_prop(
 
 
 def ftrl(
-    var: Any, accum: Any, linear: Any, grad: Any, lr: Any, l1: Any, l2: Any, lr_power: Any, indices: Any = None,
-    l2_shrinkage: float = 0.0,
+    var: Any, accum: Any, linear: Any, grad: Any, lr: Any, l1: Any, l2: Any, lr_power: Any, indices: Any =
+    None, l2_shrinkage: float = 0.0,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """One step of "follow the regularised leader" (McMahan et al. 2013).
 
-        linear ← linear + g − (accum'⁻ᵖ − accum⁻ᵖ) / lr · var,  var ← (l1 sign(linear) − linear) / (accum'⁻ᵖ / lr + 2 l2)
+        linear ← linear + g − (accum'⁻ᵖ − accum⁻ᵖ) / lr · var,  var ← (l1 sign(linear) − linear) / (accum'⁻ᵖ /
+        lr + 2 l2)
 
     where accum' = accum + g², and var is 0 where ``|linear| ≤ l1``.
     """
@@ -278,7 +280,7 @@ def lars(
     learning rate and is 1 at most.
     """
     size, slope = math.sqrt(norm_weight), math.sqrt(norm_gradient)
-    factor: Any = hyperpara * size / (slope + weight_decay * size + epsilon)
+    factor: Any = hyperpara * size / (slope + weight_decay * size + epsilon)  # type: ignore[operator]
     if use_clip:
         factor = limits.minimum(factor / learning_rate, 1.0)
     return factor * (gradient + weight_decay * weight)
@@ -286,4 +288,4 @@ def lars(
 
 def _shrunk(x: Any, by: Any) -> Any:
     """x moved towards 0 by a number, and 0 where it would pass it."""
-    return signs.sgn(x) * limits.maximum(rounding.abs(x) - by, 0.0)
+    return signs.sgn(x) * limits.maximum(rounding.abs(x) - by, 0.0)  # type: ignore[operator]

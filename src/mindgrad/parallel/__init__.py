@@ -2,7 +2,13 @@
 
 from mindgrad._base.absent import absent as _absent
 from mindgrad._base.missing import explain_room as _explain_room
-from mindgrad.parallel import _auto_parallel_context, _cost_model_context, _ps_context, _utils, nn
+from mindgrad.parallel import (  # noqa: F401 - programs read them as attributes
+    _auto_parallel_context,
+    _cost_model_context,
+    _ps_context,
+    _utils,
+    nn,
+)
 from mindgrad.parallel.algorithm_options import (
     get_algo_parameters,
     reset_algo_parameters,

@@ -1,4 +1,4 @@
-"""Options of MindSpore's division of operators among devices: they are checked and kept, and change nothing."""
+"""Options of MindSpore's division of operators among devices: they are checked, kept, and change nothing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def set_algo_parameters(**kwargs: Any) -> None:
         wanted = type(_DEFAULTS[_known("set_algo_parameters", name)])
         if not isinstance(value, wanted) or (wanted is not bool and isinstance(value, bool)):
             raise TypeError(
-                f"For 'set_algo_parameters', the '{name}' must be of type {wanted.__name__}, but got {value!r}."
+                f"For 'set_algo_parameters', the '{name}' must be of type {wanted.__name__}, but got "
+                f"{value!r}."
             )
     _options.update(kwargs)
 

@@ -60,12 +60,24 @@ def _accept(self: AutoParallel, *args: Any, **kwargs: Any) -> None:
     """Accepted for compatibility: with one process it changes nothing."""
 
 
-for _name in (
-    "comm_fusion dataset_strategy disable_strategy_file_only_for_trainable_params dump_local_norm "
-    "enable_fp32_communication enable_gradients_mean hsdp load_operator_strategy_file load_param_strategy_file "
-    "no_init_parameters_in_compile pipeline print_local_norm save_operator_strategy_file "
-    "save_param_strategy_file set_group_ckpt_save_file transformer_opt"
-).split():
+for _name in [
+    "comm_fusion",
+    "dataset_strategy",
+    "disable_strategy_file_only_for_trainable_params",
+    "dump_local_norm",
+    "enable_fp32_communication",
+    "enable_gradients_mean",
+    "hsdp",
+    "load_operator_strategy_file",
+    "load_param_strategy_file",
+    "no_init_parameters_in_compile",
+    "pipeline",
+    "print_local_norm",
+    "save_operator_strategy_file",
+    "save_param_strategy_file",
+    "set_group_ckpt_save_file",
+    "transformer_opt",
+]:
     setattr(AutoParallel, _name, _accept)
 
 

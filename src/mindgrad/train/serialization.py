@@ -26,10 +26,10 @@ from mindgrad.train import ckpt, safetensors
 from mindgrad.train.loading import load_param_into_net
 from mindgrad.train.protobuf import Malformed
 
-
 __all__ = [
     "ckpt_to_safetensors", "export", "load", "load_checkpoint", "load_param_into_net", "safetensors_to_ckpt",
     "save_checkpoint",
+    "build_searched_strategy", "load_distributed_checkpoint", "merge_sliced_parameter",
 ]  # fmt: skip
 
 _FORMATS = ("ckpt", "safetensors")

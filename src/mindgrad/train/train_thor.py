@@ -1,4 +1,4 @@
-"""The second-order optimiser THOR's changes of nets and Models: importable, and refused when they are called."""
+"""Changes of nets and Models for the second-order optimiser THOR: importable, refused when called."""
 
 from mindgrad._base.absent import absent
 

@@ -27,11 +27,45 @@ globals().update({name: getattr(nn, name) for name in _SAME})
 globals().update({name: getattr(nn, theirs) for name, theirs in _RENAMED.items()})
 
 _OWN = [
-    "BCEWithLogitsLoss", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Conv1d", "Conv2d", "Conv3d",
+    "AvgPool2d", "BCEWithLogitsLoss", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Conv1d", "Conv2d",
+    "Conv3d",
     "ConvTranspose2d", "Dropout", "ELU", "Embedding", "GELU", "GroupNorm", "KLDivLoss", "LayerNorm",
     "Linear", "LogSoftmax", "PReLU", "SmoothL1Loss", "Softmax",
 ]  # fmt: skip
 __all__ = list(_OWN + _SAME + [*_RENAMED])
+
+
+class AvgPool2d(_nn.Cell):
+    """The mean of each window: :func:`mindgrad.mint.nn.functional.avg_pool2d`.
+
+    Args:
+        kernel_size: the size of windows.
+        stride: their distance, by default ``kernel_size``.
+        padding: the zeros around the input.
+        ceil_mode: whether windows that reach over the edge count.
+        count_include_pad: whether zeros of the padding are counted.
+        divisor_override: what sums are divided by instead of the number of elements.
+
+    >>> from mindgrad import Tensor, mint
+    >>> print(mint.nn.AvgPool2d(2)(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])))
+    [[[[2.5]]]]
+    """
+
+    def __init__(
+        self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+        count_include_pad: bool = True, divisor_override: int | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
+        self.padding, self.ceil_mode = padding, ceil_mode
+        self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
+
+    def construct(self, input: Any) -> Tensor:
+        """See the class."""
+        return functional.avg_pool2d(
+            input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
+            self.divisor_override or 0,
+        )  # fmt: skip
 
 
 class Linear(_nn.Dense):

@@ -98,14 +98,15 @@ class Embedding(Cell):
 
 
 class EmbeddingLookup(Cell):
-    """The rows of a trained table at the numbers of the input, each shortened to a greatest length if one is set.
+    """The rows of a trained table at the numbers of the input, held to a greatest length if one is set.
 
     Args:
         vocab_size: the number of rows.
         embedding_size: the length of a row.
         param_init: the initial table: an initialiser, its name, a number or a Tensor.
         target: ``"CPU"`` or ``"DEVICE"``, accepted for compatibility: the table lies where the program runs.
-        slice_mode, manual_shapes: how MindSpore divides the table among processes, accepted for compatibility.
+        slice_mode, manual_shapes: how MindSpore divides the table among processes, accepted for
+            compatibility.
         max_norm: the greatest length of a row of the result; ``None``: any.
         sparse: accepted for compatibility: gradients are dense.
         dtype: the element type of the table.

@@ -24,8 +24,8 @@ class LARS(Cell):
 
         g ← (g + λ w) · c ‖w‖ / (‖g‖ + λ ‖w‖ + ε)
 
-    for each Parameter that ``lars_filter`` chooses; λ is the weight decay of ``optimizer``, which decays nothing
-    itself then. With ``use_clip`` the factor is divided by the learning rate and is 1 at most.
+    for each Parameter that ``lars_filter`` chooses; λ is the weight decay of ``optimizer``, which decays
+    nothing itself then. With ``use_clip`` the factor is divided by the learning rate and is 1 at most.
 
     Args:
         optimizer: an :class:`Optimizer`.
@@ -93,5 +93,5 @@ class LARS(Cell):
                 )
             else:
                 change = slope + decay * parameter
-            scaled.append(change * self.opt.loss_scale)
+            scaled.append(change * self.opt.loss_scale)  # type: ignore[operator]
         return self.opt(tuple(scaled))

@@ -22,8 +22,8 @@ from mindgrad.ops.operations import (
     update_ops,
 )
 from mindgrad.ops.operations.array_ops import *  # noqa: F403
-from mindgrad.ops.operations.box_ops import *  # noqa: F403
 from mindgrad.ops.operations.base import Operation
+from mindgrad.ops.operations.box_ops import *  # noqa: F403
 from mindgrad.ops.operations.collective_ops import *  # noqa: F403
 from mindgrad.ops.operations.later_ops import *  # noqa: F403
 from mindgrad.ops.operations.layer_ops import *  # noqa: F403

@@ -17,6 +17,6 @@ def __getattr__(name: str) -> Any:
         forward = name.replace("Grad", "")
         return absent(
             __name__, name, "is a derivative as an operator of its own",
-            f"Differentiate the operator: ops.grad(ops.{forward}()), or ops.vjp(ops.{forward}(), x)[1](gradient).",
+            f"Differentiate the operator: ops.grad(ops.{forward}()), or ops.vjp(ops.{forward}(), x)[1](g).",
         )  # fmt: skip
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)

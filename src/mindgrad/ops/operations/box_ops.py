@@ -50,7 +50,8 @@ BoundingBoxDecode = operation(
     run=lambda self, anchor_box, deltas: boxes.bounding_box_decode(
         anchor_box, deltas, self.max_shape, self.means, self.stds, self.wh_ratio_clip
     ),
-    example=f"ops.BoundingBoxDecode((9, 9))({_BOX}, Tensor([[0.0, 0.0, 0.0, 0.0]]))", prints="[[0. 0. 3. 3.]]",
+    example=f"ops.BoundingBoxDecode((9, 9))({_BOX}, Tensor([[0.0, 0.0, 0.0, 0.0]]))",
+    prints="[[0. 0. 3. 3.]]",
 )  # fmt: skip
 ROIAlign = operation(
     __name__, "ROIAlign", boxes.roi_align,
@@ -71,7 +72,8 @@ CropAndResize = operation(
     run=lambda self, x, boxes_, box_indices, crop_size: boxes.crop_and_resize(
         x, boxes_, box_indices, crop_size, self.method, self.extrapolation_value
     ),
-    example="ops.CropAndResize()(ops.ones((1, 4, 4, 1)), Tensor([[0.0, 0.0, 1.0, 1.0]]), Tensor([0]), (2, 2)).shape",
+    example="ops.CropAndResize()(ops.ones((1, 4, 4, 1)), Tensor([[0.0, 0.0, 1.0, 1.0]]), Tensor([0]), "
+    "(2, 2)).shape",
     prints="(1, 2, 2, 1)",
 )  # fmt: skip
 
@@ -108,8 +110,9 @@ def _padded(self: Any, x: Any, paddings: Any, constant_value: Any = None) -> Ten
 
 
 PadV3 = operation(
-    __name__, "PadV3", padding.pad, attributes={"mode": text("constant"), "paddings_contiguous": boolean(True)},
-    run=_padded, example="ops.PadV3()(Tensor([[1.0, 2.0]]), (1, 0), 9.0)", prints="[[9. 1. 2.]]",
+    __name__, "PadV3", padding.pad, run=_padded,
+    attributes={"mode": text("constant"), "paddings_contiguous": boolean(True)},
+    example="ops.PadV3()(Tensor([[1.0, 2.0]]), (1, 0), 9.0)", prints="[[9. 1. 2.]]",
 )  # fmt: skip
 
 
@@ -119,7 +122,9 @@ def _max_with_places(self: Any, x: Any) -> Any:
         raise ValueError(f"For '{name}', the 'data_format' must be 'NCHW', but got {self.data_format!r}.")
     values, places = max_pooled(
         name, 2, x,
-        lambda shape: pool_windows(name, 2, shape, self.kernel_size, self.strides, self.pad_mode.lower(), 0, 1, False),
+        lambda shape: pool_windows(
+            name, 2, shape, self.kernel_size, self.strides, self.pad_mode.lower(), 0, 1, False
+        ),
         True,
     )  # fmt: skip
     return values, operand(places, name).astype("int32")  # type: ignore[attr-defined]
@@ -128,7 +133,8 @@ def _max_with_places(self: Any, x: Any) -> Any:
 MaxPoolWithArgmax = operation(
     __name__, "MaxPoolWithArgmax", pooling.max_pool2d, run=_max_with_places,
     attributes={
-        "kernel_size": integers(1), "strides": integers(1), "pad_mode": text("valid"), "data_format": text("NCHW"),
+        "kernel_size": integers(1), "strides": integers(1), "pad_mode": text("valid"),
+        "data_format": text("NCHW"),
     },
     example="ops.MaxPoolWithArgmax(2)(Tensor([[[[1.0, 2.0], [4.0, 3.0]]]]))[1]", prints="[[[[2]]]]",
 )  # fmt: skip

@@ -1,8 +1,8 @@
 """Overflow, seen by its results: ``FloatStatus``, and the flags of Ascend, which other devices do not have.
 
-Training loops on Ascend set a flag, compute, and read it; on other devices they ask whether results are finite. Here
-the flags are those of nothing: they stay 0, and a loop that relies on them never skips a step. The layer
-``nn.TrainOneStepWithLossScaleCell`` asks the gradients.
+Training loops on Ascend set a flag, compute, and read it; on other devices they ask whether results are
+finite. Here the flags are those of nothing: they stay 0, and a loop that relies on them never skips a step.
+The layer ``nn.TrainOneStepWithLossScaleCell`` asks the gradients.
 """
 
 from __future__ import annotations
@@ -124,10 +124,11 @@ Push = absent(
     __name__, "Push", "sends gradients to a server of Parameters", "There is one process: leave it out."
 )
 Pull = absent(__name__, "Pull", "gets Parameters from a server", "There is one process: leave it out.")
+LSTM = absent(__name__, "LSTM", "is a kernel of recurrent layers", "Use nn.LSTM.")
 _ABSENT = [
-    "AiCPURegOp", "CTCLoss", "Custom", "CustomOpBuilder", "CustomRegOp", "DataType", "DynamicGRUV2", "DynamicRNN", "Pull",
-    "Push", "PyFunc", "TBERegOp",
+    "AiCPURegOp", "CTCLoss", "Custom", "CustomOpBuilder", "CustomRegOp", "DataType", "DynamicGRUV2",
+    "DynamicRNN", "LSTM", "Pull", "Push", "PyFunc", "TBERegOp",
 ]  # fmt: skip
 
 #: `ops.identity` is the function
-__all__ = [name for name in classes(globals()) if name != "identity"] + _ABSENT
+__all__ = list(_ABSENT + [name for name in classes(globals()) if name != "identity"])

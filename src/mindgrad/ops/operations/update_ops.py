@@ -1,4 +1,4 @@
-"""Update rules of optimisers as classes: ``ops.ApplyMomentum()(w, v, 0.1, gradient, 0.9)`` assigns ``w`` and ``v``."""
+"""Update rules of optimisers as classes: ``ops.ApplyMomentum()(w, v, 0.1, g, 0.9)`` assigns w and v."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from mindgrad.ops.operations.base import boolean, classes, number, operation
 _LOCK = {"use_locking": boolean(False)}
 _NESTEROV = {**_LOCK, "use_nesterov": boolean(False)}
 _W, _A, _B = (f'Parameter(Tensor([[1.0], [2.0]]), name="{name}")' for name in "wab")
+_WA, _WAB = f"{_W}, {_A}", f"{_W}, {_A}, {_B}"
 _G, _ROW, _AT = "Tensor([[2.0], [0.0]])", "Tensor([[2.0]])", "Tensor([0])"
 
 Adam = operation(
@@ -15,7 +16,7 @@ Adam = operation(
     run=lambda self, var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gradient: updates.adam(
         var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gradient, self.use_nesterov,
     ),
-    example=f'ops.Adam()({_W}, {_A}, {_B}, 0.5, 0.75, 0.5, 0.5, 0.75, 0.0, {_G})[0].asnumpy().round(3)',
+    example=f'ops.Adam()({_WAB}, 0.5, 0.75, 0.5, 0.5, 0.75, 0.0, {_G})[0].asnumpy().round(3)',
     prints='[[0.433]\n [1.592]]',
 )  # fmt: skip
 AdamWeightDecay = operation(
@@ -23,7 +24,7 @@ AdamWeightDecay = operation(
     run=lambda self, var, m, v, lr, beta1, beta2, epsilon, decay, gradient: updates.adam_weight_decay(
         var, m, v, lr, beta1, beta2, epsilon, decay, gradient,
     ),
-    example=f'ops.AdamWeightDecay()({_W}, {_A}, {_B}, 0.5, 0.5, 0.75, 0.0, 0.0, {_G})[0].asnumpy().round(3)',
+    example=f'ops.AdamWeightDecay()({_WAB}, 0.5, 0.5, 0.75, 0.0, 0.0, {_G})[0].asnumpy().round(3)',
     prints='[[0.433]\n [1.592]]',
 )  # fmt: skip
 SGD = operation(
@@ -42,7 +43,7 @@ ApplyMomentum = operation(
         variable, accumulation, learning_rate, gradient, momentum, self.use_nesterov,
         self.gradient_scale,
     ),
-    example=f'ops.ApplyMomentum()({_W}, {_A}, 0.5, {_G}, 0.5).asnumpy().round(3)', prints='[[-0.25]\n [ 1.5 ]]',
+    example=f'ops.ApplyMomentum()({_WA}, 0.5, {_G}, 0.5).asnumpy().round(3)', prints='[[-0.25]\n [ 1.5 ]]',
 )  # fmt: skip
 ApplyKerasMomentum = operation(
     __name__, "ApplyKerasMomentum", updates.keras_momentum,
@@ -50,26 +51,27 @@ ApplyKerasMomentum = operation(
     run=lambda self, var, accum, lr, grad, momentum: updates.keras_momentum(
         var, accum, lr, grad, momentum, self.use_nesterov,
     ),
-    example=f'ops.ApplyKerasMomentum()({_W}, {_A}, 0.5, {_G}, 0.5)[0].asnumpy().round(3)',
+    example=f'ops.ApplyKerasMomentum()({_WA}, 0.5, {_G}, 0.5)[0].asnumpy().round(3)',
     prints='[[0.5]\n [3. ]]',
 )  # fmt: skip
 FusedWeightScaleApplyMomentum = operation(
     __name__, "FusedWeightScaleApplyMomentum", updates.momentum,
-    run=lambda self, weight_decay, loss_scale, variable, accumulation, learning_rate, gradient, momentum: updates.momentum(
+    run=lambda self, weight_decay, loss_scale, variable, accumulation, learning_rate, gradient, momentum:
+    updates.momentum(
         variable, accumulation, learning_rate, gradient * loss_scale + variable * weight_decay,
         momentum, False, 1.0,
     ),
-    example=f'ops.FusedWeightScaleApplyMomentum()(0.0, 1.0, {_W}, {_A}, 0.5, {_G}, 0.5).asnumpy().round(3)',
+    example=f'ops.FusedWeightScaleApplyMomentum()(0.0, 1.0, {_WA}, 0.5, {_G}, 0.5).asnumpy().round(3)',
     prints='[[-0.25]\n [ 1.5 ]]',
 )  # fmt: skip
 ApplyAdaMax = operation(
     __name__, "ApplyAdaMax", updates.ada_max,
-    example=f'ops.ApplyAdaMax()({_W}, {_A}, {_B}, 0.5, 0.5, 0.5, 0.5, 0.0, {_G})[0].asnumpy().round(3)',
+    example=f'ops.ApplyAdaMax()({_WAB}, 0.5, 0.5, 0.5, 0.5, 0.0, {_G})[0].asnumpy().round(3)',
     prints='[[0.25]\n [1.  ]]',
 )  # fmt: skip
 ApplyAdadelta = operation(
     __name__, "ApplyAdadelta", updates.adadelta,
-    example=f'ops.ApplyAdadelta()({_W}, {_A}, {_B}, 0.5, 0.5, 0.0, {_G})[0].asnumpy().round(3)',
+    example=f'ops.ApplyAdadelta()({_WAB}, 0.5, 0.5, 0.0, {_G})[0].asnumpy().round(3)',
     prints='[[0.368]\n [2.   ]]',
 )  # fmt: skip
 SparseApplyAdadelta = operation(
@@ -77,13 +79,13 @@ SparseApplyAdadelta = operation(
     run=lambda self, var, accum, accum_update, lr, rho, grad, indices: updates.adadelta(
         var, accum, accum_update, lr, rho, self.epsilon, grad, indices,
     ),
-    example=f'ops.SparseApplyAdadelta(0.0)({_W}, {_A}, {_B}, 0.5, 0.5, {_ROW}, {_AT})[0].asnumpy().round(3)',
+    example=f'ops.SparseApplyAdadelta(0.0)({_WAB}, 0.5, 0.5, {_ROW}, {_AT})[0].asnumpy().round(3)',
     prints='[[0.368]\n [2.   ]]',
 )  # fmt: skip
 ApplyAdagrad = operation(
     __name__, "ApplyAdagrad", updates.adagrad, attributes={"update_slots": boolean(True)},
     run=lambda self, var, accum, lr, grad: updates.adagrad(var, accum, lr, grad, 0.0, self.update_slots),
-    example=f'ops.ApplyAdagrad()({_W}, {_A}, 0.5, {_G})[0].asnumpy().round(3)', prints='[[0.553]\n [2.   ]]',
+    example=f'ops.ApplyAdagrad()({_WA}, 0.5, {_G})[0].asnumpy().round(3)', prints='[[0.553]\n [2.   ]]',
 )  # fmt: skip
 ApplyAdagradV2 = operation(
     __name__, "ApplyAdagradV2", updates.adagrad,
@@ -91,8 +93,7 @@ ApplyAdagradV2 = operation(
     run=lambda self, var, accum, lr, grad: updates.adagrad(
         var, accum, lr, grad, self.epsilon, self.update_slots,
     ),
-    example=f'ops.ApplyAdagradV2(0.0)({_W}, {_A}, 0.5, {_G})[0].asnumpy().round(3)',
-    prints='[[0.553]\n [2.   ]]',
+    example=f'ops.ApplyAdagradV2(0.0)({_WA}, 0.5, {_G})[0].asnumpy().round(3)', prints='[[0.553]\n [2.   ]]',
 )  # fmt: skip
 SparseApplyAdagrad = operation(
     __name__, "SparseApplyAdagrad", updates.adagrad,
@@ -100,7 +101,7 @@ SparseApplyAdagrad = operation(
     run=lambda self, var, accum, grad, indices: updates.adagrad(
         var, accum, self.lr, grad, 0.0, self.update_slots, indices,
     ),
-    example=f'ops.SparseApplyAdagrad(0.5)({_W}, {_A}, {_ROW}, {_AT})[0].asnumpy().round(3)',
+    example=f'ops.SparseApplyAdagrad(0.5)({_WA}, {_ROW}, {_AT})[0].asnumpy().round(3)',
     prints='[[0.553]\n [2.   ]]',
 )  # fmt: skip
 SparseApplyAdagradV2 = operation(
@@ -109,41 +110,45 @@ SparseApplyAdagradV2 = operation(
     run=lambda self, var, accum, grad, indices: updates.adagrad(
         var, accum, self.lr, grad, self.epsilon, self.update_slots, indices,
     ),
-    example=f'ops.SparseApplyAdagradV2(0.5, 0.0)({_W}, {_A}, {_ROW}, {_AT})[0].asnumpy().round(3)',
+    example=f'ops.SparseApplyAdagradV2(0.5, 0.0)({_WA}, {_ROW}, {_AT})[0].asnumpy().round(3)',
     prints='[[0.553]\n [2.   ]]',
 )  # fmt: skip
 ApplyAdagradDA = operation(
     __name__, "ApplyAdagradDA", updates.adagrad_by_averages, attributes=_LOCK,
-    run=lambda self, var, gradient_accumulator, gradient_squared_accumulator, grad, lr, l1, l2, global_step: updates.adagrad_by_averages(
+    run=lambda self, var, gradient_accumulator, gradient_squared_accumulator, grad, lr, l1, l2, global_step:
+    updates.adagrad_by_averages(
         var, gradient_accumulator, gradient_squared_accumulator, grad, lr, l1, l2, global_step,
     ),
-    example=f'ops.ApplyAdagradDA()({_W}, {_A}, {_B}, {_G}, 0.5, 0.0, 0.0, 1).asnumpy().round(3)',
+    example=f'ops.ApplyAdagradDA()({_WAB}, {_G}, 0.5, 0.0, 0.0, 1).asnumpy().round(3)',
     prints='[[-0.671]\n [-0.707]]',
 )  # fmt: skip
 ApplyAddSign = operation(
     __name__, "ApplyAddSign", updates.add_sign,
-    example=f'ops.ApplyAddSign()({_W}, {_A}, 0.5, 1.0, 1.0, 0.5, {_G})[0].asnumpy().round(3)',
+    example=f'ops.ApplyAddSign()({_WA}, 0.5, 1.0, 1.0, 0.5, {_G})[0].asnumpy().round(3)',
     prints='[[-1.]\n [ 2.]]',
 )  # fmt: skip
 ApplyPowerSign = operation(
     __name__, "ApplyPowerSign", updates.power_sign,
-    example=f'ops.ApplyPowerSign()({_W}, {_A}, 0.5, 0.0, 1.0, 0.5, {_G})[0].asnumpy().round(3)',
+    example=f'ops.ApplyPowerSign()({_WA}, 0.5, 0.0, 1.0, 0.5, {_G})[0].asnumpy().round(3)',
     prints='[[0.]\n [2.]]',
 )  # fmt: skip
 ApplyRMSProp = operation(
     __name__, "ApplyRMSProp", updates.rms_prop, attributes=_LOCK,
-    run=lambda self, var, mean_square, moment, learning_rate, grad, decay, momentum, epsilon: updates.rms_prop(
+    run=lambda self, var, mean_square, moment, learning_rate, grad, decay, momentum, epsilon:
+    updates.rms_prop(
         var, mean_square, moment, learning_rate, grad, decay, momentum, epsilon,
     )[0],
-    example=f'ops.ApplyRMSProp()({_W}, {_A}, {_B}, 0.5, {_G}, 0.5, 0.5, 0.0).asnumpy().round(3)',
+    example=f'ops.ApplyRMSProp()({_WAB}, 0.5, {_G}, 0.5, 0.5, 0.0).asnumpy().round(3)',
     prints='[[-0.132]\n [ 1.   ]]',
 )  # fmt: skip
 ApplyCenteredRMSProp = operation(
     __name__, "ApplyCenteredRMSProp", updates.centered_rms_prop, attributes=_LOCK,
-    run=lambda self, var, mean_gradient, mean_square, moment, grad, learning_rate, decay, momentum, epsilon: updates.centered_rms_prop(
+    run=lambda self, var, mean_gradient, mean_square, moment, grad, learning_rate, decay, momentum, epsilon:
+    updates.centered_rms_prop(
         var, mean_gradient, mean_square, moment, grad, learning_rate, decay, momentum, epsilon,
     ),
-    example=f'ops.ApplyCenteredRMSProp()({_W}, {_A}, {_B}, Parameter(Tensor([[0.0], [0.0]]), name="c"), {_G}, 0.5, 0.5, 0.5, 1.0).asnumpy().round(3)',
+    example=f'ops.ApplyCenteredRMSProp()({_WAB}, Parameter(Tensor([[0.0], [0.0]]), name="c"), {_G}, '
+    f'0.5, 0.5, 0.5, 1.0).asnumpy().round(3)',
     prints='[[0.106]\n [2.   ]]',
 )  # fmt: skip
 SparseApplyRMSProp = operation(
@@ -152,7 +157,7 @@ SparseApplyRMSProp = operation(
     run=lambda self, var, ms, mom, lr, grad, indices: updates.rms_prop(
         var, ms, mom, lr, grad, self.rho, self.momentum, self.epsilon, indices,
     ),
-    example=f'ops.SparseApplyRMSProp(0.5, 0.5, 0.0)({_W}, {_A}, {_B}, 0.5, {_ROW}, {_AT})[0].asnumpy().round(3)',
+    example=f'ops.SparseApplyRMSProp(0.5, 0.5, 0.0)({_WAB}, 0.5, {_ROW}, {_AT})[0].asnumpy().round(3)',
     prints='[[-0.132]\n [ 2.   ]]',
 )  # fmt: skip
 ApplyFtrl = operation(
@@ -160,7 +165,7 @@ ApplyFtrl = operation(
     run=lambda self, var, accum, linear, grad, lr, l1, l2, lr_power: updates.ftrl(
         var, accum, linear, grad, lr, l1, l2, lr_power,
     )[0],
-    example=f'ops.ApplyFtrl()({_W}, {_A}, {_B}, {_G}, 0.5, 0.0, 0.0, -0.5).asnumpy().round(3)',
+    example=f'ops.ApplyFtrl()({_WAB}, {_G}, 0.5, 0.0, 0.0, -0.5).asnumpy().round(3)',
     prints='[[-0.118]\n [-0.707]]',
 )  # fmt: skip
 SparseApplyFtrl = operation(
@@ -169,7 +174,7 @@ SparseApplyFtrl = operation(
     run=lambda self, var, accum, linear, grad, indices: updates.ftrl(
         var, accum, linear, grad, self.lr, self.l1, self.l2, self.lr_power, indices,
     ),
-    example=f'ops.SparseApplyFtrl(0.5, 0.0, 0.0, -0.5)({_W}, {_A}, {_B}, {_ROW}, {_AT})[0].asnumpy().round(3)',
+    example=f'ops.SparseApplyFtrl(0.5, 0.0, 0.0, -0.5)({_WAB}, {_ROW}, {_AT})[0].asnumpy().round(3)',
     prints='[[-0.118]\n [ 2.   ]]',
 )  # fmt: skip
 SparseApplyFtrlV2 = operation(
@@ -182,7 +187,7 @@ SparseApplyFtrlV2 = operation(
         var, accum, linear, grad, self.lr, self.l1, self.l2, self.lr_power, indices,
         self.l2_shrinkage,
     ),
-    example=f'ops.SparseApplyFtrlV2(0.5, 0.0, 0.0, 0.0, -0.5)({_W}, {_A}, {_B}, {_ROW}, {_AT})[0].asnumpy().round(3)',
+    example=f'ops.SparseApplyFtrlV2(0.5, 0.0, 0.0, 0.0, -0.5)({_WAB}, {_ROW}, {_AT})[0].asnumpy().round(3)',
     prints='[[-0.118]\n [ 2.   ]]',
 )  # fmt: skip
 FusedSparseFtrl = operation(
@@ -191,7 +196,7 @@ FusedSparseFtrl = operation(
     run=lambda self, var, accum, linear, grad, indices: updates.ftrl(
         var, accum, linear, grad, self.lr, self.l1, self.l2, self.lr_power, indices,
     ),
-    example=f'ops.FusedSparseFtrl(0.5, 0.0, 0.0, -0.5)({_W}, {_A}, {_B}, {_ROW}, {_AT})[0].asnumpy().round(3)',
+    example=f'ops.FusedSparseFtrl(0.5, 0.0, 0.0, -0.5)({_WAB}, {_ROW}, {_AT})[0].asnumpy().round(3)',
     prints='[[-0.118]\n [ 2.   ]]',
 )  # fmt: skip
 ApplyGradientDescent = operation(
@@ -206,7 +211,7 @@ ApplyProximalGradientDescent = operation(
 ApplyProximalAdagrad = operation(
     __name__, "ApplyProximalAdagrad", updates.proximal_adagrad, attributes=_LOCK,
     run=lambda self, var, accum, lr, l1, l2, grad: updates.proximal_adagrad(var, accum, lr, l1, l2, grad),
-    example=f'ops.ApplyProximalAdagrad()({_W}, {_A}, 0.5, 0.0, 0.0, {_G})[0].asnumpy().round(3)',
+    example=f'ops.ApplyProximalAdagrad()({_WA}, 0.5, 0.0, 0.0, {_G})[0].asnumpy().round(3)',
     prints='[[0.553]\n [2.   ]]',
 )  # fmt: skip
 SparseApplyProximalAdagrad = operation(
@@ -214,7 +219,7 @@ SparseApplyProximalAdagrad = operation(
     run=lambda self, var, accum, lr, l1, l2, grad, indices: updates.proximal_adagrad(
         var, accum, lr, l1, l2, grad, indices,
     ),
-    example=f'ops.SparseApplyProximalAdagrad()({_W}, {_A}, 0.5, 0.0, 0.0, {_ROW}, {_AT})[0].asnumpy().round(3)',
+    example=f'ops.SparseApplyProximalAdagrad()({_WA}, 0.5, 0.0, 0.0, {_ROW}, {_AT})[0].asnumpy().round(3)',
     prints='[[0.553]\n [2.   ]]',
 )  # fmt: skip
 FusedSparseProximalAdagrad = operation(
@@ -222,25 +227,29 @@ FusedSparseProximalAdagrad = operation(
     run=lambda self, var, accum, lr, l1, l2, grad, indices: updates.proximal_adagrad(
         var, accum, lr, l1, l2, grad, indices,
     ),
-    example=f'ops.FusedSparseProximalAdagrad()({_W}, {_A}, 0.5, 0.0, 0.0, {_ROW}, {_AT})[0].asnumpy().round(3)',
+    example=f'ops.FusedSparseProximalAdagrad()({_WA}, 0.5, 0.0, 0.0, {_ROW}, {_AT})[0].asnumpy().round(3)',
     prints='[[0.553]\n [2.   ]]',
 )  # fmt: skip
 FusedSparseAdam = operation(
     __name__, "FusedSparseAdam", updates.adam, attributes=_NESTEROV,
-    run=lambda self, var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, indices: updates.adam(
+    run=lambda self, var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, indices:
+    updates.adam(
         var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, self.use_nesterov,
         indices, False,
     ),
-    example=f'ops.FusedSparseAdam()({_W}, {_A}, {_B}, 0.5, 0.75, 0.5, 0.5, 0.75, 0.0, {_ROW}, {_AT})[0].asnumpy().round(3)',
+    example=f'ops.FusedSparseAdam()({_WAB}, 0.5, 0.75, 0.5, 0.5, 0.75, 0.0, {_ROW}, '
+    f'{_AT})[0].asnumpy().round(3)',
     prints='[[0.433]\n [1.592]]',
 )  # fmt: skip
 FusedSparseLazyAdam = operation(
     __name__, "FusedSparseLazyAdam", updates.adam, attributes=_NESTEROV,
-    run=lambda self, var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, indices: updates.adam(
+    run=lambda self, var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, indices:
+    updates.adam(
         var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, self.use_nesterov,
         indices,
     ),
-    example=f'ops.FusedSparseLazyAdam()({_W}, {_A}, {_B}, 0.5, 0.75, 0.5, 0.5, 0.75, 0.0, {_ROW}, {_AT})[0].asnumpy().round(3)',
+    example=f'ops.FusedSparseLazyAdam()({_WAB}, 0.5, 0.75, 0.5, 0.5, 0.75, 0.0, {_ROW}, '
+    f'{_AT})[0].asnumpy().round(3)',
     prints='[[0.433]\n [2.   ]]',
 )  # fmt: skip
 ApplyAdamWithAmsgrad = operation(
@@ -249,15 +258,18 @@ ApplyAdamWithAmsgrad = operation(
     run=lambda self, var, m, v, vhat, beta1_power, beta2_power, lr, grad: updates.adam_with_bound(
         var, m, v, vhat, beta1_power, beta2_power, lr, self.beta1, self.beta2, self.epsilon, grad,
     ),
-    example=f'ops.ApplyAdamWithAmsgrad(0.5, 0.5)({_W}, {_A}, {_B}, Parameter(Tensor([[4.0], [4.0]]), name="c"), 0.5, 0.75, 0.5, {_G})[0].asnumpy().round(3)',
+    example=f'ops.ApplyAdamWithAmsgrad(0.5, 0.5)({_WAB}, Parameter(Tensor([[4.0], [4.0]]), name="c"), '
+    f'0.5, 0.75, 0.5, {_G})[0].asnumpy().round(3)',
     prints='[[0.625]\n [1.75 ]]',
 )  # fmt: skip
 ApplyAdamWithAmsgradV2 = operation(
     __name__, "ApplyAdamWithAmsgradV2", updates.adam_with_bound, attributes=_LOCK,
-    run=lambda self, var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad: updates.adam_with_bound(
+    run=lambda self, var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad:
+    updates.adam_with_bound(
         var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad,
     ),
-    example=f'ops.ApplyAdamWithAmsgradV2()({_W}, {_A}, {_B}, Parameter(Tensor([[4.0], [4.0]]), name="c"), 0.5, 0.75, 0.5, 0.5, 0.5, 0.0, {_G})[0].asnumpy().round(3)',
+    example=f'ops.ApplyAdamWithAmsgradV2()({_WAB}, Parameter(Tensor([[4.0], [4.0]]), name="c"), 0.5, '
+    f'0.75, 0.5, 0.5, 0.5, 0.0, {_G})[0].asnumpy().round(3)',
     prints='[[0.625]\n [1.75 ]]',
 )  # fmt: skip
 LARSUpdate = operation(
@@ -267,7 +279,8 @@ LARSUpdate = operation(
         weight, gradient, norm_weight, norm_gradient, weight_decay, learning_rate, self.epsilon,
         self.hyperpara, self.use_clip,
     ),
-    example=f'ops.LARSUpdate(0.0, 0.5)(Tensor([1.0]), Tensor([2.0]), Tensor([4.0]), Tensor([4.0]), 0.0, 0.5).asnumpy().round(3)',
+    example='ops.LARSUpdate(0.0, 0.5)(Tensor([1.0]), Tensor([2.0]), Tensor([4.0]), Tensor([4.0]), 0.0, '
+    '0.5).asnumpy().round(3)',
     prints='[1.]',
 )  # fmt: skip
 

@@ -17,7 +17,9 @@ __all__ = ["Bijector", "Invert"]
 
 
 class Bijector(Cell):
-    """A function f with its inverse; a derived class defines ``_forward``, ``_inverse`` and ``_forward_log_jacobian``.
+    """A function f with its inverse, and the logarithm of its slope.
+
+    A derived class defines ``_forward``, ``_inverse`` and ``_forward_log_jacobian``.
 
     Args:
         is_constant_jacobian: whether the slope is the same everywhere.
@@ -27,8 +29,8 @@ class Bijector(Cell):
         param: its parameters by name.
 
     Inputs:
-        A Distribution, which gives the :class:`~mindgrad.nn.probability.distribution.TransformedDistribution` of
-        f(x), or the name of a method and its argument.
+        A Distribution, which gives the :class:`~mindgrad.nn.probability.distribution.TransformedDistribution`
+        of f(x), or the name of a method and its argument.
 
     Raises:
         TypeError: a value is no Tensor, or the first input is something else.

@@ -9,9 +9,9 @@ from mindgrad.nn.probability.distribution.positive import Beta, Exponential, Gam
 from mindgrad.nn.probability.distribution.transformed import TransformedDistribution
 
 __all__ = [
-    "Bernoulli", "Beta", "Categorical", "Cauchy", "Distribution", "Exponential", "Gamma", "Geometric", "Gumbel",
-    "HalfNormal", "Laplace", "LogNormal", "Logistic", "Normal", "Poisson", "StudentT", "TransformedDistribution",
-    "Uniform",
+    "Bernoulli", "Beta", "Categorical", "Cauchy", "Distribution", "Exponential", "Gamma", "Geometric",
+    "Gumbel", "HalfNormal", "Laplace", "LogNormal", "Logistic", "Normal", "Poisson", "StudentT",
+    "TransformedDistribution", "Uniform",
 ]  # fmt: skip
 
 _explain_room(__name__)

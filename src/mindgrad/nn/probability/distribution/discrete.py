@@ -1,6 +1,7 @@
 """Distributions of integers: Bernoulli, geometric, Poisson and categorical numbers.
 
-Values are taken as floats; between two integers ``cdf`` is that of the lower one. Samples are constants for derivatives.
+Values are taken as floats; between two integers ``cdf`` is that of the lower one. Samples are constants for
+derivatives.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The Distribution computes everything from what a class defines of it: a log density, moments, samples.
 
-A derived class names its parameters and defines ``_log_prob(value, *parameters)`` and what else there is. From these
-follow ``prob``, ``sd`` or ``var``, ``survival_function``, the logarithms and ``cross_entropy``.
+A derived class names its parameters and defines ``_log_prob(value, *parameters)`` and what else there is.
+From these follow ``prob``, ``sd`` or ``var``, ``survival_function``, the logarithms and ``cross_entropy``.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class Distribution(Cell):
             value = getattr(self, f"_{key}_value") if value is None else value
             if value is None:
                 raise TypeError(
-                    f"For '{owner}', the '{key}' must be given to '{method}': the distribution was made without it."
+                    f"For '{owner}', the '{key}' must be given to '{method}': the distribution has none."
                 )
             values.append(
                 ops.cast(value, self._real) if isinstance(value, Tensor) else Tensor(value, self._real)
@@ -243,7 +243,7 @@ class Distribution(Cell):
     # -- two distributions ------------------------------------------------------------------------
 
     def kl_loss(self, dist: str, *args: Any, **kwargs: Any) -> Tensor:
-        """The divergence from this distribution, a, to another one, b: the mean over a of log a(x) − log b(x).
+        """The divergence from this distribution, a, to another, b: the mean over a of log a(x) − log b(x).
 
         Args:
             dist: the kind of b, which must be that of a.
@@ -293,7 +293,7 @@ class Distribution(Cell):
 
     def _fractions(self, shape: tuple[int, ...]) -> Any:
         """Uniform numbers of (0, 1]."""
-        return 1.0 - ops.uniform(shape, Tensor(0.0, float32), Tensor(1.0, float32), self._seed or None)
+        return 1.0 - ops.uniform(shape, Tensor(0.0, float32), Tensor(1.0, float32), self._seed or None)  # type: ignore[operator]
 
     def _refuse(self, method: str) -> NoReturn:
         raise NotImplementedError(f"For '{type(self).__name__}', there is no '{method}'.")

@@ -66,7 +66,7 @@ class Cauchy(Distribution):
 class _Centred(Distribution):
     """A distribution with a mean and a standard deviation, of which there is the density."""
 
-    parameter_names = ("mean", "sd")
+    parameter_names: tuple[str, ...] = ("mean", "sd")
     conditions = {"sd": above_zero}
 
 
@@ -123,7 +123,7 @@ class Laplace(_Centred):
 
 
 class StudentT(_Centred):
-    """Student's numbers, of density proportional to (1 + ((x − mean) / sd)² / df) to the power of −(df + 1) / 2.
+    """Student's numbers: density proportional to (1 + ((x − mean) / sd)² / df) to the power of −(df + 1) / 2.
 
     Args:
         df: the degrees of freedom, above 0.

@@ -178,7 +178,7 @@ class Beta(Distribution):
         seed = self._seed or None
         first = ops.gamma(shape, a, ops.ones_like(a), seed)
         second = ops.gamma(shape, b, ops.ones_like(b), seed if seed is None else seed + 1)
-        return first / (first + second)
+        return first / (first + second)  # type: ignore[operator]
 
 
 def _log_beta(a: Any, b: Any) -> Any:
