@@ -12,7 +12,7 @@ import time
 from types import SimpleNamespace
 from typing import Any, Self
 
-from mindgrad.backend import device
+from mindgrad.backend import device as _device
 from mindgrad.core import settings
 
 __all__ = [
@@ -24,7 +24,7 @@ __all__ = [
     "reset_max_memory_reserved", "reset_peak_memory_stats", "set_cur_stream", "synchronize",
 ]  # fmt: skip
 
-synchronize = device.synchronize
+synchronize = _device.synchronize
 
 # --- devices -------------------------------------------------------------------------------------------
 
@@ -43,7 +43,7 @@ def device_count(device_target: str | None = None) -> int:
     >>> hal.device_count("CPU"), hal.device_count("Ascend")
     (1, 0)
     """
-    return device.device_count(_target(device_target))
+    return _device.device_count(_target(device_target))
 
 
 def is_available(device_target: str) -> bool:
@@ -76,7 +76,7 @@ def get_device_name(device_id: int, device_target: str | None = None) -> str:
     >>> hal.get_device_name(0, "CPU")
     'cpu'
     """
-    return device.device_kind(_target(device_target), device_id)
+    return _device.device_kind(_target(device_target), device_id)
 
 
 def get_device_properties(device_id: int, device_target: str | None = None) -> SimpleNamespace:
@@ -90,7 +90,7 @@ def get_device_properties(device_id: int, device_target: str | None = None) -> S
     'cpu'
     """
     target = _target(device_target)
-    count = device.memory_statistics(target, device_id).get("bytes_limit")
+    count = _device.memory_statistics(target, device_id).get("bytes_limit")
     if count is None:
         count = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return SimpleNamespace(name=get_device_name(device_id, target), total_memory=count)
@@ -268,7 +268,7 @@ def memory_stats(device_target: str | None = None) -> dict[str, int]:
     >>> hal.memory_stats("CPU")
     {}
     """
-    return device.memory_statistics(_target(device_target), settings.get("device_id"))
+    return _device.memory_statistics(_target(device_target), settings.get("device_id"))
 
 
 def memory_allocated(device_target: str | None = None) -> int:

@@ -278,3 +278,57 @@ def test_lars_scales_gradients_by_layer(mode):
         assert b.asnumpy().tolist() == pytest.approx([1.0 - 0.5 * (2.0 + decay)])
     finally:
         ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+# --- further operators and layers -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("run", [lambda f: f, ms.jit], ids=["eager", "compiled"])
+def test_eigh_reads_one_triangle(run):
+    matrix = Tensor([[2.0, 7.0], [1.0, 2.0]])
+    values, vectors = run(ops.Eigh())(matrix)
+    assert values.asnumpy().tolist() == pytest.approx([1.0, 3.0], rel=1e-6)
+    assert abs(vectors.asnumpy()).ravel().tolist() == pytest.approx([0.5**0.5] * 4, rel=1e-6)
+    assert run(ops.Eigh(False, lower=False))(matrix).asnumpy().tolist() == pytest.approx(
+        [-5.0, 9.0], rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("run", [lambda f: f, ms.jit], ids=["eager", "compiled"])
+def test_a_permutation_is_padded(run):
+    ms.set_seed(1)
+    found = run(ops.Randperm(6, -7))(Tensor([4])).asnumpy().tolist()
+    assert sorted(found[:4]) == [0, 1, 2, 3]
+    assert found[4:] == [-7, -7]
+    orders = {tuple(ops.Randperm(3)(Tensor([3])).asnumpy().tolist()) for _ in range(60)}
+    assert len(orders) == 6
+
+
+def test_masks_of_dropout():
+    ms.set_seed(1)
+    mask = ops.operations.DropoutGenMask()((4000,), Tensor(0.25))
+    assert mask.asnumpy().mean() == pytest.approx(0.25, abs=0.03)
+    x = ops.ones((4000,))
+    dropped = ops.operations.DropoutDoMask()(x, mask, Tensor(0.25)).asnumpy()
+    assert set(dropped.tolist()) == {0.0, 4.0}
+
+
+@pytest.mark.parametrize("run", [lambda f: f, ms.jit], ids=["eager", "compiled"])
+def test_rows_of_a_table_are_held_to_a_length(run):
+    layer = nn.EmbeddingLookup(2, 2, param_init=Tensor([[3.0, 4.0], [0.0, 1.0]]), max_norm=2.5)
+    assert run(layer.construct)(Tensor([0, 1])).asnumpy().tolist() == [[1.5, 2.0], [0.0, 1.0]]
+    free = nn.EmbeddingLookup(2, 2, param_init=Tensor([[3.0, 4.0], [0.0, 1.0]]))
+    assert free(Tensor([0])).asnumpy().tolist() == [[3.0, 4.0]]
+    with pytest.raises(ValueError, match="'target' must be"):
+        nn.EmbeddingLookup(2, 2, target="GPU")
+
+
+def test_layers_under_later_names():
+    from mindgrad import mint
+
+    assert nn.Linear is mint.nn.Linear
+    image = Tensor([[[[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]]]])
+    assert mint.nn.AvgPool2d(2, 1)(image).asnumpy().tolist() == [[[[2.5, 3.5]]]]
+    from mindgrad.common.initializer import _INITIALIZER_ALIAS, Normal
+
+    assert _INITIALIZER_ALIAS["normal"] is Normal

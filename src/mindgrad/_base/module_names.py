@@ -16,68 +16,45 @@ PACKAGE = __name__.partition(".")[0]
 
 _PARTS: dict[str, tuple[str, str]] = {
     # own module: (MindSpore's package, the parts of it)
-    "ops.functional": (
-        "ops.function",
-        "_add_attr_func array_func clip_func debug_func fft_func grad grad.grad_func image_func linalg_func "
-        "math_func nn_func other_func parameter_func random_func spectral_func vmap_func",
-    ),
-    "ops.composite": ("ops.composite", "base math_ops"),
-    "ops.operations": (
-        "ops.operations",
-        "control_ops custom_ops debug_ops image_ops inner_ops manually_defined manually_defined.ops_def "
-        "sparse_ops spectral_ops _ocr_ops _quant_ops _thor_ops",
-    ),
-    "ops.auto_generate": ("ops.auto_generate", "gen_ops_def gen_ops_prim gen_extend_func"),
-    "nn.layer": ("nn.layer", "channel_shuffle dense timedistributed thor_layer"),
+    "boost": ("boost", "adasum base boost boost_cell_wrapper dim_reduce grad_accumulation grad_freeze"),
+    "experimental.optim": ("experimental.optim", "adamw"),
+    "hal": ("hal", "device event memory stream"),
     "nn.grad": ("nn.grad", "cell_grad"),
-    "nn.optim": ("nn.optim", "adafactor adasum thor"),
+    "nn.init_parameters": ("nn.utils", "init"),
+    "nn.layer": ("nn.layer", "channel_shuffle dense timedistributed"),
+    "nn.metrics": ("train.metrics", "accuracy error fbeta loss metric precision recall topk"),
+    "nn.optim": ("nn.optim", "thor"),
+    "nn.probability.bijector": (
+        "nn.probability.bijector", "exp gumbel_cdf invert power_transform scalar_affine softplus",
+    ),
     "nn.probability.distribution": (
         "nn.probability.distribution",
         "bernoulli beta categorical cauchy exponential gamma geometric gumbel half_normal laplace log_normal "
         "logistic normal poisson student_t transformed_distribution uniform",
     ),
-    "nn.probability.bijector": (
-        "nn.probability.bijector", "exp gumbel_cdf invert power_transform scalar_affine softplus",
+    "numpy": ("numpy", "array_creations array_ops dtypes logic_ops math_ops"),
+    "ops.auto_generate": ("ops.auto_generate", "gen_extend_func gen_ops_def gen_ops_prim"),
+    "ops.composite": ("ops.composite", "base math_ops"),
+    "ops.functional": (
+        "ops.function",
+        "array_func clip_func debug_func fft_func grad grad.grad_func image_func linalg_func math_func nn_func "
+        "other_func parameter_func random_func spectral_func vmap_func",
     ),
-    "nn.init_parameters": ("nn.utils", "init"),
-    "nn.metrics": (
-        "train.metrics",
-        "accuracy auc bleu_score confusion_matrix cosine_similarity dice error fbeta hausdorff_distance loss "
-        "mean_surface_distance metric occlusion_sensitivity perplexity precision recall roc "
-        "root_mean_square_surface_distance topk",
+    "ops.operations": (
+        "ops.operations", "custom_ops debug_ops image_ops inner_ops manually_defined spectral_ops",
     ),
-    "numpy": ("numpy", "array_creations array_ops dtypes fft logic_ops math_ops"),
     "parallel": ("parallel", "algo_parameter_config shard"),
     "parallel.nn": ("parallel.nn", "parallel_cell_wrapper parallel_grad_reducer"),
-    "profiler": ("profiler", "profiling envprofiling profiler"),
-    "hal": ("hal", "device event memory stream"),
-    "runtime": ("runtime", "device event memory stream"),
-    "boost": (
-        "boost",
-        "adasum base boost boost_cell_wrapper dim_reduce grad_accumulation grad_freeze "
-        "group_loss_scale_manager less_batch_normalization",
-    ),
-    "scipy": ("scipy", "fft ops"),
-    "scipy.optimize": ("scipy.optimize", "_bfgs _lagrange _lbfgs line_search linear_sum_assignment minimize"),
+    "profiler": ("profiler", "envprofiling profiler profiling"),
+    "scipy.optimize": ("scipy.optimize", "line_search linear_sum_assignment minimize"),
     "train.callback": (
         "train.callback",
-        "_backup_and_restore _checkpoint _cluster_monitor _dataset_graph _early_stop "
-        "_flops_collector _history _lambda_callback _landscape _loss_monitor _lr_scheduler_callback "
-        "_on_request_exit _reduce_lr_on_plateau _summary_collector _time_monitor _train_fault_tolerance",
+        "_checkpoint _early_stop _history _lambda_callback _landscape _loss_monitor _lr_scheduler_callback "
+        "_reduce_lr_on_plateau _summary_collector _time_monitor",
     ),
     "train.summary": ("train.summary", "summary_record"),
-    "train.train_thor": ("train.train_thor", "convert_utils dataset_helper model_thor"),
-    "experimental.optim": (
-        "experimental.optim", "adadelta adagrad adamax adamw asgd nadam radam rmsprop rprop",
-    ),
+    "train.train_thor": ("train.train_thor", "convert_utils"),
 }  # fmt: skip
-
-_IMPL = [
-    "add", "bitwise_and", "bitwise_or", "bitwise_xor", "div", "equal", "floordiv", "getitem",
-    "greater_equal", "greater", "in", "invert", "left_shift", "less_equal", "less", "logical_and",
-    "logical_not", "logical_or", "mod", "mul", "negative", "not_equal", "not_in", "ones_like",
-    "pow", "right_shift", "setitem", "sub", "uadd", "zeros_like",
-]  # fmt: skip
 
 #: MindSpore's path of a module, below ``mindspore``: the path of the one that stands for it here
 SECOND_NAMES: dict[str, str] = {
@@ -90,7 +67,7 @@ SECOND_NAMES: dict[str, str] = {
     "ops.composite.multitype_ops": "ops.functional",
     "ops.function": "ops.functional",
     "ops.operations.comm_ops": "ops.operations.collective_ops",
-    **{f"ops.composite.multitype_ops.{name}_impl": "ops.functional" for name in _IMPL},
+    "ops.composite.multitype_ops.zeros_like_impl": "ops.functional",
     **{
         f"{package}.{part}": own
         for own, (package, parts) in _PARTS.items()

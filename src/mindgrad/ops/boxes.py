@@ -209,8 +209,9 @@ def bounding_box_decode(
         ValueError: a shape is another, or the numbers are not as many.
 
     >>> from mindgrad import Tensor, ops
-    >>> print(ops.bounding_box_decode(Tensor([[0.0, 0.0, 3.0, 3.0]]), Tensor([[0.25, 0.5, 0.0, 0.0]]), (9,
-    9))) [[1. 2. 4. 5.]]
+    >>> anchor, deltas = Tensor([[0.0, 0.0, 3.0, 3.0]]), Tensor([[0.25, 0.5, 0.0, 0.0]])
+    >>> print(ops.bounding_box_decode(anchor, deltas, (9, 9)))
+    [[1. 2. 4. 5.]]
     """
     owner = "BoundingBoxDecode"
     height, width = _numbers(max_shape, owner, "max_shape", 2)

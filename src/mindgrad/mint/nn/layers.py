@@ -15,8 +15,8 @@ _nn: Any = nn  # whose names a type checker does not follow
 _SAME = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "BCELoss", "ConstantPad1d",
     "ConstantPad2d", "ConstantPad3d", "CosineEmbeddingLoss", "CrossEntropyLoss", "Flatten", "Hardtanh",
-    "Identity", "L1Loss", "LogSigmoid", "MSELoss", "Mish", "NLLLoss", "PixelShuffle", "ReLU", "ReLU6",
-    "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d",
+    "Identity", "L1Loss", "Linear", "LogSigmoid", "MSELoss", "Mish", "NLLLoss", "PixelShuffle", "ReLU",
+    "ReLU6", "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d",
     "ReplicationPad3d", "SeLU", "SiLU", "Sigmoid", "SoftMarginLoss", "Tanh", "Threshold",
     "Upsample", "ZeroPad2d",
 ]  # fmt: skip
@@ -28,9 +28,8 @@ globals().update({name: getattr(nn, theirs) for name, theirs in _RENAMED.items()
 
 _OWN = [
     "AvgPool2d", "BCEWithLogitsLoss", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Conv1d", "Conv2d",
-    "Conv3d",
-    "ConvTranspose2d", "Dropout", "ELU", "Embedding", "GELU", "GroupNorm", "KLDivLoss", "LayerNorm",
-    "Linear", "LogSoftmax", "PReLU", "SmoothL1Loss", "Softmax",
+    "Conv3d", "ConvTranspose2d", "Dropout", "ELU", "Embedding", "GELU", "GroupNorm", "KLDivLoss", "LayerNorm",
+    "LogSoftmax", "PReLU", "SmoothL1Loss", "Softmax",
 ]  # fmt: skip
 __all__ = list(_OWN + _SAME + [*_RENAMED])
 
@@ -66,35 +65,6 @@ class AvgPool2d(_nn.Cell):
             input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
             self.divisor_override or 0,
         )  # fmt: skip
-
-
-class Linear(_nn.Dense):
-    """y = x Wᵀ + b: :class:`mindgrad.nn.Dense`.
-
-    Args:
-        in_features, out_features: the sizes of the last axes of input and result.
-        bias: whether b is added.
-        weight_init, bias_init: initial values; by default uniform in ±1/√in_features.
-        dtype: the element type of the Parameters, by default Float32.
-
-    >>> from mindgrad import Tensor, mint
-    >>> print(mint.nn.Linear(2, 1, weight_init=Tensor([[1.0, 2.0]]), bias=False)(Tensor([[1.0, 1.0]])))
-    [[3.]]
-    """
-
-    def __init__(
-        self,
-        in_features: int,
-        out_features: int,
-        bias: bool = True,
-        weight_init: Any = None,
-        bias_init: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(
-            in_features, out_features, weight_init, bias_init, bias, None, float32 if dtype is None else dtype
-        )
-        self.in_features, self.out_features = in_features, out_features
 
 
 def _convolution(
