@@ -81,6 +81,8 @@ PROGRAMS = [
     "from mindspore.common.sparse_tensor import CSRTensor",
     "from mindspore.common.initializer import _INITIALIZER_ALIAS",
     "from mindspore.parallel._auto_parallel_context import auto_parallel_context",
+    "from mindspore.parallel._transformer import TransformerOpParallelConfig",
+    "from mindspore.nn.transformer import TransformerEncoder",
     "from mindspore.parallel import set_algo_parameters, Layout",
     "from mindspore.parallel.auto_parallel import AutoParallel",
     "from mindspore.parallel._cost_model_context import _set_multi_subgraphs",

@@ -22,7 +22,9 @@ _PARTS: dict[str, tuple[str, str]] = {
     "nn.grad": ("nn.grad", "cell_grad"),
     "nn.init_parameters": ("nn.utils", "init"),
     "nn.layer": ("nn.layer", "channel_shuffle dense timedistributed"),
-    "nn.metrics": ("train.metrics", "accuracy error fbeta loss metric precision recall topk"),
+    "nn.metrics": (
+        "train.metrics", "accuracy confusion_matrix error fbeta loss metric precision recall topk",
+    ),
     "nn.optim": ("nn.optim", "thor"),
     "nn.probability.bijector": (
         "nn.probability.bijector", "exp gumbel_cdf invert power_transform scalar_affine softplus",
@@ -37,8 +39,8 @@ _PARTS: dict[str, tuple[str, str]] = {
     "ops.composite": ("ops.composite", "base math_ops"),
     "ops.functional": (
         "ops.function",
-        "array_func clip_func debug_func fft_func grad grad.grad_func image_func linalg_func math_func nn_func "
-        "other_func parameter_func random_func spectral_func vmap_func",
+        "array_func clip_func debug_func fft_func grad grad.grad_func image_func linalg_func math_func "
+        "nn_func other_func parameter_func random_func spectral_func vmap_func",
     ),
     "ops.operations": (
         "ops.operations", "custom_ops debug_ops image_ops inner_ops manually_defined spectral_ops",
@@ -64,6 +66,7 @@ SECOND_NAMES: dict[str, str] = {
     "common.no_inline": "functional.jit",
     "common.recompute": "functional.recompute",
     "nn.utils": "nn.init_parameters",
+    "nn.transformer": "parallel._transformer",
     "ops.composite.multitype_ops": "ops.functional",
     "ops.function": "ops.functional",
     "ops.operations.comm_ops": "ops.operations.collective_ops",

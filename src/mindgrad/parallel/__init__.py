@@ -6,6 +6,7 @@ from mindgrad.parallel import (  # noqa: F401 - programs read them as attributes
     _auto_parallel_context,
     _cost_model_context,
     _ps_context,
+    _transformer,
     _utils,
     nn,
 )
