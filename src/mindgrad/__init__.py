@@ -171,8 +171,8 @@ _NAMES = {
     "mindgrad.tools.explain": ("explain",),
     "mindgrad.train": (
         "AMP_BLACK_LIST", "AMP_WHITE_LIST", "Accuracy", "Callback", "CheckpointConfig",
-        "ConfusionMatrixMetric", "DatasetHelper", "DynamicLossScaleManager", "EarlyStopping", "EvaluationBase",
-        "F1", "Fbeta",
+        "ConfusionMatrixMetric", "DatasetHelper", "DynamicLossScaleManager", "EarlyStopping",
+        "EvaluationBase", "F1", "Fbeta",
         "FixedLossScaleManager", "History", "LambdaCallback", "LearningRateScheduler", "Loss",
         "LossMonitor", "LossScaleManager", "MAE", "MSE", "Metric", "Model", "ModelCheckpoint",
         "Precision", "ProgressBar", "Recall", "ReduceLROnPlateau", "RunContext", "SummaryCollector",

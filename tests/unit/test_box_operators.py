@@ -61,6 +61,24 @@ def test_the_best_of_overlapping_boxes_remain(run):
 
 
 @both_modes
+def test_of_many_boxes_those_remain_that_no_better_one_overlaps(run):
+    generator = np.random.default_rng(0)
+    corner = generator.random((60, 2)) * 30
+    boxes = np.concatenate([corner, corner + generator.random((60, 2)) * 20, generator.random((60, 1))], 1)
+    ordered, _, remains = run(ops.NMSWithMask(0.3))(Tensor(boxes, ms.float32))
+    x1, y1, x2, y2, _ = ordered.asnumpy().T.astype(np.float64)
+    expected: list[int] = []
+    for i in range(60):
+        widths = np.minimum(x2[i], x2[expected]) - np.maximum(x1[i], x1[expected])
+        heights = np.minimum(y2[i], y2[expected]) - np.maximum(y1[i], y1[expected])
+        both = np.maximum(widths, 0) * np.maximum(heights, 0)
+        areas = (x2 - x1) * (y2 - y1)
+        if not (both / (areas[i] + areas[expected] - both) > 0.3).any():
+            expected.append(i)
+    assert np.flatnonzero(remains.asnumpy()).tolist() == expected
+
+
+@both_modes
 def test_differences_of_boxes_and_back(run):
     encoded = run(ops.BoundingBoxEncode())(BOXES[:2], TRUTHS)
     close(encoded, [[0, 0, 0, 0], [-0.09090909, 0.18181819, 0.0, 0.16705404]])

@@ -8,11 +8,20 @@ import sys
 import pytest
 
 import mindgrad as ms
-from mindgrad import Tensor, nn, ops
+from mindgrad import Tensor, hal, mint, nn, ops, runtime
 from mindgrad._base.absent import absent
 from mindgrad._base.module_names import PACKAGE, SECOND_NAMES
+from mindgrad._c_expression import typing
+from mindgrad._checkparam import args_type_check
 from mindgrad.common import api
 from mindgrad.common import dtype as mstype
+from mindgrad.common.initializer import _INITIALIZER_ALIAS, Normal
+from mindgrad.nn.wrap.cell_wrapper import _VirtualDatasetCell
+from mindgrad.ops.operations import _grad_ops
+from mindgrad.parallel import get_algo_parameters, reset_algo_parameters, set_algo_parameters
+from mindgrad.parallel._auto_parallel_context import auto_parallel_context
+from mindgrad.parallel.auto_parallel import AutoParallel
+from mindgrad.profiler import Profiler, ProfilerLevel
 
 
 def run(program: str) -> str:
@@ -129,8 +138,6 @@ def test_operators_without_a_compiled_form_are_refused_when_they_are_made(name):
 
 
 def test_operators_of_derivatives_say_what_to_differentiate():
-    from mindgrad.ops.operations import _grad_ops
-
     with pytest.raises(NotImplementedError, match=r"ops\.grad\(ops\.Tanh\(\)\)"):
         _grad_ops.TanhGrad()
     with pytest.raises(AttributeError):
@@ -149,8 +156,6 @@ def test_the_executors_of_mindspore():
 
 
 def test_kinds_of_element_types():
-    from mindgrad._c_expression import typing
-
     assert isinstance(ms.float32, typing.Float)
     assert not isinstance(ms.int8, typing.Float)
     assert isinstance(ms.int8, typing.Int)
@@ -163,9 +168,6 @@ def test_kinds_of_element_types():
 
 
 def test_contexts_of_one_process():
-    from mindgrad.parallel import get_algo_parameters, reset_algo_parameters, set_algo_parameters
-    from mindgrad.parallel._auto_parallel_context import auto_parallel_context
-
     context = auto_parallel_context()
     context.set_gradients_mean(True)
     assert context.get_gradients_mean()
@@ -198,8 +200,6 @@ def test_functions_of_tuples_in_compiled_programs():
 
 
 def test_streams_events_and_memory():
-    from mindgrad import hal, runtime
-
     start, end = hal.Event(enable_timing=True), hal.Event()
     start.record()
     with pytest.raises(RuntimeError, match="enable_timing"):
@@ -216,8 +216,6 @@ def test_streams_events_and_memory():
 
 
 def test_the_profiler_writes_a_trace(tmp_path):
-    from mindgrad.profiler import Profiler, ProfilerLevel
-
     profiler = Profiler(output_path=str(tmp_path), profiler_level=ProfilerLevel.Level0)
     with pytest.raises(RuntimeError, match="recording already"):
         profiler.start()
@@ -241,8 +239,6 @@ def test_a_dataset_helper_gives_batches():
 
 
 def test_types_of_arguments_are_checked():
-    from mindgrad._checkparam import args_type_check
-
     @args_type_check(int, factor=(int, float))
     def function(x, factor=1.0):
         return x * factor
@@ -253,9 +249,6 @@ def test_types_of_arguments_are_checked():
 
 
 def test_a_virtual_dataset_cell_calls_its_net():
-    from mindgrad.nn.wrap.cell_wrapper import _VirtualDatasetCell
-    from mindgrad.parallel.auto_parallel import AutoParallel
-
     net = nn.Dense(2, 1)
     x = Tensor([[1.0, 2.0]])
     for wrapped in (_VirtualDatasetCell(net), AutoParallel(net)):
@@ -326,11 +319,7 @@ def test_rows_of_a_table_are_held_to_a_length(run):
 
 
 def test_layers_under_later_names():
-    from mindgrad import mint
-
     assert nn.Linear is mint.nn.Linear
     image = Tensor([[[[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]]]])
     assert mint.nn.AvgPool2d(2, 1)(image).asnumpy().tolist() == [[[[2.5, 3.5]]]]
-    from mindgrad.common.initializer import _INITIALIZER_ALIAS, Normal
-
     assert _INITIALIZER_ALIAS["normal"] is Normal
