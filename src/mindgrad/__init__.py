@@ -55,6 +55,7 @@ from mindgrad.common.dtype import (
 from mindgrad.common.generator import Generator, default_generator, initial_seed, manual_seed, seed
 from mindgrad.common.parameter import Parameter, ParameterTuple
 from mindgrad.common.seed import get_rng_state, get_seed, set_rng_state, set_seed
+from mindgrad.common.sparse_tensor import COOTensor, CSRTensor, RowTensor, SparseTensor
 from mindgrad.common.tensor import tensor
 from mindgrad.context import (
     GRAPH_MODE,
@@ -62,11 +63,14 @@ from mindgrad.context import (
     ParallelMode,
     get_auto_parallel_context,
     get_context,
+    get_ps_context,
     reset_auto_parallel_context,
+    reset_ps_context,
     set_auto_parallel_context,
     set_context,
     set_deterministic,
     set_device,
+    set_ps_context,
     set_recursion_limit,
 )
 from mindgrad.core.mutable import mutable
@@ -101,13 +105,19 @@ from mindgrad.ops.storage import from_numpy
 if _TYPE_CHECKING:
     from mindgrad import (  # noqa: F401
         amp,
+        boost,
         communication,
         dataset,
+        device_context,
         experimental,
+        hal,
         log,
         mint,
         nn,
         numpy,
+        parallel,
+        profiler,
+        runtime,
         scipy,
         tools,
         train,
@@ -122,13 +132,22 @@ if _TYPE_CHECKING:
         fixed_point,
     )
     from mindgrad.functional.ode import OdeInfo, odeint
+    from mindgrad.hal import *  # noqa: F403
+    from mindgrad.parallel import (  # noqa: F401
+        Layout,
+        get_algo_parameters,
+        reset_algo_parameters,
+        set_algo_parameters,
+        shard,
+    )
+    from mindgrad.profiler import Profiler  # noqa: F401
     from mindgrad.tools.explain import explain
     from mindgrad.train import *  # noqa: F403
 
 #: Loaded when they are first asked for, by `__getattr__` or by their own import.
 _ROOMS = (
-    "amp", "communication", "dataset", "experimental", "log", "mint", "nn", "numpy", "scipy", "tools",
-    "train", "version",
+    "amp", "boost", "communication", "dataset", "device_context", "experimental", "hal", "log", "mint", "nn",
+    "numpy", "parallel", "profiler", "runtime", "scipy", "tools", "train", "version",
 )  # fmt: skip
 #: Likewise, and where they live.
 _NAMES = {
@@ -137,18 +156,34 @@ _NAMES = {
         "SolverInfo", "argmin", "custom_linear_solve", "custom_root", "fixed_point",
     ),
     "mindgrad.functional.ode": ("OdeInfo", "odeint"),
+    "mindgrad.hal": (
+        "Event", "Stream", "StreamCtx", "communication_stream", "current_stream", "default_stream",
+        "empty_cache",
+        "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved", "memory_stats",
+        "memory_summary", "reset_max_memory_allocated", "reset_max_memory_reserved",
+        "reset_peak_memory_stats",
+        "set_cur_stream", "synchronize",
+    ),
+    "mindgrad.parallel": (
+        "Layout", "get_algo_parameters", "reset_algo_parameters", "set_algo_parameters", "shard",
+    ),
+    "mindgrad.profiler": ("Profiler",),
     "mindgrad.tools.explain": ("explain",),
     "mindgrad.train": (
         "AMP_BLACK_LIST", "AMP_WHITE_LIST", "Accuracy", "Callback", "CheckpointConfig",
-        "DynamicLossScaleManager", "EarlyStopping", "EvaluationBase", "F1", "Fbeta",
+        "ConfusionMatrixMetric", "DatasetHelper", "DynamicLossScaleManager", "EarlyStopping",
+        "EvaluationBase", "F1", "Fbeta",
         "FixedLossScaleManager", "History", "LambdaCallback", "LearningRateScheduler", "Loss",
         "LossMonitor", "LossScaleManager", "MAE", "MSE", "Metric", "Model", "ModelCheckpoint",
         "Precision", "ProgressBar", "Recall", "ReduceLROnPlateau", "RunContext", "SummaryCollector",
         "SummaryLandscape", "SummaryRecord",
         "TimeMonitor", "Top1CategoricalAccuracy", "Top5CategoricalAccuracy",
         "TopKCategoricalAccuracy", "auto_mixed_precision", "build_train_network",
-        "ckpt_to_safetensors", "custom_mixed_precision", "data_sink", "export", "get_black_list",
+        "connect_network_with_dataset",
+        "ckpt_to_safetensors", "build_searched_strategy", "custom_mixed_precision", "data_sink",
+        "export", "get_black_list",
         "get_metric_fn", "get_metrics", "get_white_list", "load", "load_checkpoint",
+        "load_distributed_checkpoint", "merge_sliced_parameter",
         "load_param_into_net", "names", "rearrange_inputs", "safetensors_to_ckpt",
         "save_checkpoint",
     ),
@@ -178,7 +213,9 @@ __all__ = [
     "byte", "cdouble", "cfloat", "double", "half", "intc", "intp", "long", "short", "single", "ubyte", "uint",
     "uintc", "uintp", "ushort",
     "Generator", "default_generator", "from_numpy", "initial_seed", "is_tensor", "no_inline", "recompute",
+    "COOTensor", "CSRTensor", "RowTensor", "SparseTensor",
     "seed", "set_deterministic", "set_recursion_limit", "tensor",
+    "get_ps_context", "reset_ps_context", "set_ps_context",
 ]  # fmt: skip
 __all__ = list(dict.fromkeys([*__all__, *_ROOMS, *_LATER]))
 

@@ -1,12 +1,81 @@
-"""What programs import from MindSpore's compiled part: the class of element types, to ask ``isinstance``.
+"""Names that programs import from MindSpore's compiled part: classes of element types, to ask ``isinstance``.
 
 ``from mindspore._c_expression import typing``; ``isinstance(mindspore.float32, typing.Number)``.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any
 
-from mindgrad.core.dtype import DType
+from mindgrad.core.dtype import DType, as_dtype
+from mindgrad.core.tensor import Tensor
 
-__all__ = ["typing"]
+__all__ = ["MetaTensor", "Tensor", "TensorPy", "security", "typing"]
 
-typing = SimpleNamespace(Number=DType, Type=DType)
+
+class _Kind(type):
+    """A class of element types: those whose kind it names are its instances."""
+
+    kinds: tuple[str, ...]
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, DType) and instance.kind in cls.kinds
+
+
+def _kind(name: str, *kinds: str) -> type:
+    return _Kind(name, (), {"kinds": kinds})
+
+
+_KINDS = {"Bool": "bool", "Int": "int", "UInt": "uint", "Float": "float", "Complex": "complex"}
+_other: Callable[[str], type] = lambda name: type(name, (), {})
+
+typing = SimpleNamespace(
+    Number=DType, Type=DType,
+    **{name: _kind(name, kind) for name, kind in _KINDS.items()},
+    **{name: _other(name) for name in ("TensorType", "String", "Tuple", "List", "Dict", "Slice", "TypeType")},
+)  # fmt: skip
+
+TensorPy = Tensor
+
+
+class _Security:
+    """What MindSpore was built without."""
+
+    @staticmethod
+    def enable_security() -> bool:
+        """Whether summaries and dumps are left out of the build."""
+        return False
+
+
+security = _Security()
+
+
+class MetaTensor:
+    """An element type and a shape.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad._c_expression import MetaTensor
+    >>> MetaTensor(ms.float32, (2, 3)).shape
+    (2, 3)
+    """
+
+    def __init__(self, dtype: Any, shape: Any) -> None:
+        self.dtype = as_dtype(dtype)
+        self.shape = tuple(shape)
+
+    def __repr__(self) -> str:
+        return f"MetaTensor(shape={self.shape}, dtype={self.dtype})"
+
+
+def _framework_profiler_step_start() -> None:
+    """Accepted for compatibility: jax's profiler needs no marks of steps."""
+
+
+def _framework_profiler_step_end() -> None:
+    """Accepted for compatibility: jax's profiler needs no marks of steps."""
+
+
+#: what MindSpore returns from operators that have no result yet
+_empty_instance = object()

@@ -5,6 +5,8 @@ Each returns the value it was given, or raises an error that names the argument 
 
 from __future__ import annotations
 
+import functools
+import inspect
 import operator
 import re
 from collections.abc import Callable, Sequence
@@ -303,6 +305,74 @@ def check_type_name(arg_name: str, arg_type: Any, valid_types: Any, prim_name: s
         wanted = names if len(allowed) == 1 else f"one of {names}"
         raise TypeError(f"{_owner(prim_name)} '{arg_name}' should be {wanted}, but got {arg_type!r}.")
     return arg_type
+
+
+def check_non_negative_int_sequence(
+    sequence: Any, arg_name: str | None = None, prim_name: str | None = None
+) -> Any:
+    """A sequence of ints that are at least 0.
+
+    >>> from mindgrad import _checkparam as validator
+    >>> validator.check_non_negative_int_sequence((0, 2), "sizes")
+    (0, 2)
+    """
+    for number in sequence:
+        check_non_negative_int(number, arg_name, prim_name)
+    return sequence
+
+
+def check_positive_float_sequence(
+    sequence: Any, arg_name: str | None = None, prim_name: str | None = None
+) -> Any:
+    """A sequence of floats above 0.
+
+    >>> from mindgrad import _checkparam as validator
+    >>> validator.check_positive_float_sequence([0.5], "rates")
+    [0.5]
+    """
+    for number in sequence:
+        check_positive_float(number, arg_name, prim_name)
+    return sequence
+
+
+def args_type_check(
+    *type_args: Any, **type_kwargs: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator that checks the types of a function's arguments, by position or by name.
+
+    ``None`` stands for any type; an argument whose value is its default may be ``None``.
+
+    >>> from mindgrad import _checkparam as validator
+    >>> @validator.args_type_check(rate=float)
+    ... def scaled(x, rate=1.0):
+    ...     return rate * x
+    >>> scaled(2, rate="a")
+    Traceback (most recent call last):
+        ...
+    TypeError: The parameter 'rate' of scaled must be of type float, but got str.
+    """
+
+    def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+        signature = inspect.signature(function)
+        expected = signature.bind_partial(*type_args, **type_kwargs).arguments
+
+        @functools.wraps(function)
+        def checking(*args: Any, **kwargs: Any) -> Any:
+            for name, value in signature.bind(*args, **kwargs).arguments.items():
+                types = expected.get(name)
+                if types is None or value is None or isinstance(value, types):
+                    continue
+                kinds = types if isinstance(types, tuple) else (types,)
+                wanted = " or ".join(kind.__name__ for kind in kinds)
+                raise TypeError(
+                    f"The parameter '{name}' of {function.__name__} must be of type {wanted}, but got "
+                    f"{type(value).__name__}."
+                )
+            return function(*args, **kwargs)
+
+        return checking
+
+    return decorated
 
 
 class Validator:

@@ -21,10 +21,12 @@ from mindgrad._base import missing
 from mindgrad._base.missing import (
     PACKAGE,
     explain_missing_names,
+    is_divided,
     is_own,
     nearest,
     public_modules,
 )
+from mindgrad._base.module_names import loaded_second_names, own_name
 
 __all__ = ["install", "main"]
 
@@ -97,6 +99,13 @@ class _Finder:
             alias = _ALIAS + name.removeprefix(PACKAGE)
             if name.startswith(f"{PACKAGE}.") and alias != fullname:
                 sys.modules.setdefault(alias, loaded)
+                if is_divided(name) and is_own(loaded):
+                    explain_missing_names(loaded)
+        for name, loaded in loaded_second_names():
+            alias = _ALIAS + name.removeprefix(PACKAGE)
+            if alias != fullname:
+                sys.modules.setdefault(alias, loaded)
+            sys.modules.setdefault(name, loaded)
         return importlib.machinery.ModuleSpec(fullname, _Loader(module))  # type: ignore[arg-type]
 
 
@@ -139,7 +148,7 @@ def install() -> None:
 def _own_module(name: str) -> ModuleType | None:
     """The module of this package with that name; None if there is none."""
     try:
-        return importlib.import_module(name)
+        return importlib.import_module(own_name(name) or name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise  # the module is there, and something that it needs is not

@@ -21,8 +21,8 @@ from mindgrad.core.settings import GRAPH_MODE, PYNATIVE_MODE
 
 __all__ = [
     "GRAPH_MODE", "PYNATIVE_MODE", "ParallelMode", "get_auto_parallel_context", "get_context",
-    "reset_auto_parallel_context", "set_auto_parallel_context", "set_context",
-    "set_device",
+    "get_ps_context", "reset_auto_parallel_context", "reset_ps_context", "set_auto_parallel_context",
+    "set_context", "set_device", "set_ps_context",
 ]  # fmt: skip
 
 #: options of MindSpore that steer its own machinery; they are kept, and change nothing here
@@ -284,3 +284,66 @@ def reset_auto_parallel_context() -> None:
     >>> context.reset_auto_parallel_context()
     """
     _parallel.update(_PARALLEL_DEFAULTS)
+
+
+# --- parameter servers --------------------------------------------------------------------------------
+
+STRICT, COMPATIBLE, LAX = 0, 1, 2  #: how much Python MindSpore compiles; all is compiled here
+
+_PS_DEFAULTS: dict[str, Any] = {
+    "enable_ps": False, "config_file_path": "", "scheduler_manage_port": 11202, "enable_ssl": False,
+    "client_password": "", "server_password": "", "scheduler_ip": "", "scheduler_port": 6667,
+}  # fmt: skip
+_servers = dict(_PS_DEFAULTS)
+
+
+def set_ps_context(**kwargs: Any) -> None:
+    """Accept MindSpore's options for servers of Parameters, of which there are none.
+
+    Args:
+        **kwargs: ``enable_ps`` (``False``) and others, which :func:`get_ps_context` gives back.
+
+    Raises:
+        ValueError: there is no such option, or ``enable_ps`` asks for servers.
+
+    >>> from mindgrad import context
+    >>> context.set_ps_context(enable_ps=False)
+    >>> context.get_ps_context("enable_ps")
+    False
+    """
+    for name in kwargs:
+        _check_server_option("set_ps_context", name)
+    if kwargs.get("enable_ps"):
+        raise ValueError(
+            "For 'set_ps_context', the 'enable_ps' must be False: mindgrad runs in one process, which keeps "
+            "its Parameters itself."
+        )
+    _servers.update(kwargs)
+
+
+def get_ps_context(attr_key: str) -> Any:
+    """The value of one option of :func:`set_ps_context`.
+
+    Raises:
+        ValueError: there is no such option.
+
+    >>> from mindgrad import context
+    >>> context.get_ps_context("scheduler_port")
+    6667
+    """
+    _check_server_option("get_ps_context", attr_key)
+    return _servers[attr_key]
+
+
+def reset_ps_context() -> None:
+    """Set the options of :func:`set_ps_context` back.
+
+    >>> from mindgrad import context
+    >>> context.reset_ps_context()
+    """
+    _servers.update(_PS_DEFAULTS)
+
+
+def _check_server_option(function: str, name: str) -> None:
+    if name not in _PS_DEFAULTS:
+        raise ValueError(f"For '{function}', there is no option {name!r}.")

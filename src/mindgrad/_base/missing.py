@@ -12,6 +12,8 @@ from types import ModuleType
 
 PACKAGE = __name__.partition(".")[0]
 _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
+#: from this depth on (``ops.operations.math_ops``) a module also gives names of the package above it
+_DIVIDED = 3
 
 
 def is_own(module: object) -> bool:
@@ -34,6 +36,11 @@ def nearest(name: str, names: Sequence[str]) -> str:
     same = [each for each in public if each.lower() == name.lower()]
     near = dict.fromkeys([*same, *difflib.get_close_matches(name, public, n=3)])
     return "; nearest: " + ", ".join(map(repr, near)) if near else ""
+
+
+def is_divided(name: str) -> bool:
+    """Whether the module with this name is a part of a package that MindSpore divides differently."""
+    return name.count(".") >= _DIVIDED
 
 
 def explain_all() -> None:
@@ -71,6 +78,13 @@ def explain_missing_names(module: ModuleType) -> None:
                     raise
         if name.startswith("__"):  # asked for by the machinery of Python, which expects an answer
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+        loaded = sys.modules.get(f"{module.__name__}.{name}")
+        if loaded is not None:
+            return loaded
+        if is_divided(module.__name__) and not name.startswith("_"):
+            above = sys.modules[module.__name__.rpartition(".")[0]]
+            if _has(above, name):  # MindSpore divides the package differently
+                return vars(above)[name]
         hint = f"{PACKAGE} has no such name"
         elsewhere = [_spelling(each) for each in _all_rooms() if each is not module and _has(each, name)]
         if elsewhere:
@@ -82,9 +96,6 @@ def explain_missing_names(module: ModuleType) -> None:
                 f"module {_spelling(module)!r} has no attribute {name!r}: {hint}", name=name, obj=module
             )
         # `from module import name`, which would turn an AttributeError into a text of its own.
-        loaded = sys.modules.get(f"{module.__name__}.{name}")
-        if loaded is not None:
-            return loaded
         raise ImportError(
             f"cannot import name {name!r} from {_spelling(module)!r}: {hint}",
             name=_spelling(module),

@@ -13,12 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.backend.jax_import import jax_module
+from mindgrad._base.waiting import interruptible
+from mindgrad.backend.jax_import import is_jax_loaded, jax_module
 from mindgrad.backend.xla import compile_kernel, use_device
 from mindgrad.core.kernels import set_kernel_runner
 from mindgrad.core.primitive import Primitive
 
-__all__ = ["STRICT_VARIABLE", "TARGETS", "select_device"]
+__all__ = [
+    "STRICT_VARIABLE", "TARGETS", "device_count", "device_kind", "memory_statistics", "select_device",
+    "synchronize",
+]  # fmt: skip
 
 TARGETS = ("CPU", "GPU", "Ascend", "Davinci")
 STRICT_VARIABLE = "MINDGRAD_STRICT_DEVICE"
@@ -94,3 +98,33 @@ def run_on_device(primitive: Primitive, arrays: Sequence[Any], parameters: dict[
         shape = next(a.shape for a in arrays if np.ndim(a) == rank)
         arrays = [np.broadcast_to(a, shape) if np.ndim(a) == 0 else a for a in arrays]
     return kernel(*arrays)
+
+
+def synchronize() -> None:
+    """Wait until all arrays that programs have started to compute are there."""
+    if is_jax_loaded():
+        jax = jax_module()
+        interruptible(jax.block_until_ready, jax.live_arrays())
+
+
+def device_count(target: str) -> int:
+    """The number of devices of a kind, ``"CPU"`` or ``"GPU"``, that jax sees."""
+    return {"CPU": 1, "GPU": len(_gpus())}.get(target, 0)
+
+
+def device_kind(target: str, device_id: int = 0) -> str:
+    """What the maker calls a device of a kind.
+
+    Raises:
+        ValueError: there is no such device.
+    """
+    devices = _gpus() if target == "GPU" else list(jax_module().devices("cpu")) if target == "CPU" else []
+    if not 0 <= device_id < len(devices):
+        raise ValueError(f"there is no device {device_id} of the kind {target!r}; there are {len(devices)}.")
+    return str(devices[device_id].device_kind)
+
+
+def memory_statistics(target: str, device_id: int = 0) -> dict[str, int]:
+    """The bytes in use on a device and its limits, by XLA's names; empty where XLA does not count them."""
+    devices = _gpus() if target == "GPU" else []
+    return dict(devices[device_id].memory_stats() or {}) if device_id < len(devices) else {}

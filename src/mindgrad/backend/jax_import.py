@@ -26,7 +26,7 @@ import numpy as np
 
 from mindgrad._base.signals import Deferred
 
-__all__ = ["jax_module", "stopped_by_forks"]
+__all__ = ["is_jax_loaded", "jax_module", "stopped_by_forks"]
 
 #: objects whose attribute ``run`` is replaced in forked processes
 stopped_by_forks: WeakSet[Any] = WeakSet()
@@ -47,6 +47,11 @@ def jax_module(name: str = "jax") -> Any:
         _refuse()
     with _lock, Deferred(), _OwnNumbers():
         return importlib.import_module(name)
+
+
+def is_jax_loaded() -> bool:
+    """Whether a part of jax has been imported by :func:`jax_module`."""
+    return jax_module.cache_info().currsize > 0
 
 
 class _OwnNumbers:
@@ -88,7 +93,7 @@ def _refuse(*_: Any) -> NoReturn:
 
 def _in_child() -> None:
     global _is_forked
-    _is_forked = _is_forked or jax_module.cache_info().currsize > 0
+    _is_forked = _is_forked or is_jax_loaded()
     jax_module.cache_clear()
     if _is_forked:
         for program in list(stopped_by_forks):

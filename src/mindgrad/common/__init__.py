@@ -10,10 +10,12 @@ from mindgrad.common.dtype import *  # noqa: F403
 from mindgrad.common.generator import Generator, default_generator, initial_seed, manual_seed
 from mindgrad.common.parameter import Parameter, ParameterTuple
 from mindgrad.common.seed import get_rng_state, get_seed, set_rng_state, set_seed
+from mindgrad.common.sparse_tensor import COOTensor, CSRTensor, RowTensor, SparseTensor
 from mindgrad.common.tensor import Tensor
 from mindgrad.core.mutable import mutable
 
 __all__ = [
+    "COOTensor", "CSRTensor", "RowTensor", "SparseTensor",
     "Generator", "Parameter", "ParameterTuple", "Tensor", "api", "default_generator", "dtype", "generator",
     "get_rng_state", "get_seed", "initial_seed", "initializer",
     "jit", "manual_seed", "ms_function", "mutable", "parameter", "seed", "set_rng_state", "set_seed",

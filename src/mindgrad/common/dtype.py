@@ -41,6 +41,40 @@ int_type = (int8, int16, int32, int64)
 uint_type = (uint8, uint16, uint32, uint64)
 complex_type = (complex64, complex128)
 number_type = (*int_type, *uint_type, *float_type, *complex_type)
+signed_type = (*int_type, *float_type, *complex_type)
+all_types = [bool_, *number_type]
+np_bfloat16 = bfloat16.numpy.type
+Bool = Int = UInt = Float = Complex = Type = number = DType
+
+
+class OtherType:
+    """The type of something that is no tensor of numbers: programs compare with it and pass it on.
+
+    >>> from mindgrad.common import dtype as mstype
+    >>> print(mstype.string, mstype.string == mstype.float32)
+    String False
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"mindspore.{self.name}"
+
+
+string = OtherType("String")
+tensor_type = OtherType("TensorType")
+tuple_ = OtherType("Tuple")
+list_ = OtherType("List")
+type_none = OtherType("TypeNone")
+type_type = OtherType("TypeType")
+function = OtherType("Func")
+slice_ = OtherType("Slice")
+csr_tensor = OtherType("CSRTensor")
+coo_tensor = OtherType("COOTensor")
 
 
 def dtype_to_nptype(type_: Any) -> Any:
@@ -72,3 +106,32 @@ def pytype_to_dtype(obj: Any) -> DType:
     mindspore.float64
     """
     return {int: int64, float: float64}.get(obj) or as_dtype(obj)
+
+
+def get_py_obj_dtype(obj: Any) -> Any:
+    """The type of a Python object: an element type for tensors and numbers, else one like :data:`string`.
+
+    Raises:
+        TypeError: the object is of another type.
+
+    >>> from mindgrad.common import dtype as mstype
+    >>> mstype.get_py_obj_dtype(1.0), mstype.get_py_obj_dtype("a")
+    (mindspore.float64, mindspore.String)
+    """
+    if hasattr(obj, "dtype"):
+        return as_dtype(obj.dtype)
+    others: dict[type, Any] = {str: string, tuple: tuple_, list: list_, type(None): type_none, slice: slice_}
+    for kind, named in others.items():
+        if isinstance(obj, kind):
+            return named
+    return type_type if isinstance(obj, (type, DType)) else pytype_to_dtype(type(obj))
+
+
+def type_size_in_bytes(dtype: Any) -> int:
+    """The bytes of one element.
+
+    >>> from mindgrad.common import dtype as mstype
+    >>> mstype.type_size_in_bytes(mstype.float16)
+    2
+    """
+    return as_dtype(dtype).itemsize

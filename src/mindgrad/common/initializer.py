@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.common.initial_values import (
+    _NAMED,
     Constant,
     Dirac,
     Identity,
@@ -47,6 +48,10 @@ __all__ = [
     "_assignment", "_calculate_correct_fan", "_calculate_fan_in_and_fan_out", "_calculate_gain",
     "_init_random_normal", "_init_random_uniform", "_register", "initializer",
 ]  # fmt: skip
+
+
+#: the classes by the names that :func:`initializer` takes
+_INITIALIZER_ALIAS = _NAMED
 
 
 def initializer(init: Any, shape: Any = None, dtype: Any = float32) -> Tensor:

@@ -1,12 +1,14 @@
 """Cells and layers."""
 
 from mindgrad._base.missing import explain_room as _explain_room
-from mindgrad.nn import dynamic_lr, layer, learning_rate_schedule, loss, metrics, optim, wrap
+from mindgrad.nn import dynamic_lr, layer, learning_rate_schedule, loss, metrics, optim, probability, wrap
+from mindgrad.nn import init_parameters as utils  # noqa: F401 - its name in MindSpore
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.container import CellList, SequentialCell
 from mindgrad.nn.dynamic_lr import *  # noqa: F403
 from mindgrad.nn.grad import ForwardValueAndGrad, Jvp, Vjp
 from mindgrad.nn.graph_cell import GraphCell
+from mindgrad.nn.init_parameters import no_init_parameters
 from mindgrad.nn.layer import *  # noqa: F403
 from mindgrad.nn.learning_rate_schedule import *  # noqa: F403
 from mindgrad.nn.loss import *  # noqa: F403
@@ -14,7 +16,17 @@ from mindgrad.nn.metrics import *  # noqa: F403
 from mindgrad.nn.optim import *  # noqa: F403
 from mindgrad.nn.wrap import *  # noqa: F403
 
-__all__ = ["Cell", "CellList", "ForwardValueAndGrad", "GraphCell", "Jvp", "SequentialCell", "Vjp"]
+__all__ = [
+    "Cell",
+    "CellList",
+    "ForwardValueAndGrad",
+    "GraphCell",
+    "Jvp",
+    "SequentialCell",
+    "Vjp",
+    "no_init_parameters",
+    "probability",
+]
 for _part in (dynamic_lr, layer, learning_rate_schedule, loss, metrics, optim, wrap):
     __all__ = list(dict.fromkeys(__all__ + _part.__all__))
 

@@ -27,7 +27,8 @@ from mindgrad.ops.arguments import axes_in_order, axis_in_range
 from mindgrad.ops.operands import promoted
 
 __all__ = [
-    "around", "clip", "convolve", "corrcoef", "correlate", "cov", "diff", "digitize", "divmod", "ediff1d",
+    "around", "round", "clip", "convolve", "corrcoef", "correlate", "cov", "diff", "digitize", "divmod",
+    "ediff1d",
     "gradient", "interp", "promote_types", "ravel_multi_index", "result_type", "searchsorted", "trapz",
     "unwrap",
 ]  # fmt: skip
@@ -48,6 +49,9 @@ def around(a: Any, decimals: int = 0) -> Tensor:
     [1.3]
     """
     return rounding.round(tensor(a, "around"), decimals=decimals)
+
+
+round = around
 
 
 def clip(x: Any, xmin: Any, xmax: Any, dtype: Any = None) -> Tensor:

@@ -20,6 +20,7 @@ from mindgrad.ops.contraction import matmul
 from mindgrad.ops.creation import eye
 from mindgrad.ops.extremes import amax
 from mindgrad.ops.linalg import adjoint_of, matrix_operand, solution, system, triangle_solved
+from mindgrad.ops.matrices import tril, triu
 from mindgrad.ops.operands import applied, choose, promoted
 from mindgrad.ops.reduction import flag
 from mindgrad.primitives import eigen, linalg, spectral
@@ -226,6 +227,12 @@ def eigh(a: Any) -> tuple[Tensor, Tensor]:
     [1. 2.]
     """
     return applied(spectral.eigh, "Eigh", matrix_operand(a, "Eigh"))
+
+
+def of_one_triangle(x: Tensor, lower: bool) -> Tensor:
+    """The Hermitian matrices whose lower, or upper, triangle is that of ``x``."""
+    triangle, rest = (tril(x), tril(x, -1)) if lower else (triu(x), triu(x, 1))
+    return triangle + adjoint_of(rest)  # type: ignore[operator]
 
 
 def eigvalsh(a: Any) -> Tensor:

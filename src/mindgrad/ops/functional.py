@@ -27,6 +27,7 @@ from mindgrad.ops import arithmetic as _arithmetic
 from mindgrad.ops import comparison as _comparison
 from mindgrad.ops import creation as _creation
 from mindgrad.ops import joining as _joining
+from mindgrad.ops import ordering as _ordering
 from mindgrad.ops import rectifiers as _rectifiers
 from mindgrad.ops.activation import *  # noqa: F403
 from mindgrad.ops.affine import *  # noqa: F403
@@ -34,6 +35,7 @@ from mindgrad.ops.alignments import *  # noqa: F403
 from mindgrad.ops.arithmetic import *  # noqa: F403
 from mindgrad.ops.assigning import *  # noqa: F403
 from mindgrad.ops.bands import *  # noqa: F403
+from mindgrad.ops.boxes import *  # noqa: F403
 from mindgrad.ops.classification import *  # noqa: F403
 from mindgrad.ops.columns import fold, unfold  # noqa: F401
 from mindgrad.ops.comparison import *  # noqa: F403
@@ -83,6 +85,7 @@ from mindgrad.ops.special import *  # noqa: F403
 from mindgrad.ops.spectrograms import *  # noqa: F403
 from mindgrad.ops.statistics import *  # noqa: F403
 from mindgrad.ops.tapers import *  # noqa: F403
+from mindgrad.ops.tuples import *  # noqa: F403
 from mindgrad.ops.variates import *  # noqa: F403
 from mindgrad.ops.vectors import *  # noqa: F403
 from mindgrad.ops.warping import *  # noqa: F403
@@ -120,6 +123,8 @@ tensor_sub = _arithmetic.sub
 # --- second names of 2.x -------------------------------------------------------------------------------
 
 fills = _creation.full_like
+top_k = _ordering.topk
+Tensor = _Tensor
 row_stack = _joining.vstack
 soft_shrink = _rectifiers.softshrink
 

@@ -1,1 +1,29 @@
 """Several processes, of which there is one: what programs ask MindSpore's ``parallel`` for."""
+
+from mindgrad._base.absent import absent as _absent
+from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad.parallel import (  # noqa: F401 - programs read them as attributes
+    _auto_parallel_context,
+    _cost_model_context,
+    _ps_context,
+    _transformer,
+    _utils,
+    nn,
+)
+from mindgrad.parallel.algorithm_options import (
+    get_algo_parameters,
+    reset_algo_parameters,
+    set_algo_parameters,
+)
+from mindgrad.parallel.auto_parallel import AutoParallel, shard
+
+Layout = _absent(
+    __name__, "Layout", "divides tensors among devices", "A tensor lies on one device: leave the layout out."
+)
+
+__all__ = [
+    "AutoParallel", "Layout", "get_algo_parameters", "nn", "reset_algo_parameters", "set_algo_parameters",
+    "shard",
+]  # fmt: skip
+
+_explain_room(__name__)

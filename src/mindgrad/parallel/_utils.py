@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad.communication import get_group_size, get_rank
-from mindgrad.context import get_auto_parallel_context
+from mindgrad.context import ParallelMode, get_auto_parallel_context
 
 
 def _get_parallel_mode() -> str:
@@ -61,3 +61,47 @@ def _device_number_check(parallel_mode: Any, device_number: int) -> None:
     """
     if device_number != 1:
         raise ValueError(f"For 'device_number', there is one process, but got {device_number}.")
+
+
+def _get_enable_parallel_optimizer() -> bool:
+    """Whether the state of optimisers is divided among processes."""
+    return get_auto_parallel_context("enable_parallel_optimizer")
+
+
+def _get_stage_device_num() -> int:
+    """The number of processes of one stage."""
+    return get_group_size() // _get_pipeline_stages()
+
+
+def _is_in_auto_parallel_mode() -> bool:
+    """Whether MindSpore would divide the net among processes."""
+    return _get_parallel_mode() in (ParallelMode.SEMI_AUTO_PARALLEL, ParallelMode.AUTO_PARALLEL)
+
+
+def _is_in_data_parallel_mode() -> bool:
+    """Whether each process gets batches of its own."""
+    return _get_parallel_mode() == ParallelMode.DATA_PARALLEL
+
+
+def _is_in_hybrid_parallel_mode() -> bool:
+    """Whether processes hold parts of Parameters."""
+    return _get_parallel_mode() == ParallelMode.HYBRID_PARALLEL
+
+
+def _parameter_broadcast_check(parallel_mode: Any, parameter_broadcast: bool) -> None:
+    """Accept that process 0 hands its Parameters to the others, of which there are none."""
+
+
+def _check_full_batch() -> None:
+    """Accept whole batches: one process gets nothing else."""
+
+
+def _to_full_tensor(elem: Any, global_device_num: int, global_rank: int, scaling_sens: Any = None) -> Any:
+    """The tensors of a batch, which one process has whole already; behind them the scale of the loss."""
+    whole = tuple(elem) if isinstance(elem, (tuple, list)) else (elem,)
+    return whole if scaling_sens is None else (*whole, scaling_sens)
+
+
+def _to_full_shapes(shapes: Any, device_num: int) -> Any:
+    """The shapes of a batch, which one process has whole already."""
+    return shapes

@@ -14,7 +14,6 @@ from mindgrad.ops import linalg as _linalg
 from mindgrad.ops.bands import block_diag as _block_diag
 from mindgrad.ops.exponential import matrix_exp
 from mindgrad.ops.linalg import adjoint_of
-from mindgrad.ops.matrices import tril, triu
 from mindgrad.ops.operands import inexact, operand
 from mindgrad.ops.reduction import flag
 
@@ -182,8 +181,7 @@ def _symmetric(a: Any, lower: bool) -> Tensor:
     flag(lower, "eigh", "lower")
     if x.ndim < 2:
         return x
-    triangle, rest = (tril(x), tril(x, -1)) if lower else (triu(x), triu(x, 1))
-    return triangle + adjoint_of(rest)  # type: ignore[operator]
+    return factorisation.of_one_triangle(x, lower)
 
 
 def lstsq(A: Any, B: Any, rcond: Any = None, driver: Any = None) -> Tensor:

@@ -5,13 +5,14 @@ from mindgrad.train import amp, callback, loss_scale_manager, metrics, model, se
 from mindgrad.train.amp import *  # noqa: F403
 from mindgrad.train.callback import *  # noqa: F403
 from mindgrad.train.data_sink import data_sink
+from mindgrad.train.dataset_helper import DatasetHelper, connect_network_with_dataset
 from mindgrad.train.loss_scale_manager import *  # noqa: F403
 from mindgrad.train.metrics import *  # noqa: F403
 from mindgrad.train.model import *  # noqa: F403
 from mindgrad.train.serialization import *  # noqa: F403
 from mindgrad.train.summary import SummaryRecord
 
-__all__ = ["SummaryRecord", "data_sink"]
+__all__ = ["DatasetHelper", "SummaryRecord", "connect_network_with_dataset", "data_sink"]
 for _part in (amp, callback, loss_scale_manager, metrics, model, serialization):
     __all__ = list(dict.fromkeys(__all__ + _part.__all__))
 

@@ -14,9 +14,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from mindgrad import context  # noqa: F401 - programs import it from here
+from mindgrad._base.absent import absent
 from mindgrad._base.location import warn_user
 from mindgrad._base.replacing import replaced
 from mindgrad.common.parameter import Parameter
+from mindgrad.core.dtype import DTYPES, as_dtype
 from mindgrad.core.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.train import ckpt, safetensors
@@ -26,11 +29,34 @@ from mindgrad.train.protobuf import Malformed
 __all__ = [
     "ckpt_to_safetensors", "export", "load", "load_checkpoint", "load_param_into_net", "safetensors_to_ckpt",
     "save_checkpoint",
+    "build_searched_strategy", "load_distributed_checkpoint", "merge_sliced_parameter",
 ]  # fmt: skip
 
 _FORMATS = ("ckpt", "safetensors")
+#: the element types of checkpoints by the names that they have there
+tensor_to_ms_type = {str(dtype): dtype for dtype in DTYPES}
+_DIVIDED = "puts together Parameters that several processes hold"
+_WHOLE = "One process holds every Parameter: load_checkpoint reads its file."
+build_searched_strategy = absent(__name__, "build_searched_strategy", _DIVIDED, _WHOLE)
+load_distributed_checkpoint = absent(__name__, "load_distributed_checkpoint", _DIVIDED, _WHOLE)
+merge_sliced_parameter = absent(__name__, "merge_sliced_parameter", _DIVIDED, _WHOLE)
 _LONGEST = 500  # characters of a reason
 _Choice = Callable[[str], bool]
+
+
+def tensor_to_np_type(tensor_type_str: str) -> type:
+    """The NumPy type that stores an element type of a checkpoint.
+
+    >>> from mindgrad.train.serialization import tensor_to_np_type
+    >>> tensor_to_np_type("Float32")
+    <class 'numpy.float32'>
+    """
+    return as_dtype(tensor_type_str).numpy.type
+
+
+def _update_param(param: Parameter, new_param: Any, strict_load: bool = False) -> None:
+    """Set a Parameter to the value of another one."""
+    param.set_data(new_param if strict_load else Tensor(new_param, param.dtype))
 
 
 # -- saving ----------------------------------------------------------------------------------------

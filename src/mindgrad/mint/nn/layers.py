@@ -15,8 +15,8 @@ _nn: Any = nn  # whose names a type checker does not follow
 _SAME = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "BCELoss", "ConstantPad1d",
     "ConstantPad2d", "ConstantPad3d", "CosineEmbeddingLoss", "CrossEntropyLoss", "Flatten", "Hardtanh",
-    "Identity", "L1Loss", "LogSigmoid", "MSELoss", "Mish", "NLLLoss", "PixelShuffle", "ReLU", "ReLU6",
-    "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d",
+    "Identity", "L1Loss", "Linear", "LogSigmoid", "MSELoss", "Mish", "NLLLoss", "PixelShuffle", "ReLU",
+    "ReLU6", "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d",
     "ReplicationPad3d", "SeLU", "SiLU", "Sigmoid", "SoftMarginLoss", "Tanh", "Threshold",
     "Upsample", "ZeroPad2d",
 ]  # fmt: skip
@@ -27,40 +27,44 @@ globals().update({name: getattr(nn, name) for name in _SAME})
 globals().update({name: getattr(nn, theirs) for name, theirs in _RENAMED.items()})
 
 _OWN = [
-    "BCEWithLogitsLoss", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Conv1d", "Conv2d", "Conv3d",
-    "ConvTranspose2d", "Dropout", "ELU", "Embedding", "GELU", "GroupNorm", "KLDivLoss", "LayerNorm",
-    "Linear", "LogSoftmax", "PReLU", "SmoothL1Loss", "Softmax",
+    "AvgPool2d", "BCEWithLogitsLoss", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Conv1d", "Conv2d",
+    "Conv3d", "ConvTranspose2d", "Dropout", "ELU", "Embedding", "GELU", "GroupNorm", "KLDivLoss", "LayerNorm",
+    "LogSoftmax", "PReLU", "SmoothL1Loss", "Softmax",
 ]  # fmt: skip
 __all__ = list(_OWN + _SAME + [*_RENAMED])
 
 
-class Linear(_nn.Dense):
-    """y = x Wᵀ + b: :class:`mindgrad.nn.Dense`.
+class AvgPool2d(_nn.Cell):
+    """The mean of each window: :func:`mindgrad.mint.nn.functional.avg_pool2d`.
 
     Args:
-        in_features, out_features: the sizes of the last axes of input and result.
-        bias: whether b is added.
-        weight_init, bias_init: initial values; by default uniform in ±1/√in_features.
-        dtype: the element type of the Parameters, by default Float32.
+        kernel_size: the size of windows.
+        stride: their distance, by default ``kernel_size``.
+        padding: the zeros around the input.
+        ceil_mode: whether windows that reach over the edge count.
+        count_include_pad: whether zeros of the padding are counted.
+        divisor_override: what sums are divided by instead of the number of elements.
 
     >>> from mindgrad import Tensor, mint
-    >>> print(mint.nn.Linear(2, 1, weight_init=Tensor([[1.0, 2.0]]), bias=False)(Tensor([[1.0, 1.0]])))
-    [[3.]]
+    >>> print(mint.nn.AvgPool2d(2)(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])))
+    [[[[2.5]]]]
     """
 
     def __init__(
-        self,
-        in_features: int,
-        out_features: int,
-        bias: bool = True,
-        weight_init: Any = None,
-        bias_init: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(
-            in_features, out_features, weight_init, bias_init, bias, None, float32 if dtype is None else dtype
-        )
-        self.in_features, self.out_features = in_features, out_features
+        self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+        count_include_pad: bool = True, divisor_override: int | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
+        self.padding, self.ceil_mode = padding, ceil_mode
+        self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
+
+    def construct(self, input: Any) -> Tensor:
+        """See the class."""
+        return functional.avg_pool2d(
+            input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
+            self.divisor_override or 0,
+        )  # fmt: skip
 
 
 def _convolution(

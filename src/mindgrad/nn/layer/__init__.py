@@ -11,6 +11,7 @@ from mindgrad.nn.layer import (
     embedding,
     image,
     image_quality,
+    linear,
     math,
     normalization,
     padding,
@@ -29,6 +30,7 @@ from mindgrad.nn.layer.dropout import *  # noqa: F403
 from mindgrad.nn.layer.embedding import *  # noqa: F403
 from mindgrad.nn.layer.image import *  # noqa: F403
 from mindgrad.nn.layer.image_quality import *  # noqa: F403
+from mindgrad.nn.layer.linear import *  # noqa: F403
 from mindgrad.nn.layer.math import *  # noqa: F403
 from mindgrad.nn.layer.normalization import *  # noqa: F403
 from mindgrad.nn.layer.padding import *  # noqa: F403
@@ -48,6 +50,7 @@ __all__ += dropout.__all__
 __all__ += embedding.__all__
 __all__ += image.__all__
 __all__ += image_quality.__all__
+__all__ += linear.__all__
 __all__ += math.__all__
 __all__ += normalization.__all__
 __all__ += padding.__all__

@@ -16,11 +16,13 @@ from mindgrad.nn.metrics.classification import (
     Top5CategoricalAccuracy,
     TopKCategoricalAccuracy,
 )
+from mindgrad.nn.metrics.confusion import ConfusionMatrixMetric
 from mindgrad.nn.metrics.error import MAE, MSE, Loss
 from mindgrad.nn.metrics.metric import EvaluationBase, Metric, rearrange_inputs
 
 __all__ = [
-    "Accuracy", "EvaluationBase", "F1", "Fbeta", "Loss", "MAE", "MSE", "Metric", "Precision", "Recall",
+    "Accuracy", "ConfusionMatrixMetric", "EvaluationBase", "F1", "Fbeta", "Loss", "MAE", "MSE", "Metric",
+    "Precision", "Recall",
     "Top1CategoricalAccuracy", "Top5CategoricalAccuracy", "TopKCategoricalAccuracy", "get_metric_fn",
     "get_metrics", "names", "rearrange_inputs",
 ]  # fmt: skip
@@ -28,7 +30,8 @@ __all__ = [
 _BY_NAME: dict[str, Callable[..., Metric]] = {
     "F1": F1, "accuracy": Accuracy, "acc": Accuracy, "precision": Precision, "recall": Recall,
     "top_1_accuracy": Top1CategoricalAccuracy, "top_5_accuracy": Top5CategoricalAccuracy, "mae": MAE,
-    "mse": MSE, "loss": Loss, "topk": TopKCategoricalAccuracy,
+    "mse": MSE, "confusion_matrix_metric": ConfusionMatrixMetric, "loss": Loss,
+    "topk": TopKCategoricalAccuracy,
 }  # fmt: skip
 
 

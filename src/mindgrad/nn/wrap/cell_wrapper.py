@@ -282,3 +282,15 @@ def _callable(owner: str, name: str, value: Any) -> Any:
             f"For '{owner}', the '{name}' must be a Cell or function, but got {type(value).__name__}."
         )
     return value
+
+
+class _VirtualDatasetCell(Cell):
+    """A net whose inputs MindSpore divides among processes; with one process it is called as it is."""
+
+    def __init__(self, backbone: Cell) -> None:
+        super().__init__(auto_prefix=False)
+        self._backbone = backbone
+
+    def construct(self, *inputs: Any) -> Any:
+        """See the class."""
+        return self._backbone(*inputs)

@@ -6,6 +6,7 @@ Each fixes its attributes when it is made and applies the function of the same n
 from mindgrad._base.missing import explain_room as _explain_room
 from mindgrad.ops.operations import (
     array_ops,
+    box_ops,
     collective_ops,
     later_ops,
     layer_ops,
@@ -17,9 +18,12 @@ from mindgrad.ops.operations import (
     part_ops,
     primitive,
     random_ops,
+    status_ops,
+    update_ops,
 )
 from mindgrad.ops.operations.array_ops import *  # noqa: F403
 from mindgrad.ops.operations.base import Operation
+from mindgrad.ops.operations.box_ops import *  # noqa: F403
 from mindgrad.ops.operations.collective_ops import *  # noqa: F403
 from mindgrad.ops.operations.later_ops import *  # noqa: F403
 from mindgrad.ops.operations.layer_ops import *  # noqa: F403
@@ -31,9 +35,13 @@ from mindgrad.ops.operations.other_ops import *  # noqa: F403
 from mindgrad.ops.operations.part_ops import *  # noqa: F403
 from mindgrad.ops.operations.primitive import *  # noqa: F403
 from mindgrad.ops.operations.random_ops import *  # noqa: F403
+from mindgrad.ops.operations.status_ops import *  # noqa: F403
+from mindgrad.ops.operations.status_ops import identity  # noqa: F401
+from mindgrad.ops.operations.update_ops import *  # noqa: F403
 
 __all__ = ["Operation"]
 __all__ += array_ops.__all__
+__all__ += box_ops.__all__
 __all__ += collective_ops.__all__
 __all__ += later_ops.__all__
 __all__ += layer_ops.__all__
@@ -45,5 +53,7 @@ __all__ += other_ops.__all__
 __all__ += part_ops.__all__
 __all__ += primitive.__all__
 __all__ += random_ops.__all__
+__all__ += status_ops.__all__
+__all__ += update_ops.__all__
 
 _explain_room(__name__)

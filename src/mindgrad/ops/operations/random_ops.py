@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from mindgrad.core.dtype import float32, int32, int64
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import dropping, random, sampling, variates
+from mindgrad.ops import arithmetic, dropping, ordering, random, sampling, variates
 from mindgrad.ops.drawing import NO_SEEDS, fractions, seeds_of, shape_of
-from mindgrad.ops.operands import cast
+from mindgrad.ops.operands import broadcast_to, cast, choose, operand
 from mindgrad.ops.operations.base import Attribute, classes, element_type, integer, operation
 
 _SEEDS = {"seed": integer(0), "seed2": integer(0)}
@@ -135,5 +137,40 @@ for _class in (Dropout, Dropout2D, Dropout3D):
         "Called with ``x``.", "Called with ``x``; gives the result, and which elements were kept."
     )
 del _class
+
+
+def _permuted(self: Any, n: Any) -> Tensor:
+    """The integers below n in random order, and ``pad`` behind them up to ``max_length``."""
+    count = operand(n, "Randperm")
+    places = Tensor(np.arange(self.max_length))
+    keys = fractions("Randperm", (self.max_length,), float32, seeds_of("Randperm", None))
+    is_one = places < count  # type: ignore[operator]
+    order = ordering.argsort(choose(broadcast_to(is_one, keys.shape), keys, 2.0))
+    return choose(broadcast_to(is_one, order.shape), cast(order, self.dtype), self.pad)
+
+
+Randperm = operation(
+    __name__, "Randperm", random.randint,
+    attributes={"max_length": integer(1), "pad": integer(-1), "dtype": element_type(int32)}, run=_permuted,
+    example="ops.Randperm(3, -1)(Tensor([1]))", prints="[ 0 -1 -1]",
+)  # fmt: skip
+
+# MindSpore's mask has a bit for each element; here it is a truth value
+DropoutGenMask = operation(
+    __name__, "DropoutGenMask", dropping.dropout, attributes={"Seed0": integer(0), "Seed1": integer(0)},
+    run=lambda self, shape, keep_prob: fractions(
+        "DropoutGenMask", shape_of("DropoutGenMask", shape), float32,
+        seeds_of("DropoutGenMask", (self.Seed0, self.Seed1)),
+    ) < keep_prob,
+    example="ops.operations.DropoutGenMask()((2,), Tensor(1.0))", prints="[ True  True]",
+)  # fmt: skip
+DropoutDoMask = operation(
+    __name__, "DropoutDoMask", dropping.dropout,
+    run=lambda self, input_x, mask, keep_prob: choose(
+        mask, arithmetic.div(operand(input_x, "DropoutDoMask"), keep_prob), 0.0
+    ),
+    example="ops.operations.DropoutDoMask()(Tensor([1.0, 2.0]), Tensor([True, False]), Tensor(0.5))",
+    prints="[2. 0.]",
+)  # fmt: skip
 
 __all__ = list(classes(globals()))

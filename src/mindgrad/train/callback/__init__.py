@@ -4,6 +4,7 @@ from mindgrad.train.callback._callback import (  # noqa: F401
     _CallbackManager,
     _handle_loss,
     _InternalCallbackParam,
+    _set_cur_net,
 )
 from mindgrad.train.callback.base import Callback, LambdaCallback, RunContext
 from mindgrad.train.callback.checkpoint import CheckpointConfig, ModelCheckpoint

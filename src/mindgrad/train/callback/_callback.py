@@ -14,6 +14,10 @@ InternalCallbackParam = _InternalCallbackParam = CallbackParameters
 _handle_loss = loss_of
 
 
+def _set_cur_net(net: Any) -> None:
+    """Accepted for compatibility: callbacks get the net from the RunContext."""
+
+
 class _CallbackManager(Callback):
     """The callbacks of a run as one of them.
 

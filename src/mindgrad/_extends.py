@@ -1,0 +1,49 @@
+"""Decorators of Cells that older programs import: ``from mindspore._extends import cell_attr_register``."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["cell_attr_register"]
+
+
+def cell_attr_register(fn: Callable[..., Any] | None = None, attrs: Any = None) -> Any:
+    """A decorator of ``__init__`` that keeps what a Cell was made with, as text in ``cell_init_args``.
+
+    Args:
+        fn: an ``__init__``.
+        attrs: the names of the arguments to keep, by default all.
+
+    >>> from mindgrad import nn
+    >>> from mindgrad._extends import cell_attr_register
+    >>> class Scaled(nn.Cell):
+    ...     @cell_attr_register(attrs=["factor"])
+    ...     def __init__(self, factor, name=""):
+    ...         super().__init__()
+    ...         self.factor = factor
+    >>> Scaled(2.0).cell_init_args
+    "{'factor': 2.0}"
+    """
+    if fn is None:
+        return functools.partial(cell_attr_register, attrs=attrs)
+    signature = inspect.signature(fn)
+    names = (
+        set(list(signature.parameters)[1:])
+        if attrs is None
+        else {attrs}
+        if isinstance(attrs, str)
+        else set(attrs)
+    )
+
+    @functools.wraps(fn)
+    def initialise(self: Any, *args: Any, **kwargs: Any) -> None:
+        fn(self, *args, **kwargs)
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        kept = {name: value for name, value in bound.arguments.items() if name in names}
+        self.cell_init_args = str(kept)
+
+    return initialise

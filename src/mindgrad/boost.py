@@ -1,0 +1,51 @@
+"""MindSpore's boost, which trades accuracy for speed on Ascend: importable, and refused when it is called."""
+
+from mindgrad._base.absent import absent as _absent
+from mindgrad._base.missing import explain_room as _explain_room
+
+_STEP = "Use nn.TrainOneStepCell."
+_NET = "Use the net as it is."
+
+AdaSum = _absent(
+    __name__, "AdaSum", "adds gradients of several processes", "There is one process: leave it out."
+)
+AutoBoost = _absent(__name__, "AutoBoost", "rebuilds nets and optimisers for speed", _NET)
+BoostTrainOneStepCell = _absent(
+    __name__, "BoostTrainOneStepCell", "is a training step with freezing and accumulation", _STEP
+)
+BoostTrainOneStepWithLossScaleCell = _absent(
+    __name__, "BoostTrainOneStepWithLossScaleCell", "is a training step with freezing and accumulation",
+    "Use nn.TrainOneStepWithLossScaleCell.",
+)  # fmt: skip
+DimReduce = _absent(__name__, "DimReduce", "trains in a subspace", _STEP)
+FreezeOpt = _absent(
+    __name__, "FreezeOpt", "freezes Parameters step by step", "Set requires_grad of Parameters."
+)
+GradientAccumulation = _absent(
+    __name__, "GradientAccumulation", "adds up gradients of several batches",
+    "Add up the gradients of several batches before the optimiser is called.",
+)  # fmt: skip
+GradientFreeze = _absent(
+    __name__, "GradientFreeze", "freezes Parameters at random", "Set requires_grad of Parameters."
+)
+GroupLossScaleManager = _absent(
+    __name__, "GroupLossScaleManager", "scales the losses of groups of layers", "Use DynamicLossScaleManager."
+)
+LessBN = _absent(__name__, "LessBN", "takes batch normalisation out of a net", _NET)
+OptimizerProcess = _absent(
+    __name__, "OptimizerProcess", "rebuilds optimisers", "Give the optimiser groups of Parameters."
+)
+ParameterProcess = _absent(
+    __name__, "ParameterProcess", "regroups Parameters", "Give the optimiser groups of Parameters."
+)
+freeze_cell = _absent(
+    __name__, "freeze_cell", "freezes Parameters step by step", "Set requires_grad of Parameters."
+)
+
+__all__ = [
+    "AdaSum", "AutoBoost", "BoostTrainOneStepCell", "BoostTrainOneStepWithLossScaleCell", "DimReduce",
+    "FreezeOpt", "GradientAccumulation", "GradientFreeze", "GroupLossScaleManager", "LessBN",
+    "OptimizerProcess", "ParameterProcess", "freeze_cell",
+]  # fmt: skip
+
+_explain_room(__name__)

@@ -1,0 +1,396 @@
+"""Sparse tensors are places and values: COO (coordinates), CSR (compressed rows) and rows of a larger tensor.
+
+They are structures of ordinary tensors: they can be arguments and results of compiled functions, and
+derivatives flow through ``values``. Products read and add only what is stored; ``to_dense`` makes the whole
+tensor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import DType
+from mindgrad.core.tensor import Tensor
+
+__all__ = ["COOTensor", "CSRTensor", "RowTensor", "SparseTensor"]
+
+
+def _integers(owner: str, name: str, value: Any, rank: int) -> Any:
+    _tensor(owner, name, value)
+    if value.dtype.kind not in ("int", "uint"):
+        raise TypeError(f"For '{owner}', the '{name}' must hold integers, but its type is {value.dtype}.")
+    if value.ndim != rank:
+        raise ValueError(
+            f"For '{owner}', the '{name}' must have {rank} axes, but its shape is {value.shape}."
+        )
+    return value
+
+
+def _tensor(owner: str, name: str, value: Any) -> Any:
+    if not isinstance(value, Tensor):
+        raise TypeError(f"For '{owner}', the '{name}' must be a Tensor, but got {type(value).__name__}.")
+    return value
+
+
+def _sizes(owner: str, shape: Any) -> tuple[int, ...]:
+    if not isinstance(shape, (tuple, list)) or not all(isinstance(size, (int, np.integer)) for size in shape):
+        raise TypeError(f"For '{owner}', the 'shape' must be a tuple of ints, but got {shape!r}.")
+    return tuple(shape)
+
+
+class _Stored:
+    """What tensors with stored values have in common."""
+
+    values: Any
+    shape: tuple[int, ...]
+
+    @property
+    def dtype(self) -> DType:
+        """The element type of the values."""
+        return self.values.dtype
+
+    @property
+    def size(self) -> int:
+        """The number of stored values."""
+        return self.values.size
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of one value."""
+        return self.values.itemsize
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    def _with(self, values: Any) -> Any:
+        """The same places with other values."""
+        raise NotImplementedError
+
+    def astype(self, dtype: Any) -> Any:
+        """The same with values of another element type."""
+        return self._with(self.values.astype(dtype))
+
+    def abs(self) -> Any:
+        """The same with absolute values."""
+        return self._with(self.values.abs())
+
+    def __neg__(self) -> Any:
+        return self._with(-self.values)
+
+
+@dataclass(init=False, eq=False, repr=False)
+class COOTensor(_Stored):
+    """A tensor of which the places and values of some elements are stored; the others are 0.
+
+    Args:
+        indices: integers of shape (n, k): the places of n elements of a tensor of k axes.
+        values: their values, of shape (n,); values at one place add up.
+        shape: the shape of the whole tensor, a tuple of k ints.
+        coo_tensor: another one, instead of the three.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: the shapes do not belong together.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad import COOTensor, Tensor
+    >>> def total(values):
+    ...     return (COOTensor(Tensor([[0, 1], [1, 2]]), values, (2, 3)).to_dense() ** 2).sum()
+    >>> print(COOTensor(Tensor([[0, 1], [1, 2]]), Tensor([1.0, 2.0]), (2, 3)).to_dense())
+    [[0. 1. 0.]
+     [0. 0. 2.]]
+    >>> print(ms.grad(total)(Tensor([1.0, 2.0])))
+    [2. 4.]
+    """
+
+    indices: Any
+    values: Any
+    shape: Any
+
+    def __init__(
+        self, indices: Any = None, values: Any = None, shape: Any = None, coo_tensor: Any = None
+    ) -> None:
+        if coo_tensor is not None:
+            indices, values, shape = coo_tensor.indices, coo_tensor.values, coo_tensor.shape
+        self.indices = _integers("COOTensor", "indices", indices, 2)
+        self.values, self.shape = _tensor("COOTensor", "values", values), _sizes("COOTensor", shape)
+        if self.values.ndim != 1 or self.indices.shape != (self.values.shape[0], len(self.shape)):
+            raise ValueError(
+                f"For 'COOTensor', 'indices' of shape {self.indices.shape} and 'values' of shape "
+                f"{self.values.shape} do not belong together for a tensor of shape {self.shape}."
+            )
+
+    def _with(self, values: Any) -> COOTensor:
+        return COOTensor(self.indices, values, self.shape)
+
+    def to_dense(self) -> Tensor:
+        """The whole tensor."""
+        return self.values.new_zeros(self.shape).scatter_add(self.indices, self.values)
+
+    def to_tuple(self) -> tuple[Tensor, Tensor, tuple[int, ...]]:
+        """Indices, values and shape."""
+        return self.indices, self.values, self.shape
+
+    def to_csr(self) -> CSRTensor:
+        """The same matrix by rows.
+
+        Raises:
+            ValueError: it is no matrix.
+        """
+        if self.ndim != 2:
+            raise ValueError(f"For 'to_csr', the tensor must be a matrix, but its shape is {self.shape}.")
+        rows, columns = self.indices[:, 0], self.indices[:, 1]
+        order = (rows * self.shape[1] + columns).argsort()
+        starts = rows[order].searchsorted(Tensor(np.arange(self.shape[0] + 1)))
+        return CSRTensor(starts.astype(rows.dtype), columns[order], self.values[order], self.shape)
+
+    def coalesce(self) -> COOTensor:
+        """The same with every place stored once, in order.
+
+        Raises:
+            CompileError: the places are not known because a program is being compiled.
+        """
+        places = np.ravel_multi_index(tuple(self.indices.asnumpy().T), self.shape)
+        single, inverse = np.unique(places, return_inverse=True)
+        indices = np.stack(np.unravel_index(single, self.shape), -1).astype(self.indices.dtype.numpy)
+        zeros = self.values.new_zeros((len(single),))
+        values = zeros.scatter_add(Tensor(inverse.reshape(-1, 1)), self.values)
+        return COOTensor(Tensor(indices), values, self.shape)
+
+    def add(self, other: COOTensor, thresh: Any = 0) -> COOTensor:
+        """The sum of two sparse tensors, without values of a size below ``thresh``.
+
+        Raises:
+            TypeError: the other is no COOTensor.
+            ValueError: its shape is another.
+            CompileError: the places are not known because a program is being compiled.
+        """
+        if not isinstance(other, COOTensor):
+            raise TypeError(f"For 'add', the 'other' must be a COOTensor, but got {type(other).__name__}.")
+        if other.shape != self.shape:
+            raise ValueError(f"For 'add', the shapes must be equal, but are {self.shape} and {other.shape}.")
+        own, count = self.values.astype((self.values[:0].sum() + other.values[:0].sum()).dtype), self.size
+        values = own.new_zeros((count + other.size,))
+        values[:count], values[count:] = own, other.values
+        indices = np.concatenate([self.indices.asnumpy(), other.indices.asnumpy()])
+        both = COOTensor(Tensor(indices), values, self.shape).coalesce()
+        stays = np.flatnonzero(np.abs(both.values.asnumpy()) >= float(thresh))
+        return COOTensor(both.indices[Tensor(stays)], both.values[Tensor(stays)], self.shape)
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, Tensor):
+            return other.scatter_add(self.indices, self.values)  # type: ignore[attr-defined]
+        return self.add(other)
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -other
+
+    def __mul__(self, other: Any) -> COOTensor:
+        if isinstance(other, Tensor) and other.ndim:
+            other = other.broadcast_to(self.shape).gather_nd(self.indices)  # type: ignore[attr-defined]
+        return self._with(self.values * other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> COOTensor:
+        return self * (1.0 / other)
+
+    def __repr__(self) -> str:
+        return (
+            f"COOTensor(shape={list(self.shape)}, dtype={self.dtype}, indices={self.indices!r}, "
+            f"values={self.values!r})"
+        )
+
+
+SparseTensor = COOTensor
+
+
+@dataclass(init=False, eq=False, repr=False)
+class CSRTensor(_Stored):
+    """A matrix of which some elements are stored row by row; the others are 0.
+
+    Args:
+        indptr: integers: where each row begins among the values, and where the last ends.
+        indices: the columns of the values, row by row.
+        values: the values, of shape (n,).
+        shape: (rows, columns).
+        csr_tensor: another one, instead of the four.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: the shapes do not belong together.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad import CSRTensor, Tensor
+    >>> def product(values, x):
+    ...     return CSRTensor(Tensor([0, 1, 2]), Tensor([1, 2]), values, (2, 3)).mv(x)
+    >>> x = Tensor([[1.0], [2.0], [3.0]])
+    >>> print(product(Tensor([1.0, 2.0]), x).T, ms.grad(product)(Tensor([1.0, 2.0]), x))
+    [[2. 6.]] [2. 3.]
+    """
+
+    indptr: Any
+    indices: Any
+    values: Any
+    shape: Any
+
+    def __init__(
+        self,
+        indptr: Any = None,
+        indices: Any = None,
+        values: Any = None,
+        shape: Any = None,
+        csr_tensor: Any = None,
+    ) -> None:
+        if csr_tensor is not None:
+            indptr, indices = csr_tensor.indptr, csr_tensor.indices
+            values, shape = csr_tensor.values, csr_tensor.shape
+        self.indptr = _integers("CSRTensor", "indptr", indptr, 1)
+        self.indices = _integers("CSRTensor", "indices", indices, 1)
+        self.values, self.shape = _tensor("CSRTensor", "values", values), _sizes("CSRTensor", shape)
+        fits = len(self.shape) == 2 and self.indptr.shape[0] == self.shape[0] + 1
+        if not fits or self.values.shape != self.indices.shape:
+            raise ValueError(
+                f"For 'CSRTensor', 'indptr', 'indices' and 'values' of shapes {self.indptr.shape}, "
+                f"{self.indices.shape} and {self.values.shape} do not belong together for a matrix of shape "
+                f"{self.shape}."
+            )
+
+    def _with(self, values: Any) -> CSRTensor:
+        return CSRTensor(self.indptr, self.indices, values, self.shape)
+
+    def _rows(self) -> Any:
+        """The row of each value."""
+        numbers = Tensor(np.arange(self.values.shape[0]))
+        return (self.indptr.searchsorted(numbers, "right") - 1).astype(self.indices.dtype)
+
+    def to_coo(self) -> COOTensor:
+        """The same matrix by coordinates."""
+        rows = self._rows()
+        places = rows.new_zeros((rows.shape[0], 2))
+        places[:, 0], places[:, 1] = rows, self.indices
+        return COOTensor(places, self.values, self.shape)
+
+    def to_dense(self) -> Tensor:
+        """The whole matrix."""
+        return self.to_coo().to_dense()
+
+    def to_tuple(self) -> tuple[Tensor, Tensor, Tensor, tuple[int, ...]]:
+        """Starts of rows, columns, values and shape."""
+        return self.indptr, self.indices, self.values, self.shape
+
+    def mm(self, matrix: Any) -> Tensor:
+        """The product with a dense matrix, or a CSRTensor, which is made dense."""
+        dense = matrix.to_dense() if isinstance(matrix, CSRTensor) else matrix
+        if dense.ndim != 2 or dense.shape[0] != self.shape[1]:
+            raise ValueError(
+                f"For 'mm', a matrix of {self.shape[1]} rows is needed, but its shape is {dense.shape}."
+            )
+        terms = self.values.expand_dims(-1) * dense[self.indices]  # type: ignore[index]
+        zeros = terms.new_zeros((self.shape[0], dense.shape[1]))
+        return zeros.scatter_add(self._rows().expand_dims(-1), terms)
+
+    def mv(self, dense_vector: Any) -> Tensor:
+        """The product with a vector, given as a matrix of one column."""
+        return self.mm(dense_vector)
+
+    def sum(self, axis: int) -> Tensor:
+        """The sums of rows (``axis`` 1), as a column, or of columns (0), as a row.
+
+        Raises:
+            ValueError: ``axis`` is another.
+        """
+        if axis not in (0, 1, -1, -2):
+            raise ValueError(f"For 'sum', the 'axis' must be 0 or 1, but got {axis!r}.")
+        by_row = axis in (1, -1)
+        count = self.shape[0] if by_row else self.shape[1]
+        places = (self._rows() if by_row else self.indices).expand_dims(-1)
+        sums = self.values.new_zeros((count,)).scatter_add(places, self.values)
+        return sums.reshape(-1, 1) if by_row else sums.reshape(1, -1)
+
+    def add(self, b: CSRTensor, alpha: Any = 1, beta: Any = 1) -> CSRTensor:
+        """α · this + β · b."""
+        return (self._with(self.values * alpha).to_coo().add(b._with(b.values * beta).to_coo())).to_csr()
+
+    def __mul__(self, other: Any) -> CSRTensor:
+        if isinstance(other, Tensor) and other.ndim:
+            other = other.broadcast_to(self.shape)[self._rows(), self.indices]  # type: ignore[attr-defined]
+        return self._with(self.values * other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> CSRTensor:
+        return self * (1.0 / other)
+
+    def __add__(self, other: CSRTensor) -> CSRTensor:
+        return self.add(other)
+
+    def __sub__(self, other: CSRTensor) -> CSRTensor:
+        return self.add(other, 1, -1)
+
+    def __repr__(self) -> str:
+        return (
+            f"CSRTensor(shape={list(self.shape)}, dtype={self.dtype}, indptr={self.indptr!r}, "
+            f"indices={self.indices!r}, values={self.values!r})"
+        )
+
+
+@dataclass(init=False, eq=False, repr=False)
+class RowTensor:
+    """Some rows of a tensor whose other rows are 0, as gradients of embeddings are.
+
+    Args:
+        indices: integers of shape (n,): the numbers of n rows.
+        values: the rows, of shape (n, …).
+        shape: the shape of the whole tensor.
+        row_tensor: another one, instead of the three.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: the shapes do not belong together.
+
+    >>> from mindgrad import RowTensor, Tensor
+    >>> rows = RowTensor(Tensor([1]), Tensor([[1.0, 2.0]]), (3, 2))
+    >>> rows.dense_shape
+    (3, 2)
+    >>> print(rows.to_dense()[1])
+    [1. 2.]
+    """
+
+    indices: Any
+    values: Any
+    dense_shape: Any
+
+    def __init__(
+        self, indices: Any = None, values: Any = None, shape: Any = None, row_tensor: Any = None
+    ) -> None:
+        if row_tensor is not None:
+            indices, values, shape = row_tensor.indices, row_tensor.values, row_tensor.dense_shape
+        self.indices = _integers("RowTensor", "indices", indices, 1)
+        self.values, self.dense_shape = _tensor("RowTensor", "values", values), _sizes("RowTensor", shape)
+        if self.values.shape != (self.indices.shape[0], *self.dense_shape[1:]):
+            raise ValueError(
+                f"For 'RowTensor', 'indices' of shape {self.indices.shape} and 'values' of shape "
+                f"{self.values.shape} do not belong together for a tensor of shape {self.dense_shape}."
+            )
+
+    @property
+    def dtype(self) -> DType:
+        """The element type of the values."""
+        return self.values.dtype
+
+    def to_dense(self) -> Tensor:
+        """The whole tensor; rows that are stored twice add up."""
+        zeros = self.values.new_zeros(self.dense_shape)
+        return zeros.scatter_add(self.indices.expand_dims(-1), self.values)
+
+    def __repr__(self) -> str:
+        return (
+            f"RowTensor(shape={list(self.dense_shape)}, dtype={self.dtype}, indices={self.indices!r}, "
+            f"values={self.values!r})"
+        )

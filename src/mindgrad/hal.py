@@ -1,0 +1,340 @@
+"""Devices, streams, events and memory under MindSpore's names: ``mindspore.hal`` and ``mindspore.runtime``.
+
+XLA orders what it runs by itself, so there is one stream and it is always the current one. An event is a
+point in time by which everything that was called before has been computed. Memory is what XLA counts on a
+GPU; on a CPU it counts nothing, and all numbers are 0.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from types import SimpleNamespace
+from typing import Any, Self
+
+from mindgrad.backend import device as _device
+from mindgrad.core import settings
+
+__all__ = [
+    "Event", "Stream", "StreamCtx", "communication_stream", "current_stream", "default_stream",
+    "device_count",
+    "empty_cache", "get_arch_list", "get_device_capability", "get_device_name", "get_device_properties",
+    "is_available", "is_initialized", "max_memory_allocated", "max_memory_reserved", "memory_allocated",
+    "memory_reserved", "memory_stats", "memory_summary", "reset_max_memory_allocated",
+    "reset_max_memory_reserved", "reset_peak_memory_stats", "set_cur_stream", "synchronize",
+]  # fmt: skip
+
+synchronize = _device.synchronize
+
+# --- devices -------------------------------------------------------------------------------------------
+
+
+def _target(device_target: str | None) -> str:
+    return settings.get("device_target") if device_target is None else device_target
+
+
+def device_count(device_target: str | None = None) -> int:
+    """The number of devices of a kind.
+
+    Args:
+        device_target: ``"CPU"``, ``"GPU"`` or ``"Ascend"``; ``None``: that of the context.
+
+    >>> from mindgrad import hal
+    >>> hal.device_count("CPU"), hal.device_count("Ascend")
+    (1, 0)
+    """
+    return _device.device_count(_target(device_target))
+
+
+def is_available(device_target: str) -> bool:
+    """Whether there is a device of a kind.
+
+    >>> from mindgrad import hal
+    >>> hal.is_available("CPU")
+    True
+    """
+    return device_count(device_target) > 0
+
+
+def is_initialized(device_target: str) -> bool:
+    """Whether programs run on a device of this kind.
+
+    >>> from mindgrad import hal
+    >>> hal.is_initialized("Ascend")
+    False
+    """
+    return is_available(device_target) and _target(None) == device_target
+
+
+def get_device_name(device_id: int, device_target: str | None = None) -> str:
+    """What the maker calls a device.
+
+    Raises:
+        ValueError: there is no such device.
+
+    >>> from mindgrad import hal
+    >>> hal.get_device_name(0, "CPU")
+    'cpu'
+    """
+    return _device.device_kind(_target(device_target), device_id)
+
+
+def get_device_properties(device_id: int, device_target: str | None = None) -> SimpleNamespace:
+    """The name of a device and its memory in bytes, as attributes ``name`` and ``total_memory``.
+
+    Raises:
+        ValueError: there is no such device.
+
+    >>> from mindgrad import hal
+    >>> hal.get_device_properties(0, "CPU").name
+    'cpu'
+    """
+    target = _target(device_target)
+    count = _device.memory_statistics(target, device_id).get("bytes_limit")
+    if count is None:
+        count = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return SimpleNamespace(name=get_device_name(device_id, target), total_memory=count)
+
+
+def get_device_capability(device_id: int, device_target: str | None = None) -> tuple[int, int] | None:
+    """The version of a GPU's instructions, which XLA does not tell: ``None``.
+
+    >>> from mindgrad import hal
+    >>> hal.get_device_capability(0)
+    """
+    return None
+
+
+def get_arch_list(device_target: str | None = None) -> list[str] | None:
+    """The GPUs that MindSpore was built for; XLA compiles for the one that is there: ``None``.
+
+    >>> from mindgrad import hal
+    >>> hal.get_arch_list()
+    """
+    return None
+
+
+# --- streams and events ----------------------------------------------------------------------------------
+
+
+class Stream:
+    """The stream of all programs.
+
+    Args:
+        priority: accepted for compatibility.
+
+    >>> from mindgrad import hal
+    >>> hal.Stream() == hal.current_stream(), hal.Stream().query()
+    (True, True)
+    """
+
+    def __init__(self, priority: int = 0, **kwargs: Any) -> None:
+        self.priority = priority
+
+    def synchronize(self) -> None:
+        """Wait until everything that was called has been computed."""
+        synchronize()
+
+    def query(self) -> bool:
+        """Wait likewise; then all is computed."""
+        synchronize()
+        return True
+
+    def record_event(self, event: Event | None = None) -> Event:
+        """Let ``event``, or a new one, mark this moment."""
+        event = Event(enable_timing=True) if event is None else event
+        event.record(self)
+        return event
+
+    def wait_event(self, event: Event) -> None:
+        """Nothing: what comes later is computed later."""
+
+    def wait_stream(self, stream: Stream) -> None:
+        """Nothing: there is one stream."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stream)
+
+    def __hash__(self) -> int:
+        return hash(Stream)
+
+
+_STREAM = Stream()
+
+
+class StreamCtx:
+    """A block whose operators MindSpore runs on a stream: there is one.
+
+    >>> from mindgrad import hal
+    >>> with hal.StreamCtx(hal.Stream()):
+    ...     pass
+    """
+
+    def __init__(self, ctx_stream: Stream | None) -> None:
+        self.stream = ctx_stream
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        return None
+
+
+def current_stream() -> Stream:
+    """The stream.
+
+    >>> from mindgrad import hal
+    >>> hal.current_stream() == hal.default_stream() == hal.communication_stream()
+    True
+    """
+    return _STREAM
+
+
+def default_stream() -> Stream:
+    """As :func:`current_stream`."""
+    return _STREAM
+
+
+def communication_stream() -> Stream:
+    """As :func:`current_stream`."""
+    return _STREAM
+
+
+def set_cur_stream(stream: Stream | None) -> None:
+    """Accepted for compatibility: there is one stream.
+
+    >>> from mindgrad import hal
+    >>> hal.set_cur_stream(hal.Stream())
+    """
+
+
+class Event:
+    """A moment by which everything called before it has been computed.
+
+    Args:
+        enable_timing: whether :meth:`elapsed_time` may be asked.
+        blocking: accepted for compatibility.
+
+    >>> from mindgrad import hal
+    >>> start, end = hal.Event(enable_timing=True), hal.Event(enable_timing=True)
+    >>> start.record(); end.record()
+    >>> start.elapsed_time(end) >= 0.0
+    True
+    """
+
+    def __init__(self, enable_timing: bool = False, blocking: bool = False) -> None:
+        self._enable_timing = enable_timing
+        self._time: float | None = None
+
+    def record(self, stream: Stream | None = None) -> None:
+        """Wait for what was called, and mark this moment."""
+        synchronize()
+        self._time = time.perf_counter()
+
+    def wait(self, stream: Stream | None = None) -> None:
+        """Nothing: the moment has passed."""
+
+    def synchronize(self) -> None:
+        """Nothing: the moment has passed."""
+
+    def query(self) -> bool:
+        """Whether the moment has passed: always, once it was marked."""
+        return True
+
+    def elapsed_time(self, end_event: Event) -> float:
+        """Milliseconds from this moment to that of ``end_event``.
+
+        Raises:
+            RuntimeError: one of the two was not recorded, or was made without ``enable_timing``.
+        """
+        if (
+            self._time is None
+            or end_event._time is None
+            or not (self._enable_timing and end_event._enable_timing)
+        ):
+            raise RuntimeError(
+                "For 'elapsed_time', both events must have enable_timing=True and be recorded."
+            )
+        return (end_event._time - self._time) * 1000.0
+
+
+# --- memory --------------------------------------------------------------------------------------------
+
+
+def memory_stats(device_target: str | None = None) -> dict[str, int]:
+    """What XLA counts of a device's memory, by its own names; empty on a CPU.
+
+    >>> from mindgrad import hal
+    >>> hal.memory_stats("CPU")
+    {}
+    """
+    return _device.memory_statistics(_target(device_target), settings.get("device_id"))
+
+
+def memory_allocated(device_target: str | None = None) -> int:
+    """The bytes in use; 0 on a CPU.
+
+    >>> from mindgrad import hal
+    >>> hal.memory_allocated("CPU")
+    0
+    """
+    return memory_stats(device_target).get("bytes_in_use", 0)
+
+
+def max_memory_allocated(device_target: str | None = None) -> int:
+    """The largest number of bytes in use so far; 0 on a CPU.
+
+    >>> from mindgrad import hal
+    >>> hal.max_memory_allocated("CPU")
+    0
+    """
+    return memory_stats(device_target).get("peak_bytes_in_use", 0)
+
+
+def memory_reserved(device_target: str | None = None) -> int:
+    """The bytes that XLA has taken from the device; 0 on a CPU.
+
+    >>> from mindgrad import hal
+    >>> hal.memory_reserved("CPU")
+    0
+    """
+    return memory_stats(device_target).get("pool_bytes", 0)
+
+
+def max_memory_reserved(device_target: str | None = None) -> int:
+    """The largest number of bytes that XLA has taken so far; 0 on a CPU.
+
+    >>> from mindgrad import hal
+    >>> hal.max_memory_reserved("CPU")
+    0
+    """
+    return memory_stats(device_target).get("peak_pool_bytes", memory_reserved(device_target))
+
+
+def memory_summary(device_target: str | None = None) -> str:
+    """The numbers of :func:`memory_stats`, a line each.
+
+    >>> from mindgrad import hal
+    >>> hal.memory_summary("CPU")
+    ''
+    """
+    return "\n".join(f"{name}: {count}" for name, count in sorted(memory_stats(device_target).items()))
+
+
+def reset_peak_memory_stats(device_target: str | None = None) -> None:
+    """Accepted for compatibility: XLA counts the largest numbers of the whole process.
+
+    >>> from mindgrad import hal
+    >>> hal.reset_peak_memory_stats()
+    """
+
+
+reset_max_memory_allocated = reset_max_memory_reserved = reset_peak_memory_stats
+
+
+def empty_cache() -> None:
+    """Accepted for compatibility: XLA gives memory back to itself.
+
+    >>> from mindgrad import hal
+    >>> hal.empty_cache()
+    """

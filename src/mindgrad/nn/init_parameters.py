@@ -1,0 +1,21 @@
+"""The block in which MindSpore makes layers without initial values; here they have them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+__all__ = ["no_init_parameters"]
+
+
+@contextlib.contextmanager
+def no_init_parameters() -> Iterator[None]:
+    """A block that makes layers whose Parameters are loaded next; they have initial values nevertheless.
+
+    >>> from mindgrad import nn
+    >>> with nn.no_init_parameters():
+    ...     net = nn.Dense(2, 3)
+    >>> net.weight.shape
+    (3, 2)
+    """
+    yield

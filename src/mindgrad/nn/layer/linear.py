@@ -1,0 +1,39 @@
+"""The dense layer with the arguments that MindSpore has for it since 2.5."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.core.dtype import float32
+from mindgrad.nn.layer.basic import Dense
+
+__all__ = ["Linear"]
+
+
+class Linear(Dense):
+    """y = x Wᵀ + b: :class:`mindgrad.nn.Dense`.
+
+    Args:
+        in_features, out_features: the sizes of the last axes of input and result.
+        bias: whether b is added.
+        weight_init, bias_init: initial values; by default uniform in ±1/√in_features.
+        dtype: the element type of the Parameters, by default Float32.
+
+    >>> from mindgrad import Tensor, mint
+    >>> print(mint.nn.Linear(2, 1, weight_init=Tensor([[1.0, 2.0]]), bias=False)(Tensor([[1.0, 1.0]])))
+    [[3.]]
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        weight_init: Any = None,
+        bias_init: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(
+            in_features, out_features, weight_init, bias_init, bias, None, float32 if dtype is None else dtype
+        )
+        self.in_features, self.out_features = in_features, out_features

@@ -1,0 +1,97 @@
+"""Layer-wise adaptive rates: an optimiser around another one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindgrad import ops
+from mindgrad.nn.cell import Cell
+from mindgrad.nn.hyperparameters import boolean, positive
+from mindgrad.nn.optim.optimizer import Optimizer
+from mindgrad.ops import updates
+
+__all__ = ["LARS"]
+
+
+def _is_scaled(parameter: Any) -> bool:
+    name = parameter.name.lower()
+    return not any(word in name for word in ("layernorm", "bias"))
+
+
+class LARS(Cell):
+    """Gradients scaled layer by layer (You, Gitman and Ginsburg 2017), and given to another optimiser.
+
+        g ← (g + λ w) · c ‖w‖ / (‖g‖ + λ ‖w‖ + ε)
+
+    for each Parameter that ``lars_filter`` chooses; λ is the weight decay of ``optimizer``, which decays
+    nothing itself then. With ``use_clip`` the factor is divided by the learning rate and is 1 at most.
+
+    Args:
+        optimizer: an :class:`Optimizer`.
+        epsilon: ε, above 0.
+        coefficient: c, above 0.
+        use_clip: see above.
+        lars_filter: a function of a Parameter; by default names with neither ``layernorm`` nor ``bias``.
+
+    Inputs:
+        ``gradients``: a tuple of Tensors, one for each Parameter.
+
+    Outputs:
+        That of ``optimizer``.
+
+    Raises:
+        TypeError: ``optimizer`` is none, or an argument is of another type.
+        ValueError: a number is not positive.
+
+    >>> import mindgrad as ms
+    >>> w = ms.Parameter(ms.Tensor([3.0, 4.0]), name="w")
+    >>> optimizer = ms.nn.LARS(ms.nn.SGD([w], 1.0), epsilon=1e-8, coefficient=0.5)
+    >>> _ = optimizer((ms.Tensor([10.0, 0.0]),))
+    >>> print(w.asnumpy().round(4))
+    [0.5 4. ]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        epsilon: float = 1e-5,
+        coefficient: float = 0.001,
+        use_clip: bool = False,
+        lars_filter: Callable[[Any], bool] = _is_scaled,
+    ) -> None:
+        super().__init__(auto_prefix=False)
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(
+                f"For 'LARS', the 'optimizer' must be an Optimizer, but got {type(optimizer).__name__}."
+            )
+        self.opt = optimizer
+        self.parameters = optimizer.parameters
+        self.epsilon, self.coefficient = (
+            positive("LARS", "epsilon", epsilon),
+            positive("LARS", "coefficient", coefficient),
+        )
+        self.use_clip = boolean("LARS", "use_clip", use_clip)
+        self.lars_flag = tuple([bool(lars_filter(parameter)) for parameter in self.parameters])
+        decays = optimizer.decay_flags if optimizer.exec_weight_decay else (False,) * optimizer.param_length
+        self.decay_flag = tuple(decays)
+        optimizer.exec_weight_decay = False
+
+    def construct(self, gradients: Any) -> Any:
+        """See the class."""
+        gradients = self.opt.flatten_gradients(gradients)
+        rates, decays = self.opt._rates(), self.opt._decays()
+        rows = zip(self.parameters, gradients, rates, decays, self.decay_flag, self.lars_flag, strict=True)
+        scaled = []
+        for parameter, gradient, rate, decay, decays_own, applies in rows:
+            decay = decay if decays_own else 0.0
+            slope = self.opt.scale_grad((gradient,))[0]
+            if applies:
+                squares = ops.sum(ops.square(parameter)), ops.sum(ops.square(slope))
+                change = updates.lars(
+                    parameter, slope, *squares, decay, rate, self.epsilon, self.coefficient, self.use_clip
+                )
+            else:
+                change = slope + decay * parameter
+            scaled.append(change * self.opt.loss_scale)  # type: ignore[operator]
+        return self.opt(tuple(scaled))

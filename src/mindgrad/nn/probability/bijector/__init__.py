@@ -1,0 +1,9 @@
+"""Bijectors: increasing or decreasing functions with their inverses and the logarithms of their slopes."""
+
+from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad.nn.probability.bijector.bijector import Bijector, Invert
+from mindgrad.nn.probability.bijector.maps import Exp, GumbelCDF, PowerTransform, ScalarAffine, Softplus
+
+__all__ = ["Bijector", "Exp", "GumbelCDF", "Invert", "PowerTransform", "ScalarAffine", "Softplus"]
+
+_explain_room(__name__)

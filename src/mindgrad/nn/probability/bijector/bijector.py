@@ -1,0 +1,163 @@
+"""The Bijector is a function with its inverse and the logarithm of its slope."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+from mindgrad import ops
+from mindgrad.core.dtype import as_dtype, float32
+from mindgrad.core.tensor import Tensor
+from mindgrad.nn.cell import Cell
+from mindgrad.nn.probability.distribution.distribution import Distribution
+from mindgrad.nn.probability.distribution.transformed import TransformedDistribution
+
+__all__ = ["Bijector", "Invert"]
+
+
+class Bijector(Cell):
+    """A function f with its inverse, and the logarithm of its slope.
+
+    A derived class defines ``_forward``, ``_inverse`` and ``_forward_log_jacobian``.
+
+    Args:
+        is_constant_jacobian: whether the slope is the same everywhere.
+        is_injective: whether it is injective.
+        name: its name.
+        dtype: the element type of its parameters, by default Float32.
+        param: its parameters by name.
+
+    Inputs:
+        A Distribution, which gives the :class:`~mindgrad.nn.probability.distribution.TransformedDistribution`
+        of f(x), or the name of a method and its argument.
+
+    Raises:
+        TypeError: a value is no Tensor, or the first input is something else.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.nn.probability import bijector
+    >>> print(bijector.ScalarAffine(2.0, 1.0)("forward", Tensor([3.0])))
+    [7.]
+    """
+
+    def __init__(
+        self, is_constant_jacobian: bool = False, is_injective: bool = True, name: str | None = None,
+        dtype: Any = None, param: dict[str, Any] | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self._name = name or type(self).__name__
+        self._is_constant_jacobian, self._is_injective = is_constant_jacobian, is_injective
+        self._dtype = None if dtype is None else as_dtype(dtype)
+        for key, value in (param or {}).items():
+            if isinstance(value, bool) or not isinstance(
+                value, (int, float, list, tuple, np.ndarray, np.generic, Tensor)
+            ):
+                raise TypeError(
+                    f"For '{type(self).__name__}', the '{key}' must be a number or Tensor, but got {value!r}."
+                )
+            is_tensor = isinstance(value, Tensor)
+            setattr(self, f"_{key}", value if is_tensor else Tensor(value, self._dtype or float32))
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._name
+
+    @property
+    def is_constant_jacobian(self) -> bool:
+        """Whether the slope is the same everywhere."""
+        return self._is_constant_jacobian
+
+    @property
+    def is_injective(self) -> bool:
+        """Whether it is injective."""
+        return self._is_injective
+
+    def _checked(self, value: Any) -> Any:
+        if not isinstance(value, Tensor):
+            raise TypeError(
+                f"For '{type(self).__name__}', the 'value' must be a Tensor, but got {type(value).__name__}."
+            )
+        return value if value.dtype.is_float else ops.cast(value, float32)
+
+    def forward(self, value: Any) -> Tensor:
+        """f(x)."""
+        return self._forward(self._checked(value))
+
+    def inverse(self, value: Any) -> Tensor:
+        """f⁻¹(y)."""
+        return self._inverse(self._checked(value))
+
+    def forward_log_jacobian(self, value: Any) -> Tensor:
+        """log |f'(x)|."""
+        return self._forward_log_jacobian(self._checked(value))
+
+    def inverse_log_jacobian(self, value: Any) -> Tensor:
+        """log |(f⁻¹)'(y)|."""
+        return self._inverse_log_jacobian(self._checked(value))
+
+    def _forward(self, value: Any) -> Any:
+        self._refuse("forward")
+
+    def _inverse(self, value: Any) -> Any:
+        self._refuse("inverse")
+
+    def _forward_log_jacobian(self, value: Any) -> Any:
+        self._refuse("forward_log_jacobian")
+
+    def _inverse_log_jacobian(self, value: Any) -> Any:
+        return -self._forward_log_jacobian(self._inverse(value))
+
+    def _refuse(self, method: str) -> NoReturn:
+        raise NotImplementedError(f"For '{type(self).__name__}', there is no '{method}'.")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(args[0], Distribution):
+            return TransformedDistribution(self, *args, **kwargs)
+        return super().__call__(*args, **kwargs)
+
+    def construct(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """The result of the method ``name``."""
+        return getattr(self, name)(*args, **kwargs)
+
+
+class Invert(Bijector):
+    """The inverse of a bijector.
+
+    Args:
+        bijector: a bijector.
+        name: its name, by default that of the bijector with ``Invert`` in front.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.nn.probability import bijector
+    >>> print(bijector.Invert(bijector.Exp()).forward(Tensor([1.0])))
+    [0.]
+    """
+
+    def __init__(self, bijector: Bijector, name: str = "") -> None:
+        if not isinstance(bijector, Bijector):
+            raise TypeError(
+                f"For 'Invert', the 'bijector' must be a Bijector, but got {type(bijector).__name__}."
+            )
+        super().__init__(
+            bijector.is_constant_jacobian, bijector.is_injective, name or f"Invert{bijector.name}"
+        )
+        self._bijector = bijector
+
+    @property
+    def bijector(self) -> Bijector:
+        """The bijector whose inverse it is."""
+        return self._bijector
+
+    def _forward(self, value: Any) -> Any:
+        return self._bijector.inverse(value)
+
+    def _inverse(self, value: Any) -> Any:
+        return self._bijector.forward(value)
+
+    def _forward_log_jacobian(self, value: Any) -> Any:
+        return self._bijector.inverse_log_jacobian(value)
+
+    def _inverse_log_jacobian(self, value: Any) -> Any:
+        return self._bijector.forward_log_jacobian(value)

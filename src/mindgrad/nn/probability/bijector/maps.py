@@ -1,0 +1,190 @@
+"""Bijectors of one formula: exponential, power, affine map, softplus and Gumbel's distribution function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad import ops
+from mindgrad.nn.probability.bijector.bijector import Bijector
+
+__all__ = ["Exp", "GumbelCDF", "PowerTransform", "ScalarAffine", "Softplus"]
+
+
+class PowerTransform(Bijector):
+    """f(x) = (1 + c x) to the power of 1 / c, and exp x for c = 0.
+
+    Args:
+        power: c, at least 0.
+        name: its name.
+
+    Raises:
+        ValueError: ``power`` is below 0.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.nn.probability import bijector
+    >>> print(bijector.PowerTransform(0.5).forward(Tensor([2.0])))
+    [4.]
+    """
+
+    def __init__(self, power: Any = 0.0, name: str = "PowerTransform") -> None:
+        super().__init__(name=name)
+        if isinstance(power, bool) or not isinstance(power, (int, float)):
+            raise TypeError(f"For 'PowerTransform', the 'power' must be a number, but got {power!r}.")
+        if power < 0:
+            raise ValueError(f"For 'PowerTransform', the 'power' must be at least 0, but got {power}.")
+        self._power = float(power)
+
+    @property
+    def power(self) -> float:
+        """c."""
+        return self._power
+
+    def _forward(self, value: Any) -> Any:
+        if self._power == 0:
+            return ops.exp(value)
+        return ops.exp(ops.log1p(value * self._power) * (1.0 / self._power))
+
+    def _inverse(self, value: Any) -> Any:
+        if self._power == 0:
+            return ops.log(value)
+        return ops.expm1(ops.log(value) * self._power) * (1.0 / self._power)
+
+    def _forward_log_jacobian(self, value: Any) -> Any:
+        if self._power == 0:
+            return value
+        return (1.0 / self._power - 1.0) * ops.log1p(value * self._power)
+
+    def _inverse_log_jacobian(self, value: Any) -> Any:
+        return (self._power - 1.0) * ops.log(value)
+
+
+class Exp(PowerTransform):
+    """f(x) = exp x.
+
+    Args:
+        name: its name.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.nn.probability import bijector
+    >>> print(bijector.Exp().forward(Tensor([0.0])))
+    [1.]
+    """
+
+    def __init__(self, name: str = "Exp") -> None:
+        super().__init__(0.0, name)
+
+
+class ScalarAffine(Bijector):
+    """f(x) = scale · x + shift.
+
+    Args:
+        scale: the slope, not 0.
+        shift: what is added.
+        name: its name.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.nn.probability import bijector
+    >>> print(bijector.ScalarAffine(2.0, 1.0).inverse(Tensor([7.0])))
+    [3.]
+    """
+
+    def __init__(self, scale: Any = 1.0, shift: Any = 0.0, name: str = "ScalarAffine") -> None:
+        super().__init__(True, name=name, param={"scale": scale, "shift": shift})
+
+    @property
+    def scale(self) -> Any:
+        """The slope."""
+        return self._scale
+
+    @property
+    def shift(self) -> Any:
+        """What is added."""
+        return self._shift
+
+    def _forward(self, value: Any) -> Any:
+        return self._scale * value + self._shift
+
+    def _inverse(self, value: Any) -> Any:
+        return (value - self._shift) / self._scale
+
+    def _forward_log_jacobian(self, value: Any) -> Any:
+        return ops.log(ops.abs(ops.cast(self._scale, value.dtype))) + ops.zeros_like(value)
+
+    def _inverse_log_jacobian(self, value: Any) -> Any:
+        return -self._forward_log_jacobian(value)
+
+
+class Softplus(Bijector):
+    """f(x) = log(1 + exp(k x)) / k.
+
+    Args:
+        sharpness: k, not 0.
+        name: its name.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.nn.probability import bijector
+    >>> print(f"{bijector.Softplus(2.0).forward(Tensor([0.0])).item():.4f}")
+    0.3466
+    """
+
+    def __init__(self, sharpness: Any = 1.0, name: str = "Softplus") -> None:
+        super().__init__(name=name, param={"sharpness": sharpness})
+
+    @property
+    def sharpness(self) -> Any:
+        """k."""
+        return self._sharpness
+
+    def _forward(self, value: Any) -> Any:
+        return ops.softplus(self._sharpness * value) / self._sharpness
+
+    def _inverse(self, value: Any) -> Any:
+        scaled = self._sharpness * value
+        return (scaled + ops.log(-ops.expm1(-scaled))) / self._sharpness
+
+    def _forward_log_jacobian(self, value: Any) -> Any:
+        return -ops.softplus(-self._sharpness * value)
+
+    def _inverse_log_jacobian(self, value: Any) -> Any:
+        return -ops.log(-ops.expm1(-self._sharpness * value))
+
+
+class GumbelCDF(Bijector):
+    """f(x) = exp(−exp(−(x − loc) / scale)), Gumbel's distribution function.
+
+    Args:
+        loc: the mode.
+        scale: the scale, above 0.
+        name: its name.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.nn.probability import bijector
+    >>> print(f"{bijector.GumbelCDF().forward(Tensor([0.0])).item():.4f}")
+    0.3679
+    """
+
+    def __init__(self, loc: Any = 0.0, scale: Any = 1.0, name: str = "GumbelCDF") -> None:
+        super().__init__(name=name, param={"loc": loc, "scale": scale})
+
+    @property
+    def loc(self) -> Any:
+        """The mode."""
+        return self._loc
+
+    @property
+    def scale(self) -> Any:
+        """The scale."""
+        return self._scale
+
+    def _forward(self, value: Any) -> Any:
+        return ops.exp(-ops.exp((self._loc - value) / self._scale))
+
+    def _inverse(self, value: Any) -> Any:
+        return self._loc - self._scale * ops.log(-ops.log(value))
+
+    def _forward_log_jacobian(self, value: Any) -> Any:
+        z = (value - self._loc) / self._scale
+        return -z - ops.exp(-z) - ops.log(ops.cast(self._scale, value.dtype))
+
+    def _inverse_log_jacobian(self, value: Any) -> Any:
+        return ops.log(self._scale / (-value * ops.log(value)))

@@ -1,0 +1,89 @@
+"""The TransformedDistribution is that of f(x), for x of a distribution and f a bijector."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad import ops
+from mindgrad.nn.probability.distribution.distribution import Distribution
+
+__all__ = ["TransformedDistribution"]
+
+
+class TransformedDistribution(Distribution):
+    """The distribution of f(x): its density at y is that of f⁻¹(y), times |df⁻¹ / dy|.
+
+    Args:
+        bijector: f, increasing for ``cdf``.
+        distribution: that of x; its parameters are those of this one.
+        seed, name: see :class:`Distribution`.
+
+    Raises:
+        TypeError: an argument is of another type.
+        NotImplementedError: a moment is asked for that f does not carry over.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.nn.probability import bijector, distribution
+    >>> log_normal = distribution.TransformedDistribution(bijector.Exp(), distribution.Normal(0.0, 1.0))
+    >>> print(f"{log_normal.prob(Tensor([1.0])).item():.4f}")
+    0.3989
+    """
+
+    def __init__(
+        self,
+        bijector: Any,
+        distribution: Distribution,
+        seed: Any = None,
+        name: str = "transformed_distribution",
+    ) -> None:
+        if not isinstance(distribution, Distribution) or not hasattr(bijector, "inverse_log_jacobian"):
+            raise TypeError(
+                "For 'TransformedDistribution', the arguments must be a Bijector and a Distribution, but got "
+                f"{type(bijector).__name__} and {type(distribution).__name__}."
+            )
+        super().__init__(seed, distribution.dtype, name)
+        self._bijector, self._distribution = bijector, distribution
+        self.parameter_names = distribution.parameter_names
+        for key in self.parameter_names:
+            setattr(self, f"_{key}_value", getattr(distribution, f"_{key}_value"))
+
+    @property
+    def bijector(self) -> Any:
+        """f."""
+        return self._bijector
+
+    @property
+    def distribution(self) -> Distribution:
+        """The distribution of x."""
+        return self._distribution
+
+    def get_dist_type(self) -> str:
+        """The kind of the distribution of x."""
+        return self._distribution.get_dist_type()
+
+    def _log_prob(self, value: Any, *parameters: Any) -> Any:
+        x = self._bijector.inverse(value)
+        return self._distribution._log_prob(x, *parameters) + self._bijector.inverse_log_jacobian(value)
+
+    def _cdf(self, value: Any, *parameters: Any) -> Any:
+        return self._distribution._cdf(self._bijector.inverse(value), *parameters)
+
+    def _survival(self, value: Any, *parameters: Any) -> Any:
+        return self._distribution._survival(self._bijector.inverse(value), *parameters)
+
+    def _mean(self, *parameters: Any) -> Any:
+        if not self._bijector.is_constant_jacobian:
+            self._refuse("mean")
+        return self._bijector.forward(self._distribution._mean(*parameters))
+
+    def _entropy(self, *parameters: Any) -> Any:
+        if not self._bijector.is_constant_jacobian:
+            self._refuse("entropy")
+        entropy = self._distribution._entropy(*parameters)
+        return entropy + self._bijector.forward_log_jacobian(ops.zeros_like(entropy))
+
+    def _kl(self, second: Any, first: Any) -> Any:
+        return self._distribution._kl(second, first)
+
+    def _sample(self, shape: tuple[int, ...], *parameters: Any) -> Any:
+        return self._bijector.forward(self._distribution._sample(shape, *parameters))

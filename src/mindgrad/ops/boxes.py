@@ -1,0 +1,402 @@
+"""Boxes in images: their overlaps, their differences as targets of regression, and the features inside them.
+
+A box is (x1, y1, x2, y2), its first and last column and row; where it has whole pixels its width is x2 − x1 +
+1.
+"""
+
+from __future__ import annotations
+
+import math as _math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import bool_, float32, int32
+from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.ops import arithmetic, indexing, joining, layout, limits, math, ordering, reduction, rounding
+from mindgrad.ops.activation import real_operand
+from mindgrad.ops.arguments import sizes, whole_number
+from mindgrad.ops.operands import broadcast_to, cast, choose, operand
+from mindgrad.ops.recurrence import over_time
+
+__all__ = [
+    "bounding_box_decode", "bounding_box_encode", "check_valid", "crop_and_resize", "iou",
+]  # fmt: skip
+
+
+def _boxes(boxes: Any, operator: str, name: str, columns: int = 4) -> Tensor:
+    x = real_operand(boxes, operator)
+    if x.ndim != 2 or x.shape[1] != columns:
+        raise ValueError(
+            f"For '{operator}', the '{name}' must have the shape (n, {columns}), but it is {x.shape}."
+        )
+    return x
+
+
+def _columns(boxes: Any) -> tuple[Any, ...]:
+    return joining.unstack(boxes, -1)
+
+
+# --- overlaps -----------------------------------------------------------------------------------------
+
+
+def _shares(first: Any, second: Any, pixel: float, of_first: bool) -> Any:
+    """For each pair of a first and a second box the area of both, relative to that of one or of the union."""
+    a = [layout.expand_dims(each, 1) for each in _columns(first)]
+    b = [layout.expand_dims(each, 0) for each in _columns(second)]
+    width = limits.maximum(limits.minimum(a[2], b[2]) - limits.maximum(a[0], b[0]) + pixel, 0.0)  # type: ignore[operator]
+    height = limits.maximum(limits.minimum(a[3], b[3]) - limits.maximum(a[1], b[1]) + pixel, 0.0)  # type: ignore[operator]
+    both = width * height  # type: ignore[operator]
+    area_a = (a[2] - a[0] + pixel) * (a[3] - a[1] + pixel)  # type: ignore[operator]
+    area_b = (b[2] - b[0] + pixel) * (b[3] - b[1] + pixel)  # type: ignore[operator]
+    return arithmetic.div_no_nan(
+        both, broadcast_to(area_a, both.shape) if of_first else area_a + area_b - both
+    )
+
+
+def iou(anchor_boxes: Any, gt_boxes: Any, mode: str = "iou") -> Tensor:
+    """The area that two boxes share, relative to the area of both together, for each pair of boxes.
+
+    Args:
+        anchor_boxes: n boxes (x1, y1, x2, y2), of shape (n, 4).
+        gt_boxes: m boxes, of shape (m, 4).
+        mode: ``"iou"``; ``"iof"``: relative to the area of the box of ``gt_boxes``.
+
+    Returns:
+        Tensor of shape (m, n).
+
+    Raises:
+        TypeError: the boxes are no real numbers.
+        ValueError: a shape is another, or ``mode`` is.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.iou(Tensor([[0.0, 0.0, 3.0, 1.0]]), Tensor([[2.0, 0.0, 5.0, 1.0]]), "iof"))
+    [[0.5]]
+    """
+    if mode not in ("iou", "iof"):
+        raise ValueError(f"For 'IOU', the 'mode' must be 'iou' or 'iof', but got {mode!r}.")
+    anchors, truths = _boxes(anchor_boxes, "IOU", "anchor_boxes"), _boxes(gt_boxes, "IOU", "gt_boxes")
+    return _shares(truths, anchors, 1.0, mode == "iof")
+
+
+def check_valid(bboxes: Any, img_metas: Any) -> Tensor:
+    """Whether boxes lie inside an image, as Bool.
+
+    Args:
+        bboxes: n boxes (x1, y1, x2, y2), of shape (n, 4).
+        img_metas: height, width and a factor of both, of shape (3,).
+
+    Raises:
+        TypeError: an argument holds no real numbers.
+        ValueError: a shape is another.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.check_valid(Tensor([[0.0, 0.0, 3.0, 3.0], [0.0, 0.0, 4.0, 4.0]]), Tensor([4.0, 4.0, 1.0])))
+    [ True False]
+    """
+    x1, y1, x2, y2 = _columns(_boxes(bboxes, "CheckValid", "bboxes"))
+    image = real_operand(img_metas, "CheckValid")
+    if image.shape != (3,):
+        raise ValueError(
+            f"For 'CheckValid', the 'img_metas' must have the shape (3,), but it is {image.shape}."
+        )
+    height, width, ratio = _columns(image)
+    return (x1 >= 0) & (y1 >= 0) & (x2 <= width * ratio - 1) & (y2 <= height * ratio - 1)
+
+
+def nms_with_mask(bboxes: Any, iou_threshold: float = 0.5) -> tuple[Tensor, Tensor, Tensor]:
+    """Boxes in the order of their scores, and which of them remain: those that no better one overlaps.
+
+    Args:
+        bboxes: n boxes with scores, (x1, y1, x2, y2, score), of shape (n, 5).
+        iou_threshold: the largest share of the common area in that of both.
+
+    Returns:
+        The boxes from the best on, their numbers 0 to n − 1 (Int32), and whether each remains (Bool).
+
+    Raises:
+        TypeError: the boxes are no real numbers.
+        ValueError: the shape is another.
+
+    >>> from mindgrad import Tensor, ops
+    >>> boxes = Tensor([[0.0, 0.0, 4.0, 4.0, 0.5], [0.0, 0.0, 4.0, 5.0, 0.9], [7.0, 7.0, 9.0, 9.0, 0.1]])
+    >>> print(ops.NMSWithMask(0.5)(boxes)[2])
+    [ True False  True]
+    """
+    x: Any = _boxes(bboxes, "NMSWithMask", "bboxes", 5)
+    count = x.shape[0]
+    order = ordering.argsort(x[:, 4], 0, True)
+    x = indexing.gather(x, order, 0)
+    later = make_tensor(np.triu(np.ones((count, count), np.float32), 1))
+    overlaps = cast(_shares(x[:, :4], x[:, :4], 0.0, False) > iou_threshold, float32) * later  # type: ignore[operator]
+    one_hot = make_tensor(np.eye(count, dtype=np.float32))
+
+    def step(row: Any, suppressed: Any) -> tuple[Any, Any]:
+        remains = 1.0 - reduction.sum(row[1] * suppressed)  # type: ignore[operator]
+        return limits.maximum(suppressed, row[0] * remains), remains
+
+    rows = joining.stack([overlaps, one_hot], 1)
+    remaining, _ = over_time(step, rows, make_tensor(np.zeros(count, np.float32)))
+    return x, make_tensor(np.arange(count, dtype=np.int32)), cast(remaining, bool_)
+
+
+# --- targets of regression -------------------------------------------------------------------------------
+
+
+def _numbers(values: Any, operator: str, name: str, count: int) -> tuple[float, ...]:
+    listed = tuple(values) if isinstance(values, (tuple, list)) else (values,) * count
+    if len(listed) != count or any(isinstance(v, bool) or not isinstance(v, (int, float)) for v in listed):
+        raise ValueError(f"For '{operator}', the '{name}' must be {count} numbers, but got {values!r}.")
+    return listed
+
+
+def _centres(boxes: Any) -> tuple[Any, Any, Any, Any]:
+    """Column and row of the centre, width and height."""
+    x1, y1, x2, y2 = _columns(boxes)
+    return (x1 + x2) * 0.5, (y1 + y2) * 0.5, x2 - x1 + 1.0, y2 - y1 + 1.0
+
+
+def bounding_box_encode(
+    anchor_box: Any, groundtruth_box: Any, means: Any = (0.0, 0.0, 0.0, 0.0), stds: Any = (1.0, 1.0, 1.0, 1.0)
+) -> Tensor:
+    """The differences of boxes from anchors as a net learns them (R. Girshick et al. 2014).
+
+        (Δx / w, Δy / h, log w' / w, log h' / h)     less ``means``, divided by ``stds``
+
+    where Δx and Δy are differences of the centres and w, h, w', h' the sizes of anchor and box.
+
+    Args:
+        anchor_box: anchors, of shape (n, 4).
+        groundtruth_box: the boxes, of shape (n, 4).
+        means, stds: four numbers each.
+
+    Raises:
+        TypeError: the boxes are no real numbers.
+        ValueError: a shape is another, or ``means`` or ``stds`` are not four numbers.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.bounding_box_encode(Tensor([[0.0, 0.0, 3.0, 3.0]]), Tensor([[1.0, 2.0, 4.0, 5.0]])))
+    [[0.25 0.5  0.   0.  ]]
+    """
+    owner = "BoundingBoxEncode"
+    px, py, pw, ph = _centres(_boxes(anchor_box, owner, "anchor_box"))
+    gx, gy, gw, gh = _centres(_boxes(groundtruth_box, owner, "groundtruth_box"))
+    deltas = [(gx - px) / pw, (gy - py) / ph, math.log(gw / pw), math.log(gh / ph)]
+    mean, scale = _numbers(means, owner, "means", 4), _numbers(stds, owner, "stds", 4)
+    return joining.stack([(d - m) / s for d, m, s in zip(deltas, mean, scale, strict=True)], -1)
+
+
+def bounding_box_decode(
+    anchor_box: Any,
+    deltas: Any,
+    max_shape: Any,
+    means: Any = (0.0, 0.0, 0.0, 0.0),
+    stds: Any = (1.0, 1.0, 1.0, 1.0),
+    wh_ratio_clip: float = 0.016,
+) -> Tensor:
+    """The boxes that differ from anchors by ``deltas``: the inverse of :func:`bounding_box_encode`.
+
+    Args:
+        anchor_box: anchors, of shape (n, 4).
+        deltas: differences, of shape (n, 4).
+        max_shape: height and width of the image, which coordinates are held to.
+        means, stds: four numbers each.
+        wh_ratio_clip: the smallest ratio of the sizes of box and anchor; its inverse is the largest.
+
+    Raises:
+        TypeError: the boxes are no real numbers.
+        ValueError: a shape is another, or the numbers are not as many.
+
+    >>> from mindgrad import Tensor, ops
+    >>> anchor, deltas = Tensor([[0.0, 0.0, 3.0, 3.0]]), Tensor([[0.25, 0.5, 0.0, 0.0]])
+    >>> print(ops.bounding_box_decode(anchor, deltas, (9, 9)))
+    [[1. 2. 4. 5.]]
+    """
+    owner = "BoundingBoxDecode"
+    height, width = _numbers(max_shape, owner, "max_shape", 2)
+    px, py, pw, ph = _centres(_boxes(anchor_box, owner, "anchor_box"))
+    mean, scale = _numbers(means, owner, "means", 4), _numbers(stds, owner, "stds", 4)
+    parts = _columns(_boxes(deltas, owner, "deltas"))
+    dx, dy, dw, dh = (d * s + m for d, s, m in zip(parts, scale, mean, strict=True))
+    bound = abs(_math.log(wh_ratio_clip))
+    gw, gh = (size * math.exp(limits.clamp(d, -bound, bound)) for size, d in ((pw, dw), (ph, dh)))
+    gx, gy = px + pw * dx, py + ph * dy
+    corners = [
+        (gx - gw * 0.5 + 0.5, width), (gy - gh * 0.5 + 0.5, height),
+        (gx + gw * 0.5 - 0.5, width), (gy + gh * 0.5 - 0.5, height),
+    ]  # fmt: skip
+    return joining.stack([limits.clamp(value, 0.0, float(most)) for value, most in corners], -1)
+
+
+# --- features inside of boxes -------------------------------------------------------------------------------
+
+
+def _between_pixels(rows: Any, numbers: Any, shape: Sequence[int], y: Any, x: Any, kind: str) -> Any:
+    """Values of images at points: ``rows`` are the pixels of all images, one behind the other.
+
+    Args:
+        rows: features of pixels, of shape (images · height · width, channels).
+        numbers: which image each box is in, of shape (boxes, 1, 1).
+        shape: height and width.
+        y, x: the rows and columns of points inside of the image, of shapes (boxes, p, 1) and (boxes, 1, q).
+        kind: ``"bilinear"`` or ``"nearest"``.
+
+    Returns:
+        Tensor of shape (boxes, p, q, channels).
+    """
+    height, width = shape
+    if kind == "nearest":
+        return indexing.gather(rows, (numbers * height + _rounded(y)) * width + _rounded(x), 0)
+    low = [
+        cast(limits.clamp(rounding.floor(at), 0, max(size - 2, 0)), int32)
+        for at, size in ((y, height), (x, width))
+    ]
+    high = [limits.minimum(at + 1, size - 1) for at, size in zip(low, (height, width), strict=True)]  # type: ignore[operator]
+    part = [layout.expand_dims(at - cast(first, at.dtype), -1) for at, first in ((y, low[0]), (x, low[1]))]
+    result: Any = 0.0
+    for row, share_y in ((low[0], 1.0 - part[0]), (high[0], part[0])):  # type: ignore[operator]
+        for column, share_x in ((low[1], 1.0 - part[1]), (high[1], part[1])):  # type: ignore[operator]
+            pixels = indexing.gather(rows, (numbers * height + row) * width + column, 0)
+            result = result + pixels * (share_y * share_x)  # type: ignore[operator]
+    return result
+
+
+def _rounded(at: Any) -> Any:
+    return cast(rounding.floor(at + 0.5), int32)
+
+
+def roi_align(
+    features: Any,
+    rois: Any,
+    pooled_height: int,
+    pooled_width: int,
+    spatial_scale: float,
+    sample_num: int = 2,
+    roi_end_mode: int = 1,
+) -> Tensor:
+    """Features of boxes, each box divided into bins (K. He et al., *Mask R-CNN*, 2017).
+
+    A bin is the mean of values at ``sample_num``² points, interpolated between pixels; points more than a
+    pixel outside count as 0. Derivatives of every order flow to the features, and to the boxes through the
+    places of the points.
+
+    Args:
+        features: images, of shape (n, c, h, w).
+        rois: boxes (number of the image, x1, y1, x2, y2), of shape (m, 5).
+        pooled_height, pooled_width: the number of bins.
+        spatial_scale: what coordinates of boxes are multiplied by.
+        sample_num: points of a bin along each axis.
+        roi_end_mode: 1: the last row and column of a box belong to it; 0: they do not, and it is at least a
+            pixel wide.
+
+    Returns:
+        Tensor of shape (m, c, ``pooled_height``, ``pooled_width``).
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: a shape is another, or a number out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> image = ops.reshape(ops.arange(16.0), (1, 1, 4, 4))
+    >>> print(ops.ROIAlign(1, 2, 1.0, 1)(image, Tensor([[0.0, 0.0, 0.0, 3.0, 1.0]])))
+    [[[[5. 7.]]]]
+    """
+    owner = "ROIAlign"
+    x: Any = real_operand(features, owner)
+    if x.ndim != 4:
+        raise ValueError(
+            f"For '{owner}', the 'features' must have the shape (n, c, h, w), but it is {x.shape}."
+        )
+    bins = [
+        whole_number(n, owner, name, 1)
+        for n, name in ((pooled_height, "pooled_height"), (pooled_width, "pooled_width"))
+    ]
+    count = whole_number(sample_num, owner, "sample_num")
+    if count < 1:
+        raise ValueError(
+            f"For '{owner}', the 'sample_num' must be at least 1, but got {count}: how many points the size "
+            f"of a box asks for is not known before it runs."
+        )
+    if roi_end_mode not in (0, 1):
+        raise ValueError(f"For '{owner}', the 'roi_end_mode' must be 0 or 1, but got {roi_end_mode!r}.")
+    number, *corners = _columns(_boxes(rois, owner, "rois", 5))
+    x1, y1, x2, y2 = (corner * spatial_scale for corner in corners)
+    if roi_end_mode:
+        x2, y2 = x2 + spatial_scale, y2 + spatial_scale
+    least = 0.0 if roi_end_mode else 1.0
+    points, weights = [], []
+    for start, end, parts, size in ((y1, y2, bins[0], x.shape[2]), (x1, x2, bins[1], x.shape[3])):
+        step = limits.maximum(end - start, least) / (parts * count)  # type: ignore[operator]
+        places = np.arange(parts * count, dtype=np.float32) + 0.5
+        at = layout.expand_dims(start, 1) + layout.expand_dims(step, 1) * make_tensor(places)  # type: ignore[operator]
+        weights.append(cast((at >= -1.0) & (at <= float(size)), x.dtype))
+        points.append(limits.clamp(at, 0.0, size - 1.0))
+    rows = layout.reshape(layout.transpose(x, (0, 2, 3, 1)), (-1, x.shape[1]))
+    numbers = layout.reshape(cast(number, int32), (-1, 1, 1))
+    y, z = layout.expand_dims(points[0], 2), layout.expand_dims(points[1], 1)
+    values = _between_pixels(rows, numbers, x.shape[2:], y, z, "bilinear")
+    values = values * layout.reshape(weights[0], (*weights[0].shape, 1, 1))
+    values = values * layout.reshape(weights[1], (weights[1].shape[0], 1, weights[1].shape[1], 1))
+    shape = (values.shape[0], bins[0], count, bins[1], count, x.shape[1])
+    return layout.transpose(reduction.mean(layout.reshape(values, shape), (2, 4)), (0, 3, 1, 2))
+
+
+def crop_and_resize(
+    image: Any,
+    boxes: Any,
+    box_indices: Any,
+    crop_size: Any,
+    method: str = "bilinear",
+    extrapolation_value: float = 0.0,
+) -> Tensor:
+    """Boxes cut out of images and resized.
+
+    Args:
+        image: images with the channels last, of shape (n, h, w, c).
+        boxes: (y1, x1, y2, x2) as parts of height − 1 and width − 1, of shape (m, 4); a box may be flipped.
+        box_indices: the number of the image of each box, m integers.
+        crop_size: height and width of the results.
+        method: ``"bilinear"`` or ``"nearest"``.
+        extrapolation_value: what stands for points outside of the image.
+
+    Returns:
+        Tensor of Float32 and of shape (m, \\*crop_size, c).
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: a shape is another, or ``method`` is.
+
+    >>> from mindgrad import Tensor, ops
+    >>> image = ops.reshape(ops.arange(9.0), (1, 3, 3, 1))
+    >>> print(ops.crop_and_resize(image, Tensor([[0.0, 0.0, 1.0, 0.5]]), Tensor([0]), (2, 2))[0, :, :, 0])
+    [[0. 1.]
+     [6. 7.]]
+    """
+    owner = "CropAndResize"
+    x: Any = cast(real_operand(image, owner), float32)
+    if x.ndim != 4:
+        raise ValueError(f"For '{owner}', the 'image' must have the shape (n, h, w, c), but it is {x.shape}.")
+    if method not in ("bilinear", "nearest"):
+        raise ValueError(f"For '{owner}', the 'method' must be 'bilinear' or 'nearest', but got {method!r}.")
+    new = sizes(crop_size, owner, "crop_size", 1)
+    y1, x1, y2, x2 = _columns(_boxes(boxes, owner, "boxes"))
+    inside: Any = True
+    points = []
+    for start, end, count, size, axis in ((y1, y2, new[0], x.shape[1], 2), (x1, x2, new[1], x.shape[2], 1)):
+        shares = np.linspace(0.0, 1.0, count, dtype=np.float32) if count > 1 else np.full(1, 0.5, np.float32)
+        first, last = layout.expand_dims(start, 1), layout.expand_dims(end, 1)
+        at = (first + (last - first) * make_tensor(shares)) * float(size - 1)  # type: ignore[operator]
+        at = layout.expand_dims(at, axis)
+        inside = (
+            inside & (at >= 0.0) & (at <= size - 1.0)  # type: ignore[operator]
+            if inside is not True
+            else (at >= 0.0) & (at <= size - 1.0)  # type: ignore[operator]
+        )
+        points.append(limits.clamp(at, 0.0, size - 1.0))
+    numbers = layout.reshape(cast(operand(box_indices, owner), int32), (-1, 1, 1))
+    rows = layout.reshape(x, (-1, x.shape[3]))
+    values = _between_pixels(rows, numbers, x.shape[1:3], points[0], points[1], method)
+    return choose(
+        broadcast_to(layout.expand_dims(inside, -1), values.shape), values, float(extrapolation_value)
+    )

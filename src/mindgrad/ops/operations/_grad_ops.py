@@ -1,0 +1,22 @@
+"""Derivatives as operators of their own, which MindSpore's rules are made of: refused when they are called.
+
+``from mindspore.ops.operations import _grad_ops as G``: every name with ``Grad`` in it is there.
+"""
+
+from functools import cache
+from typing import Any
+
+from mindgrad._base.absent import absent
+
+__all__: list[str] = []
+
+
+@cache
+def __getattr__(name: str) -> Any:
+    if "Grad" in name and name[0].isupper():
+        forward = name.replace("Grad", "")
+        return absent(
+            __name__, name, "is a derivative as an operator of its own",
+            f"Differentiate the operator: ops.grad(ops.{forward}()), or ops.vjp(ops.{forward}(), x)[1](g).",
+        )  # fmt: skip
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)

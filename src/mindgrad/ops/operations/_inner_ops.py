@@ -1,0 +1,57 @@
+"""Operators that MindSpore keeps for itself and programs import nevertheless."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad._base.absent import absent
+from mindgrad.core.dtype import DType
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import bands, cumulative
+from mindgrad.ops.operations.base import integer, operation
+from mindgrad.ops.operations.collective_ops import Receive, Send
+from mindgrad.ops.operations.primitive import Primitive
+
+_QUANTISED = "Compute in float32, or in float16 with amp."
+
+Cummin = operation(
+    __name__, "Cummin", cumulative.cummin, attributes={"axis": integer()},
+    run=lambda self, x: cumulative.cummin(x, self.axis),
+    example="ops.operations._inner_ops.Cummin(0)(Tensor([3.0, 4.0, 1.0]))[0]", prints="[3. 3. 1.]",
+)  # fmt: skip
+MatrixSetDiag = operation(
+    __name__, "MatrixSetDiag", bands.matrix_set_diag,
+    example="ops.operations._inner_ops.MatrixSetDiag()(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([0.0, 0.0]))",
+    prints="[[0. 2.]\n [3. 0.]]",
+)  # fmt: skip
+
+
+class TopTypeof(Primitive):
+    """The kind of a value in words, ``"Tensor"``, ``"Tuple"``, …; of one in an element type's place the type.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.ops.operations._inner_ops import TopTypeof
+    >>> TopTypeof()((Tensor([1.0]), 2))
+    'Tuple'
+    """
+
+    def __init__(self, prim: Any = None) -> None:
+        """Nothing to set."""
+
+    def __call__(self, x: Any) -> str:
+        kinds: list[tuple[type, str]] = [
+            (Tensor, "Tensor"), (bool, "Bool"), (int, "Int"), (float, "Float"), (str, "String"),
+            (tuple, "Tuple"), (list, "List"), (dict, "Dictionary"), (slice, "Slice"), (DType, "TypeType"),
+            (type(None), "TypeNone"), (type(...), "Ellipsis"),
+        ]  # fmt: skip
+        return next((name for kind, name in kinds if isinstance(x, kind)), type(x).__name__)
+
+
+AntiQuant = absent(__name__, "AntiQuant", "computes with quantised weights on Ascend", _QUANTISED)
+Dequant = absent(__name__, "Dequant", "computes with quantised weights on Ascend", _QUANTISED)
+Quant = absent(__name__, "Quant", "computes with quantised weights on Ascend", _QUANTISED)
+Generator = absent(__name__, "Generator", "is the state of random numbers", "Use mindgrad.Generator.")
+
+__all__ = [
+    "AntiQuant", "Cummin", "Dequant", "Generator", "MatrixSetDiag", "Quant", "Receive", "Send", "TopTypeof",
+]  # fmt: skip

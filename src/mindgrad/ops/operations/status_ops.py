@@ -1,0 +1,134 @@
+"""Overflow, seen by its results: ``FloatStatus``, and the flags of Ascend, which other devices do not have.
+
+Training loops on Ascend set a flag, compute, and read it; on other devices they ask whether results are
+finite. Here the flags are those of nothing: they stay 0, and a loop that relies on them never skips a step.
+The layer ``nn.TrainOneStepWithLossScaleCell`` asks the gradients.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad._base.absent import absent
+from mindgrad.core.dtype import float32
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import creation, flow, layout, reduction, rounding
+from mindgrad.ops.operands import cast, operand
+from mindgrad.ops.operations.base import classes, operation
+
+
+def overflowed(x: Any) -> Tensor:
+    """1 if an element is infinite or no number, else 0, as Float32 of shape (1,).
+
+    Args:
+        x: a tensor of a floating-point type.
+
+    Raises:
+        TypeError: it is no tensor.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.FloatStatus()(Tensor([1.0, float("inf")])))
+    [1.]
+    """
+    finite = reduction.all(rounding.isfinite(operand(x, "FloatStatus")))
+    return layout.reshape(1.0 - cast(finite, float32), (1,))  # type: ignore[operator]
+
+
+def spacing(x: Any) -> Tensor:
+    """The distance from 1 to the next larger number of the element type of ``x``, in the shape of ``x``.
+
+    Args:
+        x: a tensor of a floating-point type.
+
+    Raises:
+        TypeError: it is of another type.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.Eps()(Tensor([1.0])))
+    [1.1920929e-07]
+    """
+    tensor = operand(x, "Eps")
+    if not tensor.dtype.is_float:
+        raise TypeError(
+            f"For 'Eps', the input must be of a floating-point type, but its type is {tensor.dtype}."
+        )
+    bits = {"Float16": 10, "Float32": 23, "Float64": 52, "BFloat16": 7}[str(tensor.dtype)]
+    return creation.full_like(tensor, 2.0**-bits)
+
+
+def flag_of_zeros() -> Tensor:
+    """Ascend's flags of overflow, none of them set: eight zeros.
+
+    >>> from mindgrad import ops
+    >>> print(ops.NPUAllocFloatStatus()())
+    [0. 0. 0. 0. 0. 0. 0. 0.]
+    """
+    return creation.zeros((8,), float32)
+
+
+def flag_unchanged(x: Any) -> Tensor:
+    """Ascend's flags of overflow as they were: other devices have none to read.
+
+    Args:
+        x: what ``NPUAllocFloatStatus`` gave.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.NPUGetFloatStatus()(Tensor([0.0])))
+    [0.]
+    """
+    return flow.identity(x)
+
+
+FloatStatus = operation(
+    __name__, "FloatStatus", overflowed, example="ops.FloatStatus()(Tensor([1.0]))", prints="[0.]"
+)
+Eps = operation(__name__, "Eps", spacing, example="ops.Eps()(Tensor([1.0]))", prints="[1.1920929e-07]")
+NPUAllocFloatStatus = operation(
+    __name__, "NPUAllocFloatStatus", flag_of_zeros,
+    example="ops.NPUAllocFloatStatus()().shape", prints="(8,)",
+)  # fmt: skip
+NPUGetFloatStatus = operation(
+    __name__, "NPUGetFloatStatus", flag_unchanged,
+    example="ops.NPUGetFloatStatus()(Tensor([0.0]))", prints="[0.]",
+)  # fmt: skip
+NPUClearFloatStatus = operation(
+    __name__, "NPUClearFloatStatus", flag_unchanged,
+    example="ops.NPUClearFloatStatus()(Tensor([0.0]))", prints="[0.]",
+)  # fmt: skip
+identity = operation(
+    __name__, "identity", flow.identity, example="ops.operations.identity()(Tensor([1.0]))", prints="[1.]"
+)
+
+# --- importable only -----------------------------------------------------------------------------------
+
+_DEVICE = "is an operator of Ascend"
+_KERNEL = "compiles a kernel of the program's own for MindSpore"
+_OWN = "Write a function of existing operators, or a Cell with 'construct' and 'bprop'."
+
+DynamicRNN = absent(__name__, "DynamicRNN", _DEVICE, "Use nn.LSTM.")
+DynamicGRUV2 = absent(__name__, "DynamicGRUV2", _DEVICE, "Use nn.GRU.")
+CTCLoss = absent(
+    __name__,
+    "CTCLoss",
+    "gives the derivative beside the loss of sparse labels",
+    "Use ops.ctc_loss, which is differentiated.",
+)
+Custom = absent(__name__, "Custom", _KERNEL, _OWN)
+CustomOpBuilder = absent(__name__, "CustomOpBuilder", _KERNEL, _OWN)
+CustomRegOp = absent(__name__, "CustomRegOp", _KERNEL, _OWN)
+DataType = absent(__name__, "DataType", _KERNEL, _OWN)
+AiCPURegOp = absent(__name__, "AiCPURegOp", _KERNEL, _OWN)
+TBERegOp = absent(__name__, "TBERegOp", _KERNEL, _OWN)
+PyFunc = absent(__name__, "PyFunc", "calls Python from a compiled program", _OWN)
+Push = absent(
+    __name__, "Push", "sends gradients to a server of Parameters", "There is one process: leave it out."
+)
+Pull = absent(__name__, "Pull", "gets Parameters from a server", "There is one process: leave it out.")
+LSTM = absent(__name__, "LSTM", "is a kernel of recurrent layers", "Use nn.LSTM.")
+_ABSENT = [
+    "AiCPURegOp", "CTCLoss", "Custom", "CustomOpBuilder", "CustomRegOp", "DataType", "DynamicGRUV2",
+    "DynamicRNN", "LSTM", "Pull", "Push", "PyFunc", "TBERegOp",
+]  # fmt: skip
+
+#: `ops.identity` is the function
+__all__ = list(_ABSENT + [name for name in classes(globals()) if name != "identity"])

@@ -1,0 +1,291 @@
+"""Update rules of optimisers as operators of Parameters: each assigns the new values and returns them.
+
+The sparse forms take the gradient of some rows and their numbers. Rows that are named twice have their
+gradients added; rows that are not named stay as they are. The layers :mod:`mindgrad.nn.optim` are the
+optimisers themselves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.core.dtype import bool_, float32
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import creation, flow, layout, limits, math, rounding, scattering, signs
+from mindgrad.ops.operands import broadcast_to, cast, choose, operand
+
+__all__: list[str] = []
+
+
+class Rows:
+    """The gradient of some rows of a Parameter.
+
+    Args:
+        parameter: the Parameter.
+        gradient: of shape (k, the other axes of the Parameter).
+        indices: the numbers of k rows.
+
+    Attributes:
+        gradient: the gradient of all rows.
+    """
+
+    def __init__(self, parameter: Any, gradient: Any, indices: Any) -> None:
+        places = layout.expand_dims(operand(indices, "SparseApply"), -1)
+        zeros = creation.zeros_like(operand(parameter, "SparseApply"))
+        self.gradient = scattering.tensor_scatter_add(
+            zeros, places, cast(operand(gradient, "SparseApply"), zeros.dtype)
+        )
+        count, shape = creation.zeros((zeros.shape[0],), float32), (zeros.shape[0], *[1] * (zeros.ndim - 1))
+        ones = creation.ones((places.shape[0],), float32)
+        named = cast(scattering.tensor_scatter_add(count, places, ones), bool_)
+        self._named = broadcast_to(layout.reshape(named, shape), zeros.shape)
+
+    def assign(self, parameter: Any, value: Any) -> Tensor:
+        """Let the named rows of a Parameter be those of ``value``; its new value."""
+        return flow.assign(parameter, choose(self._named, value, operand(parameter, "SparseApply")))
+
+
+def _dense_or_rows(parameter: Any, gradient: Any, indices: Any) -> tuple[Any, Any]:
+    """The gradient of the whole Parameter, and the function that assigns."""
+    if indices is None:
+        return operand(gradient, "Apply"), flow.assign
+    rows = Rows(parameter, gradient, indices)
+    return rows.gradient, rows.assign
+
+
+def _mean(share: Any, old: Any, new: Any) -> Any:
+    return old * share + new * (1 - share)
+
+
+def adam(
+    var: Any, m: Any, v: Any, beta1_power: Any, beta2_power: Any, lr: Any, beta1: Any, beta2: Any, epsilon:
+    Any, gradient: Any, use_nesterov: bool = False, indices: Any = None, lazy: bool = True,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """One step of Adam (Kingma and Ba 2015).
+
+        m ← β₁ m + (1 − β₁) g,  v ← β₂ v + (1 − β₂) g²,  var ← var − lr √(1 − β₂ᵗ) / (1 − β₁ᵗ) · m / (√v + ε)
+
+    With ``use_nesterov`` m is replaced by β₁ m + (1 − β₁) g in the last formula.
+    """
+    g, assign = _dense_or_rows(var, gradient, indices)
+    if not lazy:
+        assign = flow.assign
+    m, v = assign(m, _mean(beta1, m, g)), assign(v, _mean(beta2, v, g * g))
+    rate = lr * math.sqrt(1 - operand(beta2_power, "Adam")) / (1 - operand(beta1_power, "Adam"))  # type: ignore[operator]
+    ahead = _mean(beta1, m, g) if use_nesterov else m
+    return assign(var, var - rate * ahead / (math.sqrt(v) + epsilon)), m, v
+
+
+def adam_with_bound(
+    var: Any, m: Any, v: Any, vhat: Any, beta1_power: Any, beta2_power: Any, lr: Any, beta1: Any, beta2: Any,
+    epsilon: Any, grad: Any,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
+    """One step of AMSGrad (Reddi et al. 2018): Adam with the greatest v so far in the place of v."""
+    g = operand(grad, "ApplyAdamWithAmsgrad")
+    m, v = flow.assign(m, _mean(beta1, m, g)), flow.assign(v, _mean(beta2, v, g * g))  # type: ignore[operator]
+    bound = flow.assign(vhat, limits.maximum(vhat, v))
+    one: Any = operand(beta2_power, "ApplyAdamWithAmsgrad"), operand(beta1_power, "ApplyAdamWithAmsgrad")
+    rate = lr * math.sqrt(1 - one[0]) / (1 - one[1])
+    return flow.assign(var, var - rate * m / (math.sqrt(bound) + epsilon)), m, v, bound
+
+
+def adam_weight_decay(
+    var: Any, m: Any, v: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any, decay: Any, gradient: Any
+) -> tuple[Tensor, Tensor, Tensor]:
+    """One step of Adam with weight decay of its own: var ← var − lr (m / (√v + ε) + decay · var)."""
+    g: Any = operand(gradient, "AdamWeightDecay")
+    m, v = flow.assign(m, _mean(beta1, m, g)), flow.assign(v, _mean(beta2, v, g * g))
+    return flow.assign(var, var - lr * (m / (math.sqrt(v) + epsilon) + decay * var)), m, v
+
+
+def sgd(
+    parameters: Any, gradient: Any, learning_rate: Any, accum: Any, momentum: Any, stat: Any, dampening:
+    float, weight_decay: float, nesterov: bool,
+) -> Tensor:  # fmt: skip
+    """One step of gradient descent with momentum; ``stat`` is 0 from the second step on."""
+    g: Any = operand(gradient, "SGD")
+    if weight_decay:
+        g = g + weight_decay * parameters
+    first = broadcast_to(operand(stat, "SGD") > 0, g.shape)  # type: ignore[arg-type, operator]
+    moved: Any = flow.assign(accum, choose(first, g, accum * momentum + (1.0 - dampening) * g))
+    flow.assign(stat, creation.zeros_like(operand(stat, "SGD")))
+    return flow.assign(parameters, parameters - learning_rate * (g + momentum * moved if nesterov else moved))
+
+
+def momentum(
+    variable: Any,
+    accumulation: Any,
+    learning_rate: Any,
+    gradient: Any,
+    factor: Any,
+    nesterov: bool,
+    scale: float,
+) -> Tensor:
+    """One step of gradient descent with momentum: accum ← momentum · accum + g, var ← var − lr · accum."""
+    g: Any = operand(gradient, "ApplyMomentum") * scale  # type: ignore[operator]
+    moved: Any = flow.assign(accumulation, accumulation * factor + g)
+    return flow.assign(variable, variable - learning_rate * (g + factor * moved if nesterov else moved))
+
+
+def keras_momentum(
+    var: Any, accum: Any, lr: Any, grad: Any, factor: Any, nesterov: bool
+) -> tuple[Tensor, Tensor]:
+    """One step of gradient descent with momentum: accum ← momentum · accum − lr g, var ← var + accum."""
+    step: Any = lr * operand(grad, "ApplyKerasMomentum")
+    moved: Any = flow.assign(accum, accum * factor - step)
+    return flow.assign(var, var + (moved * factor - step if nesterov else moved)), moved
+
+
+def ada_max(
+    var: Any, m: Any, v: Any, beta1_power: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any, grad: Any
+) -> tuple[Tensor, Tensor, Tensor]:
+    """One step of AdaMax (Kingma and Ba 2015): Adam with v ← max(β₂ v, |g|)."""
+    g: Any = operand(grad, "ApplyAdaMax")
+    m, v = flow.assign(m, _mean(beta1, m, g)), flow.assign(v, limits.maximum(beta2 * v, rounding.abs(g)))
+    return flow.assign(var, var - lr / (1 - operand(beta1_power, "ApplyAdaMax")) * m / (v + epsilon)), m, v  # type: ignore[operator]
+
+
+def adadelta(
+    var: Any, accum: Any, accum_update: Any, lr: Any, rho: Any, epsilon: Any, grad: Any, indices: Any = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """One step of Adadelta (Zeiler 2012), whose steps have the size of the last ones."""
+    g, assign = _dense_or_rows(var, grad, indices)
+    accum = assign(accum, _mean(rho, accum, g * g))
+    step = math.sqrt(accum_update + epsilon) / math.sqrt(accum + epsilon) * g  # type: ignore[operator]
+    return assign(var, var - lr * step), accum, assign(accum_update, _mean(rho, accum_update, step * step))
+
+
+def adagrad(
+    var: Any,
+    accum: Any,
+    lr: Any,
+    grad: Any,
+    epsilon: float = 0.0,
+    update_slots: bool = True,
+    indices: Any = None,
+) -> tuple[Tensor, Tensor]:
+    """One step of Adagrad (Duchi et al. 2011): accum ← accum + g², var ← var − lr g / (√accum + ε)."""
+    g, assign = _dense_or_rows(var, grad, indices)
+    accum = assign(accum, accum + g * g) if update_slots else operand(accum, "ApplyAdagrad")
+    step = lr * g / (math.sqrt(accum) + epsilon)  # type: ignore[operator]
+    return assign(var, var - step), accum
+
+
+def adagrad_by_averages(
+    var: Any, gradient_accumulator: Any, gradient_squared_accumulator: Any, grad: Any, lr: Any, l1: Any, l2:
+    Any, global_step: Any,
+) -> Tensor:  # fmt: skip
+    """One step of Adagrad with dual averaging (Duchi et al. 2011): from the sums of g and g² of all steps."""
+    g: Any = operand(grad, "ApplyAdagradDA")
+    total = flow.assign(gradient_accumulator, gradient_accumulator + g)
+    squares = flow.assign(gradient_squared_accumulator, gradient_squared_accumulator + g * g)
+    step = cast(operand(global_step, "ApplyAdagradDA"), g.dtype)
+    return flow.assign(var, -lr * _shrunk(total, l1 * step) / (l2 * step * lr + math.sqrt(squares)))
+
+
+def add_sign(
+    var: Any, m: Any, lr: Any, alpha: Any, sign_decay: Any, beta: Any, grad: Any
+) -> tuple[Tensor, Tensor]:
+    """One step of AddSign (Bello et al. 2017): var ← var − lr (α + decay · sign g · sign m) g."""
+    g: Any = operand(grad, "ApplyAddSign")
+    m = flow.assign(m, _mean(beta, m, g))
+    return flow.assign(var, var - lr * (alpha + sign_decay * (signs.sgn(g) * signs.sgn(m))) * g), m  # type: ignore[operator]
+
+
+def power_sign(
+    var: Any, m: Any, lr: Any, logbase: Any, sign_decay: Any, beta: Any, grad: Any
+) -> tuple[Tensor, Tensor]:
+    """One step of PowerSign (Bello et al. 2017): var ← var − lr exp(logbase · decay · sign g sign m) g."""
+    g: Any = operand(grad, "ApplyPowerSign")
+    m = flow.assign(m, _mean(beta, m, g))
+    return flow.assign(var, var - lr * math.exp(logbase * sign_decay * (signs.sgn(g) * signs.sgn(m))) * g), m  # type: ignore[operator]
+
+
+def rms_prop(
+    var: Any, mean_square: Any, moment: Any, learning_rate: Any, grad: Any, decay: Any, factor: Any, epsilon:
+    Any, indices: Any = None,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """One step of RMSProp (Hinton 2012): moment ← momentum · moment + lr g / √(mean of g² + ε)."""
+    g, assign = _dense_or_rows(var, grad, indices)
+    square = assign(mean_square, _mean(decay, mean_square, g * g))
+    moved: Any = assign(moment, factor * moment + learning_rate * g / math.sqrt(square + epsilon))
+    return assign(var, var - moved), square, moved
+
+
+def centered_rms_prop(
+    var: Any, mean_gradient: Any, mean_square: Any, moment: Any, grad: Any, learning_rate: Any, decay: Any,
+    factor: Any, epsilon: Any,
+) -> Tensor:  # fmt: skip
+    """One step of RMSProp with the variance of g in the place of the mean of g² (Graves 2013)."""
+    g: Any = operand(grad, "ApplyCenteredRMSProp")
+    square: Any = flow.assign(mean_square, _mean(decay, mean_square, g * g))
+    mean: Any = flow.assign(mean_gradient, _mean(decay, mean_gradient, g))
+    spread = math.sqrt(square - mean * mean + epsilon)
+    moved = flow.assign(moment, factor * moment + learning_rate * g / spread)
+    return flow.assign(var, var - moved)
+
+
+def ftrl(
+    var: Any, accum: Any, linear: Any, grad: Any, lr: Any, l1: Any, l2: Any, lr_power: Any, indices: Any =
+    None, l2_shrinkage: float = 0.0,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """One step of "follow the regularised leader" (McMahan et al. 2013).
+
+        linear ← linear + g − (accum'⁻ᵖ − accum⁻ᵖ) / lr · var,  var ← (l1 sign(linear) − linear) / (accum'⁻ᵖ /
+        lr + 2 l2)
+
+    where accum' = accum + g², and var is 0 where ``|linear| ≤ l1``.
+    """
+    g, assign = _dense_or_rows(var, grad, indices)
+    old, new = _power(accum, lr_power), _power(accum + g * g, lr_power)
+    total = assign(linear, linear + g + 2.0 * l2_shrinkage * var - (new - old) / lr * var)
+    var = assign(var, -_shrunk(total, l1) / (new / lr + 2.0 * l2))
+    return var, assign(accum, accum + g * g), total
+
+
+def _power(x: Any, exponent: Any) -> Any:
+    return operand(x, "ApplyFtrl") ** -exponent  # type: ignore[operator]
+
+
+def gradient_descent(var: Any, alpha: Any, delta: Any) -> Tensor:
+    """One step of gradient descent: var ← var − alpha · delta."""
+    return flow.assign(var, var - alpha * operand(delta, "ApplyGradientDescent"))
+
+
+def proximal_adagrad(
+    var: Any, accum: Any, lr: Any, l1: Any, l2: Any, grad: Any, indices: Any = None
+) -> tuple[Tensor, Tensor]:
+    """One step of Adagrad, and then of the proximal map of l1 |var| + l2 var² / 2 (Duchi and Singer 2009)."""
+    g, assign = _dense_or_rows(var, grad, indices)
+    accum = assign(accum, accum + g * g)
+    rate = lr / math.sqrt(accum)
+    if indices is not None:  # rows whose sum is 0 are not named: their rate, 1 / 0, is not used
+        rate = choose(accum > 0, rate, 0.0)  # type: ignore[operator]
+    return assign(var, _shrunk(var - rate * g, rate * l1) / (1 + rate * l2)), accum
+
+
+def proximal_gradient_descent(var: Any, alpha: Any, l1: Any, l2: Any, delta: Any) -> Tensor:
+    """One step of gradient descent, and then of the proximal map of l1 |var| + l2 var² / 2."""
+    moved = var - alpha * operand(delta, "ApplyProximalGradientDescent")
+    return flow.assign(var, _shrunk(moved, alpha * l1) / (1 + alpha * l2))
+
+
+def lars(
+    weight: Any, gradient: Any, norm_weight: Any, norm_gradient: Any, weight_decay: Any, learning_rate: Any,
+    epsilon: float, hyperpara: float, use_clip: bool,
+) -> Tensor:  # fmt: skip
+    """The gradient scaled for a layer (You et al. 2017): (g + λ w) · c ‖w‖ / (‖g‖ + λ ‖w‖ + ε).
+
+    ``norm_weight`` and ``norm_gradient`` are sums of squares; with ``use_clip`` the factor is divided by the
+    learning rate and is 1 at most.
+    """
+    size, slope = math.sqrt(norm_weight), math.sqrt(norm_gradient)
+    factor: Any = hyperpara * size / (slope + weight_decay * size + epsilon)  # type: ignore[operator]
+    if use_clip:
+        factor = limits.minimum(factor / learning_rate, 1.0)
+    return factor * (gradient + weight_decay * weight)
+
+
+def _shrunk(x: Any, by: Any) -> Any:
+    """x moved towards 0 by a number, and 0 where it would pass it."""
+    return signs.sgn(x) * limits.maximum(rounding.abs(x) - by, 0.0)  # type: ignore[operator]

@@ -1,0 +1,68 @@
+"""Options of MindSpore's division of operators among devices: they are checked, kept, and change nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["get_algo_parameters", "reset_algo_parameters", "set_algo_parameters"]
+
+_DEFAULTS: dict[str, bool | int | float] = {
+    "fully_use_devices": True, "elementwise_op_strategy_follow": False, "enable_algo_approxi": False,
+    "algo_approxi_epsilon": 0.1, "tensor_slice_align_enable": False, "tensor_slice_align_size": 16,
+}  # fmt: skip
+_options = dict(_DEFAULTS)
+
+
+def set_algo_parameters(**kwargs: Any) -> None:
+    """Keep options of the division of operators among devices, of which there is one.
+
+    Args:
+        **kwargs: ``fully_use_devices``, ``elementwise_op_strategy_follow``, ``enable_algo_approxi``,
+            ``algo_approxi_epsilon``, ``tensor_slice_align_enable``, ``tensor_slice_align_size``.
+
+    Raises:
+        ValueError: there is no such option.
+        TypeError: a value is of another type.
+
+    >>> from mindgrad.parallel import get_algo_parameters, reset_algo_parameters, set_algo_parameters
+    >>> set_algo_parameters(fully_use_devices=False)
+    >>> get_algo_parameters("fully_use_devices")
+    False
+    >>> reset_algo_parameters()
+    """
+    for name, value in kwargs.items():
+        wanted = type(_DEFAULTS[_known("set_algo_parameters", name)])
+        if not isinstance(value, wanted) or (wanted is not bool and isinstance(value, bool)):
+            raise TypeError(
+                f"For 'set_algo_parameters', the '{name}' must be of type {wanted.__name__}, but got "
+                f"{value!r}."
+            )
+    _options.update(kwargs)
+
+
+def get_algo_parameters(attr_key: str) -> Any:
+    """The value of one option of :func:`set_algo_parameters`.
+
+    Raises:
+        ValueError: there is no such option.
+
+    >>> from mindgrad.parallel import get_algo_parameters
+    >>> get_algo_parameters("tensor_slice_align_size")
+    16
+    """
+    return _options[_known("get_algo_parameters", attr_key)]
+
+
+def reset_algo_parameters() -> None:
+    """Set the options of :func:`set_algo_parameters` back.
+
+    >>> from mindgrad.parallel import reset_algo_parameters
+    >>> reset_algo_parameters()
+    """
+    _options.update(_DEFAULTS)
+
+
+def _known(function: str, name: str) -> str:
+    if name not in _DEFAULTS:
+        raise ValueError(f"For '{function}', there is no option {name!r}; there are {', '.join(_DEFAULTS)}.")
+    return name

@@ -1,0 +1,90 @@
+"""Streams, events and memory as MindSpore has them since 2.5: :mod:`mindgrad.hal`, and accepted options."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.hal import (
+    Event,
+    Stream,
+    StreamCtx,
+    communication_stream,
+    current_stream,
+    default_stream,
+    empty_cache,
+    max_memory_allocated,
+    max_memory_reserved,
+    memory_allocated,
+    memory_reserved,
+    memory_stats,
+    memory_summary,
+    reset_max_memory_allocated,
+    reset_max_memory_reserved,
+    reset_peak_memory_stats,
+    set_cur_stream,
+    synchronize,
+)
+
+__all__ = [
+    "Event", "Stream", "StreamCtx", "communication_stream", "current_stream", "default_stream",
+    "dispatch_threads_num", "empty_cache", "launch_blocking", "max_memory_allocated", "max_memory_reserved",
+    "memory_allocated", "memory_replay", "memory_reserved", "memory_stats", "memory_summary",
+    "reset_max_memory_allocated", "reset_max_memory_reserved", "reset_peak_memory_stats", "set_cpu_affinity",
+    "set_cur_stream", "set_kernel_launch_group", "set_memory", "synchronize",
+]  # fmt: skip
+
+
+def launch_blocking() -> None:
+    """Accepted for compatibility: the option ``pynative_synchronize`` runs operators where they are called.
+
+    >>> from mindgrad import runtime
+    >>> runtime.launch_blocking()
+    """
+
+
+def dispatch_threads_num(threads_num: int) -> None:
+    """Accepted for compatibility: XLA chooses the number of its threads.
+
+    >>> from mindgrad import runtime
+    >>> runtime.dispatch_threads_num(2)
+    """
+
+
+def set_cpu_affinity(
+    enable_affinity: bool, affinity_cpu_list: Any = None, module_to_cpu_dict: Any = None
+) -> None:
+    """Accepted for compatibility: the operating system chooses the cores.
+
+    >>> from mindgrad import runtime
+    >>> runtime.set_cpu_affinity(True)
+    """
+
+
+def set_kernel_launch_group(thread_num: int = 2, kernel_group_num: int = 8) -> None:
+    """Accepted for compatibility: XLA launches its kernels itself.
+
+    >>> from mindgrad import runtime
+    >>> runtime.set_kernel_launch_group()
+    """
+
+
+def set_memory(
+    init_size: str = "2GB", increase_size: str = "2GB", max_size: str = "1024GB", optimize_level: str = "O0",
+    huge_page_reserve_size: str = "0GB",
+) -> None:  # fmt: skip
+    """Accepted for compatibility: environment variables of jax (XLA_PYTHON_CLIENT_…) choose sizes of memory.
+
+    >>> from mindgrad import runtime
+    >>> runtime.set_memory(max_size="10GB")
+    """
+
+
+def memory_replay(file_path: str) -> None:
+    """Not supported: replays a record of MindSpore's allocations.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    raise NotImplementedError(
+        "'memory_replay' reads a record of MindSpore's own memory, which mindgrad has not."
+    )

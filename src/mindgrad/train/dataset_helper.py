@@ -1,0 +1,86 @@
+"""The iterator over batches that MindSpore's own training loops use, for programs that write such a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from mindgrad.nn.cell import Cell
+from mindgrad.train.batches import Batches
+
+__all__ = ["DatasetHelper", "connect_network_with_dataset"]
+
+
+class DatasetHelper:
+    """The batches of one pass over a dataset, as tuples of Tensors.
+
+    Args:
+        dataset: one of ``mindgrad.dataset``, or an iterable of batches that can be iterated again.
+        dataset_sink_mode: accepted for compatibility: batches are always given to Python.
+        sink_size: how many batches a pass gives; −1: all.
+        epoch_num: accepted for compatibility: it can be iterated any number of times.
+
+    Raises:
+        TypeError: the dataset cannot be iterated, or ``dataset_sink_mode`` is no bool.
+        ValueError: ``sink_size`` is neither −1 nor positive.
+
+    >>> import numpy as np
+    >>> import mindgrad as ms
+    >>> helper = ms.DatasetHelper([np.float32([1.0, 2.0]), np.float32([3.0, 4.0])], dataset_sink_mode=False)
+    >>> for batch in helper:
+    ...     print(batch[0])
+    [1. 2.]
+    [3. 4.]
+    """
+
+    def __init__(
+        self, dataset: Any, dataset_sink_mode: bool = True, sink_size: int = -1, epoch_num: int = 1
+    ) -> None:
+        if not isinstance(dataset_sink_mode, bool):
+            raise TypeError(
+                f"For 'DatasetHelper', the 'dataset_sink_mode' must be a bool, but got {dataset_sink_mode!r}."
+            )
+        if (
+            not isinstance(sink_size, int)
+            or isinstance(sink_size, bool)
+            or (sink_size < 1 and sink_size != -1)
+        ):
+            raise ValueError(
+                f"For 'DatasetHelper', the 'sink_size' must be -1 or positive, but got {sink_size!r}."
+            )
+        self._sink_size = sink_size
+        batches = Batches("DatasetHelper", "dataset", dataset, -1)
+        self._passes = iter(batches.one_pass, None) if sink_size == -1 else batches.passes_of(sink_size)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return iter(next(self._passes))
+
+    def sink_size(self) -> int:
+        """How many batches MindSpore's training step would take by itself: one."""
+        return 1
+
+    def stop_send(self) -> None:
+        """Accepted for compatibility."""
+
+    continue_send = release = stop_send
+
+
+def connect_network_with_dataset(network: Cell, dataset_helper: DatasetHelper) -> Cell:
+    """The net itself: its batches are given in the call.
+
+    Raises:
+        TypeError: ``network`` is no Cell or ``dataset_helper`` no :class:`DatasetHelper`.
+
+    >>> import numpy as np
+    >>> import mindgrad as ms
+    >>> helper = ms.DatasetHelper([np.float32([-1.0, 2.0])])
+    >>> net = ms.connect_network_with_dataset(ms.nn.ReLU(), helper)
+    >>> print(net(*next(iter(helper))))
+    [0. 2.]
+    """
+    if not isinstance(network, Cell) or not isinstance(dataset_helper, DatasetHelper):
+        raise TypeError(
+            "For 'connect_network_with_dataset', the arguments must be a Cell and a DatasetHelper, but got "
+            f"{type(network).__name__} and {type(dataset_helper).__name__}."
+        )
+    return network

@@ -1,0 +1,10 @@
+"""Changes of nets and Models for the second-order optimiser THOR: importable, refused when called."""
+
+from mindgrad._base.absent import absent
+
+_INSTEAD = "Use another optimiser, or a second-order method with mindgrad.hvp or mindgrad.ggnvp."
+
+ConvertModelUtils = absent(__name__, "ConvertModelUtils", "makes a Model of the optimiser THOR", _INSTEAD)
+ConvertNetUtils = absent(__name__, "ConvertNetUtils", "replaces layers for the optimiser THOR", _INSTEAD)
+
+__all__ = ["ConvertModelUtils", "ConvertNetUtils"]
