@@ -192,7 +192,7 @@ def set_attribute(owner: Any, name: str, value: Any, runtime: Any) -> None:
     held = getattr(owner, "__dict__", {}).get(name)
     is_cell = hasattr(owner, "parameters_and_names")
     is_write = is_cell and isinstance(held, Tensor) and held.is_parameter and isinstance(value, Tensor)
-    if is_write or ownership.is_own(owner) or _is_frozen(owner):
+    if is_write or ownership.is_own(owner) or _is_frozen(owner) or _is_of_call(owner):
         setattr(owner, name, value)
     else:
         ownership.assign_attribute(owner, name, value)
@@ -207,6 +207,11 @@ def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
         delattr(owner, name)
     else:
         ownership.assign_attribute(owner, name, UNDEFINED)
+
+
+def _is_of_call(owner: Any) -> bool:
+    """Whether the object lives for one call of a function: the context of a function with a derivative."""
+    return getattr(type(owner), "lives_for_one_call", False) and not ownership.is_in_body()
 
 
 def _is_frozen(owner: Any) -> bool:

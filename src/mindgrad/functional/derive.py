@@ -28,6 +28,7 @@ from mindgrad.functional.autodiff import pull
 from mindgrad.functional.callables import Arity, arity
 from mindgrad.functional.numbers import number_tensor
 from mindgrad.functional.record import Recorded, record
+from mindgrad.functional.tensor_hooks import behind_hooks
 
 __all__ = ["Call", "Inputs", "Run", "derive", "further"]
 
@@ -150,6 +151,16 @@ class Inputs:
                 self.slots.append((position, (structure, leaves, kinds), len(tensors)))
                 self.tensors.extend(tensors)
                 self.numbers.extend([kind is Number for kind in kinds if kind is not None])
+
+    def originals(self, args: Sequence[Any]) -> list[Any]:
+        """What stands in ``args`` for each of the tensors."""
+        listed: list[Any] = []
+        for position, form, _ in self.slots:
+            if form is None:
+                listed.append(args[position])
+            else:
+                listed.extend([x for x, kind in zip(*form[1:], strict=True) if kind is not None])
+        return listed
 
     def arguments(self, traced: Sequence[Tensor]) -> list[Any]:
         """The positional arguments with ``traced`` in place of the tensors and numbers."""
@@ -282,7 +293,8 @@ class Run:
                 count = len(flatten(differentiated)[0])
             return result
 
-        recorded: Recorded = record(call, inputs.tensors, parameters)
+        hooked = behind_hooks(call, inputs.originals(args), parameters)
+        recorded: Recorded = record(hooked, inputs.tensors, parameters)
         self.recorded = recorded
         leaves = recorded.leaves[:count] if has_aux else recorded.leaves
         self.outputs = [leaf for leaf in leaves if isinstance(leaf, Tensor)]

@@ -13,6 +13,7 @@ from typing import Any
 
 from mindgrad.core import dtype as types
 from mindgrad.core.tensor import Tensor
+from mindgrad.functional.tensor_hooks import register_hook
 from mindgrad.ops import (
     activation,
     affine,
@@ -231,6 +232,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "permute": reshaping.permute,
     "prod": summaries.prod,
     "ptp": summaries.ptp,
+    "register_hook": register_hook,
     "repeat": members.repeat,
     "reshape": reshaping.reshape,
     "reshape_as": reshaping.reshape_as,
