@@ -135,16 +135,6 @@ def t(self: Tensor) -> Tensor:
     return transpose(self)
 
 
-def flatten(self: Tensor, order: str = "C", *, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """All axes, or those from ``start_dim`` to ``end_dim``, made one; see :func:`mindgrad.ops.flatten`.
-
-    >>> from mindgrad import Tensor
-    >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).flatten())
-    [1. 2. 3. 4.]
-    """
-    return layout.flatten(self, order, start_dim=start_dim, end_dim=end_dim)
-
-
 def expand(self: Tensor, *size: Any) -> Tensor:
     """The tensor repeated to a shape; see :func:`mindgrad.ops.broadcast_to`.
 
