@@ -36,6 +36,7 @@ from mindgrad.nn.layer.pooling import *  # noqa: F403
 from mindgrad.nn.layer.rnn_cells import *  # noqa: F403
 from mindgrad.nn.layer.rnns import *  # noqa: F403
 from mindgrad.nn.layer.transformer import *  # noqa: F403
+from mindgrad.nn.layer import inner_operators as _inner_operators  # noqa: F401 - attaches them
 
 __all__: list[str] = []
 __all__ += activation.__all__
