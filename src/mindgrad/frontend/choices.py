@@ -16,7 +16,7 @@ __all__ = ["choice", "functions_in"]
 
 
 def functions_in(items: Any) -> list[Callable[..., Any]]:
-    """The functions of a list or tuple, the Cells of a container of Cells; empty if something else is in it, too."""
+    """The functions of a list or tuple, or the Cells of a container; empty if it holds something else."""
     is_cell = hasattr(items, "parameters_and_names") and hasattr(type(items), "__iter__")
     is_sequence = isinstance(items, (list, tuple)) or is_cell
     listed = list(items) if is_sequence else []

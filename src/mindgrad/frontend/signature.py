@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.location import PACKAGE
+from mindgrad.core.constant_arguments import is_constant
 from mindgrad.core.dtype import DType
 from mindgrad.core.tensor import Tensor
 
@@ -101,6 +102,8 @@ def leaf_signature(leaf: Any) -> Any:
         TypeError: the argument is a large NumPy array, or nothing that can be compared (a set, a bytearray).
     """
     if isinstance(leaf, Tensor):
+        if is_constant(leaf):
+            return (is_constant, leaf.type, leaf.host_array().tobytes())
         return (type(leaf), ParameterKey(leaf)) if leaf.is_parameter else leaf.type
     if isinstance(leaf, np.ndarray):
         if leaf.nbytes > _LARGEST_ARRAY or leaf.dtype.hasobject:

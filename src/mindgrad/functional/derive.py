@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindgrad._base.tree import flatten, paths, unflatten
+from mindgrad.core.constant_arguments import is_constant
 from mindgrad.core.mutable import is_mutable, plain_kind
 from mindgrad.core.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.frontend import entry, state
@@ -132,6 +133,8 @@ class Inputs:
         self.slots: list[tuple[int, Any, int]] = []
         for position in positions:
             x = args[position]
+            if is_constant(x) and state.is_compiling():
+                continue  # left out of the result, as in MindSpore
             if type(x) is Tensor or (isinstance(x, Tensor) and type(x) is not Number):
                 self.slots.append((position, None, 1))
                 self.tensors.append(state.read(x) if x.is_parameter else x)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindgrad._base.location import warn_user
+from mindgrad.core.constant_arguments import is_constant
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import runs
 from mindgrad.functional.arguments import Weights, check_callable, check_flag, check_positions
@@ -79,6 +80,12 @@ def gradient_function(
 
 
 def _warn_of_constants(owner: str, args: Sequence[Any], positions: Sequence[int]) -> None:
+    if any(is_constant(args[position]) for position in positions):
+        warn_user(
+            f"'{owner}' gives the empty tuple (): the input is a Tensor with const_arg=True, which is a "
+            f"constant in GRAPH_MODE."
+        )
+        return
     kinds = ", ".join(sorted({type(args[position]).__name__ for position in positions}))
     warn_user(
         f"'{owner}' gives the empty tuple (): as in MindSpore it differentiates Tensors only, and got "

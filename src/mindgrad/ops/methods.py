@@ -245,7 +245,7 @@ METHODS: dict[str, Callable[..., Any]] = with_second_names(
         "scatter_sub": scattering.tensor_scatter_sub,
         "searchsorted": storage.searchsorted,
         "select": members.select,
-        "set_const_arg": storage.nothing,
+        "set_const_arg": storage.set_const_arg,
         "soft_shrink": rectifiers.softshrink,
         "std": summaries.std,
         "stride": storage.stride,
@@ -281,6 +281,7 @@ METHODS: dict[str, Callable[..., Any]] = with_second_names(
 PROPERTIES: dict[str, Callable[..., Any]] = {
     "H": storage.hermitian,
     "T": reshaping.transposed,
+    "const_arg": storage.has_const_arg,
     "data": members.itself,
     "has_init": members.is_lazy,
     "mH": storage.adjoint,

@@ -19,6 +19,7 @@ from mindgrad.nn.layer import (
     rnns,
     transformer,
 )
+from mindgrad.nn.layer import inner_operators as _inner_operators  # noqa: F401 - attaches them
 from mindgrad.nn.layer.activation import *  # noqa: F403
 from mindgrad.nn.layer.attention import *  # noqa: F403
 from mindgrad.nn.layer.basic import *  # noqa: F403
@@ -36,7 +37,6 @@ from mindgrad.nn.layer.pooling import *  # noqa: F403
 from mindgrad.nn.layer.rnn_cells import *  # noqa: F403
 from mindgrad.nn.layer.rnns import *  # noqa: F403
 from mindgrad.nn.layer.transformer import *  # noqa: F403
-from mindgrad.nn.layer import inner_operators as _inner_operators  # noqa: F401 - attaches them
 
 __all__: list[str] = []
 __all__ += activation.__all__

@@ -1,8 +1,8 @@
-"""Inner operators of layers are there for subclasses: ``self.matmul`` of a Dense, ``self.conv2d`` of a Conv2d.
+"""Inner operators of layers are there for subclasses: ``self.matmul`` of a Dense, ``self.conv2d`` of a conv.
 
-The layers here compute with functions. A class that derives from one and writes a ``construct`` of its own finds
-the operators under the names that MindSpore's layers hold them by, made when they are first asked for from the
-attributes that the layer has by then.
+The layers here compute with functions. A class that derives from one and writes a ``construct`` of its own
+finds the operators under the names that MindSpore's layers hold them by, made when they are first asked for
+from the attributes that the layer has by then.
 """
 
 from __future__ import annotations
