@@ -41,10 +41,7 @@ SECOND_NAMES: dict[str, dict[str, str]] = {
 #: methods that take numbers one by one or in a tuple, with the names of that tuple
 _TUPLES: dict[str, tuple[str, ...]] = {
     "flip": ("dims",),
-    "permute": ("dims",),
-    "reshape": ("shape",),
     "tile": ("dims", "reps"),
-    "view": ("shape",),
 }
 
 
@@ -242,21 +239,24 @@ def unique(
     return results if len(results) > 1 else results[0]
 
 
-def view(self: Tensor, *shape: Any) -> Tensor:
+def view(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """The elements in another shape, or their bytes as those of another element type.
 
     Args:
-        shape: the sizes, or one tuple of them; or one element type, of which the last axis holds as many
+        sizes: the sizes, or one tuple of them; or one element type, of which the last axis holds as many
             elements as its bytes make. This reads the values: it has no derivative, and no place in a
             compiled program.
+        shape: the tuple, by keyword.
 
     >>> import mindgrad as ms
     >>> ms.Tensor([1.0]).view(ms.int32), ms.Tensor([1.0, 2.0]).view(2, 1).shape
     (Tensor(shape=[1], dtype=Int32, value= [1065353216]), (2, 1))
     """
-    if len(shape) == 1 and isinstance(shape[0], DType):
-        return Tensor(np.ascontiguousarray(self.asnumpy()).view(shape[0].numpy))
-    return layout.view(self, *shape)
+    if shape is not None:
+        sizes = (*sizes, shape)
+    if len(sizes) == 1 and isinstance(sizes[0], DType):
+        return Tensor(np.ascontiguousarray(self.asnumpy()).view(sizes[0].numpy))
+    return layout.view(self, *sizes)
 
 
 OVERLOADS: dict[str, Callable[..., Any]] = {
