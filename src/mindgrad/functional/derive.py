@@ -296,7 +296,7 @@ class Run:
                 count = len(flatten(differentiated)[0])
             return result
 
-        hooked = behind_hooks(call, inputs.originals(args), parameters)
+        hooked = behind_hooks(call, lambda: inputs.originals(args), parameters)
         recorded: Recorded = record(hooked, inputs.tensors, parameters)
         self.recorded = recorded
         leaves = recorded.leaves[:count] if has_aux else recorded.leaves

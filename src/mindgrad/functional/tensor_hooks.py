@@ -216,20 +216,20 @@ def _behind(hooks: _Hooks, tensor: Tensor) -> Tensor:
 
 
 def behind_hooks(
-    function: Callable[..., Any], originals: Sequence[Any], parameters: Sequence[Any]
+    function: Callable[..., Any], originals: Callable[[], Sequence[Any]], parameters: Sequence[Any]
 ) -> Callable[..., Any]:
     """``function`` of traced tensors, whose gradients pass through the hooks of what these stand for.
 
     Args:
         function: a function that ``record`` runs.
-        originals: the tensors of the caller that its arguments stand for.
+        originals: gives the tensors of the caller that its arguments stand for.
         parameters: the Parameters that are differentiated too.
     """
     if state.is_compiling():
         state.depends_on_attribute(_PARAMETER_HOOKS, "version")
     if not _HOOKS:
         return function
-    hooks_of_inputs = [_HOOKS.get(id(x)) for x in originals]
+    hooks_of_inputs = [_HOOKS.get(id(x)) for x in originals()]
     hooks_of_parameters = [(id(p), _HOOKS[id(p)]) for p in parameters if id(p) in _HOOKS]
     if not hooks_of_parameters and not any(hooks_of_inputs):
         return function
