@@ -75,6 +75,7 @@ from mindgrad.context import (
 )
 from mindgrad.core.mutable import mutable
 from mindgrad.core.tensor import Tensor
+from mindgrad.functional.autograd_function import AutogradFunction as _Function  # noqa: F401 - as in MindSpore
 from mindgrad.functional.cache import cache_info, clear_cache
 from mindgrad.functional.gradient import get_grad, grad, value_and_grad
 from mindgrad.functional.hessian import ggnvp, hessian, hvp, vhp

@@ -153,10 +153,24 @@ def test_tensors_in_containers_are_data():
     assert f.traced == 1
 
 
-def test_an_array_or_a_set_is_refused():
+def test_a_small_array_is_a_constant_that_selects_the_program():
+    f = Compiled(lambda x, array: (x * array.sum() + Tensor(array[0]), array))
+    array = np.array([1.0, 2.0], np.float32)
+    for _ in range(2):
+        result, same = f(wide(2.0), array)
+        assert float(result) == 7.0
+        assert isinstance(same, np.ndarray)
+        assert same.tolist() == [1.0, 2.0]
+    array[1] = 5.0
+    assert float(f(wide(2.0), array)[0]) == 13.0
+
+
+def test_a_large_array_or_a_set_is_refused():
     f = Compiled(lambda x, y: x)
-    with pytest.raises(TypeError, match=r"can not be numpy.ndarray; make it a Tensor"):
-        f(wide(1.0), np.ones(2))
+    with pytest.raises(TypeError, match=r"can not be numpy.ndarray .* Make it a Tensor"):
+        f(wide(1.0), np.ones(1000))
+    with pytest.raises(TypeError, match=r"can not be numpy.ndarray"):
+        f(wide(1.0), np.array([object()]))
     with pytest.raises(TypeError, match="argument of type set"):
         f(wide(1.0), {1, 2})
 

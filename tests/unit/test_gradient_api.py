@@ -875,3 +875,44 @@ def test_missing_data_that_is_masked_out_contributes_nothing():
         ms.grad(lambda w: ops.select(ops.isfinite(data), ops.log(data) * w, ops.zeros_like(data)))(w),
         [0.0, np.log(2.0), 0.0],
     )
+
+
+class TwoWeights(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.w = Parameter(Tensor([2.0]), name="w")
+        self.fixed = Parameter(Tensor([3.0]), name="fixed", requires_grad=False)
+        self.unused = Parameter(Tensor([1.0]), name="unused")
+
+    def construct(self, x):
+        return x * x * self.w * self.fixed
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE], ids=["graph", "pynative"])
+def test_without_weights_they_are_those_that_the_cell_trains(mode):
+    ms.set_context(mode=mode)
+    try:
+        net, x = TwoWeights(), Tensor([5.0])
+        by_list = ops.GradOperation(get_by_list=True)(net)
+        assert [g.asnumpy().tolist() for g in by_list(x)] == [[75.0], [0.0]]
+        (dx,), (dw, _) = ops.GradOperation(get_all=True, get_by_list=True)(net.construct)(x)
+        assert (dx.asnumpy(), dw.asnumpy()) == ([60.0], [75.0])
+        net.unused.requires_grad = False
+        assert len(by_list(x)) == 1
+        scaled = ops.GradOperation(get_by_list=True, sens_param=True)(net)
+        assert scaled(x, Tensor([2.0]))[0].asnumpy() == [150.0]
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+    with pytest.raises(RuntimeError, match="op\\(net, ParameterTuple"):
+        ops.GradOperation(get_by_list=True)(lambda x: net(x))
+
+
+def test_mutable_takes_what_says_that_the_length_changes():
+    pair = ms.mutable((Tensor([1.0]), Tensor([2.0])), True)
+    total = lambda xs: sum(x * x for x in xs)
+    assert [g.asnumpy().tolist() for g in ms.grad(total)(pair)] == [[2.0], [4.0]]
+    for given in (Tensor([1.0]), {"a": 1}, 2.0):
+        with pytest.raises(TypeError, match="should be a tuple or list"):
+            ms.mutable(given, True)
+    with pytest.raises(TypeError, match="'dynamic_len' should be a bool"):
+        ms.mutable([1], 3)

@@ -106,8 +106,8 @@ class Product(nn.Cell):
 def test_backward_hook_of_a_cell():
     net, calls = Product(), []
 
-    def hook(name, grad_input, grad_output):
-        calls.append((name, [g.asnumpy().tolist() for g in (*grad_input, *grad_output)]))
+    def hook(cell, grad_input, grad_output):
+        calls.append((type(cell).__name__, [g.asnumpy().tolist() for g in (*grad_input, *grad_output)]))
         return grad_input[0] * 10, grad_input[1]
 
     handle = net.register_backward_hook(hook)

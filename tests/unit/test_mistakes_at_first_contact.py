@@ -188,7 +188,7 @@ def test_arrays_given_to_a_compiled_function_are_named():
         with pytest.raises(
             TypeError, match=rf"can not be numpy.ndarray.* It is argument 'options', at \['a'\] {place}"
         ):
-            function(X, {"a": np.ones(2)})
+            function(X, {"a": np.ones(1000)})
     with pytest.raises(TypeError, match=rf"argument of type set.* It is argument 'options' {place}"):
         ms.jit(f)(X, {1})
 

@@ -286,6 +286,18 @@ def test_a_hook_that_is_added_later_runs():
     assert len(seen) == 4
 
 
+def test_a_hook_of_a_parameter_that_is_added_later_runs():
+    net = nn.Dense(3, 2)
+    gradient = ms.grad(lambda x: net(x).sum(), None, net.weight)
+    x = Tensor([[1.0, 2.0, 3.0]])
+    times(gradient, x)
+    seen = []
+    handle = net.weight.register_hook(lambda slope: seen.append(slope.shape))
+    times(gradient, x, count=4)
+    handle.remove()
+    assert seen == [(2, 3)] * 4
+
+
 def test_an_argument_that_is_given_back_is_the_same_tensor():
     x = Tensor([1.0, 2.0, 3.0])
 

@@ -21,7 +21,7 @@ def tensor(
         input_data: a number, (nested) list or tuple of numbers, NumPy array, or Tensor; it is copied.
         dtype: the element type; by default that of the data.
         shape, init: instead of data, as for :class:`mindgrad.Tensor`.
-        const_arg: accepted for compatibility.
+        const_arg: whether compiled functions take it as a constant, as for :class:`mindgrad.Tensor`.
         device: accepted for compatibility; ``set_context(device_target=...)`` says where programs run.
 
     Raises:
@@ -31,4 +31,4 @@ def tensor(
     >>> ms.tensor([1, 2], ms.float32)
     Tensor(shape=[2], dtype=Float32, value= [ 1.00000000e+00,  2.00000000e+00])
     """
-    return Tensor(input_data, dtype, shape, init)
+    return Tensor(input_data, dtype, shape, init, const_arg)

@@ -4,8 +4,9 @@
 
 The row's kernel calls back into Python with the gradients' values: an effect, so that two equal calls are not
 merged. Of a batch of gradients it sees one after the other. It exists in eager programs only;
-what is compiled cannot call Python, and says so where the hook is attached. Limit: the derivative of
-a Python function of values is unknown, so a second derivative through a hook is an error.
+what is compiled cannot call Python, and says so where the hook is attached. A function that has a method
+``graph(*types)`` gives itself as a program, which is differentiated in its place. The derivative of other
+Python functions of values is unknown: a second derivative through such a hook is an error.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.control.bodies import active, forward_body
+from mindgrad.core.build import current
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.core.types import type_of
@@ -61,7 +64,13 @@ def _batch(size: int, cts: Sequence[Any], at: Sequence[int | None], function: An
     return hook(*operands, function=rows), 0
 
 
-def _no_derivative(*_: Any, **__: Any) -> Sequence[Any]:
+def _jvp(_: Any, cts: Sequence[Any], ts: Sequence[Any], function: Any) -> Sequence[Any]:
+    traced = getattr(function, "graph", None)
+    if traced is not None:
+        program = traced(*[ct.type for ct in cts])
+        given = active(ts)
+        pushed = forward_body(program, given, tuple(range(len(cts))))
+        return current().inline(pushed, [*cts, *[ts[k] for k in given]])[len(cts) :]
     raise RuntimeError(
         "a gradient that passed through a hook was differentiated again; the derivative of a Python "
         "hook is not known. Use ops.InsertGradientOf(f), whose function is differentiated, or remove "
@@ -79,7 +88,7 @@ hook = Primitive(
     type_rule=lambda *cts, function: cts,
     numpy=_call,
     xla=_compiled,
-    jvp=_no_derivative,
+    jvp=_jvp,
     batch=_batch,
     multiple=True,
     effect=True,

@@ -66,7 +66,7 @@ def _marked(kind: Any) -> Any:
     return made
 
 
-def mutable(input_data: Any) -> Any:
+def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
     """Mark a container of tensors or numbers, or a number, as data that has a gradient.
 
     Args:
@@ -74,13 +74,15 @@ def mutable(input_data: Any) -> Any:
             of Tensors, nested to any depth. ``None`` in a container is a constant; in a dataclass so is
             everything but Tensors and what ``mutable`` made, numbers too. A Tensor is data anyway and a
             bool has no derivative: both are given back.
+        dynamic_len: accepted for compatibility, of a tuple or list: a program is compiled for each length.
 
     Returns:
         A copy of ``input_data`` that behaves like it. The gradient with respect to a container has its
         structure, with constants as they are; that with respect to a number is a number of its kind.
 
     Raises:
-        TypeError: ``input_data``, or something in it, is nothing of these.
+        TypeError: ``input_data``, or something in it, is nothing of these; ``dynamic_len`` is no bool, or
+            is set for what has no length.
 
     >>> import mindgrad as ms
     >>> pair = ms.mutable((ms.Tensor([1.0]), ms.Tensor([2.0])))
@@ -90,6 +92,13 @@ Tensor(shape=[1], dtype=Float32, value= [ 1.00000000e+00]))
     >>> ms.grad(lambda a, x: a * a * x)(ms.mutable(3.0), ms.Tensor(2.0))
     12.0
     """
+    if not isinstance(dynamic_len, bool):
+        raise TypeError(f"For 'mutable', the 'dynamic_len' should be a bool, but got {dynamic_len!r}.")
+    if dynamic_len and not isinstance(input_data, (tuple, list)):
+        raise TypeError(
+            f"For 'mutable', when the 'dynamic_len' is True, the 'input_data' should be a tuple or list, but "
+            f"got {input_data!r} of type {type(input_data).__name__}."
+        )
     if isinstance(input_data, (Tensor, bool)):
         return input_data
     kind: Any = type(input_data)

@@ -16,6 +16,7 @@ from mindgrad._base.location import user_frame, warn_user
 from mindgrad._base.refusal import refuse
 from mindgrad._base.text import tensor_format, tensor_repr, tensor_str
 from mindgrad._base.waiting import computed
+from mindgrad.core import constant_arguments
 from mindgrad.core.dtype import DType, as_dtype, bfloat16, float32, int64
 from mindgrad.core.pending import PendingArray
 from mindgrad.core.types import TensorType, type_of
@@ -33,6 +34,7 @@ class Tensor:
             floats, Int64 for integers, Bool for truth values, Complex128 for complex numbers.
         shape: with ``init``: the shape of the tensor to initialise.
         init: an initialiser, or a number to fill ``shape`` with; ``dtype`` must be given too.
+        const_arg: whether compiled functions take the tensor as a constant: one program for each value.
 
     Raises:
         TypeError: the data is no array of numbers (None, text, ragged lists), or ``dtype`` no element
@@ -62,8 +64,15 @@ class Tensor:
     _type: TensorType | None
 
     def __init__(
-        self, input_data: Any = None, dtype: Any = None, shape: Any = None, init: Any = None
+        self,
+        input_data: Any = None,
+        dtype: Any = None,
+        shape: Any = None,
+        init: Any = None,
+        const_arg: bool = False,
     ) -> None:
+        if const_arg is not False:
+            constant_arguments.mark(self, const_arg)
         self._scope: Any = None
         self._atom: Any = None
         if shape is not None or init is not None:

@@ -34,6 +34,16 @@ class TensorType:
     def __repr__(self) -> str:
         return f"{self.dtype}[{','.join(map(str, self.shape))}]"
 
+    def __call__(self, dtype: Any = None) -> str:
+        """The name of the element type: ``x.type()`` of a tensor, as in MindSpore.
+
+        Raises:
+            TypeError: an element type is given: a type has no tensor to convert.
+        """
+        if dtype is not None:
+            raise TypeError(f"x.type(dtype) does not convert a tensor here: write x.astype({dtype}).")
+        return str(self.dtype)
+
     def with_shape(self, shape: Shape) -> TensorType:
         """The same element type in another shape."""
         return tensor_type(self.dtype, shape)

@@ -21,6 +21,7 @@ from mindgrad.core.scope import apply, as_it_is
 from mindgrad.core.tensor import Number, Tensor, make_number
 from mindgrad.frontend import aliases, ownership, snapshots, state
 from mindgrad.frontend.assigned import UNDEFINED, changed_since, current_values
+from mindgrad.frontend.choices import choice, functions_in
 from mindgrad.frontend.printing import printed
 from mindgrad.frontend.texts import UnknownText, with_marks
 from mindgrad.frontend.truth import plain_truth, predicate
@@ -87,11 +88,14 @@ def _number(bound: Any) -> Any:
     return make_number(apply(REGISTRY["convert"], tensor, dtype=Tensor(0).dtype))
 
 
-def chosen(items: Any, key: Tensor) -> Any:
-    """``items[key]`` of a list or tuple whose items are alike, where ``key`` is a tensor.
+def chosen(items: Any, key: Tensor, runtime: Any) -> Any:
+    """``items[key]`` of a list or tuple of functions or of items that are alike, where ``key`` is a tensor.
 
     A place outside of the list gives its first or last item: a compiled program cannot raise.
     """
+    functions = functions_in(items)
+    if functions:
+        return choice(functions, key, runtime)
     if not isinstance(items, (list, tuple)) or not items:
         refuse(
             f"a tensor is used as the key of a {type(items).__name__}",
@@ -192,7 +196,7 @@ def set_attribute(owner: Any, name: str, value: Any, runtime: Any) -> None:
     held = getattr(owner, "__dict__", {}).get(name)
     is_cell = hasattr(owner, "parameters_and_names")
     is_write = is_cell and isinstance(held, Tensor) and held.is_parameter and isinstance(value, Tensor)
-    if is_write or ownership.is_own(owner) or _is_frozen(owner):
+    if is_write or ownership.is_own(owner) or _is_frozen(owner) or _is_of_call(owner):
         setattr(owner, name, value)
     else:
         ownership.assign_attribute(owner, name, value)
@@ -207,6 +211,11 @@ def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
         delattr(owner, name)
     else:
         ownership.assign_attribute(owner, name, UNDEFINED)
+
+
+def _is_of_call(owner: Any) -> bool:
+    """Whether the object lives for one call of a function: the context of a function with a derivative."""
+    return getattr(type(owner), "lives_for_one_call", False) and not ownership.is_in_body()
 
 
 def _is_frozen(owner: Any) -> bool:

@@ -333,7 +333,7 @@ class Runtime(Exceptions):
     def item(self, items: Any, key: Any) -> Any:
         """``items[key]``."""
         if isinstance(key, Tensor) and is_symbolic(key) and not isinstance(items, Tensor):
-            return builtins.chosen(items, key)
+            return builtins.chosen(items, key, self)
         return items[key]
 
     def augment(self, sign: str, x: Any, y: Any) -> Any:

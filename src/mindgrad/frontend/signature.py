@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.location import PACKAGE
+from mindgrad.core.constant_arguments import is_constant
 from mindgrad.core.dtype import DType
 from mindgrad.core.tensor import Tensor
 
@@ -90,18 +91,27 @@ def _plain_function(function: Any) -> Any:
             return function
 
 
+#: bytes of an array that is a constant of a program, which its contents select
+_LARGEST_ARRAY = 4096
+
+
 def leaf_signature(leaf: Any) -> Any:
     """What of an argument selects the program: a tensor's type, a constant's value, which Parameter it is.
 
     Raises:
-        TypeError: the argument is a NumPy array, or nothing that can be compared (a set, a bytearray).
+        TypeError: the argument is a large NumPy array, or nothing that can be compared (a set, a bytearray).
     """
     if isinstance(leaf, Tensor):
+        if is_constant(leaf):
+            return (is_constant, leaf.type, leaf.host_array().tobytes())
         return (type(leaf), ParameterKey(leaf)) if leaf.is_parameter else leaf.type
     if isinstance(leaf, np.ndarray):
-        raise TypeError(
-            "For a compiled function, the input can not be numpy.ndarray; make it a Tensor: Tensor(array)."
-        )
+        if leaf.nbytes > _LARGEST_ARRAY or leaf.dtype.hasobject:
+            raise TypeError(
+                f"For a compiled function, the input can not be numpy.ndarray of more than {_LARGEST_ARRAY} "
+                f"bytes: a program is compiled for each value of an array. Make it a Tensor: Tensor(array)."
+            )
+        return (np.ndarray, leaf.dtype.str, leaf.shape, leaf.tobytes())
     if isinstance(leaf, float):
         return (type(leaf), float.hex(leaf))  # tells 0.0 from −0.0, and a NaN from no NaN
     if isinstance(leaf, (complex, np.inexact)):

@@ -24,6 +24,7 @@ __all__ = [
     "compilation",
     "computing_in",
     "depends_on",
+    "depends_on_attribute",
     "float_type",
     "generators",
     "has_attribute",
@@ -167,6 +168,13 @@ def depends_on(owner: Any) -> None:
     noted = _noted()
     if noted is not None:
         noted.owner(owner)
+
+
+def depends_on_attribute(owner: Any, name: str) -> None:
+    """Note that the program being compiled depends on ``owner.name``, an attribute of this package's own."""
+    noted = _noted()
+    if noted is not None:
+        noted.attribute(owner, name, getattr(owner, name))
 
 
 def read_attribute(owner: Any, name: str) -> Any:

@@ -13,6 +13,7 @@ from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.memory import memory, remembered
 from mindgrad.functional.numbers import as_data, as_python
 from mindgrad.functional.purity import impurity
+from mindgrad.functional.tensor_hooks import warn_of_hooks
 from mindgrad.functional.tiers import EagerCalls
 
 __all__ = ["Arity", "arity", "describe", "differentiates", "in_either_mode", "is_compiled", "remembered"]
@@ -54,6 +55,7 @@ def in_either_mode(
         if has_numbers:
             args, kwargs = as_data(args, kwargs, positions, names)  # type: ignore[assignment]
         if compiles or options["mode"] == GRAPH_MODE:
+            warn_of_hooks(args)
             return compiled(*args, **kwargs)
         result = calls(run, args, kwargs)
         return as_python(result) if has_numbers else result

@@ -21,6 +21,7 @@ from mindgrad._base.tree import flatten, unflatten
 from mindgrad.backend.executable import array_type
 from mindgrad.backend.xla import compile_ahead, to_device
 from mindgrad.core import settings
+from mindgrad.core.constant_arguments import any_constant, is_constant
 from mindgrad.core.graph import Graph
 from mindgrad.core.scope import LEFT_BEHIND, as_it_is, open_scopes
 from mindgrad.core.tensor import Tensor, make_tensor
@@ -206,7 +207,7 @@ def call_signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, 
     """What selects a program, and the tensors that it is called with."""
     # plain tensors, the usual case, need no walk through structures
     key: Any = tuple([x.type if type(x) is Tensor else None for x in args])
-    if kwargs or None in key:
+    if kwargs or None in key or any_constant(args):
         leaves, structure = flatten((args, kwargs))
         key = (structure, tuple([DATA.get(type(x)) or leaf_signature(x) for x in leaves]))
         tensors = [x if isinstance(x, Tensor) else number_tensor(x) for x in leaves if _is_data(x)]
@@ -216,7 +217,9 @@ def call_signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, 
 
 
 def _is_data(leaf: Any) -> bool:
-    return (isinstance(leaf, Tensor) and not leaf.is_parameter) or type(leaf) in DATA
+    if isinstance(leaf, Tensor):
+        return not leaf.is_parameter and not is_constant(leaf)
+    return type(leaf) in DATA
 
 
 def _moved(tensor: Tensor) -> Any:

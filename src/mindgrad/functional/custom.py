@@ -28,7 +28,8 @@ class CustomDerivative:
 
     Args:
         function: the function; its own operators are not differentiated.
-        bprop: gives a tuple with one gradient per input of ``function``.
+        bprop: gives a tuple with one gradient per input of ``function``; in PYNATIVE_MODE also a list, or
+            the one gradient.
         name: what errors call it.
 
     ``bprop`` runs at every call, so that it sees what the Python objects that it reads are now; equal
@@ -49,7 +50,8 @@ class CustomDerivative:
         ys = [state.read(y) for y in results if isinstance(y, Tensor)]
         if not xs or not ys or not any(x.is_traced for x in xs):
             return unflatten(result_structure, results)
-        pullback, extras = self._pullback(leaves, structure, results, result_structure, xs, ys)
+        is_strict = state.is_compiling()
+        pullback, extras = self._pullback(leaves, structure, results, result_structure, xs, ys, is_strict)
         made = apply(custom, *ys, *xs, *extras, pullback=pullback, outputs=len(ys), inputs=len(xs))
         passed = iter(made)
         return unflatten(result_structure, [next(passed) if isinstance(y, Tensor) else y for y in results])
@@ -62,6 +64,7 @@ class CustomDerivative:
         result_structure: Any,
         xs: Sequence[Tensor],
         ys: Sequence[Tensor],
+        is_strict: bool,
     ) -> tuple[Graph, list[Tensor]]:
         """The pullback as a graph, and the values from outside that it uses."""
         scope = GraphScope(values_are_inputs=True)
@@ -74,13 +77,18 @@ class CustomDerivative:
             # bprop sees gradients as users do, ∂/∂Re + i ∂/∂Im: the conjugates of cotangents
             received = [_conjugate(ct) for ct in ct_symbols]
             dout = unflatten(result_structure, _replaced(results, received))
-            gradients = self._gradients(inputs, entry.run(self.bprop, *inputs, out, dout))
+            gradients = self._gradients(inputs, entry.run(self.bprop, *inputs, out, dout), is_strict)
             atoms = [scope.atom(_conjugate(g)) for g in gradients]
             graph = scope.builder.close(atoms)
         return kept(graph), [state.read(tensor) for _, tensor in scope.captures]
 
-    def _gradients(self, inputs: Sequence[Any], returned: Any) -> list[Tensor]:
-        """One gradient per tensor among ``inputs``, checked against it."""
+    def _gradients(self, inputs: Sequence[Any], returned: Any, is_strict: bool) -> list[Tensor]:
+        """One gradient per tensor among ``inputs``, checked against it.
+
+        ``is_strict``: only a tuple of gradients is taken, as in GRAPH_MODE.
+        """
+        if not is_strict and isinstance(returned, (list, Tensor)):
+            returned = (returned,) if isinstance(returned, Tensor) else tuple(returned)
         if not isinstance(returned, tuple):
             raise TypeError(
                 f"For bprop function, output should be a tuple, but got "
@@ -97,7 +105,7 @@ class CustomDerivative:
             given_leaves = [x for x in flatten(given)[0] if isinstance(x, Tensor)]
             if not given_leaves:
                 continue
-            found = flatten(gradient)[0]
+            found = flatten(gradient)[0] if gradient is not None else [None] * len(given_leaves)
             if len(found) != len(given_leaves):
                 raise ValueError(
                     f"For user defined method 'bprop' of {self.name}, the {index}th return value "

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindgrad._base.tree import flatten, paths, unflatten
+from mindgrad.core.constant_arguments import is_constant
 from mindgrad.core.mutable import is_mutable, plain_kind
 from mindgrad.core.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.frontend import entry, state
@@ -28,6 +29,7 @@ from mindgrad.functional.autodiff import pull
 from mindgrad.functional.callables import Arity, arity
 from mindgrad.functional.numbers import number_tensor
 from mindgrad.functional.record import Recorded, record
+from mindgrad.functional.tensor_hooks import behind_hooks
 
 __all__ = ["Call", "Inputs", "Run", "derive", "further"]
 
@@ -131,6 +133,8 @@ class Inputs:
         self.slots: list[tuple[int, Any, int]] = []
         for position in positions:
             x = args[position]
+            if is_constant(x) and state.is_compiling():
+                continue  # left out of the result, as in MindSpore
             if type(x) is Tensor or (isinstance(x, Tensor) and type(x) is not Number):
                 self.slots.append((position, None, 1))
                 self.tensors.append(state.read(x) if x.is_parameter else x)
@@ -150,6 +154,16 @@ class Inputs:
                 self.slots.append((position, (structure, leaves, kinds), len(tensors)))
                 self.tensors.extend(tensors)
                 self.numbers.extend([kind is Number for kind in kinds if kind is not None])
+
+    def originals(self, args: Sequence[Any]) -> list[Any]:
+        """What stands in ``args`` for each of the tensors."""
+        listed: list[Any] = []
+        for position, form, _ in self.slots:
+            if form is None:
+                listed.append(args[position])
+            else:
+                listed.extend([x for x, kind in zip(*form[1:], strict=True) if kind is not None])
+        return listed
 
     def arguments(self, traced: Sequence[Tensor]) -> list[Any]:
         """The positional arguments with ``traced`` in place of the tensors and numbers."""
@@ -282,7 +296,8 @@ class Run:
                 count = len(flatten(differentiated)[0])
             return result
 
-        recorded: Recorded = record(call, inputs.tensors, parameters)
+        hooked = behind_hooks(call, lambda: inputs.originals(args), parameters)
+        recorded: Recorded = record(hooked, inputs.tensors, parameters)
         self.recorded = recorded
         leaves = recorded.leaves[:count] if has_aux else recorded.leaves
         self.outputs = [leaf for leaf in leaves if isinstance(leaf, Tensor)]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindgrad._base.location import warn_user
+from mindgrad.core.constant_arguments import is_constant
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import runs
 from mindgrad.functional.arguments import Weights, check_callable, check_flag, check_positions
@@ -79,6 +80,12 @@ def gradient_function(
 
 
 def _warn_of_constants(owner: str, args: Sequence[Any], positions: Sequence[int]) -> None:
+    if any(is_constant(args[position]) for position in positions):
+        warn_user(
+            f"'{owner}' gives the empty tuple (): the input is a Tensor with const_arg=True, which is a "
+            f"constant in GRAPH_MODE."
+        )
+        return
     kinds = ", ".join(sorted({type(args[position]).__name__ for position in positions}))
     warn_user(
         f"'{owner}' gives the empty tuple (): as in MindSpore it differentiates Tensors only, and got "
@@ -151,23 +158,38 @@ class GradOperation:
             fn: a Cell or a function.
             weights: with ``get_by_list``, a ParameterTuple (or list, or one Parameter); a Parameter
                 that ``fn`` does not use has gradient zero, one with ``requires_grad=False`` its real
-                gradient. Ignored otherwise.
+                gradient. Without it the weights are the trainable Parameters of ``fn``, a Cell or a method of
+                one, when the gradient is taken. Ignored otherwise.
 
         Raises:
-            RuntimeError: ``fn`` cannot be called; ``weights`` is needed but missing.
+            RuntimeError: ``fn`` cannot be called; ``weights`` is missing for a function, which has none.
             TypeError: ``weights`` is nothing of these.
         """
         check_callable("GradOperation", fn, RuntimeError)
         listed = None
         if self.get_by_list:
             if weights is None:
-                raise RuntimeError(
-                    "For 'GradOperation', when 'get_by_list' is set to True, the argument 'weights' "
-                    "should be ParameterTuple type, but got None: "
-                    "op(net, ParameterTuple(net.trainable_params()))."
-                )
+                return _by_own_weights(self, fn)
             listed = Weights("GradOperation", weights)
         return by_operation("GradOperation", fn, self.get_all, listed, self.sens_param)
+
+
+def _by_own_weights(operation: GradOperation, fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The gradient function of a Cell, or of a method of one, by the Parameters that it trains by then."""
+    cell = getattr(fn, "__self__", fn)
+    trainable = getattr(cell, "trainable_params", None)
+    if trainable is None:
+        raise RuntimeError(
+            "For 'GradOperation', when 'get_by_list' is set to True, the argument 'weights' "
+            "should be ParameterTuple type, but got None: "
+            "op(net, ParameterTuple(net.trainable_params()))."
+        )
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return operation(fn, tuple(trainable()))(*args, **kwargs)
+
+    call.__name__ = call.__qualname__ = f"GradOperation_of_{type(cell).__name__}"
+    return differentiates(call, fn, int(operation.sens_param))
 
 
 def by_operation(

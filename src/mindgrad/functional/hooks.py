@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,10 +11,11 @@ from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.hook import hook
 from mindgrad.core.scope import apply, open_scopes
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import state
+from mindgrad.frontend import entry, state
+from mindgrad.frontend.dependencies import clock
 from mindgrad.functional.custom import CustomDerivative
 
-__all__ = ["HookBackward", "InsertGradientOf", "backward_hooked"]
+__all__ = ["HookBackward", "HookHandle", "InsertGradientOf", "backward_hooked"]
 
 
 class InsertGradientOf:
@@ -91,8 +93,7 @@ def _hooked(function: Callable[[tuple[Tensor, ...]], Any]) -> CustomDerivative:
 
 def _through(identity: CustomDerivative, xs: Sequence[Any], name: str) -> tuple[Any, ...]:
     """``xs`` with the tensors among them passed through ``identity``."""
-    tensors = [state.read(x) for x in xs if isinstance(x, Tensor)]
-    if not tensors or not open_scopes():
+    if not open_scopes() or not any(isinstance(x, Tensor) for x in xs):
         return tuple(xs)
     if state.is_compiling():
         warn_user(
@@ -100,36 +101,87 @@ def _through(identity: CustomDerivative, xs: Sequence[Any], name: str) -> tuple[
             f"PYNATIVE_MODE, or use ops.InsertGradientOf."
         )
         return tuple(xs)
-    passed = iter(identity(*tensors))
+    return _tensors_through(identity, xs)
+
+
+def _tensors_through(identity: CustomDerivative, xs: Sequence[Any]) -> tuple[Any, ...]:
+    passed = iter(identity(*[state.read(x) for x in xs if isinstance(x, Tensor)]))
     return tuple(next(passed) if isinstance(x, Tensor) else x for x in xs)
 
 
+#: never the same twice, so that a handle takes off its own hook only
+_keys = itertools.count(1)
+
+
+class HookHandle:
+    """What registering a hook gives; ``remove()`` takes the hook off.
+
+    Args:
+        hooks: the hooks in the order in which they are called, by numbers.
+        hook: the one to add.
+        prepend: whether it comes first.
+    """
+
+    __slots__ = ("_hooks", "_key")
+
+    def __init__(self, hooks: dict[int, Any], hook: Any, prepend: bool = False) -> None:
+        self._hooks = hooks
+        self._key = next(_keys)
+        others = dict(hooks) if prepend else {}
+        if prepend:
+            hooks.clear()
+        hooks[self._key] = hook
+        hooks.update(others)
+
+    def remove(self) -> None:
+        """Take the hook off; once more does nothing."""
+        self._hooks.pop(self._key, None)
+        clock.tick()
+
+
 def backward_hooked(
-    construct: Callable[..., Any], hooks: Sequence[Callable[..., Any]], name: str, args: Sequence[Any]
+    construct: Callable[..., Any],
+    cell: Any,
+    before: Sequence[Callable[..., Any]],
+    after: Sequence[Callable[..., Any]],
+    args: Sequence[Any],
 ) -> Any:
     """``construct(*args)`` with the backward hooks of a Cell around it.
 
-    Each hook is called as ``hook(name, grad_input, grad_output)`` with tuples: the gradients computed
-    for the inputs, and those that arrived at the outputs. A Tensor or tuple that it returns replaces
-    the gradients of the inputs.
+    Each hook of ``before`` is called as ``hook(cell, grad_output)`` with the gradients that arrived at the
+    outputs, each of ``after`` as ``hook(cell, grad_input, grad_output)`` with those computed for the inputs
+    too. A Tensor or tuple that it returns replaces the gradients of the outputs, or of the inputs.
     """
     arrived: tuple[Tensor, ...] = ()
 
-    def leave(gradients: tuple[Tensor, ...]) -> None:
+    def leave(gradients: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         nonlocal arrived
+        for each in before:
+            gradients = _replaced(entry.run(each, cell, gradients), gradients)
         arrived = gradients
+        return gradients
 
     def enter(gradients: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         nonlocal arrived
         came, arrived = arrived, ()  # not kept: the derived program holds on to this function
-        for each in hooks:
-            returned = each(name, gradients, came)
-            if returned is not None:
-                gradients = returned if isinstance(returned, tuple) else (returned,)
+        for each in after:
+            gradients = _replaced(entry.run(each, cell, gradients, came), gradients)
         return gradients
 
     leaves, structure = flatten(args)
     label = "a backward hook of a Cell"
-    entered = unflatten(structure, _through(_hooked(enter), leaves, label))
+    entered = unflatten(structure, _through(_hooked(enter), leaves, label)) if after else args
     results, result_structure = flatten(construct(*entered))
+    if state.is_compiling():
+        if before:  # traced, which needs nothing of the inputs
+            left = CustomDerivative(lambda *xs: xs, lambda *arguments: leave(arguments[-1]), label)
+            results = list(_tensors_through(left, results))
+        return unflatten(result_structure, results)
     return unflatten(result_structure, _through(_hooked(leave), results, label))
+
+
+def _replaced(returned: Any, gradients: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """The gradients after a hook that gave ``returned``."""
+    if returned is None:
+        return gradients
+    return returned if isinstance(returned, tuple) else (returned,)

@@ -40,6 +40,7 @@ from mindgrad.functional.placement import is_infinite
 from mindgrad.functional.purity import is_watched
 from mindgrad.functional.segments import compile_request, compile_structure
 from mindgrad.functional.structure import Structure
+from mindgrad.functional.tensor_hooks import are_registered
 from mindgrad.functional.tier import Tier
 
 __all__ = ["EagerCalls", "Tier", "wait_until_compiled"]
@@ -71,6 +72,7 @@ _REQUESTS = 3
 _ARGUMENTS = (Tensor, bool, int, float, complex, str, type(None))
 _CHANGEABLE = (list, dict, set)
 _ANEW = "the function is made anew again and again"
+_HOOKED = "a tensor or Parameter has a hook"
 _INFINITE = "an argument has infinite elements or NaN, which absorb in derivatives"
 
 #: the variable of the environment: ``numpy`` turns tiers off, ``compiled`` compiles at once, and so does
@@ -146,7 +148,9 @@ class EagerCalls:
                 return function(*args, **kwargs)
             if tier.is_whole and self.is_pure:
                 programs: Any = self.kernels if tier.is_short else self.whole
-                if any(map(_is_infinite, args)):
+                if are_registered():
+                    tier.divides(_HOOKED)
+                elif any(map(_is_infinite, args)):
                     tier.divides(_INFINITE)
                 elif (call := programs.ready(*args, **kwargs)) is not None:
                     tier.unused = 0
@@ -306,6 +310,8 @@ def _visible(calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: dict[st
     leaves = flatten((args, kwargs))[0]
     if any(type(x) in _CHANGEABLE for x in args) or not all(isinstance(x, _ARGUMENTS) for x in leaves):
         return "an argument is no tensor, number or tuple"
+    if are_registered():
+        return _HOOKED
     if any(map(_is_infinite, leaves)):
         return _INFINITE
     if tier.unused >= _UNUSED:

@@ -7,6 +7,7 @@ from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.build import building
+from mindgrad.core.constant_arguments import is_constant
 from mindgrad.core.graph import Graph
 from mindgrad.core.mutable import MutableFloat, MutableInt
 from mindgrad.core.scope import GraphScope, opened
@@ -68,7 +69,7 @@ class Trace:
 def _symbol(scope: GraphScope, leaf: Any) -> Any:
     """What stands for an argument in the program."""
     if isinstance(leaf, Tensor):  # a Parameter is itself: it is read, or assigned to, where it is met
-        return leaf if leaf.is_parameter else scope.symbol(leaf.type)
+        return leaf if leaf.is_parameter or is_constant(leaf) else scope.symbol(leaf.type)
     return make_number(scope.symbol(DATA[type(leaf)])) if type(leaf) in DATA else leaf
 
 

@@ -19,35 +19,19 @@ from mindgrad.frontend.cell_guards import follow_reads, note_all
 from mindgrad.frontend.dependencies import clock
 from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.custom import CustomDerivative
-from mindgrad.functional.hooks import backward_hooked
 from mindgrad.functional.purity import impurity
 from mindgrad.functional.recompute import check_options, run_recomputed
 from mindgrad.functional.tiers import EagerCalls
-from mindgrad.nn.inventory import Inventory
+from mindgrad.nn.hooks import Hooked, HookHandle
 
 __all__ = ["Cell", "HookHandle"]
-
-
-class HookHandle:
-    """What registering a hook gives; ``remove()`` takes the hook off."""
-
-    __slots__ = ("_hooks", "_key")
-
-    def __init__(self, hooks: dict[int, Any]) -> None:
-        self._hooks = hooks
-        self._key = max(hooks, default=0) + 1
-
-    def remove(self) -> None:
-        """Take the hook off; once more does nothing."""
-        self._hooks.pop(self._key, None)
-        clock.tick()
 
 
 #: attributes that change back and forth; a program is kept for each of their values
 _FLAGS = ("training", "requires_grad")
 
 
-class Cell(Inventory):
+class Cell(Hooked):
     """A building block: ``construct`` computes, attributes hold Parameters and inner Cells.
 
     In GRAPH_MODE a call compiles ``construct`` with everything in it to one program, once per
@@ -67,7 +51,6 @@ class Cell(Inventory):
     [9.]
     """
 
-    _hooks: dict[int, tuple[str, Any]]
     _changes: int
     _compiled: Compiled
     _custom: CustomDerivative | None
@@ -259,61 +242,6 @@ class Cell(Inventory):
         if self._recomputes:
             return run_recomputed(self.construct, args, kwargs)
         return entry.run(self.construct, *args, **kwargs)
-
-    def _run_hooked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        for hook in self._hooks_of("forward_pre"):
-            returned = entry.run(hook, self, args)
-            if returned is not None:
-                args = returned if isinstance(returned, tuple) else (returned,)
-        backward = self._hooks_of("backward")
-        if backward and open_scopes():
-            result = backward_hooked(
-                lambda *given: entry.run(self.construct, *given, **kwargs),
-                backward,
-                type(self).__name__,
-                args,
-            )
-        else:
-            result = entry.run(self.construct, *args, **kwargs)
-        for hook in self._hooks_of("forward"):
-            returned = entry.run(hook, self, args, result)
-            if returned is not None:
-                result = returned
-        return result
-
-    def _hooks_of(self, kind: str) -> list[Any]:
-        return [function for of, function in self._hooks.values() if of == kind]
-
-    def _register(self, kind: str, hook_fn: Any) -> HookHandle:
-        if not callable(hook_fn):
-            raise TypeError(
-                f"For 'register_{kind}_hook', the type of 'hook_fn' should be python function, but "
-                f"got {type(hook_fn)}."
-            )
-        handle = HookHandle(self._hooks)
-        self._hooks[handle._key] = (kind, hook_fn)
-        self._changed()
-        return handle
-
-    def register_forward_pre_hook(self, hook_fn: Any) -> HookHandle:
-        """Call ``hook_fn(cell, inputs)`` before ``construct``; what it returns replaces the inputs."""
-        return self._register("forward_pre", hook_fn)
-
-    def register_forward_hook(self, hook_fn: Any) -> HookHandle:
-        """Call ``hook_fn(cell, inputs, output)`` after ``construct``; its result replaces the output."""
-        return self._register("forward", hook_fn)
-
-    def register_backward_hook(self, hook_fn: Any) -> HookHandle:
-        """Call ``hook_fn(cell_name, grad_input, grad_output)`` when a gradient passes (PYNATIVE_MODE).
-
-        Args:
-            hook_fn: gets tuples: the gradients of the inputs, and those that arrived at the outputs.
-                A Tensor or tuple that it returns replaces the gradients of the inputs.
-
-        Returns:
-            A handle whose ``remove()`` takes the hook off.
-        """
-        return self._register("backward", hook_fn)
 
     def _custom_derivative(self) -> CustomDerivative | None:
         bprop = getattr(type(self), "bprop", None)

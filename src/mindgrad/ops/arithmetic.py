@@ -384,5 +384,14 @@ mod = fmod
 multiply = mul
 negative = neg
 remainder = floor_mod
-subtract = sub
 truncate_mod = fmod
+
+
+def subtract(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
+    """input − alpha · other; see :func:`sub`.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.subtract(Tensor([1.0, 2.0]), Tensor([10.0, 20.0]), alpha=2))
+    [-19. -38.]
+    """
+    return sub(input, other if alpha == 1 else mul(other, alpha))

@@ -350,39 +350,14 @@ def where(self: Tensor, condition: Any, y: Any) -> Tensor:
     return indexing.where(condition, self, y)
 
 
-def index_add(self: Tensor, dim: int, index: Any, source: Any) -> Tensor:
-    """The tensor with the parts of ``source`` along ``dim`` added at ``index``.
+def index_add(self: Tensor, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Tensor:
+    """The tensor with the parts of ``source``, ``alpha`` times, along ``dim`` added at ``index``.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).index_add(0, Tensor([0, 0]), Tensor([3.0, 4.0])))
     [8. 2.]
     """
-    return scattering.index_add(self, index, source, dim)
-
-
-def scatter_add(self: Tensor, *args: Any) -> Tensor:
-    """``x.scatter_add(indices, updates)``: see :func:`mindgrad.ops.tensor_scatter_add`.
-
-    ``x.scatter_add(dim, index, src)``, with three arguments, adds ``src`` at one place per element: see
-    :func:`mindgrad.ops.tensor_scatter_elements`.
-
-    Raises:
-        TypeError: there are neither two nor three arguments.
-
-    >>> from mindgrad import Tensor
-    >>> x = Tensor([1.0, 2.0])
-    >>> print(x.scatter_add(Tensor([[0]]), Tensor([5.0])), x.scatter_add(0, Tensor([1]), Tensor([5.0])))
-    [6. 2.] [1. 7.]
-    """
-    if len(args) == 2:
-        return scattering.tensor_scatter_add(self, *args)
-    if len(args) != 3:
-        raise TypeError(
-            f"For 'scatter_add', there must be two arguments (indices, updates) or three (dim, index, src), "
-            f"but got {len(args)}."
-        )
-    dim, index, src = args
-    return scattering.tensor_scatter_elements(self, index, src, dim, "add")
+    return scattering.index_add(self, index, source if alpha == 1 else arithmetic.mul(source, alpha), dim)
 
 
 def repeat(self: Tensor, repeats: Any, axis: int | None = None) -> Tensor:

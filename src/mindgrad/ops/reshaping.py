@@ -18,7 +18,7 @@ from mindgrad.ops.reduction import whole_as_int64
 __all__: list[str] = []
 
 
-def reshape(self: Tensor, *shape: Any) -> Tensor:
+def reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """The elements in another shape: ``x.reshape(2, -1)`` or ``x.reshape((2, -1))``.
 
     Raises:
@@ -30,9 +30,11 @@ def reshape(self: Tensor, *shape: Any) -> Tensor:
     [[1.]
      [2.]]
     """
-    if not shape:
+    if shape is not None:
+        sizes = (*sizes, shape)
+    elif not sizes:
         raise TypeError("reshape() missing 1 required positional argument: shape.")
-    return layout.reshape(self, varargs(shape))
+    return layout.reshape(self, varargs(sizes))
 
 
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
@@ -88,14 +90,14 @@ def _exchanged(self: Tensor, dim0: Any, dim1: Any) -> Tensor:
     return layout.swapaxes(self, dim0, dim1)
 
 
-def permute(self: Tensor, *axes: Any) -> Tensor:
+def permute(self: Tensor, *axes: Any, dims: Any = None) -> Tensor:
     """The tensor with its axes in another order: ``x.permute(1, 0)`` or ``x.permute((1, 0))``.
 
     >>> from mindgrad import ops
     >>> ops.ones((2, 3)).permute(1, 0).shape
     (3, 2)
     """
-    return layout.transpose(self, varargs(axes))
+    return layout.transpose(self, varargs(axes if dims is None else (*axes, dims)))
 
 
 def transposed(self: Tensor) -> Tensor:
@@ -133,16 +135,6 @@ def t(self: Tensor) -> Tensor:
     if self.ndim > 2:
         raise ValueError(f"For 't', the tensor must have at most two axes, but its shape is {self.shape}.")
     return transpose(self)
-
-
-def flatten(self: Tensor, order: str = "C", *, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """All axes, or those from ``start_dim`` to ``end_dim``, made one; see :func:`mindgrad.ops.flatten`.
-
-    >>> from mindgrad import Tensor
-    >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).flatten())
-    [1. 2. 3. 4.]
-    """
-    return layout.flatten(self, order, start_dim=start_dim, end_dim=end_dim)
 
 
 def expand(self: Tensor, *size: Any) -> Tensor:

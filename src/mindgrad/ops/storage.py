@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core import constant_arguments
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import (
     arithmetic,
@@ -75,6 +76,26 @@ def nothing(self: Tensor, *args: Any) -> None:
     >>> from mindgrad import Tensor
     >>> Tensor([1.0]).flush_from_cache()
     """
+
+
+def set_const_arg(self: Tensor, const_arg: bool = True) -> Tensor:
+    """Let compiled functions take the tensor as a constant, or as data; gives the tensor itself.
+
+    Of a constant the value is known while a function is compiled, which is done for each value. It has no
+    gradient in GRAPH_MODE.
+
+    >>> import mindgrad as ms
+    >>> one = ms.Tensor(1).set_const_arg()
+    >>> ms.jit(lambda x, n: [x] * int(n))(ms.Tensor(2.0), one), one.const_arg
+    ([Tensor(shape=[], dtype=Float32, value= 2)], True)
+    """
+    constant_arguments.mark(self, const_arg)
+    return self
+
+
+def has_const_arg(self: Tensor) -> bool:
+    """Whether compiled functions take the tensor as a constant; see :meth:`set_const_arg`."""
+    return constant_arguments.is_constant(self)
 
 
 def is_contiguous(self: Tensor) -> bool:

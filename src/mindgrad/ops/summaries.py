@@ -15,14 +15,13 @@ from mindgrad.ops import (
     cumulative,
     extremes,
     layout,
-    moving,
     reduction,
     statistics,
 )
 
 __all__: list[str] = []
 
-_SYNONYMS = {"dim": "axis", "keep_dims": "keepdims", "keepdim": "keepdims"}
+_SYNONYMS = {"correction": "ddof", "dim": "axis", "keep_dims": "keepdims", "keepdim": "keepdims"}
 
 
 def _synonyms(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -268,20 +267,3 @@ def cumsum(self: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
     if axis is None:
         return cumulative.cumsum(layout.ravel(x), 0, dtype)
     return cumulative.cumsum(x, axis, dtype)
-
-
-def diff(self: Tensor, n: int = 1, axis: int = -1) -> Tensor:
-    """The differences of neighbours along ``axis``, ``n`` times.
-
-    >>> from mindgrad import Tensor
-    >>> print(Tensor([1.0, 4.0, 9.0]).diff())
-    [3. 5.]
-    """
-    found = self
-    for _ in range(n):
-        count = found.shape[axis]
-        found = arithmetic.sub(
-            moving.narrow(found, axis, 1 if count else 0, count - 1 if count else 0),
-            moving.narrow(found, axis, 0, count - 1 if count else 0),
-        )
-    return found

@@ -20,6 +20,7 @@ from mindgrad.nn.layer import (
     rnns,
     transformer,
 )
+from mindgrad.nn.layer import inner_operators as _inner_operators  # noqa: F401 - attaches them
 from mindgrad.nn.layer.activation import *  # noqa: F403
 from mindgrad.nn.layer.attention import *  # noqa: F403
 from mindgrad.nn.layer.basic import *  # noqa: F403

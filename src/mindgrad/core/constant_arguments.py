@@ -1,0 +1,43 @@
+"""Tensors that are constants as arguments: ``Tensor(…, const_arg=True)``.
+
+A compiled function takes the values of its tensor arguments as data. Of a marked tensor the value is known
+while the function is compiled: there is a program for each value, and no gradient with respect to it.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable
+from typing import Any
+
+__all__ = ["any_constant", "is_constant", "mark"]
+
+#: the marked tensors, by ``id``
+_MARKED: dict[int, weakref.ref[Any]] = {}
+
+
+def mark(tensor: Any, is_marked: Any = True) -> None:
+    """Mark ``tensor`` as a constant, or take the mark off.
+
+    Raises:
+        TypeError: ``is_marked`` is no bool.
+    """
+    if not isinstance(is_marked, bool):
+        raise TypeError(
+            f"For 'Tensor', the type of 'const_arg' should be 'bool', but got {type(is_marked).__name__}."
+        )
+    key = id(tensor)
+    if is_marked:
+        _MARKED[key] = weakref.ref(tensor, lambda _: _MARKED.pop(key, None))
+    else:
+        _MARKED.pop(key, None)
+
+
+def is_constant(tensor: Any) -> bool:
+    """Whether ``tensor`` is marked."""
+    return bool(_MARKED) and id(tensor) in _MARKED
+
+
+def any_constant(values: Iterable[Any]) -> bool:
+    """Whether a marked tensor is among ``values``."""
+    return bool(_MARKED) and any(id(x) in _MARKED for x in values)

@@ -1,0 +1,161 @@
+"""Hooks of Cells: functions that a Cell calls before and after ``construct``, and when a gradient passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from mindgrad.core.scope import open_scopes
+from mindgrad.frontend import entry
+from mindgrad.functional.hooks import HookHandle, backward_hooked
+from mindgrad.nn.inventory import Inventory
+
+__all__ = ["HookHandle", "Hooked"]
+
+
+class _Hook(NamedTuple):
+    kind: str
+    function: Callable[..., Any]
+    with_kwargs: bool = False
+    always_call: bool = False
+
+
+class Hooked(Inventory):
+    """The part of a Cell that registers hooks and runs ``construct`` between them."""
+
+    _hooks: dict[int, _Hook]
+    construct: Callable[..., Any]
+
+    # -- registration ----------------------------------------------------------------------------
+
+    def register_forward_pre_hook(
+        self, hook_fn: Any, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> HookHandle:
+        """Call ``hook_fn(cell, inputs)`` before ``construct``; its result replaces the inputs.
+
+        Args:
+            hook_fn: gets the Cell and the tuple of the positional arguments. ``None`` keeps them; what is
+                no tuple replaces them as the only one.
+            prepend: whether it is called before those registered already.
+            with_kwargs: whether it is called as ``hook_fn(cell, inputs, keywords)`` and gives ``None`` or
+                both.
+
+        Returns:
+            A handle whose ``remove()`` takes the hook off.
+
+        Raises:
+            TypeError: ``hook_fn`` is no function.
+
+        >>> import mindgrad as ms
+        >>> net = ms.nn.ReLU()
+        >>> handle = net.register_forward_pre_hook(lambda cell, inputs: inputs[0] + 1)
+        >>> print(net(ms.Tensor([2.0])))
+        [3.]
+        """
+        return self._register("forward_pre", hook_fn, prepend, with_kwargs)
+
+    def register_forward_hook(
+        self, hook_fn: Any, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
+    ) -> HookHandle:
+        """Call ``hook_fn(cell, inputs, output)`` after ``construct``; its result replaces the output.
+
+        Args:
+            hook_fn: gets the Cell, the tuple of the positional arguments and the output. ``None`` keeps it.
+            prepend: whether it is called before those registered already.
+            with_kwargs: whether it is called as ``hook_fn(cell, inputs, keywords, output)``.
+            always_call: whether it is called, with the output ``None``, where ``construct`` raises.
+
+        Returns:
+            A handle whose ``remove()`` takes the hook off.
+
+        Raises:
+            TypeError: ``hook_fn`` is no function.
+        """
+        return self._register("forward", hook_fn, prepend, with_kwargs, always_call)
+
+    def register_backward_pre_hook(self, hook_fn: Any) -> HookHandle:
+        """Call ``hook_fn(cell, grad_output)`` when gradients arrive at the outputs.
+
+        Args:
+            hook_fn: gets the Cell and the tuple of the gradients of the outputs. A Tensor or tuple that it
+                returns replaces them. In GRAPH_MODE it is compiled with the program.
+
+        Returns:
+            A handle whose ``remove()`` takes the hook off.
+
+        Raises:
+            TypeError: ``hook_fn`` is no function.
+
+        >>> import mindgrad as ms
+        >>> net = ms.nn.ReLU()
+        >>> handle = net.register_backward_pre_hook(lambda cell, grad_output: grad_output[0] * 5)
+        >>> print(ms.grad(net)(ms.Tensor([2.0])))
+        [5.]
+        """
+        return self._register("backward_pre", hook_fn)
+
+    def register_backward_hook(self, hook_fn: Any) -> HookHandle:
+        """Call ``hook_fn(cell, grad_input, grad_output)`` when a gradient passes (PYNATIVE_MODE).
+
+        Args:
+            hook_fn: gets the Cell and two tuples: the gradients of the inputs, and those that arrived at
+                the outputs. A Tensor or tuple that it returns replaces the gradients of the inputs.
+
+        Returns:
+            A handle whose ``remove()`` takes the hook off.
+
+        Raises:
+            TypeError: ``hook_fn`` is no function.
+        """
+        return self._register("backward", hook_fn)
+
+    def _register(self, kind: str, function: Any, prepend: bool = False, *options: bool) -> HookHandle:
+        if not callable(function):
+            raise TypeError(
+                f"For 'register_{kind}_hook', the type of 'hook_fn' should be python function, but "
+                f"got {type(function)}."
+            )
+        handle = HookHandle(self._hooks, _Hook(kind, function, *options), prepend)
+        self._changed()
+        return handle
+
+    # -- call ------------------------------------------------------------------------------------
+
+    def _run_hooked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        for hook in self._hooks_of("forward_pre"):
+            if hook.with_kwargs:
+                returned = entry.run(hook.function, self, args, kwargs)
+                if returned is not None:
+                    args, kwargs = returned
+                continue
+            returned = entry.run(hook.function, self, args)
+            if returned is not None:
+                args = returned if isinstance(returned, tuple) else (returned,)
+        try:
+            result = self._run_between(args, kwargs)
+        except Exception:
+            for hook in self._hooks_of("forward"):
+                if hook.always_call:
+                    self._call_after(hook, args, kwargs, None)
+            raise
+        for hook in self._hooks_of("forward"):
+            returned = self._call_after(hook, args, kwargs, result)
+            if returned is not None:
+                result = returned
+        return result
+
+    def _run_between(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """``construct``, with the backward hooks around it."""
+        before = [hook.function for hook in self._hooks_of("backward_pre")]
+        after = [hook.function for hook in self._hooks_of("backward")]
+        if not (before or after) or not open_scopes():
+            return entry.run(self.construct, *args, **kwargs)
+        construct = lambda *entered: entry.run(self.construct, *entered, **kwargs)
+        return backward_hooked(construct, self, before, after, args)
+
+    def _call_after(self, hook: _Hook, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
+        keywords = (kwargs,) if hook.with_kwargs else ()
+        return entry.run(hook.function, self, args, *keywords, result)
+
+    def _hooks_of(self, kind: str) -> Iterator[_Hook]:
+        return iter([hook for hook in self._hooks.values() if hook.kind == kind])

@@ -1,0 +1,93 @@
+"""Inner operators of layers are there for subclasses: ``self.matmul`` of a Dense, ``self.conv2d`` of a conv.
+
+The layers here compute with functions. A class that derives from one and writes a ``construct`` of its own
+finds the operators under the names that MindSpore's layers hold them by, made when they are first asked for
+from the attributes that the layer has by then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindgrad import ops
+from mindgrad.nn.cell import Cell
+from mindgrad.nn.layer import activation, basic, conv, dropout, embedding, normalization, pooling
+
+__all__ = ["InnerOperator"]
+
+
+class InnerOperator:
+    """An attribute that a layer gets when it is first read.
+
+    Args:
+        make: gives the operator of a layer.
+    """
+
+    def __init__(self, make: Callable[[Any], Any]) -> None:
+        self._make = make
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, layer: Any, owner: type) -> Any:
+        if layer is None:
+            return self
+        # beside ``Cell.__setattr__``: nothing of the layer changes
+        made = vars(layer)[self._name] = self._make(layer)
+        return made
+
+
+def _convolution(layer: Any) -> Any:
+    return ops.Conv2D(
+        out_channel=layer.out_channels,
+        kernel_size=layer.kernel_size,
+        pad_mode=layer.pad_mode,
+        pad=layer.padding,
+        stride=layer.stride,
+        dilation=layer.dilation,
+        group=layer.group,
+    )
+
+
+def _pooling(kind: str) -> Callable[[Any], Any]:
+    return lambda layer: getattr(ops, kind)(layer.kernel_size, layer.stride, layer.pad_mode)
+
+
+def _normalization(is_training: bool) -> Callable[[Any], Any]:
+    return lambda layer: ops.BatchNorm(is_training, layer.eps, 1 - layer.momentum)
+
+
+def _plain(kind: str) -> Callable[[Any], Any]:
+    return lambda layer: getattr(ops, kind)()
+
+
+_OPERATORS: dict[type[Cell], dict[str, Callable[[Any], Any]]] = {
+    basic.Dense: {
+        "matmul": lambda layer: ops.MatMul(transpose_b=True),
+        "bias_add": _plain("BiasAdd"),
+        "reshape": _plain("Reshape"),
+    },
+    conv.Conv2d: {"conv2d": _convolution, "bias_add": _plain("BiasAdd")},
+    embedding.Embedding: {"gather": _plain("Gather"), "expand": _plain("ExpandDims")},
+    dropout.Dropout: {"dropout": lambda layer: ops.Dropout(layer.keep_prob)},
+    normalization.BatchNorm2d: {"bn_train": _normalization(True), "bn_infer": _normalization(False)},
+    pooling.MaxPool2d: {"max_pool": _pooling("MaxPool")},
+    pooling.AvgPool2d: {"avg_pool": _pooling("AvgPool")},
+    activation.Softmax: {"softmax": lambda layer: ops.Softmax(layer.axis)},
+    activation.Sigmoid: {"sigmoid": _plain("Sigmoid")},
+    activation.Tanh: {"tanh": _plain("Tanh")},
+    activation.ReLU: {"relu": _plain("ReLU")},
+    activation.PReLU: {"prelu": _plain("PReLU")},
+}
+
+
+def _install() -> None:
+    for kind, operators in _OPERATORS.items():
+        for name, make in operators.items():
+            operator = InnerOperator(make)
+            operator.__set_name__(kind, name)
+            setattr(kind, name, operator)
+
+
+_install()
