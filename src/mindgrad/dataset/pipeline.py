@@ -179,7 +179,10 @@ class Dataset(Readable):
             outputs = names_of(output_columns, "map", "output_columns")
         columns, arranged = arrangement(self._step.columns, places, outputs)
         where, before = f"{self._step.where}.map", self._step.begin
-        begin = lambda draw: mapped(before(draw), functions, places, outputs, arranged, where)
+        random = RandomStep(self._step.depth + 1)
+        begin = lambda draw: mapped(
+            before(draw), functions, places, outputs, arranged, where, draw.generator(random)
+        )
         made = self._then("map", begin, columns=tuple(columns))
         # the fourth argument is column_order in MindSpore 1.x, num_parallel_workers in 2.x
         return made if column_order is None or isinstance(column_order, int) else made.project(column_order)

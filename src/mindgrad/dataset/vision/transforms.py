@@ -1,0 +1,27 @@
+"""Image transforms under the name of MindSpore: ``from mindspore.dataset.vision.transforms import Resize``."""
+
+from mindgrad.dataset.vision import (
+    choices,
+    colour,
+    conversion,
+    geometry,
+    mixing,
+    policies,
+    random_colour,
+    random_geometry,
+)
+from mindgrad.dataset.vision.choices import *  # noqa: F403
+from mindgrad.dataset.vision.colour import *  # noqa: F403
+from mindgrad.dataset.vision.conversion import *  # noqa: F403
+from mindgrad.dataset.vision.geometry import *  # noqa: F403
+from mindgrad.dataset.vision.mixing import *  # noqa: F403
+from mindgrad.dataset.vision.policies import *  # noqa: F403
+from mindgrad.dataset.vision.random_colour import *  # noqa: F403
+from mindgrad.dataset.vision.random_geometry import *  # noqa: F403
+
+__all__ = [
+    name
+    for module in (choices, colour, conversion, geometry, mixing, policies, random_colour, random_geometry)
+    for name in module.__all__
+    if name[0].isupper()
+]
