@@ -15,7 +15,16 @@ from mindgrad.dataset.rows import BatchInfo
 from mindgrad.dataset.samplers import *  # noqa: F403
 from mindgrad.dataset.sources import *  # noqa: F403
 
-__all__ = ["BatchInfo", "DictIterator", "TupleIterator", "config", "get_seed", "set_seed", "transforms", "vision"]
+__all__ = [
+    "BatchInfo",
+    "DictIterator",
+    "TupleIterator",
+    "config",
+    "get_seed",
+    "set_seed",
+    "transforms",
+    "vision",
+]
 __all__ = list(dict.fromkeys(__all__ + pipeline.__all__ + samplers.__all__ + sources.__all__))
 
 _explain_room(__name__)

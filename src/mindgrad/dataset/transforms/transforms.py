@@ -189,7 +189,9 @@ class Mask:
 
     def __call__(self, data: Any) -> np.ndarray:
         """The mask."""
-        return np.asarray(self.compare(array_of(data, "For 'Mask', the data"), self.constant)).astype(self.dtype)
+        return np.asarray(self.compare(array_of(data, "For 'Mask', the data"), self.constant)).astype(
+            self.dtype
+        )
 
 
 class PadEnd:

@@ -19,7 +19,9 @@ _LARGEST = 2**24
 _Choice = TypeVar("_Choice", bound=Enum)
 
 
-def number(value: Any, name: str, argument: str, least: float | None = None, most: float | None = None) -> float:
+def number(
+    value: Any, name: str, argument: str, least: float | None = None, most: float | None = None
+) -> float:
     """A real number in a closed interval.
 
     Raises:
@@ -83,7 +85,9 @@ def size_of(value: Any, name: str, argument: str = "size") -> tuple[int, int]:
         ValueError: one is below 1.
     """
     both = value if isinstance(value, (list, tuple)) else (value, value)
-    if len(both) != 2 or any(isinstance(side, bool) or not isinstance(side, (int, np.integer)) for side in both):
+    if len(both) != 2 or any(
+        isinstance(side, bool) or not isinstance(side, (int, np.integer)) for side in both
+    ):
         raise TypeError(
             f"For '{name}', '{argument}' must be an int, or a list or tuple (height, width), but got {value!r}."
         )

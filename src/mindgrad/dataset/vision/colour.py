@@ -57,6 +57,8 @@ def bytes_only(image: np.ndarray, name: str) -> np.ndarray:
 class _Enhance(ImageTransform):
     """A transform that moves an image away from a poorer one, or towards it."""
 
+    takes_one = True
+
     kind = ""
 
     def __init__(self, amount: float, argument: str) -> None:
@@ -140,6 +142,8 @@ class AdjustSharpness(_Enhance):
     def __init__(self, sharpness_factor: float) -> None:
         super().__init__(sharpness_factor, "sharpness_factor")
 
+    pillow = ImageTransform.as_array
+
 
 class AdjustHue(ImageTransform):
     """The hue turned by a part of the circle.
@@ -152,6 +156,8 @@ class AdjustHue(ImageTransform):
     >>> vision.AdjustHue(1 / 3)(np.array([[[255, 0, 0]]], np.uint8))
     array([[[  0, 255,   0]]], dtype=uint8)
     """
+
+    takes_one = True
 
     def __init__(self, hue_factor: float) -> None:
         self.hue_factor = number(hue_factor, "AdjustHue", "hue_factor", -0.5, 0.5)
@@ -184,8 +190,9 @@ class AdjustGamma(ImageTransform):
             return np.clip(self.gain * image**self.gamma, 0, 1).astype(image.dtype)
         if image.dtype.kind not in "iu":
             raise refuse_image("AdjustGamma", "be of integers or floats", image)
-        levels = np.clip(255 * self.gain * (np.clip(image, 0, 255) / 255) ** self.gamma, 0, 255)
-        return np.floor(levels + 1e-9).astype(image.dtype)
+        # each of the 256 levels stands for an equal part of 0 to 1
+        levels = 255.999 * self.gain * (np.clip(image, 0, 255) / 255) ** self.gamma
+        return np.clip(levels, 0, 255).astype(image.dtype)
 
 
 class AutoContrast(ImageTransform):
@@ -201,6 +208,8 @@ class AutoContrast(ImageTransform):
     array([[  0, 127, 255]], dtype=uint8)
     """
 
+    takes_one = True
+
     def __init__(self, cutoff: float = 0.0, ignore: int | Sequence[int] | None = None) -> None:
         self.cutoff = number(cutoff, "AutoContrast", "cutoff", 0)
         if self.cutoff >= 50:
@@ -212,6 +221,10 @@ class AutoContrast(ImageTransform):
         """The stretched array."""
         return stretched(bytes_only(image, "AutoContrast"), self.cutoff, self.ignore)
 
+    def pillow(self, image: Any) -> Any:
+        """The stretched image of Pillow."""
+        return pillow.ImageOps.autocontrast(image, self.cutoff, self.ignore or None)
+
 
 class Equalize(ImageTransform):
     """Each channel with an even histogram.
@@ -222,9 +235,15 @@ class Equalize(ImageTransform):
     array([[0, 0]], dtype=uint8)
     """
 
+    takes_one = True
+
     def array(self, image: np.ndarray) -> np.ndarray:
         """The equalised array."""
         return equalized(bytes_only(image, "Equalize"))
+
+    def pillow(self, image: Any) -> Any:
+        """The equalised image of Pillow."""
+        return pillow.ImageOps.equalize(image)
 
 
 class Invert(ImageTransform):
@@ -262,12 +281,14 @@ class Posterize(ImageTransform):
         """The array with fewer levels."""
         return bytes_only(image, "Posterize") & np.uint8(256 - (1 << (8 - self.bits)) & 255)
 
+    pillow = ImageTransform.as_array
+
 
 class Solarize(ImageTransform):
     """The negative of the levels in an interval.
 
     Args:
-        threshold: (min, max), or one number for both.
+        threshold: (min, max); one number, or two equal ones, is the interval from it to 255.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -278,10 +299,14 @@ class Solarize(ImageTransform):
     def __init__(self, threshold: float | Sequence[float]) -> None:
         ends = threshold if isinstance(threshold, (list, tuple)) else (threshold, threshold)
         self.low, self.high = pair(ends, "Solarize", "threshold")
+        if self.low == self.high:
+            self.high = 255.0
 
     def array(self, image: np.ndarray) -> np.ndarray:
         """The array with a part of its levels inverted."""
         return np.where((image >= self.low) & (image <= self.high), 255 - image, image).astype(image.dtype)
+
+    pillow = ImageTransform.as_array
 
 
 class Grayscale(ImageTransform):
@@ -295,6 +320,8 @@ class Grayscale(ImageTransform):
     >>> vision.Grayscale(3)(np.full((1, 1, 3), 9, np.uint8))
     array([[[9, 9, 9]]], dtype=uint8)
     """
+
+    takes_one = True
 
     def __init__(self, num_output_channels: int = 1) -> None:
         if num_output_channels not in (1, 3):
@@ -376,6 +403,8 @@ class ConvertColor(ImageTransform):
     array([[[3, 2, 1]]], dtype=uint8)
     """
 
+    takes_one = True
+
     def __init__(self, convert_mode: ConvertMode) -> None:
         self.mode = choice(convert_mode, ConvertMode, "ConvertColor", "convert_mode")
 
@@ -403,13 +432,15 @@ class GaussianBlur(ImageTransform):
     Args:
         kernel_size: the odd width of the surroundings, or (width, height).
         sigma: the standard deviation, or (along the width, along the height); by default
-            0.3·((n − 1)/2 − 1) + 0.8 for a width n.
+            0.3·((n − 1)/2 − 1) + 0.8 for the width n.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
     >>> vision.GaussianBlur(3)(np.full((3, 3), 7.0))[0, 0].item()
     7.0
     """
+
+    takes_one = True
 
     def __init__(
         self, kernel_size: int | Sequence[int], sigma: float | Sequence[float] | None = None
@@ -424,8 +455,8 @@ class GaussianBlur(ImageTransform):
         else:
             spreads = sigma if isinstance(sigma, (list, tuple)) else (sigma, sigma)
         self.sigmas = [
-            factor(spread, "GaussianBlur", "sigma") or 0.3 * ((size - 1) * 0.5 - 1) + 0.8
-            for spread, size in zip(spreads, self.sizes, strict=True)
+            factor(spread, "GaussianBlur", "sigma") or 0.3 * ((self.sizes[0] - 1) * 0.5 - 1) + 0.8
+            for spread in spreads
         ]
 
     def array(self, image: np.ndarray) -> np.ndarray:
@@ -442,3 +473,5 @@ class GaussianBlur(ImageTransform):
             windows = np.lib.stride_tricks.sliding_window_view(wide, size, axis)
             values = windows @ (weights / weights.sum())
         return saturated(values, image.dtype)
+
+    pillow = ImageTransform.as_array

@@ -15,7 +15,7 @@ __all__ = [
 
 #: the weights of red, green and blue in the luminance (ITU-R BT.601)
 _LUMINANCE = (0.299, 0.587, 0.114)
-_SHIFT = 14  # bits of the weights of bytes
+_SHIFT = 15  # bits of the weights of bytes
 
 
 def saturated(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -36,7 +36,8 @@ def coloured(image: np.ndarray, name: str) -> np.ndarray:
 def grey(image: np.ndarray) -> np.ndarray:
     """The luminance of the last axis (red, green, blue), in the element type of the image."""
     if image.dtype == np.uint8:
-        weights = [round(weight * (1 << _SHIFT)) for weight in _LUMINANCE]
+        weights = [round(weight * (1 << _SHIFT)) for weight in _LUMINANCE[:2]]
+        weights.append((1 << _SHIFT) - sum(weights))
         total = sum(image[..., i].astype(np.int32) * weight for i, weight in enumerate(weights))
         return ((total + (1 << (_SHIFT - 1))) >> _SHIFT).astype(np.uint8)
     return (image @ np.asarray(_LUMINANCE, np.float64)).astype(image.dtype)
@@ -44,8 +45,9 @@ def grey(image: np.ndarray) -> np.ndarray:
 
 def blended(image: np.ndarray, other: np.ndarray | float, factor: float) -> np.ndarray:
     """``other`` for the factor 0, the image for 1, and beyond."""
-    values = image.astype(np.float64)
-    return saturated(values * factor + np.asarray(other, np.float64) * (1 - factor), image.dtype)
+    share = np.float32(factor)
+    values = image.astype(np.float32) * share + np.asarray(other, np.float32) * np.float32(1 - factor)
+    return saturated(values, image.dtype)
 
 
 def hsv_of_rgb(image: np.ndarray) -> np.ndarray:
@@ -60,7 +62,9 @@ def hsv_of_rgb(image: np.ndarray) -> np.ndarray:
     safe = np.where(span == 0, 1.0, span)
     red, green, blue = ((value - colours[..., i]) / safe for i in range(3))
     hue = np.where(
-        colours[..., 0] == value, blue - green, np.where(colours[..., 1] == value, 2 + red - blue, 4 + green - red)
+        colours[..., 0] == value,
+        blue - green,
+        np.where(colours[..., 1] == value, 2 + red - blue, 4 + green - red),
     )
     hue = np.where(span == 0, 0.0, hue / 6 % 1)
     saturation = span / np.where(value == 0, 1.0, value)
@@ -94,11 +98,10 @@ def equalized(image: np.ndarray) -> np.ndarray:
     result = image.copy()
     for channel in _channels(result):
         counts = np.bincount(channel.ravel(), minlength=256)
-        levels = np.flatnonzero(counts)
-        step = (counts.sum() - counts[levels[-1]]) // 255
-        if len(levels) > 1 and step:
-            before = np.cumsum(counts) - counts
-            channel[...] = np.clip((before + step // 2) // step, 0, 255).astype(np.uint8)[channel]
+        lowest = counts[np.flatnonzero(counts)[0]]
+        if lowest < channel.size:
+            scale = np.float32(255 / (channel.size - lowest))
+            channel[...] = saturated((np.cumsum(counts) - lowest) * scale, image.dtype)[channel]
     return result
 
 
@@ -123,8 +126,8 @@ def stretched(image: np.ndarray, cutoff: float, ignored: Sequence[int]) -> np.nd
                 rest -= taken
         used = np.flatnonzero(counts)
         if len(used) and used[-1] > used[0]:
-            scale = 255 / (used[-1] - used[0])
-            table = np.arange(256) * scale - used[0] * scale
+            scale = np.float32(255 / (used[-1] - used[0]))
+            table = np.arange(256, dtype=np.float32) * scale - np.float32(used[0]) * scale
             channel[...] = np.clip(table.astype(np.int64), 0, 255).astype(np.uint8)[channel]
     return result
 

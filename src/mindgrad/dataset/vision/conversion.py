@@ -54,7 +54,9 @@ class Decode:
                 )
             data = data.tobytes()
         elif not isinstance(data, (bytes, bytearray)):
-            raise TypeError(f"For 'Decode', encoded images are arrays of bytes, but got {type(data).__name__}.")
+            raise TypeError(
+                f"For 'Decode', encoded images are arrays of bytes, but got {type(data).__name__}."
+            )
         image = pillow.decoded(data, "Decode")
         return image if self.to_pil else np.array(image)
 
@@ -106,9 +108,7 @@ class HWC2CHW(ImageTransform):
         """The array with its axes in another order."""
         return image if image.ndim == 2 else np.ascontiguousarray(np.moveaxis(image, -1, -3))
 
-    def pillow(self, image: Any) -> np.ndarray:
-        """An array."""
-        return self.array(np.array(image))
+    pillow = ImageTransform.as_array
 
 
 class ToTensor(ImageTransform):
@@ -125,7 +125,9 @@ class ToTensor(ImageTransform):
 
     def __init__(self, output_type: Any = np.float32) -> None:
         if isinstance(output_type, str):
-            raise TypeError(f"For 'ToTensor', 'output_type' must be an element type, but got {output_type!r}.")
+            raise TypeError(
+                f"For 'ToTensor', 'output_type' must be an element type, but got {output_type!r}."
+            )
         self.output_type = as_dtype(output_type).numpy
 
     def array(self, image: np.ndarray) -> np.ndarray:
@@ -136,9 +138,7 @@ class ToTensor(ImageTransform):
         values = np.divide(channels, np.float32(255), dtype=np.float32, casting="unsafe")
         return np.ascontiguousarray(values.astype(self.output_type))
 
-    def pillow(self, image: Any) -> np.ndarray:
-        """An array."""
-        return self.array(np.asarray(image))
+    pillow = ImageTransform.as_array
 
 
 class ToType:
@@ -188,9 +188,7 @@ class Rescale(ImageTransform):
         """The array."""
         return image.astype(np.float32) * self.rescale + self.shift
 
-    def pillow(self, image: Any) -> np.ndarray:
-        """An array."""
-        return self.array(np.asarray(image))
+    pillow = ImageTransform.as_array
 
 
 class Normalize(ImageTransform):
@@ -243,9 +241,7 @@ class Normalize(ImageTransform):
             mean, std = self.mean[0], self.std[0]
         return (image.astype(np.float32) - mean) / std
 
-    def pillow(self, image: Any) -> np.ndarray:
-        """An array."""
-        return self.array(np.asarray(image))
+    pillow = ImageTransform.as_array
 
 
 class NormalizePad(Normalize):

@@ -81,9 +81,7 @@ def write_file(filename: str | os.PathLike[str], data: Any) -> None:
     Path(filename).write_bytes(_array(data, "write_file").tobytes())
 
 
-def read_image(
-    filename: str | os.PathLike[str], mode: ImageReadMode = ImageReadMode.UNCHANGED
-) -> np.ndarray:
+def read_image(filename: str | os.PathLike[str], mode: ImageReadMode = ImageReadMode.UNCHANGED) -> np.ndarray:
     """The image in a file.
 
     Args:

@@ -55,7 +55,9 @@ def padded(
     result = np.pad(image, widths)
     if any(fill):
         outside = np.pad(np.zeros(image.shape, bool), widths, constant_values=True)
-        levels = np.asarray(fill, image.dtype) if image.ndim > 2 else np.asarray(fill[0], image.dtype)
+        levels = np.asarray(fill, image.dtype)
+        if image.ndim == 2 or image.shape[-1] < len(fill):
+            levels = levels[0]
         result = np.where(outside, levels, result)
     return result
 
@@ -98,11 +100,10 @@ def rotated(
     cosine, sine = math.cos(angle), math.sin(angle)
     size, shift_x, shift_y = (height, width), 0.0, 0.0
     if expand:
-        size = (
-            int(height * abs(cosine) + width * abs(sine) + 0.5),
-            int(height * abs(sine) + width * abs(cosine) + 0.5),
-        )
-        shift_x, shift_y = (size[1] - width) / 2, (size[0] - height) / 2
+        rows = height * abs(cosine) + width * abs(sine)
+        columns = height * abs(sine) + width * abs(cosine)
+        size = (int(rows + 0.5), int(columns + 0.5))
+        shift_x, shift_y = (columns - width) / 2, (rows - height) / 2
     matrix = np.array([
         [cosine, -sine, across - cosine * (across + shift_x) + sine * (down + shift_y)],
         [sine, cosine, down - sine * (across + shift_x) - cosine * (down + shift_y)],
@@ -144,13 +145,14 @@ def perspective(
     image: Any, start: Sequence[Sequence[float]], end: Sequence[Sequence[float]], interpolation: Inter
 ) -> Any:
     """An image under the projective map that takes four points (x, y) to four others."""
-    if pillow.is_pillow(image):
-        return pillow.from_array(perspective(np.asarray(image), start, end, interpolation), "Perspective")
     rows, values = [], []
     for (x, y), (u, v) in zip(end, start, strict=True):
         rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]
         values += [u, v]
     matrix = np.append(np.linalg.solve(np.array(rows, np.float64), np.array(values, np.float64)), 1.0)
+    if pillow.is_pillow(image):
+        kind = pillow.package("'Perspective'").Transform.PERSPECTIVE
+        return image.transform(image.size, kind, matrix[:8].tolist(), _pillow_filter(interpolation))
     return warped(image, matrix.reshape(3, 3), image.shape[:2], interpolation)
 
 
@@ -189,7 +191,9 @@ class Resize(ImageTransform):
                 width = int(old_width * height / old_height)
             else:
                 height = int(old_height * width / old_width)
-        return scaled_to(image, height, width, self.interpolation if interpolation is None else interpolation, "Resize")
+        return scaled_to(
+            image, height, width, self.interpolation if interpolation is None else interpolation, "Resize"
+        )
 
     pillow = array
 
@@ -215,13 +219,19 @@ class CenterCrop(ImageTransform):
         height, width = height_width(image)
         missing_rows, missing_columns = max(self.size[0] - height, 0), max(self.size[1] - width, 0)
         if missing_rows or missing_columns:
-            top, left = missing_rows // 2, missing_columns // 2
+            top, left = -(-missing_rows // 2), -(-missing_columns // 2)
             image = padded(image, (left, top, missing_columns - left, missing_rows - top))
             height, width = height_width(image)
         top, left = (height - self.size[0]) // 2, (width - self.size[1]) // 2
         return cropped(image, top, left, *self.size)
 
-    pillow = array
+    def pillow(self, image: Any) -> Any:
+        """The middle of the image of Pillow, which rounds the other way."""
+        height, width = height_width(image)
+        if self.size[0] > height or self.size[1] > width:
+            return self.array(image)
+        top, left = round((height - self.size[0]) / 2), round((width - self.size[1]) / 2)
+        return cropped(image, top, left, *self.size)
 
 
 class Crop(ImageTransform):
@@ -257,7 +267,7 @@ class Crop(ImageTransform):
             )
         return cropped(image, self.top, self.left, *self.size)
 
-    pillow = array
+    pillow = ImageTransform.as_array
 
 
 class ResizedCrop(ImageTransform):
@@ -294,7 +304,7 @@ class ResizedCrop(ImageTransform):
         """The resized part."""
         return self.resize(self.crop(image))
 
-    pillow = array
+    pillow = ImageTransform.as_array
 
 
 class Pad(ImageTransform):
@@ -386,7 +396,7 @@ class HorizontalFlip(ImageTransform):
         """The mirror image."""
         return flipped(image)
 
-    pillow = array
+    pillow = ImageTransform.as_array
 
 
 class VerticalFlip(ImageTransform):
@@ -403,7 +413,7 @@ class VerticalFlip(ImageTransform):
         """The mirror image."""
         return flipped(image, upside_down=True)
 
-    pillow = array
+    pillow = ImageTransform.as_array
 
 
 class Rotate(ImageTransform):
@@ -423,6 +433,8 @@ class Rotate(ImageTransform):
            [1, 3]])
     """
 
+    takes_one = True
+
     def __init__(
         self,
         degrees: float,
@@ -440,7 +452,7 @@ class Rotate(ImageTransform):
         """The turned array."""
         return rotated(image, self.degrees, self.resample, self.expand, self.center, self.fill)
 
-    pillow = array
+    pillow = ImageTransform.as_array
 
 
 class Affine(ImageTransform):
@@ -460,6 +472,8 @@ class Affine(ImageTransform):
     array([[0, 1],
            [0, 3]])
     """
+
+    takes_one = True
 
     def __init__(
         self,
@@ -488,7 +502,7 @@ class Affine(ImageTransform):
         translation = (self.translate[0] * width, self.translate[1] * height)
         return affine(image, self.degrees, translation, self.scale, self.shear, self.resample, self.fill)
 
-    pillow = array
+    pillow = ImageTransform.as_array
 
 
 class Perspective(ImageTransform):
@@ -506,6 +520,8 @@ class Perspective(ImageTransform):
     array([[0, 1],
            [0, 3]])
     """
+
+    takes_one = True
 
     def __init__(
         self,

@@ -85,8 +85,12 @@ class Erase(ImageTransform):
         value: float | Sequence[float] = 0.0,
         inplace: bool = False,
     ) -> None:
-        self.rows = slice(top, whole_number(top, "Erase", "top", 0) + whole_number(height, "Erase", "height", 1))
-        self.columns = slice(left, whole_number(left, "Erase", "left", 0) + whole_number(width, "Erase", "width", 1))
+        self.rows = slice(
+            top, whole_number(top, "Erase", "top", 0) + whole_number(height, "Erase", "height", 1)
+        )
+        self.columns = slice(
+            left, whole_number(left, "Erase", "left", 0) + whole_number(width, "Erase", "width", 1)
+        )
         self.value = value
 
     def array(self, image: np.ndarray) -> np.ndarray:
@@ -173,7 +177,9 @@ def _arrays(images: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
 def _batch(images: Any, labels: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     images, labels = _arrays(images, labels)
     if images.ndim != 4:
-        raise refuse_image(name, "be a batch of images, of four axes: use it behind batch(...), and it", images)
+        raise refuse_image(
+            name, "be a batch of images, of four axes: use it behind batch(...), and it", images
+        )
     if labels.ndim not in (2, 3) or len(labels) != len(images):
         raise RuntimeError(
             f"For '{name}', the labels must be one-hot vectors, one row for each of the {len(images)} images, "

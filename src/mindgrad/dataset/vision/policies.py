@@ -18,19 +18,19 @@ __all__ = ["RandAugment", "RandomSelectSubpolicy", "TrivialAugmentWide", "Unifor
 
 
 class UniformAugment:
-    """Some of the transforms, chosen at random without repetition, one after the other.
+    """Some of the transforms, chosen at random without repetition, each applied with probability ½.
 
     Args:
         transforms: the transforms.
-        num_ops: how many of them.
+        num_ops: how many of them are chosen.
 
     Raises:
         ValueError: there are fewer than ``num_ops``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
-    >>> vision.UniformAugment([vision.HorizontalFlip()], 1)(np.array([[1, 2]]))
-    array([[2, 1]])
+    >>> vision.UniformAugment([vision.HorizontalFlip()], 1)(np.array([[1, 1]]))
+    array([[1, 1]])
     """
 
     def __init__(self, transforms: Sequence[Callable[..., Any]], num_ops: int = 2) -> None:
@@ -43,8 +43,10 @@ class UniformAugment:
 
     def __call__(self, image: Any) -> Any:
         """The transformed image."""
-        for i in generator().permutation(len(self.transforms))[: self.number]:
-            image = self.transforms[i](image)
+        draw = generator()
+        for i in draw.permutation(len(self.transforms))[: self.number]:
+            if draw.random() < 0.5:
+                image = self.transforms[i](image)
         return image
 
 
@@ -62,9 +64,14 @@ class RandomSelectSubpolicy:
 
     def __init__(self, policy: Sequence[Sequence[tuple[Callable[..., Any], float]]]) -> None:
         if not isinstance(policy, (list, tuple)) or not policy:
-            raise TypeError(f"For 'RandomSelectSubpolicy', 'policy' must be a list of lists, but got {policy!r}.")
+            raise TypeError(
+                f"For 'RandomSelectSubpolicy', 'policy' must be a list of lists, but got {policy!r}."
+            )
         self.policy = [
-            [(transform, probability(prob, "RandomSelectSubpolicy", "policy")) for transform, prob in subpolicy]
+            [
+                (transform, probability(prob, "RandomSelectSubpolicy", "policy"))
+                for transform, prob in subpolicy
+            ]
             for subpolicy in policy
         ]
 
@@ -123,6 +130,8 @@ class RandAugment(ImageTransform):
     >>> vision.RandAugment()(np.zeros((9, 7, 3), np.uint8)).shape
     (9, 7, 3)
     """
+
+    takes_one = True
 
     def __init__(
         self,

@@ -11,7 +11,11 @@ from typing import Any
 from mindgrad.dataset.vision import colour, conversion, mixing, transforms
 from mindgrad.dataset.vision.transforms import *  # noqa: F403
 
-__all__ = [*(name for name in transforms.__all__ if name not in ("CutMixBatch", "CutOut")), "Cutout", "RgbToBgr"]
+__all__ = [
+    *(name for name in transforms.__all__ if name not in ("CutMixBatch", "CutOut")),
+    "Cutout",
+    "RgbToBgr",
+]
 
 
 class Decode(conversion.Decode):

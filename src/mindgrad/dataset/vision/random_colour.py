@@ -52,6 +52,8 @@ class RandomColorAdjust(ImageTransform):
     (9, 7, 3)
     """
 
+    takes_one = True
+
     def __init__(
         self,
         brightness: float | Sequence[float] = (1, 1),
@@ -89,6 +91,8 @@ class RandomColorAdjust(ImageTransform):
 
 class _Enhance(ImageTransform):
     """An enhancement by a random factor."""
+
+    takes_one = True
 
     kind = ""
 
@@ -239,6 +243,8 @@ class RandomGrayscale(_Sometimes):
     array([[[9, 9, 9]]], dtype=uint8)
     """
 
+    takes_one = True
+
     def __init__(self, prob: float = 0.1) -> None:
         super().__init__(Grayscale(3), prob)
 
@@ -315,6 +321,8 @@ class RandomLighting(ImageTransform):
     >>> vision.RandomLighting(0.1)(np.zeros((9, 7, 3), np.uint8)).shape
     (9, 7, 3)
     """
+
+    takes_one = True
 
     def __init__(self, alpha: float = 0.05) -> None:
         self.alpha = interval(alpha, "RandomLighting", "alpha")[1]

@@ -268,6 +268,8 @@ class RandomRotation(ImageTransform):
     (9, 7, 3)
     """
 
+    takes_one = True
+
     def __init__(
         self,
         degrees: float | Sequence[float],
@@ -309,6 +311,8 @@ class RandomAffine(ImageTransform):
     >>> vision.RandomAffine(15, (0.1, 0.1), (0.9, 1.1))(np.zeros((9, 7, 3), np.uint8)).shape
     (9, 7, 3)
     """
+
+    takes_one = True
 
     def __init__(
         self,
@@ -361,6 +365,8 @@ class RandomPerspective(ImageTransform):
     >>> vision.RandomPerspective(prob=1.0)(np.zeros((9, 7, 3), np.uint8)).shape
     (9, 7, 3)
     """
+
+    takes_one = True
 
     def __init__(
         self, distortion_scale: float = 0.5, prob: float = 0.5, interpolation: Inter = Inter.BICUBIC

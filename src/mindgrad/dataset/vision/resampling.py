@@ -18,9 +18,12 @@ __all__ = ["resized", "warped"]
 
 _BITS = 11
 _ONE = 1 << _BITS
+_PARTS = 32  # of a pixel, that maps of the plane distinguish
 
 
-def resized(image: np.ndarray, height: int, width: int, interpolation: Inter, name: str = "Resize") -> np.ndarray:
+def resized(
+    image: np.ndarray, height: int, width: int, interpolation: Inter, name: str = "Resize"
+) -> np.ndarray:
     """The image with this height and width.
 
     Args:
@@ -40,13 +43,16 @@ def resized(image: np.ndarray, height: int, width: int, interpolation: Inter, na
     if image.shape[rows] == height and image.shape[columns] == width:
         return image.copy()
     if interpolation == Inter.NEAREST:
-        return image.take(_nearest(image.shape[rows], height), rows).take(_nearest(image.shape[columns], width), columns)
+        return image.take(_nearest(image.shape[rows], height), rows).take(
+            _nearest(image.shape[columns], width), columns
+        )
     if image.dtype.kind != "f" and image.dtype not in (np.uint8, np.uint16, np.int16):
         raise refuse_image(name, "be of uint8, uint16, int16 or floats for this interpolation", image)
     shrinks = height <= image.shape[rows] and width <= image.shape[columns]
     if interpolation == Inter.BILINEAR or (interpolation == Inter.AREA and not shrinks):
         linear = _linear if interpolation == Inter.BILINEAR else _area_enlarged
-        along_columns, along_rows = linear(image.shape[columns], width), linear(image.shape[rows], height)
+        along_columns = linear(image.shape[columns], width)
+        along_rows = linear(image.shape[rows], height, False)
         if image.dtype == np.uint8:
             return _linear_of_bytes(image, along_rows, along_columns, rows, columns)
         return _of_taps(_of_taps(image, along_columns, columns), along_rows, rows).astype(image.dtype)
@@ -56,8 +62,10 @@ def resized(image: np.ndarray, height: int, width: int, interpolation: Inter, na
             return _cubic_of_bytes(image, along_rows, along_columns, rows, columns)
         return _saturated(_of_taps(_of_taps(image, along_columns, columns), along_rows, rows), image.dtype)
     weights = _area if interpolation == Inter.AREA else _wide_cubic
-    result = _along(_along(image, weights(image.shape[columns], width), columns), weights(image.shape[rows], height), rows)
-    return _saturated(result, image.dtype)
+    lines = _along(image, weights(image.shape[columns], width), columns)
+    if interpolation == Inter.PILCUBIC:  # each of its two passes gives an image
+        lines = _saturated(lines, image.dtype)
+    return _saturated(_along(lines, weights(image.shape[rows], height), rows), image.dtype)
 
 
 def _saturated(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -76,23 +84,25 @@ def _nearest(old: int, new: int) -> np.ndarray:
 
 
 @functools.lru_cache(maxsize=64)
-def _linear(old: int, new: int) -> _Taps:
+def _linear(old: int, new: int, cuts_ends: bool = True) -> _Taps:
     centres = ((np.arange(new) + 0.5) * (old / new) - 0.5).astype(np.float32)
     first = np.floor(centres).astype(np.int64)
     fractions = centres - first.astype(np.float32)
-    fractions[(first < 0) | (first >= old - 1)] = 0
+    if cuts_ends:  # outside of the first and last centre one pixel has all the weight
+        fractions[(first < 0) | (first >= old - 1)] = 0
     indices = np.clip(np.stack([first, first + 1]), 0, old - 1)
     return indices, np.stack([1 - fractions, fractions])
 
 
 @functools.lru_cache(maxsize=64)
-def _area_enlarged(old: int, new: int) -> _Taps:
+def _area_enlarged(old: int, new: int, cuts_ends: bool = True) -> _Taps:
     """The taps of an area's mean where the image grows: mixed only where a pixel spans an edge of the input."""
     scale = old / new
     first = np.floor(np.arange(new) * scale).astype(np.int64)
     fractions = ((np.arange(new) + 1) - (first + 1) / scale).astype(np.float32)
     fractions = np.where(fractions <= 0, np.float32(0), fractions - np.floor(fractions))
-    fractions[first >= old - 1] = 0
+    if cuts_ends:
+        fractions[first >= old - 1] = 0
     indices = np.clip(np.stack([first, first + 1]), 0, old - 1)
     return indices, np.stack([1 - fractions, fractions]).astype(np.float32)
 
@@ -116,7 +126,9 @@ def _shaped(weights: np.ndarray, image: np.ndarray, axis: int) -> np.ndarray:
 
 def _of_taps(image: np.ndarray, taps: _Taps, axis: int) -> np.ndarray:
     values = image if image.dtype == np.float64 else image.astype(np.float32)
-    terms = [values.take(index, axis) * _shaped(weight, image, axis) for index, weight in zip(*taps, strict=True)]
+    terms = [
+        values.take(index, axis) * _shaped(weight, image, axis) for index, weight in zip(*taps, strict=True)
+    ]
     return functools.reduce(np.add, terms)
 
 
@@ -128,7 +140,8 @@ def _sum_of_taps(image: np.ndarray, taps: _Taps, axis: int) -> np.ndarray:
     indices, weights = _integers(taps)
     values = image.astype(np.int32)
     return functools.reduce(
-        np.add, [values.take(i, axis) * _shaped(w, image, axis) for i, w in zip(indices, weights, strict=True)]
+        np.add,
+        [values.take(i, axis) * _shaped(w, image, axis) for i, w in zip(indices, weights, strict=True)],
     )
 
 
@@ -148,8 +161,7 @@ def _cubic_of_bytes(
     image: np.ndarray, along_rows: _Taps, along_columns: _Taps, rows: int, columns: int
 ) -> np.ndarray:
     lines = _sum_of_taps(image, along_columns, columns)
-    total = _sum_of_taps(lines, along_rows, rows)
-    return np.clip((total + (1 << (2 * _BITS - 1))) >> (2 * _BITS), 0, 255).astype(np.uint8)
+    return _saturated(_sum_of_taps(lines, along_rows, rows) / float(_ONE * _ONE), image.dtype)
 
 
 @functools.lru_cache(maxsize=64)
@@ -201,17 +213,36 @@ def warped(
     Returns:
         An array of the same element type.
     """
-    height, width = size
-    x, y = np.meshgrid(np.arange(width), np.arange(height))
-    places = matrix @ np.stack([x.ravel(), y.ravel(), np.ones(x.size)])
-    across, down = places[:2] / places[2]
+    nearest = interpolation == Inter.NEAREST
+    across, down = _coordinates(matrix, size, nearest)
     colour = np.zeros(image.shape[2:]) + np.asarray(fill if image.ndim > 2 else fill[0])
-    if interpolation == Inter.NEAREST:
-        pixels = _pixels(image, np.rint(down), np.rint(across), colour)
+    if nearest:
+        pixels = _pixels(image, down, across, colour)
     else:
         cubic = interpolation in (Inter.BICUBIC, Inter.PILCUBIC)
         pixels = _mixed(image, down, across, colour, _cubic_weights if cubic else _linear_weights)
     return _saturated(pixels.reshape(size + image.shape[2:]), image.dtype)
+
+
+def _coordinates(matrix: np.ndarray, size: tuple[int, int], nearest: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The columns and rows in the input, whole ones for the nearest pixel and multiples of 1/32 otherwise."""
+    x, y = np.arange(size[1]), np.arange(size[0])[:, None]
+    parts = 1 if nearest else _PARTS
+    if matrix[2, 0] == matrix[2, 1] == 0:  # affine: in integers with 10 bits behind the point
+        shift = 10 if nearest else 5
+        across, down = (
+            (
+                np.rint(row[0] * x * 1024).astype(np.int64)
+                + np.rint((row[1] * y + row[2]) * 1024).astype(np.int64)
+                + (1 << (shift - 1))
+            )
+            >> shift
+            for row in matrix[:2]
+        )
+    else:
+        depth = matrix[2, 0] * x + matrix[2, 1] * y + matrix[2, 2]
+        across, down = (np.rint((row[0] * x + row[1] * y + row[2]) / depth * parts) for row in matrix[:2])
+    return across.ravel() / parts, down.ravel() / parts
 
 
 def _linear_weights(fraction: np.ndarray) -> dict[int, np.ndarray]:

@@ -49,6 +49,8 @@ class ImageTransform:
 
     #: how many axes arrays have at least
     least_axes = 2
+    #: whether ``array`` takes one image only; of a stack each is transformed by itself
+    takes_one = False
 
     def parameters(self, image: Any) -> tuple[Any, ...]:
         """The random numbers for one row, drawn for its first image."""
@@ -62,6 +64,17 @@ class ImageTransform:
         """The transform of an image of Pillow."""
         result = self.array(np.asarray(image), *parameters)
         return pillow.from_array(result, type(self).__name__) if isinstance(result, np.ndarray) else result
+
+    def as_array(self, image: Any, *parameters: Any) -> Any:
+        """The transform of an image of Pillow as an array: for what Pillow's users are not offered."""
+        return self.array(np.asarray(image), *parameters)
+
+    def _result(self, value: Any, parameters: tuple[Any, ...]) -> Any:
+        if pillow.is_pillow(value):
+            return self.pillow(value, *parameters)
+        if self.takes_one and value.ndim > 3:
+            return np.stack([self._result(image, parameters) for image in value])
+        return self.array(value, *parameters)
 
     def _image(self, value: Any) -> Any:
         if pillow.is_pillow(value):
@@ -84,8 +97,5 @@ class ImageTransform:
             raise TypeError(f"{type(self).__name__} takes an image, but got none")
         values = [self._image(image) for image in images]
         parameters = self.parameters(values[0])
-        results = tuple(
-            self.pillow(value, *parameters) if pillow.is_pillow(value) else self.array(value, *parameters)
-            for value in values
-        )
+        results = tuple(self._result(value, parameters) for value in values)
         return results if len(results) > 1 else results[0]
