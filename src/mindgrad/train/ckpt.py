@@ -30,7 +30,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from mindgrad.core.dtype import DTYPES, as_dtype
-from mindgrad.train.protobuf import (
+from mindgrad._base.protobuf import (
     BYTES,
     VARINT,
     Malformed,

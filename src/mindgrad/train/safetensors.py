@@ -22,7 +22,7 @@ import safetensors.numpy
 
 from mindgrad.core.dtype import as_dtype, complex128
 from mindgrad.train.ckpt import Content
-from mindgrad.train.protobuf import Malformed
+from mindgrad._base.protobuf import Malformed
 
 __all__ = ["read", "write"]
 
