@@ -139,7 +139,7 @@ _NAMES = {
     "mindgrad.functional.ode": ("OdeInfo", "odeint"),
     "mindgrad.tools.explain": ("explain",),
     "mindgrad.train": (
-        "AMP_BLACK_LIST", "AMP_WHITE_LIST", "Accuracy", "Callback", "CheckpointConfig",
+        "AMP_BLACK_LIST", "AMP_WHITE_LIST", "Accuracy", "Callback", "CheckpointConfig", "DatasetHelper",
         "DynamicLossScaleManager", "EarlyStopping", "EvaluationBase", "F1", "Fbeta",
         "FixedLossScaleManager", "History", "LambdaCallback", "LearningRateScheduler", "Loss",
         "LossMonitor", "LossScaleManager", "MAE", "MSE", "Metric", "Model", "ModelCheckpoint",
@@ -147,7 +147,7 @@ _NAMES = {
         "SummaryLandscape", "SummaryRecord",
         "TimeMonitor", "Top1CategoricalAccuracy", "Top5CategoricalAccuracy",
         "TopKCategoricalAccuracy", "auto_mixed_precision", "build_train_network",
-        "ckpt_to_safetensors", "custom_mixed_precision", "data_sink", "export", "get_black_list",
+        "ckpt_to_safetensors", "connect_network_with_dataset", "custom_mixed_precision", "data_sink", "export", "get_black_list",
         "get_metric_fn", "get_metrics", "get_white_list", "load", "load_checkpoint",
         "load_param_into_net", "names", "rearrange_inputs", "safetensors_to_ckpt",
         "save_checkpoint",
