@@ -1,10 +1,11 @@
 """Datasets from NumPy arrays, Python generators and files.
 
 Sources: :class:`GeneratorDataset`, :class:`NumpySlicesDataset`, images (:class:`MnistDataset`,
-:class:`Cifar10Dataset`, :class:`ImageFolderDataset`, ...), lines (:class:`TextFileDataset`, :class:`CSVDataset`),
-:class:`TFRecordDataset` and :class:`MindDataset`. Methods of every :class:`Dataset` are steps: ``batch``, ``map``,
-``filter``, ``shuffle``, ``repeat``, ``take``, ``skip``, ``zip``, ``concat``, ``split``, ``project``, ``rename``. Functions for
-``map`` are in ``transforms``, ``vision`` and ``text``. Files are read where the user put them; nothing is downloaded.
+:class:`Cifar10Dataset`, :class:`ImageFolderDataset`, ...), lines (:class:`TextFileDataset`,
+:class:`CSVDataset`), :class:`TFRecordDataset` and :class:`MindDataset`. Methods of every :class:`Dataset` are
+steps: ``batch``, ``map``, ``filter``, ``shuffle``, ``repeat``, ``take``, ``skip``, ``zip``, ``concat``,
+``split``, ``project``, ``rename``. Functions for ``map`` are in ``transforms``, ``vision`` and ``text``.
+Files are read where the user put them; nothing is downloaded.
 """
 
 from mindgrad import context
@@ -40,7 +41,8 @@ from mindgrad.dataset.text_sources import *  # noqa: F403
 from mindgrad.dataset.tfrecord import TFRecordDataset
 
 __all__ = [
-    "BatchInfo", "DictIterator", "Schema", "Shuffle", "TFRecordDataset", "TupleIterator", "config", "context", "core",
+    "BatchInfo", "DictIterator", "Schema", "Shuffle", "TFRecordDataset", "TupleIterator", "config",
+    "context", "core",
     "get_seed", "set_seed", "text", "transforms", "vision",
 ]  # fmt: skip
 for _part in (pipeline, samplers, sources, steps, caching, image_sources, text_sources, minddataset):

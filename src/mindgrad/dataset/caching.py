@@ -1,4 +1,4 @@
-"""Caches of rows are accepted and not used: a cache changes no result, and rows are made when they are asked for."""
+"""Caches of rows are accepted and not used: a cache changes no result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["DatasetCache"]
 
 
 class DatasetCache:
-    """A cache that ``cache=`` of sources and of ``map`` takes; the rows are made anew in every pass all the same.
+    """A cache that ``cache=`` of sources and of ``map`` takes; rows are made anew in every pass.
 
     Args:
         session_id: the number of a session of MindSpore's cache server.
@@ -46,7 +46,8 @@ class DatasetCache:
             NotImplementedError: always.
         """
         raise NotImplementedError(
-            "there is no cache server, and so no statistics of it; keep rows in memory with NumpySlicesDataset."
+            "there is no cache server, and so no statistics of it; keep rows in memory with "
+            "NumpySlicesDataset."
         )
 
     def get_cache(self) -> Any:

@@ -29,7 +29,8 @@ _seed: int | None = None
 _set_at = -1  # how often mindgrad.set_seed had been called by then: the later of both counts
 _times = 0
 _ignored: dict[str, Any] = {
-    "num_parallel_workers": 1, "prefetch_size": 16, "shared_mem": False, "auto_num_workers": False, "numa": False,
+    "num_parallel_workers": 1, "prefetch_size": 16, "shared_mem": False, "auto_num_workers": False,
+    "numa": False,
 }  # fmt: skip
 
 

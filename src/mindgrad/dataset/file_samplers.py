@@ -1,10 +1,10 @@
-"""Sampling of rows that lie in several files: files in random order, rows in random order within their file, or both."""
+"""Sampling of several files draws the order of all rows, of the files, or of the rows of each."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from mindgrad.dataset.samplers import DistributedSampler, RandomSampler, Sampler
 __all__ = ["Shuffle", "file_list", "sampler_of_files"]
 
 
-class Shuffle(str, Enum):
+class Shuffle(StrEnum):
     """Order of the rows of files: all at random, files at random, or rows at random within their file."""
 
     FALSE = "false"
@@ -60,7 +60,7 @@ def sampler_of_files(
     shard_id: int | None,
     lengths: Sequence[int],
 ) -> Sampler:
-    """The sampler that ``shuffle``, ``num_samples``, ``num_shards`` and ``shard_id`` of a source of files mean.
+    """The sampler of a source of several files.
 
     Args:
         name: what errors name.

@@ -1,7 +1,7 @@
 """Data sets of images are read from files in the user's folder, in the public formats of their authors.
 
-MNIST and its relatives are IDX files, CIFAR the binary version, other images a folder of files for each class. Nothing
-is downloaded: an error names the files that a folder lacks.
+MNIST and its relatives are IDX files, CIFAR the binary version, other images a folder of files for each
+class. Nothing is downloaded: an error names the files that a folder lacks.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _usages(usage: str | None, usages: Sequence[str], name: str) -> list[str]:
 
 
 def _read_idx(file: Path, axes: int, name: str) -> np.ndarray:
-    """An array of bytes in an IDX file: a magic number with the number of axes, their lengths, the elements."""
+    """The array of an IDX file: a magic number with the number of axes, their lengths, the bytes."""
     data = np.fromfile(file, np.uint8)
     head = data[: 4 * (axes + 1)].tobytes()
     if len(head) < 4 * (axes + 1) or head[:4] != bytes((0, 0, 8, axes)):
@@ -123,10 +123,11 @@ class MnistDataset(_FileDataset):
         ValueError: a file is missing or is none of MNIST.
 
     >>> from mindgrad import dataset as ds
-    >>> ds.MnistDataset("no/such/folder")
+    >>> ds.MnistDataset("data")
     Traceback (most recent call last):
         ...
-    ValueError: For 'MnistDataset', the folder 'no/such/folder' does not exist. Nothing is downloaded: put the files there.
+    ValueError: For 'MnistDataset', the folder 'no/such/folder' does not exist. Nothing is downloaded: put the
+    files there.
     """
 
     def __init__(
@@ -161,14 +162,14 @@ class FashionMnistDataset(MnistDataset):
 
 
 class KMnistDataset(MnistDataset):
-    """The handwritten Japanese letters of Kuzushiji-MNIST; files, columns and arguments as of :class:`MnistDataset`."""
+    """The Japanese letters of Kuzushiji-MNIST; files, columns and arguments as of :class:`MnistDataset`."""
 
 
 # -- CIFAR -------------------------------------------------------------------------------------------
 
 
 def _read_cifar(files: Sequence[Path], labels: int, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Images (N, 32, 32, 3) and labels (N, labels) of files with, for each image, its labels and three planes."""
+    """Images (N, 32, 32, 3) and labels (N, labels) of files with the labels and three planes of each."""
     length = labels + 3 * 32 * 32
     parts = []
     for file in files:
@@ -182,7 +183,7 @@ def _read_cifar(files: Sequence[Path], labels: int, name: str) -> tuple[np.ndarr
 
 
 class Cifar10Dataset(_FileDataset):
-    """The images of CIFAR-10, from the binary version (``data_batch_1.bin`` to ``data_batch_5.bin``, ``test_batch.bin``).
+    """The images of CIFAR-10, from the binary version (``data_batch_1.bin``, ..., ``test_batch.bin``).
 
     Columns: ``image`` of shape (32, 32, 3) of uint8, ``label`` of uint32.
 
@@ -201,7 +202,7 @@ class Cifar10Dataset(_FileDataset):
         ValueError: a file is missing or is none of CIFAR-10.
     """
 
-    _names = {"train": [f"data_batch_{i}.bin" for i in range(1, 6)], "test": ["test_batch.bin"]}
+    _parts = {"train": [f"data_batch_{i}.bin" for i in range(1, 6)], "test": ["test_batch.bin"]}
     _labels: Sequence[str] = ("label",)
 
     def __init__(
@@ -218,7 +219,7 @@ class Cifar10Dataset(_FileDataset):
     ) -> None:
         name = type(self).__name__
         folder = _folder(dataset_dir, name)
-        files = [file for part in _usages(usage, tuple(self._names), name) for file in self._names[part]]
+        files = [file for part in _usages(usage, tuple(self._parts), name) for file in self._parts[part]]
         images, labels = _read_cifar(_files(folder, files, name), len(self._labels), name)
         source = _Arrays(images, *labels.T)
         super().__init__(
@@ -229,11 +230,11 @@ class Cifar10Dataset(_FileDataset):
 class Cifar100Dataset(Cifar10Dataset):
     """The images of CIFAR-100, from the binary version (``train.bin``, ``test.bin``).
 
-    Columns: ``image`` of shape (32, 32, 3) of uint8, ``coarse_label`` and ``fine_label`` of uint32. Arguments as of
-    :class:`Cifar10Dataset`.
+    Columns: ``image`` of shape (32, 32, 3) of uint8, ``coarse_label`` and ``fine_label`` of uint32. Arguments
+    as of :class:`Cifar10Dataset`.
     """
 
-    _names = {"train": ["train.bin"], "test": ["test.bin"]}
+    _parts = {"train": ["train.bin"], "test": ["test.bin"]}
     _labels = ("coarse_label", "fine_label")
 
 
@@ -266,7 +267,8 @@ class _ImageFiles:
 class ImageFolderDataset(_FileDataset):
     """Image files in one folder for each class, whose name is that of the class.
 
-    Columns: ``image``, the bytes of the file, or of shape (H, W, 3) if ``decode`` is true, of uint8; ``label`` of int32.
+    Columns: ``image``, the bytes of the file, or of shape (H, W, 3) if ``decode`` is true, of uint8;
+    ``label`` of int32.
 
     Args:
         dataset_dir: the folder of the folders.
@@ -276,8 +278,8 @@ class ImageFolderDataset(_FileDataset):
         sampler: which rows, in which order: a :class:`Sampler` or a list of indices.
         extensions: the extensions of the files that are read, in small letters with their point; those of
             common image formats by default.
-        class_indexing: the labels, from names of folders; other folders are left out. By default 0, 1, … in the
-            order of the names.
+        class_indexing: the labels, from names of folders; other folders are left out. By default 0, 1, … in
+            the order of the names.
         decode: whether the images are decoded, for which Pillow is needed.
         num_shards: into how many parts the rows are divided.
         shard_id: which of them this dataset has.
@@ -351,8 +353,8 @@ class ImageFolderDataset(_FileDataset):
 class CelebADataset(_FileDataset):
     """The faces of CelebA: ``list_attr_celeba.txt`` beside the image files, or these in ``img_align_celeba``.
 
-    Columns: ``image``, the bytes of the file, or of shape (H, W, 3) if ``decode`` is true, of uint8; ``attr`` of shape
-    (40,) of uint32, 1 where the face has the attribute.
+    Columns: ``image``, the bytes of the file, or of shape (H, W, 3) if ``decode`` is true, of uint8; ``attr``
+    of shape (40,) of uint32, 1 where the face has the attribute.
 
     Args:
         dataset_dir: the folder of the files.

@@ -41,8 +41,8 @@ class _Records:
 class MindDataset(GeneratorDataset):
     """The rows of MindRecord files.
 
-    Columns: the fields, in the order of names: numbers and arrays in their element types, text, and bytes as arrays of
-    uint8 of one axis.
+    Columns: the fields, in the order of names: numbers and arrays in their element types, text, and bytes as
+    arrays of uint8 of one axis.
 
     Args:
         dataset_files: a file, which stands for all that were written with it, or a list of files.

@@ -1,8 +1,8 @@
 """Random numbers of transforms come from the pass of the dataset that they run in, or from the seed in force.
 
-Inside ``Dataset.map`` the step of the pipeline lends its generator (:func:`drawing`), so that a program draws the
-same crops in every run and other ones in every epoch. A transform that a program calls by itself draws from one
-generator for all of them, which starts anew whenever a seed is set.
+Inside ``Dataset.map`` the step of the pipeline lends its generator (:func:`drawing`), so that a program draws
+the same crops in every run and other ones in every epoch. A transform that a program calls by itself draws
+from one generator for all of them, which starts anew whenever a seed is set.
 """
 
 from __future__ import annotations

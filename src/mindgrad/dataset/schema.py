@@ -1,4 +1,4 @@
-"""The schema of a data set names its columns with their element types and shapes, in JSON as MindSpore has it."""
+"""The schema of a data set names its columns with their element types and shapes."""
 
 from __future__ import annotations
 

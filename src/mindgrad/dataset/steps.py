@@ -1,4 +1,4 @@
-"""Classes of the steps of a pipeline, for programs that ask what a dataset is: ``isinstance(data, BatchDataset)``."""
+"""Classes of the steps of a pipeline answer ``isinstance(data, BatchDataset)``."""
 
 from mindgrad.dataset.pipeline import Dataset
 

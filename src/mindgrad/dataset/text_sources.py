@@ -92,8 +92,8 @@ class CSVDataset(_LinesDataset):
     Args:
         dataset_files: one file or several.
         field_delim: the character between two fields.
-        column_defaults: for each column a value of its type, int (Int32), float (Float32) or str, which empty fields
-            have; by default all columns are text.
+        column_defaults: for each column a value of its type, int (Int32), float (Float32) or str, which empty
+            fields have; by default all columns are text.
         column_names: the names; by default those in the first row of each file.
         num_samples: how many rows at most.
         num_parallel_workers: accepted for compatibility.
@@ -145,7 +145,8 @@ class CSVDataset(_LinesDataset):
             defaults = [""] * len(names or ()) if column_defaults is None else list(column_defaults)
             if len(defaults) != len(names or ()):
                 raise RuntimeError(
-                    f"For 'CSVDataset', there are {len(names or ())} columns, but {len(defaults)} 'column_defaults'."
+                    f"For 'CSVDataset', there are {len(names or ())} columns, but {len(defaults)} "
+                    f"'column_defaults'."
                 )
             rows_of_files.append([_fields(line, defaults, file) for line in lines])
         super().__init__(rows_of_files, names or (), num_samples, shuffle, num_shards, shard_id)
@@ -154,10 +155,11 @@ class CSVDataset(_LinesDataset):
 def _fields(line: Sequence[str], defaults: Sequence[Any], file: str) -> Row:
     if len(line) != len(defaults):
         raise RuntimeError(
-            f"For 'CSVDataset', a row of the file '{file}' has {len(line)} fields instead of {len(defaults)}: {line}."
+            f"For 'CSVDataset', a row of the file '{file}' has {len(line)} fields instead of "
+            f"{len(defaults)}: {line}."
         )
     types = {int: np.int32, float: np.float32, str: np.str_}
-    values = []
+    values: list[np.ndarray] = []
     for text, default in zip(line, defaults, strict=True):
         try:
             kind = type(default)
@@ -212,7 +214,8 @@ class CLUEDataset(_LinesDataset):
     ) -> None:
         if task not in _CLUE or usage not in ("train", "eval", "test"):
             raise ValueError(
-                f"For 'CLUEDataset', 'task' must be one of {', '.join(_CLUE)} and 'usage' train, eval or test, but "
+                f"For 'CLUEDataset', 'task' must be one of {', '.join(_CLUE)} and 'usage' train, eval or "
+                f"test, but "
                 f"got {task!r} and {usage!r}."
             )
         names = [name for name in _CLUE[task] if usage != "test" or not name.startswith("label")]

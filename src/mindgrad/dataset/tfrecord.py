@@ -1,8 +1,8 @@
-"""TFRecord files hold records with their lengths and checksums; each is an Example, a public Protocol Buffers message.
+"""TFRecord files hold records with lengths and checksums; each is an Example of Protocol Buffers.
 
-A record is its length in eight bytes, four bytes of checksum, the data, four bytes of checksum. An Example is a map
-from names to a list of bytes, of Float32 or of Int64. The checksum of each length is verified, which tells a file of
-another kind at once; those of the data are not.
+A record is its length in eight bytes, four bytes of checksum, the data, four bytes of checksum. An Example is
+a map from names to a list of bytes, of Float32 or of Int64. The checksum of each length is verified, which
+tells a file of another kind at once; those of the data are not.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ class _Records:
                 head = self._read(stream, at, 12)
                 if len(head) < 12 or struct.unpack("<I", head[8:])[0] != masked_checksum(head[:8]):
                     raise RuntimeError(
-                        f"For 'TFRecordDataset', the file '{self.file}' has no record at byte {at}: it is damaged, no "
+                        f"For 'TFRecordDataset', the file '{self.file}' has no record at byte {at}: it is "
+                        f"damaged, no "
                         f"TFRecord file, or compressed; give compression_type='GZIP' or 'ZLIB' for the last."
                     )
                 (length,) = struct.unpack("<Q", head[:8])
@@ -121,9 +122,8 @@ def _feature(message: memoryview) -> list[Any] | np.ndarray:
         if field == 1:
             return [bytes(item) for item in _messages(content, 1)]
         if field == 2:  # packed, or one field for each
-            return np.concatenate(
-                [np.zeros(0, "<f4"), *(np.frombuffer(part, "<f4") for _, _, part, _ in read_fields(content))]
-            )  # type: ignore[arg-type]
+            parts = [bytes(part) for _, _, part, _ in read_fields(content) if not isinstance(part, int)]
+            return np.frombuffer(b"".join(parts), "<f4").astype(np.float32)
         if field == 3:
             numbers: list[int] = []
             for _, _, part, _ in read_fields(content):
@@ -158,7 +158,8 @@ def _array(values: Any, column: dict[str, Any]) -> np.ndarray:
             array = np.frombuffer(b"".join(values), np.dtype(kind))
         elif any(value.endswith(b"\0") for value in values):
             raise RuntimeError(
-                f"the feature '{column['name']}' has bytes that end in zeros, which text of NumPy drops: give a schema "
+                f"the feature '{column['name']}' has bytes that end in zeros, which text of NumPy drops: "
+                f"give a schema "
                 f"in which its type is uint8"
             )
         else:
@@ -171,9 +172,9 @@ def _array(values: Any, column: dict[str, Any]) -> np.ndarray:
 class TFRecordDataset(GeneratorDataset):
     """The Examples of TFRecord files.
 
-    Columns: the features, by default those of the first record in the order of names. Lists of numbers are Int64 and
-    Float32 of one axis, lists of bytes are text of NumPy (``bytes_``); a schema gives other element types and shapes, and
-    ``uint8`` for the bytes themselves.
+    Columns: the features, by default those of the first record in the order of names. Lists of numbers are
+    Int64 and Float32 of one axis, lists of bytes are text of NumPy (``bytes_``); a schema gives other element
+    types and shapes, and ``uint8`` for the bytes themselves.
 
     Args:
         dataset_files: one file or several.

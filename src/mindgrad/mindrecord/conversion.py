@@ -17,7 +17,8 @@ class _Converter:
 
     def _refuse(self) -> NoReturn:
         raise NotImplementedError(
-            f"'{type(self).__name__}' is not supported: read the rows with mindspore.dataset.{self.source} and write "
+            f"'{type(self).__name__}' is not supported: read the rows with mindspore.dataset.{self.source} "
+            f"and write "
             f"them with mindspore.mindrecord.FileWriter, or use that dataset itself."
         )
 

@@ -1,8 +1,8 @@
 """Fields of MindRecord rows on the wire: blobs, and the plain fields beside them.
 
-A row has a raw part, the plain fields in MessagePack, and a blob part: bytes and arrays one behind the other, each after
-its length where there are several. Arrays of integers are stored in as few bytes as each element needs: their number,
-two bits an element that say whether it has 1, 2, 4 or 8 bytes, then the elements.
+A row has a raw part, the plain fields in MessagePack, and a blob part: bytes and arrays one behind the other,
+each after its length where there are several. Arrays of integers are stored in as few bytes as each element
+needs: their number, two bits an element that say whether it has 1, 2, 4 or 8 bytes, then the elements.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from mindgrad.mindrecord.messagepack import pack, unpack
 __all__ = ["TYPES", "blob_names", "blob_part", "check_schema", "plain_part", "row_of_parts"]
 
 #: NumPy's types of the types of fields; None for those that are no numbers
-TYPES = {
+TYPES: dict[str, np.dtype | None] = {
     "int32": np.dtype(np.int32), "int64": np.dtype(np.int64), "float32": np.dtype(np.float32),
     "float64": np.dtype(np.float64), "string": None, "bytes": None,
 }  # fmt: skip
-_WIDTHS = [np.dtype(np.int8), np.dtype("<i2"), np.dtype("<i4"), np.dtype("<i8")]
+_WIDTHS: list[np.dtype] = [np.dtype(np.int8), np.dtype("<i2"), np.dtype("<i4"), np.dtype("<i8")]
 
 Schema = dict[str, dict[str, Any]]
 

@@ -1,4 +1,4 @@
-"""Reading of MindRecord files: the head says the schema, an index in SQLite beside the file where each row lies."""
+"""Reading of MindRecord files takes the schema from the head, the places of rows from an index in SQLite."""
 
 from __future__ import annotations
 

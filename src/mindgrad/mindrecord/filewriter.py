@@ -1,7 +1,7 @@
 """Writing of MindRecord files: pages of blobs and of plain fields behind a head, and an index in SQLite.
 
-Rows go into a group until a page is full: their blobs into one page, their plain fields into the next. Pages have a fixed
-size, so that the file is sparse; the last one is as long as its rows.
+Rows go into a group until a page is full: their blobs into one page, their plain fields into the next. Pages
+have a fixed size, so that the file is sparse; the last one is as long as its rows.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from mindgrad.ops.arguments import whole_number
 __all__ = ["FileWriter"]
 
 _HEAD, _PAGE = 1 << 24, 1 << 25
+_PLACES = ("ID_RAW", "OFFSET_RAW", "OFFSET_RAW_END", "ID_BLOB", "OFFSET_BLOB", "OFFSET_BLOB_END")
 
 
 class _ShardWriter:
@@ -95,7 +96,8 @@ class _ShardWriter:
         self.file.close()
         path = self.path.with_name(self.path.name + ".db")
         path.unlink(missing_ok=True)
-        fixed = ("ROW_ID", "PAGE_ID_RAW", "PAGE_OFFSET_RAW", "PAGE_OFFSET_RAW_END", "ROW_GROUP_ID", "PAGE_ID_BLOB", "PAGE_OFFSET_BLOB", "PAGE_OFFSET_BLOB_END")  # fmt: skip
+        fixed = [f"PAGE_{part}" for part in _PLACES]
+        fixed = ["ROW_ID", *fixed[:3], "ROW_GROUP_ID", *fixed[3:]]
         columns = [f"{name} INT NOT NULL" for name in fixed]
         keys = ["ROW_ID"]
         for i, name in enumerate(indexed):
@@ -171,8 +173,8 @@ class FileWriter:
         """The types of the fields.
 
         Args:
-            content: from names to ``{"type": t}`` with a type of int32, int64, float32, float64, string or bytes, or
-                to ``{"type": t, "shape": [...]}`` for arrays of numbers, −1 for any length.
+            content: from names to ``{"type": t}`` with a type of int32, int64, float32, float64, string or
+                bytes, or to ``{"type": t, "shape": [...]}`` for arrays of numbers, −1 for any length.
             desc: a description.
 
         Returns:
@@ -240,7 +242,8 @@ class FileWriter:
                 "index_fields": [{"index_field": name, "schema_id": 0} for name in indexed] or None,
                 "page_size": self._page, "compression_size": 0,
                 "schema": [{"blob_fields": blobs, "desc": self._description, "schema": self._schema}],
-                "shard_addresses": [path.name for path in self._paths], "shard_id": shard.number, "statistics": None,
+                "shard_addresses": [path.name for path in self._paths], "shard_id": shard.number,
+                "statistics": None,
                 "version": "3.0",
             }  # fmt: skip
             shard.finish(head, indexed, self._schema)

@@ -29,7 +29,6 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from mindgrad.core.dtype import DTYPES, as_dtype
 from mindgrad._base.protobuf import (
     BYTES,
     VARINT,
@@ -41,6 +40,7 @@ from mindgrad._base.protobuf import (
     varints,
     wire_name,
 )
+from mindgrad.core.dtype import DTYPES, as_dtype
 
 __all__ = ["Content", "read", "write"]
 

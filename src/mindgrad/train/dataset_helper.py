@@ -1,10 +1,9 @@
-"""Iteration over a dataset for training loops of one's own: each pass gives the batches as tuples of Tensors."""
+"""Iteration over a dataset gives training loops of one's own the batches as tuples of Tensors."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
-
 
 from mindgrad.common.dtype import pytype_to_dtype
 from mindgrad.train.batches import Batches
@@ -17,8 +16,8 @@ class DatasetHelper:
 
     Args:
         dataset: one of ``mindgrad.dataset``.
-        dataset_sink_mode: accepted for compatibility: there is no queue on a device, and every batch is given to the
-            loop, in both modes.
+        dataset_sink_mode: accepted for compatibility: there is no queue on a device, and every batch is given
+            to the loop, in both modes.
         sink_size: accepted for compatibility.
         epoch_num: accepted for compatibility: it can be iterated any number of times.
 

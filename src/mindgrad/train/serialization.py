@@ -15,13 +15,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mindgrad._base.location import warn_user
+from mindgrad._base.protobuf import Malformed
 from mindgrad._base.replacing import replaced
 from mindgrad.common.parameter import Parameter
 from mindgrad.core.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.train import ckpt, safetensors
 from mindgrad.train.loading import load_param_into_net
-from mindgrad._base.protobuf import Malformed
 
 __all__ = [
     "ckpt_to_safetensors", "export", "load", "load_checkpoint", "load_param_into_net", "safetensors_to_ckpt",

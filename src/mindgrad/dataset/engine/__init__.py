@@ -11,7 +11,8 @@ from mindgrad.dataset.engine import datasets, datasets_standard_format
 _MODULES = ("config", "context", "core", "text", "transforms", "vision")
 
 __all__ = [
-    "config", "datasets", "datasets_standard_format", "datasets_text", "datasets_user_defined", "datasets_vision",
+    "config", "datasets", "datasets_standard_format", "datasets_text", "datasets_user_defined",
+    "datasets_vision",
     "iterators", "samplers",
 ]  # fmt: skip
 __all__ += [name for name in dataset.__all__ if name not in _MODULES]

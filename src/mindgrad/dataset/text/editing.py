@@ -15,7 +15,8 @@ from mindgrad.dataset.rows import array_of
 from mindgrad.ops.arguments import whole_number
 
 __all__ = [
-    "AddToken", "CaseFold", "Ngram", "NormalizeForm", "NormalizeUTF8", "RegexReplace", "SlidingWindow", "ToNumber",
+    "AddToken", "CaseFold", "Ngram", "NormalizeForm", "NormalizeUTF8", "RegexReplace", "SlidingWindow",
+    "ToNumber",
     "Truncate", "TruncateSequencePair", "to_bytes", "to_str",
 ]  # fmt: skip
 

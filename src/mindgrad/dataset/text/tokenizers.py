@@ -1,4 +1,4 @@
-"""Tokenizers cut a text into tokens: at spaces, between characters, at matches, by a vocabulary of word pieces."""
+"""Tokenizers cut a text into tokens: at spaces, between characters, at matches, by word pieces."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class _Tokenizer:
         text = text_of(data, type(self).__name__)
         if text.size != 1:
             raise RuntimeError(
-                f"For '{type(self).__name__}', the data must be one text, but got an array of shape {text.shape}."
+                f"For '{type(self).__name__}', the data must be one text, but got an array of shape "
+                f"{text.shape}."
             )
         return _array(self.tokens(str(text.reshape(()))))
 
@@ -136,8 +137,8 @@ class BasicTokenizer(_Tokenizer):
         lower_case: whether letters become small, without accents.
         keep_whitespace: whether spaces are tokens.
         normalization_form: a :class:`NormalizeForm`, used if ``lower_case`` is false.
-        preserve_unused_token: whether ``[CLS]``, ``[SEP]``, ``[UNK]``, ``[PAD]``, ``[MASK]`` and ``[unused1]`` and so on stay
-            whole.
+        preserve_unused_token: whether ``[CLS]``, ``[SEP]``, ``[UNK]``, ``[PAD]``, ``[MASK]`` and
+            ``[unused1]`` and so on stay whole.
 
     >>> from mindgrad.dataset import text
     >>> text.BasicTokenizer(lower_case=True)("Hi, Zoë!").tolist()
@@ -157,7 +158,7 @@ class BasicTokenizer(_Tokenizer):
     def tokens(self, text: str) -> list[str]:
         """The tokens."""
         parts = _PRESERVED.split(text) if self.preserve else [text]
-        tokens = []
+        tokens: list[str] = []
         for i, part in enumerate(parts):
             tokens += [part] if i % 2 else self._split(self._normal(part))
         return tokens

@@ -15,7 +15,8 @@ from mindgrad.dataset.transforms.compound import *  # noqa: F403
 from mindgrad.ops.arguments import whole_number
 
 __all__ = [
-    "Concatenate", "Duplicate", "Fill", "Mask", "OneHot", "OneHotOp", "PadEnd", "PyTensorOperation", "Relational",
+    "Concatenate", "Duplicate", "Fill", "Mask", "OneHot", "OneHotOp", "PadEnd", "PyTensorOperation",
+    "Relational",
     "Slice", "TensorOperation", "TypeCast", "Unique",
 ]  # fmt: skip
 __all__ += compound.__all__
@@ -235,7 +236,8 @@ class Slice:
     """A part of the data.
 
     Args:
-        *slices: for each axis an index, a list of indices, a ``slice``, or ``...`` or None for the whole axis.
+        *slices: for each axis an index, a list of indices, a ``slice``, or ``...`` or None for the whole
+            axis.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.Slice(slice(1, 3))([1, 2, 3, 4])
@@ -258,7 +260,7 @@ class Slice:
 
 
 class Unique:
-    """The different values in the order in which they first come, the index of each element, and their counts.
+    """The distinct values in order of appearance, the index of each element, and their counts.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.Unique()([3, 1, 3])

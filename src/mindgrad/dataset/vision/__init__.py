@@ -1,7 +1,8 @@
 """Image transforms for ``Dataset.map``, on NumPy arrays (height, width, channels) and on images of Pillow.
 
-Results on arrays are those of MindSpore 2.10; encoded images and transforms of Pillow's images need the optional
-package Pillow. Random transforms draw from the seed of the data set, and take several columns, which they treat
+Results on arrays are those of MindSpore 2.10; encoded images and transforms of Pillow's images need the
+optional package Pillow. Random transforms draw from the seed of the data set, and take several columns, which
+they treat
 alike: an image and its mask. What works on boxes and on videos is not here.
 """
 

@@ -1,4 +1,4 @@
-"""Arguments of image transforms: sizes, intervals, probabilities, colours, each read once and refused by name."""
+"""Arguments of image transforms (sizes, intervals, colours) are read once and refused by name."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ def number(
     """
     if isinstance(value, bool) or not isinstance(value, (numbers.Real, np.number)):
         raise TypeError(f"For '{name}', '{argument}' must be a number, but got {value!r}.")
+    value = float(value)
     if (least is not None and value < least) or (most is not None and value > most):
         limits = f"at least {least}" if most is None else f"from {least} to {most}"
         raise ValueError(f"For '{name}', '{argument}' must be {limits}, but got {value!r}.")
-    return float(value)
+    return value
 
 
 def factor(value: Any, name: str, argument: str) -> float:
@@ -89,7 +90,8 @@ def size_of(value: Any, name: str, argument: str = "size") -> tuple[int, int]:
         isinstance(side, bool) or not isinstance(side, (int, np.integer)) for side in both
     ):
         raise TypeError(
-            f"For '{name}', '{argument}' must be an int, or a list or tuple (height, width), but got {value!r}."
+            f"For '{name}', '{argument}' must be an int, or a list or tuple (height, width), but got "
+            f"{value!r}."
         )
     for side in both:
         if not 1 <= side <= _LARGEST:
@@ -98,7 +100,7 @@ def size_of(value: Any, name: str, argument: str = "size") -> tuple[int, int]:
 
 
 def margins(value: Any, name: str, argument: str = "padding") -> tuple[int, int, int, int]:
-    """Margins at the left, top, right and bottom: one number, (left and right, top and bottom), or all four."""
+    """Margins (left, top, right, bottom) of one number, (left and right, top and bottom), or all four."""
     if not isinstance(value, (list, tuple)):
         value = (value,)
     if len(value) not in (1, 2, 4):

@@ -1,6 +1,6 @@
 """Enumerations name the choices of image transforms: interpolation, borders, layouts of batches, colours."""
 
-from enum import Enum, IntEnum
+from enum import IntEnum, StrEnum
 
 __all__ = [
     "AutoAugmentPolicy", "Border", "ConvertMode", "ImageBatchFormat", "ImageReadMode", "Inter", "SliceMode",
@@ -18,8 +18,8 @@ class Inter(IntEnum):
     PILCUBIC = 5
 
 
-class Border(str, Enum):
-    """Content of pixels that padding adds: a constant, the edge, a reflection without or with the edge itself."""
+class Border(StrEnum):
+    """Content of added pixels: a constant, the edge, a reflection without or with the edge itself."""
 
     CONSTANT = "constant"
     EDGE = "edge"
@@ -66,7 +66,7 @@ class ConvertMode(IntEnum):
     COLOR_RGBA2GRAY = 11
 
 
-class AutoAugmentPolicy(str, Enum):
+class AutoAugmentPolicy(StrEnum):
     """Data set that a policy of :class:`~mindgrad.dataset.vision.AutoAugment` was found for."""
 
     IMAGENET = "imagenet"

@@ -33,7 +33,7 @@ __all__ = [
 
 
 def enhanced(image: Any, kind: str, amount: float) -> Any:
-    """An image with a ``"Brightness"``, ``"Contrast"``, ``"Color"`` or ``"Sharpness"`` of ``amount``; 1 keeps it."""
+    """An image with a Brightness, Contrast, Color or Sharpness (``kind``) of ``amount``; 1 keeps it."""
     if pillow.is_pillow(image):
         return getattr(pillow.ImageEnhance, kind)(image).enhance(amount)
     if kind == "Brightness":

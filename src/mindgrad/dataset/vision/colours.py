@@ -38,7 +38,7 @@ def grey(image: np.ndarray) -> np.ndarray:
     if image.dtype == np.uint8:
         weights = [round(weight * (1 << _SHIFT)) for weight in _LUMINANCE[:2]]
         weights.append((1 << _SHIFT) - sum(weights))
-        total = sum(image[..., i].astype(np.int32) * weight for i, weight in enumerate(weights))
+        total = image[..., :3].astype(np.int32) @ np.array(weights, np.int32)
         return ((total + (1 << (_SHIFT - 1))) >> _SHIFT).astype(np.uint8)
     return (image @ np.asarray(_LUMINANCE, np.float64)).astype(image.dtype)
 

@@ -1,4 +1,4 @@
-"""Conversions between encoded images, arrays and images of Pillow, and of their values: scales, axes, types."""
+"""Conversions between encoded images, arrays and images of Pillow; scales, axes and types of values."""
 
 from __future__ import annotations
 

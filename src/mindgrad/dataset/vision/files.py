@@ -1,4 +1,4 @@
-"""Files of images: reading and writing them, encoding arrays as JPEG and PNG. All but raw bytes need Pillow."""
+"""Files of images are read and written, and arrays encoded as JPEG and PNG, with Pillow."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ class RandomErasing(ImageTransform):
         height, width = np.shape(image)[-2:]
         for _ in range(self.attempts):
             area = height * width * draw.uniform(*self.scale)
-            ratio = math.exp(draw.uniform(*(math.log(end) for end in self.ratio)))
+            ratio = math.exp(draw.uniform(math.log(self.ratio[0]), math.log(self.ratio[1])))
             rows, columns = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
             if 0 < rows < height and 0 < columns < width:
                 top = int(draw.integers(height - rows + 1))
@@ -182,7 +182,8 @@ def _batch(images: Any, labels: Any, name: str) -> tuple[np.ndarray, np.ndarray]
         )
     if labels.ndim not in (2, 3) or len(labels) != len(images):
         raise RuntimeError(
-            f"For '{name}', the labels must be one-hot vectors, one row for each of the {len(images)} images, "
+            f"For '{name}', the labels must be one-hot vectors, one row for each of the {len(images)} "
+            f"images, "
             f"but have the shape {labels.shape}: use OneHot before batch(...)."
         )
     return images, labels

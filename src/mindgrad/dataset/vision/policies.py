@@ -1,4 +1,4 @@
-"""Policies of augmentation choose among transforms: at random, or with magnitudes that were found by a search."""
+"""Policies of augmentation choose among transforms at random."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mindgrad.dataset.randomness import generator
 from mindgrad.dataset.vision.arguments import choice, colour, probability, transform_list, whole_number
 from mindgrad.dataset.vision.choices import Inter
 from mindgrad.dataset.vision.colour import AutoContrast, Equalize, Invert, Posterize, Solarize, enhanced
-from mindgrad.dataset.vision.geometry import affine, rotated
+from mindgrad.dataset.vision.plane import affine, rotated
 from mindgrad.dataset.vision.transform import ImageTransform, height_width
 
 __all__ = ["RandAugment", "RandomSelectSubpolicy", "TrivialAugmentWide", "UniformAugment"]
@@ -38,7 +38,8 @@ class UniformAugment:
         self.number = whole_number(num_ops, "UniformAugment", "num_ops", 1)
         if self.number > len(self.transforms):
             raise ValueError(
-                f"For 'UniformAugment', 'num_ops' is {self.number}, but there are {len(self.transforms)} transforms."
+                f"For 'UniformAugment', 'num_ops' is {self.number}, but there are {len(self.transforms)} "
+                f"transforms."
             )
 
     def __call__(self, image: Any) -> Any:
@@ -84,7 +85,7 @@ class RandomSelectSubpolicy:
         return image
 
 
-#: the largest magnitude of a transform, for RandAugment and for TrivialAugmentWide; 0 for those that have none
+#: the largest magnitudes of a transform, for RandAugment and for TrivialAugmentWide; 0 for none
 _MAGNITUDES = {
     "Identity": (0.0, 0.0), "ShearX": (0.3, 0.99), "ShearY": (0.3, 0.99), "TranslateX": (150 / 331, 32.0),
     "TranslateY": (150 / 331, 32.0), "Rotate": (30.0, 135.0), "Brightness": (0.9, 0.99), "Color": (0.9, 0.99),

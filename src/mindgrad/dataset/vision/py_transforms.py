@@ -1,6 +1,7 @@
-"""Image transforms as MindSpore 1.x named those on Pillow's images: ``mindspore.dataset.vision.py_transforms``.
+"""Image transforms of MindSpore 1.x on Pillow's images: ``mindspore.dataset.vision.py_transforms``.
 
-There the channels of what ``ToTensor`` gives are the first axis, so that ``Normalize`` and ``Cutout`` take them there.
+There the channels of what ``ToTensor`` gives are the first axis, so that ``Normalize`` and ``Cutout`` take
+them there.
 """
 
 from __future__ import annotations
@@ -11,11 +12,8 @@ from typing import Any
 from mindgrad.dataset.vision import colour, conversion, mixing, transforms
 from mindgrad.dataset.vision.transforms import *  # noqa: F403
 
-__all__ = [
-    *(name for name in transforms.__all__ if name not in ("CutMixBatch", "CutOut")),
-    "Cutout",
-    "RgbToBgr",
-]
+__all__ = [name for name in transforms.__all__ if name not in ("CutMixBatch", "CutOut")]
+__all__ += ["Cutout", "RgbToBgr"]
 
 
 class Decode(conversion.Decode):

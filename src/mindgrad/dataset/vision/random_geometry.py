@@ -22,8 +22,8 @@ from mindgrad.dataset.vision.arguments import (
 )
 from mindgrad.dataset.vision.choices import Border, Inter
 from mindgrad.dataset.vision.conversion import Decode
-from mindgrad.dataset.vision.geometry import (
-    Resize,
+from mindgrad.dataset.vision.geometry import Resize
+from mindgrad.dataset.vision.plane import (
     affine,
     cropped,
     flipped,
@@ -143,7 +143,7 @@ class RandomResizedCrop(ImageTransform):
         draw = generator()
         for _ in range(self.attempts):
             area = height * width * draw.uniform(*self.scale)
-            ratio = math.exp(draw.uniform(*(math.log(end) for end in self.ratio)))
+            ratio = math.exp(draw.uniform(math.log(self.ratio[0]), math.log(self.ratio[1])))
             rows, columns = round(math.sqrt(area / ratio)), round(math.sqrt(area * ratio))
             if 0 < rows <= height and 0 < columns <= width:
                 top = int(draw.integers(height - rows + 1))
@@ -299,8 +299,8 @@ class RandomAffine(ImageTransform):
 
     Args:
         degrees: the interval of the angle, or r for −r to r.
-        translate: the largest parts of width and height that it moves by; or an interval for the width and one
-            for the height, (min, max, min, max). None for no move.
+        translate: the largest parts of width and height that it moves by; or an interval for the width and
+            one for the height, (min, max, min, max). None for no move.
         scale: the interval of the factor; None for 1.
         shear: the interval of the angle of a shear along x, r for −r to r, or two intervals, for x and y.
         resample: an :class:`Inter`.
@@ -388,6 +388,6 @@ class RandomPerspective(ImageTransform):
 
     def array(self, image: Any, corners: Any) -> Any:
         """The transformed array."""
-        return image if corners is None else perspective(image, *corners, self.interpolation)
+        return image if corners is None else perspective(image, corners[0], corners[1], self.interpolation)
 
     pillow = array

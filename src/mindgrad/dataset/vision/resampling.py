@@ -1,8 +1,8 @@
 """Resampling of arrays: resizing axis by axis, and affine and projective maps of the plane.
 
-Pixel i covers the interval from i to i + 1: coordinates of centres are mapped, so that an output pixel x of an axis
-scaled by s lies at (x + ½)·s − ½ of the input. Images of uint8 are interpolated in integers with weights of 11 bits,
-as image libraries do, so that results agree with theirs to the last bit.
+Pixel i covers the interval from i to i + 1: coordinates of centres are mapped, so that an output pixel x of
+an axis scaled by s lies at (x + ½)·s − ½ of the input. Images of uint8 are interpolated in integers with
+weights of 11 bits, as image libraries do, so that results agree with theirs to the last bit.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _linear(old: int, new: int, cuts_ends: bool = True) -> _Taps:
 
 @functools.lru_cache(maxsize=64)
 def _area_enlarged(old: int, new: int, cuts_ends: bool = True) -> _Taps:
-    """The taps of an area's mean where the image grows: mixed only where a pixel spans an edge of the input."""
+    """The taps of an area's mean where the image grows: two where a pixel spans an edge of the input."""
     scale = old / new
     first = np.floor(np.arange(new) * scale).astype(np.int64)
     fractions = ((np.arange(new) + 1) - (first + 1) / scale).astype(np.float32)
@@ -203,8 +203,8 @@ def warped(
 
     Args:
         image: of shape (H, W) or (H, W, C).
-        matrix: of shape (3, 3), in homogeneous coordinates (x, y, 1): from a pixel of the output to its place in
-            the input.
+        matrix: of shape (3, 3), in homogeneous coordinates (x, y, 1): from a pixel of the output to its place
+            in the input.
         size: height and width of the output.
         interpolation: ``Inter.NEAREST``, or anything else for bilinear, ``Inter.BICUBIC`` and
             ``Inter.PILCUBIC`` for bicubic.

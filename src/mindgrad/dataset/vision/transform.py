@@ -43,8 +43,8 @@ def per_channel(values: np.ndarray, image: np.ndarray) -> np.ndarray:
 class ImageTransform:
     """What turns one image into another: an array into an array, an image of Pillow into one of Pillow.
 
-    Subclasses define ``array``, and ``pillow`` where Pillow has the transform itself; ``parameters`` draws what
-    is random in it.
+    Subclasses define ``array``, and ``pillow`` where Pillow has the transform itself; ``parameters`` draws
+    what is random in it.
     """
 
     #: how many axes arrays have at least

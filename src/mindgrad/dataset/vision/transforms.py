@@ -1,4 +1,4 @@
-"""Image transforms under the name of MindSpore: ``from mindspore.dataset.vision.transforms import Resize``."""
+"""Image transforms under the name of MindSpore: ``mindspore.dataset.vision.transforms``."""
 
 from mindgrad.dataset.vision import (
     choices,
