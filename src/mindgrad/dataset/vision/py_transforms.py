@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindgrad.dataset.vision import colour, conversion, mixing, transforms
+from mindgrad.dataset.vision import colour_spaces, conversion, mixing, transforms
 from mindgrad.dataset.vision.transforms import *  # noqa: F403
 
 __all__ = [name for name in transforms.__all__ if name not in ("CutMixBatch", "CutOut")]
@@ -81,7 +81,7 @@ class Cutout(mixing.CutOut):
         super().__init__(length, num_patches, is_hwc=False)
 
 
-class RgbToBgr(colour.RgbToHsv):
+class RgbToBgr(colour_spaces.RgbToHsv):
     """Red and blue exchanged.
 
     Args:

@@ -15,12 +15,12 @@ from mindgrad.dataset.vision.colour import (
     AdjustSharpness,
     AutoContrast,
     Equalize,
-    Grayscale,
     Invert,
     Posterize,
     Solarize,
     enhanced,
 )
+from mindgrad.dataset.vision.colour_spaces import Grayscale
 from mindgrad.dataset.vision.colours import coloured, saturated
 from mindgrad.dataset.vision.transform import ImageTransform
 
