@@ -135,7 +135,7 @@ class ToTensor(ImageTransform):
         if image.ndim > 3:
             raise refuse_image("ToTensor", "be of shape (H, W) or (H, W, C)", image)
         channels = image[None] if image.ndim == 2 else np.moveaxis(image, -1, 0)
-        values = np.divide(channels, np.float32(255), dtype=np.float32, casting="unsafe")
+        values = channels.astype(np.float32) * np.float32(1 / 255)
         return np.ascontiguousarray(values.astype(self.output_type))
 
     pillow = ImageTransform.as_array
