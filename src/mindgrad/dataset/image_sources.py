@@ -63,7 +63,7 @@ def _folder(path: Any, name: str) -> Path:
     folder = Path(path)
     if not folder.is_dir():
         raise ValueError(
-            f"For '{name}', the folder '{path}' does not exist. Nothing is downloaded: put the files there."
+            f"For '{name}', there is no folder '{path}'; put the files there, nothing is downloaded."
         )
     return folder
 
@@ -126,8 +126,7 @@ class MnistDataset(_FileDataset):
     >>> ds.MnistDataset("data")
     Traceback (most recent call last):
         ...
-    ValueError: For 'MnistDataset', the folder 'no/such/folder' does not exist. Nothing is downloaded: put the
-    files there.
+    ValueError: For 'MnistDataset', there is no folder 'data'; put the files there, nothing is downloaded.
     """
 
     def __init__(
