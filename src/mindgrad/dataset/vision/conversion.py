@@ -11,7 +11,7 @@ from mindgrad.core.dtype import as_dtype
 from mindgrad.core.tensor import Tensor
 from mindgrad.dataset import pillow
 from mindgrad.dataset.vision.arguments import number
-from mindgrad.dataset.vision.transform import ImageTransform, per_channel, refuse_image
+from mindgrad.dataset.vision.transform import ImageTransform, refuse_image
 
 __all__ = [
     "Decode", "HWC2CHW", "LinearTransformation", "Normalize", "NormalizePad", "Rescale", "ToNumpy", "ToPIL",
@@ -235,10 +235,11 @@ class Normalize(ImageTransform):
                 f"{'last axis' if self.is_hwc else 'third axis from the end'}",
                 image,
             )
-        tail = () if self.is_hwc else (1, 1)
-        mean, std = (per_channel(values.reshape(-1, *tail), image) for values in (self.mean, self.std))
         if image.ndim == 2:
             mean, std = self.mean[0], self.std[0]
+        else:
+            tail = () if self.is_hwc else (1, 1)
+            mean, std = self.mean.reshape(-1, *tail), self.std.reshape(-1, *tail)
         return (image.astype(np.float32) - mean) / std
 
     pillow = ImageTransform.as_array

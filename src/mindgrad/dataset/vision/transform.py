@@ -12,7 +12,7 @@ import numpy as np
 from mindgrad.core.tensor import Tensor
 from mindgrad.dataset import pillow
 
-__all__ = ["ImageTransform", "height_width", "image_axes", "per_channel", "refuse_image"]
+__all__ = ["ImageTransform", "height_width", "image_axes", "refuse_image"]
 
 
 def refuse_image(name: str, requirement: str, image: np.ndarray) -> RuntimeError:
@@ -33,11 +33,6 @@ def height_width(image: Any) -> tuple[int, int]:
         return image.height, image.width
     rows, columns = image_axes(image)
     return image.shape[rows], image.shape[columns]
-
-
-def per_channel(values: np.ndarray, image: np.ndarray) -> np.ndarray:
-    """``values``, one for each channel, in a shape that broadcasts against an image (H, W, C) or (H, W)."""
-    return values if image.ndim > 2 else values[0]
 
 
 class ImageTransform:
