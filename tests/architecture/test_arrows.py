@@ -16,7 +16,7 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "mindgrad"
 ORDER = [
     {"_base"}, {"core"}, {"primitives"}, {"transforms"}, {"control"}, {"rewrites"}, {"frontend", "backend"},
-    {"functional"}, {"ops", "nn", "common", "context", "communication", "numpy", "log", "parallel", "_checkparam", "_c_expression", "scipy", "version", "mint", "experimental", "boost", "device_context", "hal", "profiler", "runtime", "_extends"}, {"dataset"}, {"train", "amp"},
+    {"functional"}, {"ops", "nn", "common", "context", "communication", "numpy", "log", "parallel", "_checkparam", "_c_expression", "scipy", "version", "mint", "experimental", "boost", "device_context", "hal", "profiler", "runtime", "_extends"}, {"dataset", "mindrecord"}, {"train", "amp"},
     {"tools"},
     {"cli", "__init__", "__main__"},
 ]  # fmt: skip

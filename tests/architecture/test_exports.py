@@ -8,7 +8,8 @@ import pytest
 
 MODULES = [
     "mindgrad", "mindgrad.ops", "mindgrad.nn", "mindgrad.train", "mindgrad.dataset", "mindgrad.numpy", "mindgrad.mint",
-    "mindgrad.mint.nn", "mindgrad.experimental.optim",
+    "mindgrad.mint.nn", "mindgrad.experimental.optim", "mindgrad.dataset.text", "mindgrad.dataset.transforms",
+    "mindgrad.dataset.vision", "mindgrad.mindrecord",
 ]  # fmt: skip
 
 

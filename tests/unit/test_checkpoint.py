@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn
+from mindgrad._base.protobuf import Malformed, bytes_head, varint
 from mindgrad.core.dtype import DTYPES
 from mindgrad.train import ckpt, serialization
-from mindgrad.train.protobuf import Malformed, bytes_head, varint
 
 FILES = Path(__file__).parent / "mindspore_files"
 PEER = Path(__file__).parents[2] / ".bench/mindspore/bin/python"

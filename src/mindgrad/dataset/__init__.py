@@ -1,21 +1,51 @@
-"""Datasets from NumPy arrays and Python generators.
+"""Datasets from NumPy arrays, Python generators and files.
 
-Sources (:class:`GeneratorDataset`, :class:`NumpySlicesDataset`) and, as methods of every
-:class:`Dataset`, steps: ``batch``, ``map``, ``filter``, ``shuffle``, ``repeat``, ``take``, ``skip``, ``zip``,
-``concat``, ``split``, ``project``, ``rename``. Readers of files of images, text and MindRecord are not here:
-read such files with their own library in a source for :class:`GeneratorDataset`.
+Sources: :class:`GeneratorDataset`, :class:`NumpySlicesDataset`, images (:class:`MnistDataset`,
+:class:`Cifar10Dataset`, :class:`ImageFolderDataset`, ...), lines (:class:`TextFileDataset`,
+:class:`CSVDataset`), :class:`TFRecordDataset` and :class:`MindDataset`. Methods of every :class:`Dataset` are
+steps: ``batch``, ``map``, ``filter``, ``shuffle``, ``repeat``, ``take``, ``skip``, ``zip``, ``concat``,
+``split``, ``project``, ``rename``. Functions for ``map`` are in ``transforms``, ``vision`` and ``text``.
+Files are read where the user put them; nothing is downloaded.
 """
 
+from mindgrad import context
 from mindgrad._base.missing import explain_room as _explain_room
-from mindgrad.dataset import config, pipeline, samplers, sources, transforms
+from mindgrad.dataset import (
+    caching,
+    config,
+    core,
+    image_sources,
+    minddataset,
+    pipeline,
+    samplers,
+    sources,
+    steps,
+    text,
+    text_sources,
+    transforms,
+    vision,
+)
+from mindgrad.dataset.caching import *  # noqa: F403
 from mindgrad.dataset.config import get_seed, set_seed
+from mindgrad.dataset.file_samplers import Shuffle
+from mindgrad.dataset.image_sources import *  # noqa: F403
 from mindgrad.dataset.iterators import DictIterator, TupleIterator
+from mindgrad.dataset.minddataset import *  # noqa: F403
 from mindgrad.dataset.pipeline import *  # noqa: F403
 from mindgrad.dataset.rows import BatchInfo
 from mindgrad.dataset.samplers import *  # noqa: F403
+from mindgrad.dataset.schema import Schema
 from mindgrad.dataset.sources import *  # noqa: F403
+from mindgrad.dataset.steps import *  # noqa: F403
+from mindgrad.dataset.text_sources import *  # noqa: F403
+from mindgrad.dataset.tfrecord import TFRecordDataset
 
-__all__ = ["BatchInfo", "DictIterator", "TupleIterator", "config", "get_seed", "set_seed", "transforms"]
-__all__ = list(dict.fromkeys(__all__ + pipeline.__all__ + samplers.__all__ + sources.__all__))
+__all__ = [
+    "BatchInfo", "DictIterator", "Schema", "Shuffle", "TFRecordDataset", "TupleIterator", "config",
+    "context", "core",
+    "get_seed", "set_seed", "text", "transforms", "vision",
+]  # fmt: skip
+for _part in (pipeline, samplers, sources, steps, caching, image_sources, text_sources, minddataset):
+    __all__ = list(dict.fromkeys(__all__ + _part.__all__))
 
 _explain_room(__name__)

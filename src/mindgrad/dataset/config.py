@@ -8,7 +8,7 @@ in every epoch, and how far one dataset was read does not change another.
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,9 @@ from mindgrad.common import seed as common_seed
 
 __all__ = [
     "Draw", "RandomStep", "get_num_parallel_workers", "get_prefetch_size", "get_seed", "seed_in_force",
-    "set_auto_num_workers", "set_enable_shared_mem", "set_num_parallel_workers", "set_prefetch_size",
-    "set_seed", "times_seeded",
+    "get_auto_num_workers", "get_enable_shared_mem", "get_numa_enable", "set_auto_num_workers",
+    "set_enable_autotune", "set_enable_shared_mem", "set_enable_watchdog", "set_num_parallel_workers",
+    "set_numa_enable", "set_prefetch_size", "set_seed", "times_seeded",
 ]  # fmt: skip
 
 #: what MindSpore answers when no seed was set; nothing is drawn from it
@@ -27,7 +28,10 @@ _MOST = 2**32
 _seed: int | None = None
 _set_at = -1  # how often mindgrad.set_seed had been called by then: the later of both counts
 _times = 0
-_ignored: dict[str, int] = {"num_parallel_workers": 1, "prefetch_size": 16}
+_ignored: dict[str, Any] = {
+    "num_parallel_workers": 1, "prefetch_size": 16, "shared_mem": False, "auto_num_workers": False,
+    "numa": False,
+}  # fmt: skip
 
 
 class Draw(NamedTuple):
@@ -111,7 +115,37 @@ def get_prefetch_size() -> int:
 
 def set_enable_shared_mem(enable: bool) -> None:
     """Accepted for compatibility: there are no other processes."""
+    _ignored["shared_mem"] = enable
+
+
+def get_enable_shared_mem() -> bool:
+    """What :func:`set_enable_shared_mem` was given."""
+    return _ignored["shared_mem"]
 
 
 def set_auto_num_workers(enable: bool) -> None:
     """Accepted for compatibility: rows are made by the thread that asks for them."""
+    _ignored["auto_num_workers"] = enable
+
+
+def get_auto_num_workers() -> bool:
+    """What :func:`set_auto_num_workers` was given."""
+    return _ignored["auto_num_workers"]
+
+
+def set_numa_enable(numa_enable: bool) -> None:
+    """Accepted for compatibility: rows are made by the thread that asks for them."""
+    _ignored["numa"] = numa_enable
+
+
+def get_numa_enable() -> bool:
+    """What :func:`set_numa_enable` was given."""
+    return _ignored["numa"]
+
+
+def set_enable_autotune(enable: bool, filepath_prefix: str | None = None) -> None:
+    """Accepted for compatibility: there are no workers whose number could be tuned."""
+
+
+def set_enable_watchdog(enable: bool) -> None:
+    """Accepted for compatibility: there are no workers to be watched."""

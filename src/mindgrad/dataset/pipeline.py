@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -49,10 +49,18 @@ class Dataset(Readable):
     Element types are those of the source: Float64 for Python's floats and NumPy's default.
     """
 
+    #: the classes of steps, by the names of the methods that make them
+    _kinds: ClassVar[dict[str, type[Dataset]]] = {}
+
+    def __init_subclass__(cls, step: str = "", **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if step:
+            Dataset._kinds[step] = cls
+
     def _then(self, name: str, begin: Callable[[Draw], Iterator[Row]], **changes: Any) -> Dataset:
         step = self._step
         changes.setdefault("count", self._size_or_none)
-        return Dataset(
+        return self._kinds.get(name, Dataset)(
             dataclasses.replace(
                 step, where=f"{step.where}.{name}", begin=begin, depth=step.depth + 1,
                 **{"arrays": None, "subset": None} | changes,
@@ -179,7 +187,10 @@ class Dataset(Readable):
             outputs = names_of(output_columns, "map", "output_columns")
         columns, arranged = arrangement(self._step.columns, places, outputs)
         where, before = f"{self._step.where}.map", self._step.begin
-        begin = lambda draw: mapped(before(draw), functions, places, outputs, arranged, where)
+        random = RandomStep(self._step.depth + 1)
+        begin = lambda draw: mapped(
+            before(draw), functions, places, outputs, arranged, where, draw.generator(random)
+        )
         made = self._then("map", begin, columns=tuple(columns))
         # the fourth argument is column_order in MindSpore 1.x, num_parallel_workers in 2.x
         return made if column_order is None or isinstance(column_order, int) else made.project(column_order)
@@ -389,7 +400,8 @@ def zip(datasets: Sequence[Dataset]) -> Dataset:
 
     where = f"zip({', '.join(each._step.where for each in parts)})"
     columns = tuple(itertools.chain.from_iterable(each._step.columns for each in parts))
-    return Dataset(Step(where, columns, begin, count, max(each._step.depth for each in parts) + 1))
+    step = Step(where, columns, begin, count, max(each._step.depth for each in parts) + 1)
+    return Dataset._kinds.get("zip", Dataset)(step)
 
 
 def _several(datasets: Any, method: str) -> tuple[Dataset, ...]:

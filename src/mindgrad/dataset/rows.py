@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from mindgrad.core.tensor import Tensor
+from mindgrad.dataset import pillow
+from mindgrad.dataset.randomness import drawing
 
 __all__ = [
     "BatchInfo", "Row", "array_of", "batched", "called", "filtered", "listed", "mapped",
@@ -96,8 +98,13 @@ def mapped(
     outputs: Sequence[str],
     arranged: Callable[..., Row],
     where: str,
+    generator: np.random.Generator,
 ) -> Iterator[Row]:
-    """Each row with some columns replaced by what the operations make of them, one after the other."""
+    """Each row with some columns replaced by what the operations make of them, one after the other.
+
+    Images of Pillow go from one operation to the next; arrays leave the last one. Random operations draw from
+    ``generator``.
+    """
     for number, row in enumerate(rows):
         values: tuple[Any, ...] = tuple(row[i] for i in inputs)
         for place, operation in enumerate(operations):
@@ -111,9 +118,14 @@ def mapped(
                 )
                 return f"in {where}, {which} for row {number}"
 
-            found = called(operation, values, what)
+            with drawing(generator):
+                found = called(operation, values, what)
             given = found if isinstance(found, tuple) else (found,)
-            values = tuple(array_of(each, f"{what()}: the result") for each in given)
+            last = place == len(operations) - 1
+            values = tuple(
+                each if pillow.is_pillow(each) and not last else array_of(each, f"{what()}: the result")
+                for each in given
+            )
         if len(values) != len(outputs):
             raise ValueError(
                 f"in {where}, the operations gave {len(values)} values for row {number}, but there are "

@@ -1,19 +1,19 @@
 """Training: the Model and its callbacks, mixed precision, files of Parameters."""
 
 from mindgrad._base.missing import explain_room as _explain_room
-from mindgrad.train import amp, callback, loss_scale_manager, metrics, model, serialization
+from mindgrad.train import amp, callback, dataset_helper, loss_scale_manager, metrics, model, serialization
 from mindgrad.train.amp import *  # noqa: F403
 from mindgrad.train.callback import *  # noqa: F403
 from mindgrad.train.data_sink import data_sink
-from mindgrad.train.dataset_helper import DatasetHelper, connect_network_with_dataset
+from mindgrad.train.dataset_helper import *  # noqa: F403
 from mindgrad.train.loss_scale_manager import *  # noqa: F403
 from mindgrad.train.metrics import *  # noqa: F403
 from mindgrad.train.model import *  # noqa: F403
 from mindgrad.train.serialization import *  # noqa: F403
 from mindgrad.train.summary import SummaryRecord
 
-__all__ = ["DatasetHelper", "SummaryRecord", "connect_network_with_dataset", "data_sink"]
-for _part in (amp, callback, loss_scale_manager, metrics, model, serialization):
+__all__ = ["SummaryRecord", "data_sink"]
+for _part in (amp, callback, dataset_helper, loss_scale_manager, metrics, model, serialization):
     __all__ = list(dict.fromkeys(__all__ + _part.__all__))
 
 _explain_room(__name__)

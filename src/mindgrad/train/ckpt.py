@@ -29,8 +29,7 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from mindgrad.core.dtype import DTYPES, as_dtype
-from mindgrad.train.protobuf import (
+from mindgrad._base.protobuf import (
     BYTES,
     VARINT,
     Malformed,
@@ -41,6 +40,7 @@ from mindgrad.train.protobuf import (
     varints,
     wire_name,
 )
+from mindgrad.core.dtype import DTYPES, as_dtype
 
 __all__ = ["Content", "read", "write"]
 

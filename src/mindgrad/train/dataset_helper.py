@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from mindgrad.common.dtype import pytype_to_dtype
 from mindgrad.nn.cell import Cell
 from mindgrad.train.batches import Batches
 
@@ -48,12 +49,21 @@ class DatasetHelper:
             raise ValueError(
                 f"For 'DatasetHelper', the 'sink_size' must be -1 or positive, but got {sink_size!r}."
             )
+        self._dataset = dataset
         self._sink_size = sink_size
         batches = Batches("DatasetHelper", "dataset", dataset, -1)
         self._passes = iter(batches.one_pass, None) if sink_size == -1 else batches.passes_of(sink_size)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         return iter(next(self._passes))
+
+    def types_shapes(self) -> tuple[list[Any], list[list[int]]]:
+        """The element types and shapes of the columns of a dataset of ``mindgrad.dataset``."""
+        types = [pytype_to_dtype(kind) for kind in self._dataset.output_types()]
+        return types, self._dataset.output_shapes()
+
+    #: the same
+    get_data_info = types_shapes
 
     def sink_size(self) -> int:
         """How many batches MindSpore's training step would take by itself: one."""

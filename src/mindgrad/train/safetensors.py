@@ -20,9 +20,9 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
+from mindgrad._base.protobuf import Malformed
 from mindgrad.core.dtype import as_dtype, complex128
 from mindgrad.train.ckpt import Content
-from mindgrad.train.protobuf import Malformed
 
 __all__ = ["read", "write"]
 

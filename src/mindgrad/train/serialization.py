@@ -17,6 +17,7 @@ import numpy as np
 from mindgrad import context  # noqa: F401 - programs import it from here
 from mindgrad._base.absent import absent
 from mindgrad._base.location import warn_user
+from mindgrad._base.protobuf import Malformed
 from mindgrad._base.replacing import replaced
 from mindgrad.common.parameter import Parameter
 from mindgrad.core.dtype import DTYPES, as_dtype
@@ -24,7 +25,6 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.train import ckpt, safetensors
 from mindgrad.train.loading import load_param_into_net
-from mindgrad.train.protobuf import Malformed
 
 __all__ = [
     "ckpt_to_safetensors", "export", "load", "load_checkpoint", "load_param_into_net", "safetensors_to_ckpt",

@@ -7,11 +7,14 @@ ms/bin/python tests/unit/mindspore_files/make.py read FILE...      # prints what
 
 import json
 import sys
+import tempfile
+import zipfile
 from pathlib import Path
 
 import mindspore as ms
 import numpy as np
 from mindspore import Parameter, Tensor, nn
+from mindspore.mindrecord import FileWriter
 
 
 class Net(nn.Cell):
@@ -50,6 +53,29 @@ def write(folder: Path) -> None:
         (folder / name).chmod(0o644)  # MindSpore makes them read-only
 
 
+def write_records(folder: Path) -> None:
+    """MindRecord files and their indices, which are mostly zeros, in a zip file."""
+    numbers = {"label": {"type": "int32"}, "score": {"type": "float64"}}
+    arrays = {"field": {"type": "float32", "shape": [2, 3]}, "path": {"type": "int64", "shape": [-1]}}
+    with tempfile.TemporaryDirectory() as temporary:
+        writer = FileWriter(f"{temporary}/rows.mindrecord", 2)
+        writer.set_header_size(1 << 14)
+        writer.set_page_size(1 << 15)
+        writer.add_schema({"name": {"type": "string"}, "data": {"type": "bytes"}} | numbers | arrays, "rows")
+        writer.write_raw_data([
+            {
+                "name": f"n{i}", "label": 300 * i - 50, "score": i / 3, "data": bytes([i]) * 5,
+                "field": np.arange(6, dtype=np.float32).reshape(2, 3) + i,
+                "path": np.array([1, -i, 300 * i, 70000 * i, i << 40]),
+            }
+            for i in range(5)
+        ])  # fmt: skip
+        writer.commit()
+        with zipfile.ZipFile(folder / "rows.mindrecord.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+            for file in sorted(Path(temporary).iterdir()):
+                archive.write(file, file.name)
+
+
 def plain(value) -> object:
     if isinstance(value, str):
         return value
@@ -65,5 +91,6 @@ def read(file: Path) -> dict[str, object]:
 if __name__ == "__main__":
     if sys.argv[1] == "write":
         write(Path(sys.argv[2]))
+        write_records(Path(sys.argv[2]))
     else:
         print(json.dumps({each: read(Path(each)) for each in sys.argv[2:]}))

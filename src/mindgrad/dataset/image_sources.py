@@ -1,0 +1,412 @@
+"""Data sets of images are read from files in the user's folder, in the public formats of their authors.
+
+MNIST and its relatives are IDX files, CIFAR the binary version, other images a folder of files for each
+class. Nothing is downloaded: an error names the files that a folder lacks.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mindgrad.dataset import pillow
+from mindgrad.dataset.rows import Row
+from mindgrad.dataset.sources import GeneratorDataset
+
+__all__ = [
+    "CelebADataset", "Cifar100Dataset", "Cifar10Dataset", "FashionMnistDataset", "ImageFolderDataset",
+    "KMnistDataset", "MnistDataset",
+]  # fmt: skip
+
+_Folder = str | os.PathLike[str]
+
+
+class _FileDataset(GeneratorDataset):
+    """A source of files that can be read at any place."""
+
+    def __init__(
+        self,
+        source: Any,
+        columns: Sequence[str],
+        num_samples: int | None,
+        shuffle: bool | None,
+        sampler: Any,
+        num_shards: int | None,
+        shard_id: int | None,
+    ) -> None:
+        super().__init__(
+            source, list(columns), num_samples=num_samples, shuffle=shuffle, sampler=sampler,
+            num_shards=num_shards, shard_id=shard_id,
+        )  # fmt: skip
+
+
+class _Arrays:
+    """Images and their labels in arrays."""
+
+    def __init__(self, *arrays: np.ndarray) -> None:
+        self.arrays = arrays
+
+    def __len__(self) -> int:
+        return len(self.arrays[0])
+
+    def __getitem__(self, index: int) -> Row:
+        return tuple(np.asarray(array[index]) for array in self.arrays)
+
+
+def _folder(path: Any, name: str) -> Path:
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"For '{name}', 'dataset_dir' must be a path, but got {path!r}.")
+    folder = Path(path)
+    if not folder.is_dir():
+        raise ValueError(
+            f"For '{name}', there is no folder '{path}'; put the files there, nothing is downloaded."
+        )
+    return folder
+
+
+def _files(folder: Path, names: Sequence[str], name: str) -> list[Path]:
+    missing = [file for file in names if not (folder / file).is_file()]
+    if missing:
+        raise ValueError(
+            f"For '{name}', the folder '{folder}' has no file {', '.join(map(repr, missing))}. Nothing is "
+            f"downloaded: put the unpacked files there."
+        )
+    return [folder / file for file in names]
+
+
+def _usages(usage: str | None, usages: Sequence[str], name: str) -> list[str]:
+    if usage is None or usage == "all":
+        return list(usages)
+    if usage not in usages:
+        raise ValueError(
+            f"For '{name}', 'usage' must be one of {', '.join(usages)} or all, but got {usage!r}."
+        )
+    return [usage]
+
+
+# -- MNIST and its relatives -------------------------------------------------------------------------
+
+
+def _read_idx(file: Path, axes: int, name: str) -> np.ndarray:
+    """The array of an IDX file: a magic number with the number of axes, their lengths, the bytes."""
+    data = np.fromfile(file, np.uint8)
+    head = data[: 4 * (axes + 1)].tobytes()
+    if len(head) < 4 * (axes + 1) or head[:4] != bytes((0, 0, 8, axes)):
+        raise ValueError(f"For '{name}', the file '{file}' is no IDX file of bytes with {axes} axes.")
+    shape = tuple(int(length) for length in np.frombuffer(head, ">u4")[1:])
+    if data.size - len(head) != np.prod(shape, dtype=np.int64):
+        raise ValueError(f"For '{name}', the file '{file}' is not as long as its head says: it is cut off.")
+    return data[len(head) :].reshape(shape)
+
+
+class MnistDataset(_FileDataset):
+    """The handwritten digits of MNIST, from the unpacked IDX files (``train-images-idx3-ubyte`` and so on).
+
+    Columns: ``image`` of shape (28, 28, 1) of uint8, ``label`` of uint32.
+
+    Args:
+        dataset_dir: the folder of the files.
+        usage: ``"train"``, ``"test"`` or ``"all"``, which is the default.
+        num_samples: how many rows at most.
+        num_parallel_workers: accepted for compatibility.
+        shuffle: whether each pass has another random order; true by default.
+        sampler: which rows, in which order: a :class:`Sampler` or a list of indices.
+        num_shards: into how many parts the rows are divided.
+        shard_id: which of them this dataset has.
+        cache: accepted for compatibility.
+
+    Raises:
+        ValueError: a file is missing or is none of MNIST.
+
+    >>> from mindgrad import dataset as ds
+    >>> ds.MnistDataset("data")
+    Traceback (most recent call last):
+        ...
+    ValueError: For 'MnistDataset', there is no folder 'data'; put the files there, nothing is downloaded.
+    """
+
+    def __init__(
+        self,
+        dataset_dir: _Folder,
+        usage: str | None = None,
+        num_samples: int | None = None,
+        num_parallel_workers: int | None = None,
+        shuffle: bool | None = None,
+        sampler: Any = None,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+        cache: Any = None,
+    ) -> None:
+        name = type(self).__name__
+        folder = _folder(dataset_dir, name)
+        starts = {"train": "train", "test": "t10k"}
+        parts = [starts[part] for part in _usages(usage, tuple(starts), name)]
+        images = _files(folder, [f"{part}-images-idx3-ubyte" for part in parts], name)
+        labels = _files(folder, [f"{part}-labels-idx1-ubyte" for part in parts], name)
+        image = np.concatenate([_read_idx(file, 3, name) for file in images])[..., None]
+        label = np.concatenate([_read_idx(file, 1, name) for file in labels]).astype(np.uint32)
+        if len(image) != len(label):
+            raise ValueError(f"For '{name}', there are {len(image)} images, but {len(label)} labels.")
+        super().__init__(
+            _Arrays(image, label), ("image", "label"), num_samples, shuffle, sampler, num_shards, shard_id
+        )
+
+
+class FashionMnistDataset(MnistDataset):
+    """The articles of clothing of Fashion-MNIST; files, columns and arguments as of :class:`MnistDataset`."""
+
+
+class KMnistDataset(MnistDataset):
+    """The Japanese letters of Kuzushiji-MNIST; files, columns and arguments as of :class:`MnistDataset`."""
+
+
+# -- CIFAR -------------------------------------------------------------------------------------------
+
+
+def _read_cifar(files: Sequence[Path], labels: int, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Images (N, 32, 32, 3) and labels (N, labels) of files with the labels and three planes of each."""
+    length = labels + 3 * 32 * 32
+    parts = []
+    for file in files:
+        data = np.fromfile(file, np.uint8)
+        if not data.size or data.size % length:
+            raise ValueError(f"For '{name}', the file '{file}' is none of the binary version of CIFAR.")
+        parts.append(data.reshape(-1, length))
+    rows = np.concatenate(parts)
+    images = rows[:, labels:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
+    return np.ascontiguousarray(images), rows[:, :labels].astype(np.uint32)
+
+
+class Cifar10Dataset(_FileDataset):
+    """The images of CIFAR-10, from the binary version (``data_batch_1.bin``, ..., ``test_batch.bin``).
+
+    Columns: ``image`` of shape (32, 32, 3) of uint8, ``label`` of uint32.
+
+    Args:
+        dataset_dir: the folder of the files.
+        usage: ``"train"``, ``"test"`` or ``"all"``, which is the default.
+        num_samples: how many rows at most.
+        num_parallel_workers: accepted for compatibility.
+        shuffle: whether each pass has another random order; true by default.
+        sampler: which rows, in which order: a :class:`Sampler` or a list of indices.
+        num_shards: into how many parts the rows are divided.
+        shard_id: which of them this dataset has.
+        cache: accepted for compatibility.
+
+    Raises:
+        ValueError: a file is missing or is none of CIFAR-10.
+    """
+
+    _parts = {"train": [f"data_batch_{i}.bin" for i in range(1, 6)], "test": ["test_batch.bin"]}
+    _labels: Sequence[str] = ("label",)
+
+    def __init__(
+        self,
+        dataset_dir: _Folder,
+        usage: str | None = None,
+        num_samples: int | None = None,
+        num_parallel_workers: int | None = None,
+        shuffle: bool | None = None,
+        sampler: Any = None,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+        cache: Any = None,
+    ) -> None:
+        name = type(self).__name__
+        folder = _folder(dataset_dir, name)
+        files = [file for part in _usages(usage, tuple(self._parts), name) for file in self._parts[part]]
+        images, labels = _read_cifar(_files(folder, files, name), len(self._labels), name)
+        source = _Arrays(images, *labels.T)
+        super().__init__(
+            source, ("image", *self._labels), num_samples, shuffle, sampler, num_shards, shard_id
+        )
+
+
+class Cifar100Dataset(Cifar10Dataset):
+    """The images of CIFAR-100, from the binary version (``train.bin``, ``test.bin``).
+
+    Columns: ``image`` of shape (32, 32, 3) of uint8, ``coarse_label`` and ``fine_label`` of uint32. Arguments
+    as of :class:`Cifar10Dataset`.
+    """
+
+    _parts = {"train": ["train.bin"], "test": ["test.bin"]}
+    _labels = ("coarse_label", "fine_label")
+
+
+# -- folders of image files --------------------------------------------------------------------------
+
+_EXTENSIONS = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp")
+
+
+class _ImageFiles:
+    """Image files, and other columns of arrays."""
+
+    def __init__(
+        self, files: Sequence[Path], arrays: Sequence[np.ndarray], decode: bool, reader: Any
+    ) -> None:
+        self.files, self.arrays, self.decode, self.reader = files, arrays, decode, reader
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def __getitem__(self, index: int) -> Row:
+        file = self.files[index]
+        data = file.read_bytes() if self.reader is None else self.reader(str(file))
+        if self.decode:
+            image = np.array(pillow.decoded(data, f"the file '{file}'"))
+        else:
+            image = np.frombuffer(data, np.uint8)
+        return (image, *(np.asarray(array[index]) for array in self.arrays))
+
+
+class ImageFolderDataset(_FileDataset):
+    """Image files in one folder for each class, whose name is that of the class.
+
+    Columns: ``image``, the bytes of the file, or of shape (H, W, 3) if ``decode`` is true, of uint8;
+    ``label`` of int32.
+
+    Args:
+        dataset_dir: the folder of the folders.
+        num_samples: how many rows at most.
+        num_parallel_workers: accepted for compatibility.
+        shuffle: whether each pass has another random order; true by default.
+        sampler: which rows, in which order: a :class:`Sampler` or a list of indices.
+        extensions: the extensions of the files that are read, in small letters with their point; those of
+            common image formats by default.
+        class_indexing: the labels, from names of folders; other folders are left out. By default 0, 1, … in
+            the order of the names.
+        decode: whether the images are decoded, for which Pillow is needed.
+        num_shards: into how many parts the rows are divided.
+        shard_id: which of them this dataset has.
+        cache: accepted for compatibility.
+        decrypt: a function from the name of a file to its bytes.
+
+    Raises:
+        ValueError: there is no such folder, or no file in it.
+
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from mindgrad import dataset as ds
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("cat", "dog"):
+    ...         pathlib.Path(folder, name).mkdir()
+    ...         ds.vision.write_png(pathlib.Path(folder, name, "0.png"), np.zeros((4, 5, 3), np.uint8))
+    ...     for image, label in ds.ImageFolderDataset(folder, decode=True, shuffle=False):
+    ...         print(image.shape, label)
+    (4, 5, 3) 0
+    (4, 5, 3) 1
+    """
+
+    def __init__(
+        self,
+        dataset_dir: _Folder,
+        num_samples: int | None = None,
+        num_parallel_workers: int | None = None,
+        shuffle: bool | None = None,
+        sampler: Any = None,
+        extensions: Sequence[str] | None = None,
+        class_indexing: dict[str, int] | None = None,
+        decode: bool = False,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+        cache: Any = None,
+        decrypt: Callable[[str], bytes] | None = None,
+    ) -> None:
+        name = type(self).__name__
+        folder = _folder(dataset_dir, name)
+        classes = sorted(path.name for path in folder.iterdir() if path.is_dir())
+        labels = {each: i for i, each in enumerate(classes)} if class_indexing is None else class_indexing
+        if class_indexing is not None:
+            classes = [each for each in classes if each in class_indexing]
+        endings = _EXTENSIONS if extensions is None else tuple(extensions)
+        files = [
+            (path, labels[each])
+            for each in classes
+            for path in sorted((folder / each).rglob("*"))
+            if path.is_file() and path.suffix.lower() in endings
+        ]
+        if not files:
+            raise ValueError(
+                f"For '{name}', no folder in '{dataset_dir}' has a file that ends in {', '.join(endings)}."
+            )
+        source = _ImageFiles(
+            [path for path, _ in files], [np.array([label for _, label in files], np.int32)], decode, decrypt
+        )
+        #: the labels, from names of folders
+        self.class_indexing = {each: labels[each] for each in classes}
+        super().__init__(source, ("image", "label"), num_samples, shuffle, sampler, num_shards, shard_id)
+
+    def get_class_indexing(self) -> dict[str, int]:
+        """The labels, from names of folders."""
+        return dict(self.class_indexing)
+
+    def num_classes(self) -> int:
+        """The number of classes."""
+        return len(self.class_indexing)
+
+
+class CelebADataset(_FileDataset):
+    """The faces of CelebA: ``list_attr_celeba.txt`` beside the image files, or these in ``img_align_celeba``.
+
+    Columns: ``image``, the bytes of the file, or of shape (H, W, 3) if ``decode`` is true, of uint8; ``attr``
+    of shape (40,) of uint32, 1 where the face has the attribute.
+
+    Args:
+        dataset_dir: the folder of the files.
+        num_parallel_workers: accepted for compatibility.
+        shuffle: whether each pass has another random order; true by default.
+        usage: ``"train"``, ``"valid"`` or ``"test"``, as in ``list_eval_partition.txt``, or ``"all"``.
+        sampler: which rows, in which order: a :class:`Sampler` or a list of indices.
+        decode: whether the images are decoded, for which Pillow is needed.
+        extensions: the extensions of the files that are read; all by default.
+        num_samples: how many rows at most.
+        num_shards: into how many parts the rows are divided.
+        shard_id: which of them this dataset has.
+        cache: accepted for compatibility.
+        decrypt: a function from the name of a file to its bytes.
+
+    Raises:
+        ValueError: a file is missing.
+    """
+
+    def __init__(
+        self,
+        dataset_dir: _Folder,
+        num_parallel_workers: int | None = None,
+        shuffle: bool | None = None,
+        usage: str = "all",
+        sampler: Any = None,
+        decode: bool = False,
+        extensions: Sequence[str] | None = None,
+        num_samples: int | None = None,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+        cache: Any = None,
+        decrypt: Callable[[str], bytes] | None = None,
+    ) -> None:
+        name = type(self).__name__
+        folder = _folder(dataset_dir, name)
+        (attributes,) = _files(folder, ["list_attr_celeba.txt"], name)
+        lines = [line.split() for line in attributes.read_text().splitlines()[2:] if line.strip()]
+        parts = ("train", "valid", "test")
+        usages = _usages(usage, parts, name)
+        if len(usages) < len(parts):
+            (partition,) = _files(folder, ["list_eval_partition.txt"], name)
+            number = str(parts.index(usages[0]))
+            members = {
+                file
+                for file, part in (line.split() for line in partition.read_text().splitlines())
+                if part == number
+            }
+            lines = [line for line in lines if line[0] in members]
+        if extensions is not None:
+            lines = [line for line in lines if Path(line[0]).suffix in extensions]
+        images = folder / "img_align_celeba"
+        images = images if images.is_dir() else folder
+        table = np.array([[int(sign) > 0 for sign in line[1:]] for line in lines], np.uint32)
+        source = _ImageFiles([images / line[0] for line in lines], [table], decode, decrypt)
+        super().__init__(source, ("image", "attr"), num_samples, shuffle, sampler, num_shards, shard_id)

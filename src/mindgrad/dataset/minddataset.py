@@ -1,0 +1,136 @@
+"""Data sets of MindRecord files, and of rows that stand for missing ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.dataset.file_samplers import Shuffle, sampler_of_files
+from mindgrad.dataset.rows import Row
+from mindgrad.dataset.sources import GeneratorDataset
+from mindgrad.mindrecord.fields import TYPES
+from mindgrad.mindrecord.filereader import Shards
+from mindgrad.ops.arguments import whole_number
+
+__all__ = ["MindDataset", "PaddedDataset"]
+
+
+class _Records:
+    """The rows of MindRecord files, and behind them copies of one more row."""
+
+    def __init__(
+        self, shards: Shards, columns: Sequence[str], padding: dict[str, Any] | None, number: int
+    ) -> None:
+        self.shards, self.columns, self.padding, self.number = shards, columns, padding, number
+
+    def __len__(self) -> int:
+        return len(self.shards) + self.number
+
+    def __getitem__(self, index: int) -> Row:
+        row = self.padding if index >= len(self.shards) else self.shards[index]
+        return tuple(self._value((row or {})[name], name) for name in self.columns)
+
+    def _value(self, value: Any, name: str) -> np.ndarray:
+        if isinstance(value, bytes):
+            return np.frombuffer(value, np.uint8)
+        return np.asarray(value, TYPES[self.shards.schema[name]["type"]])
+
+
+class MindDataset(GeneratorDataset):
+    """The rows of MindRecord files.
+
+    Columns: the fields, in the order of names: numbers and arrays in their element types, text, and bytes as
+    arrays of uint8 of one axis.
+
+    Args:
+        dataset_files: a file, which stands for all that were written with it, or a list of files.
+        columns_list: the fields that are read.
+        num_parallel_workers: accepted for compatibility.
+        shuffle: a truth value or a :class:`Shuffle`.
+        num_shards: into how many parts the rows are divided.
+        shard_id: which of them this dataset has.
+        sampler: which rows, in which order: a :class:`Sampler` or a list of indices.
+        padded_sample: a row, from names to values, that is added.
+        num_padded: how often it is added.
+        num_samples: how many rows at most.
+        cache: accepted for compatibility.
+
+    Raises:
+        PathNotExistsError: a file is missing.
+        MRMOpenError: a file is no MindRecord file.
+        RuntimeError: there is no such field.
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from mindgrad import dataset as ds
+    >>> from mindgrad.mindrecord import FileWriter
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     writer = FileWriter(f"{folder}/points.mindrecord")
+    ...     _ = writer.add_schema({"label": {"type": "int32"}, "x": {"type": "float32", "shape": [2]}})
+    ...     _ = writer.write_raw_data([{"label": 7, "x": np.ones(2, np.float32)}])
+    ...     _ = writer.commit()
+    ...     for label, x in ds.MindDataset(f"{folder}/points.mindrecord"):
+    ...         print(label, x)
+    7 [1. 1.]
+    """
+
+    def __init__(
+        self,
+        dataset_files: Any,
+        columns_list: Sequence[str] | None = None,
+        num_parallel_workers: int | None = None,
+        shuffle: bool | Shuffle | None = None,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+        sampler: Any = None,
+        padded_sample: dict[str, Any] | None = None,
+        num_padded: int | None = None,
+        num_samples: int | None = None,
+        cache: Any = None,
+    ) -> None:
+        shards = Shards(dataset_files)
+        names = sorted(shards.schema) if columns_list is None else list(columns_list)
+        unknown = [name for name in names if name not in shards.schema]
+        if unknown:
+            raise RuntimeError(
+                f"For 'MindDataset', there is no field '{unknown[0]}', but {sorted(shards.schema)}."
+            )
+        if (padded_sample is None) != (num_padded is None):
+            raise RuntimeError("For 'MindDataset', 'padded_sample' and 'num_padded' belong together.")
+        number = 0 if num_padded is None else whole_number(num_padded, "MindDataset", "num_padded", 0)
+        missing = [name for name in names if padded_sample is not None and name not in padded_sample]
+        if missing:
+            raise RuntimeError(f"For 'MindDataset', 'padded_sample' has no field '{missing[0]}'.")
+        if sampler is None:
+            lengths = [len(shard.places) for shard in shards.shards] + [number] * bool(number)
+            sampler = sampler_of_files("MindDataset", shuffle, num_samples, num_shards, shard_id, lengths)
+            super().__init__(_Records(shards, names, padded_sample, number), names, sampler=sampler)
+            return
+        super().__init__(
+            _Records(shards, names, padded_sample, number), names, num_samples=num_samples, sampler=sampler,
+            shuffle=shuffle if isinstance(shuffle, bool) else None, num_shards=num_shards, shard_id=shard_id,
+        )  # fmt: skip
+
+
+class PaddedDataset(GeneratorDataset):
+    """Rows that are given, to be joined to a dataset that has too few: ``data + PaddedDataset(rows)``.
+
+    Args:
+        padded_samples: dicts from names of columns to values.
+
+    >>> from mindgrad import dataset as ds
+    >>> import numpy as np
+    >>> print([int(x) for x, in ds.PaddedDataset([{"x": np.int32(1)}, {"x": np.int32(2)}])])
+    [1, 2]
+    """
+
+    def __init__(self, padded_samples: Sequence[dict[str, Any]]) -> None:
+        if not isinstance(padded_samples, (list, tuple)) or not padded_samples:
+            raise TypeError(
+                f"For 'PaddedDataset', 'padded_samples' must be a list of dicts, but got {padded_samples!r}."
+            )
+        names = list(padded_samples[0])
+        rows = [tuple(sample[name] for name in names) for sample in padded_samples]
+        super().__init__(rows, names, shuffle=False)

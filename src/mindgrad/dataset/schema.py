@@ -1,0 +1,93 @@
+"""The schema of a data set names its columns with their element types and shapes."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import as_dtype
+from mindgrad.ops.arguments import whole_number
+
+__all__ = ["Schema"]
+
+
+class Schema:
+    """Columns with their element types and shapes.
+
+    Args:
+        schema_file: a file in JSON, ``{"columns": {name: {"type": ..., "shape": [...]}}}``, or with a list of
+            columns that have a ``"name"``.
+
+    Raises:
+        RuntimeError: the file has no columns.
+
+    >>> from mindgrad import dataset as ds
+    >>> schema = ds.Schema()
+    >>> schema.add_column("x", "float32", [2])
+    >>> print(schema.columns)
+    [{'name': 'x', 'type': 'float32', 'shape': [2]}]
+    """
+
+    def __init__(self, schema_file: str | os.PathLike[str] | None = None) -> None:
+        #: the columns, dicts with a name, a type and a shape where one is known
+        self.columns: list[dict[str, Any]] = []
+        self.dataset_type, self.num_rows = "", 0
+        if schema_file is not None:
+            self.from_json(json.loads(Path(schema_file).read_text()))
+
+    def add_column(self, name: str, de_type: Any, shape: list[int] | None = None) -> None:
+        """One more column.
+
+        Args:
+            name: its name.
+            de_type: its element type: MindSpore's, NumPy's or a name; ``"string"`` for text.
+            shape: its shape, −1 for any length; the one of the data by default.
+
+        Raises:
+            ValueError: there is a column with this name.
+            TypeError: there is no such element type.
+        """
+        if any(column["name"] == name for column in self.columns):
+            raise ValueError(f"For 'add_column', there is a column '{name}' already.")
+        kind = de_type if de_type == "string" else str(np.dtype(as_dtype(de_type).numpy))
+        column: dict[str, Any] = {"name": name, "type": kind}
+        if shape is not None:
+            column["shape"] = [whole_number(size, "add_column", "shape", -1) for size in shape]
+        self.columns.append(column)
+
+    def parse_columns(self, columns: Any) -> None:
+        """Columns as a list of dicts with a ``name``, or a dict from names to dicts; each has a ``type``."""
+        if isinstance(columns, dict):
+            columns = [{"name": name} | column for name, column in columns.items()]
+        for column in columns:
+            if "name" not in column or "type" not in column:
+                raise RuntimeError(
+                    f"a column of a schema must have a 'name' and a 'type', but got {column!r}."
+                )
+            self.add_column(column["name"], column["type"], column.get("shape"))
+
+    def from_json(self, json_obj: dict[str, Any]) -> None:
+        """The columns of the object that a file in JSON holds."""
+        if not isinstance(json_obj, dict) or "columns" not in json_obj:
+            raise RuntimeError("a schema must have 'columns'.")
+        self.columns = []
+        self.dataset_type = json_obj.get("datasetType", "")
+        self.num_rows = json_obj.get("numRows", 0)
+        self.parse_columns(json_obj["columns"])
+
+    def to_json(self) -> str:
+        """The schema in JSON."""
+        columns = {
+            column["name"]: {k: v for k, v in column.items() if k != "name"} for column in self.columns
+        }
+        head: dict[str, Any] = {"datasetType": self.dataset_type} if self.dataset_type else {}
+        return json.dumps(
+            head | ({"numRows": self.num_rows} if self.num_rows else {}) | {"columns": columns}, indent=2
+        )
+
+    def __str__(self) -> str:
+        return self.to_json()

@@ -1,0 +1,290 @@
+"""Editing of texts and of sequences of tokens: normal forms, replacement, numbers, lengths, n-grams."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import as_dtype
+from mindgrad.dataset.rows import array_of
+from mindgrad.ops.arguments import whole_number
+
+__all__ = [
+    "AddToken", "CaseFold", "Ngram", "NormalizeForm", "NormalizeUTF8", "RegexReplace", "SlidingWindow",
+    "ToNumber",
+    "Truncate", "TruncateSequencePair", "to_bytes", "to_str",
+]  # fmt: skip
+
+
+def text_of(data: Any, name: str) -> np.ndarray:
+    """The data as an array of text.
+
+    Raises:
+        TypeError: it is none.
+    """
+    array = array_of(data, f"For '{name}', the data")
+    if array.dtype.kind == "S":
+        return np.char.decode(array, "utf-8")
+    if array.dtype.kind != "U":
+        raise TypeError(f"For '{name}', the data must be text, but got {array.dtype}.")
+    return array
+
+
+def edited(data: Any, name: str, edit: Any) -> np.ndarray:
+    """Each text of an array edited."""
+    texts = text_of(data, name)
+    return np.array([edit(text) for text in texts.ravel().tolist()], np.str_).reshape(texts.shape)
+
+
+def to_str(array: Any, encoding: str = "utf8") -> np.ndarray:
+    """An array of bytes as text.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import text
+    >>> text.to_str(np.array([b"a"]))
+    array(['a'], dtype='<U1')
+    """
+    return np.char.decode(np.asarray(array), encoding)
+
+
+def to_bytes(array: Any, encoding: str = "utf8") -> np.ndarray:
+    """An array of text as bytes.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import text
+    >>> text.to_bytes(np.array(["a"]))
+    array([b'a'], dtype='|S1')
+    """
+    return np.char.encode(np.asarray(array), encoding)
+
+
+class NormalizeForm(IntEnum):
+    """Normal form of Unicode."""
+
+    NONE = 0
+    NFC = 1
+    NFKC = 2
+    NFD = 3
+    NFKD = 4
+
+
+class NormalizeUTF8:
+    """Text in a normal form of Unicode.
+
+    Args:
+        normalize_form: a :class:`NormalizeForm`.
+
+    >>> from mindgrad.dataset import text
+    >>> str(text.NormalizeUTF8()("ﬁ"))
+    'fi'
+    """
+
+    def __init__(self, normalize_form: NormalizeForm = NormalizeForm.NFKC) -> None:
+        if not isinstance(normalize_form, NormalizeForm):
+            raise TypeError(
+                f"For 'NormalizeUTF8', 'normalize_form' must be a NormalizeForm, but got {normalize_form!r}."
+            )
+        self.form = normalize_form
+
+    def __call__(self, data: Any) -> np.ndarray:
+        """The normal form."""
+        if self.form == NormalizeForm.NONE:
+            return text_of(data, "NormalizeUTF8")
+        form: Any = self.form.name
+        return edited(data, "NormalizeUTF8", lambda text: unicodedata.normalize(form, text))
+
+
+class CaseFold:
+    """Text without the difference of large and small letters, in the normal form NFKC.
+
+    >>> from mindgrad.dataset import text
+    >>> str(text.CaseFold()("Straße"))
+    'strasse'
+    """
+
+    def __call__(self, data: Any) -> np.ndarray:
+        """The folded text."""
+        return edited(data, "CaseFold", lambda text: unicodedata.normalize("NFKC", text.casefold()))
+
+
+class RegexReplace:
+    """Matches of a regular expression (of Python's ``re``) replaced.
+
+    Args:
+        pattern: the expression.
+        replace: the replacement.
+        replace_all: whether all matches are replaced, or the first one.
+
+    >>> from mindgrad.dataset import text
+    >>> str(text.RegexReplace("a+", "X")("aaba"))
+    'XbX'
+    """
+
+    def __init__(self, pattern: str, replace: str, replace_all: bool = True) -> None:
+        self.pattern, self.replacement = re.compile(pattern), replace
+        self.count = 0 if replace_all else 1
+
+    def __call__(self, data: Any) -> np.ndarray:
+        """The text with replacements."""
+        return edited(
+            data, "RegexReplace", lambda text: self.pattern.sub(self.replacement, text, count=self.count)
+        )
+
+
+class ToNumber:
+    """Texts as numbers.
+
+    Args:
+        data_type: their element type.
+
+    Raises:
+        RuntimeError: when it is called: a text is no number, or is out of the range of the type.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad.dataset import text
+    >>> text.ToNumber(ms.float32)(["1", "2.5"])
+    array([1. , 2.5], dtype=float32)
+    """
+
+    def __init__(self, data_type: Any) -> None:
+        self.data_type = as_dtype(data_type).numpy
+
+    def __call__(self, data: Any) -> np.ndarray:
+        """The numbers."""
+        texts = text_of(data, "ToNumber")
+        kind = int if self.data_type.kind in "iu" else float
+        try:
+            return np.array([kind(text) for text in texts.ravel().tolist()], self.data_type).reshape(
+                texts.shape
+            )
+        except (ValueError, OverflowError) as error:
+            raise RuntimeError(f"For 'ToNumber', a text is no {self.data_type}: {error}") from None
+
+
+class Truncate:
+    """The first tokens only.
+
+    Args:
+        max_seq_len: how many at most.
+
+    >>> from mindgrad.dataset import text
+    >>> text.Truncate(2)(["a", "b", "c"]).tolist()
+    ['a', 'b']
+    """
+
+    def __init__(self, max_seq_len: int) -> None:
+        self.length = whole_number(max_seq_len, "Truncate", "max_seq_len", 0)
+
+    def __call__(self, data: Any) -> np.ndarray:
+        """The tokens; of two axes, those of each row."""
+        return array_of(data, "For 'Truncate', the data")[..., : self.length]
+
+
+class TruncateSequencePair:
+    """Two sequences with together a number of elements, the last ones of the longer left out one by one.
+
+    Args:
+        max_length: how many they have at most.
+
+    >>> from mindgrad.dataset import text
+    >>> text.TruncateSequencePair(4)([1, 2, 3], [4])
+    (array([1, 2, 3]), array([4]))
+    """
+
+    def __init__(self, max_length: int) -> None:
+        self.length = whole_number(max_length, "TruncateSequencePair", "max_length", 1)
+
+    def __call__(self, first: Any, second: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Both sequences."""
+        arrays = [array_of(each, "For 'TruncateSequencePair', the data") for each in (first, second)]
+        lengths = [len(array) for array in arrays]
+        while sum(lengths) > self.length:
+            lengths[0 if lengths[0] > lengths[1] else 1] -= 1
+        return arrays[0][: lengths[0]], arrays[1][: lengths[1]]
+
+
+class AddToken:
+    """A token before or behind others.
+
+    Args:
+        token: the token.
+        begin: whether before.
+
+    >>> from mindgrad.dataset import text
+    >>> text.AddToken("[CLS]")(["a"]).tolist()
+    ['[CLS]', 'a']
+    """
+
+    def __init__(self, token: str, begin: bool = True) -> None:
+        self.token, self.begin = token, begin
+
+    def __call__(self, data: Any) -> np.ndarray:
+        """The tokens with one more; of two axes, in each row."""
+        tokens = text_of(data, "AddToken")
+        more = np.full((*tokens.shape[:-1], 1), self.token)
+        return np.concatenate([more, tokens] if self.begin else [tokens, more], -1)
+
+
+class SlidingWindow:
+    """The windows of neighbours along an axis.
+
+    Args:
+        width: how many are in a window.
+        axis: the axis; the windows get one more behind it.
+
+    >>> from mindgrad.dataset import text
+    >>> text.SlidingWindow(2)(["a", "b", "c"]).tolist()
+    [['a', 'b'], ['b', 'c']]
+    """
+
+    def __init__(self, width: int, axis: int = 0) -> None:
+        self.width = whole_number(width, "SlidingWindow", "width", 1)
+        self.axis = whole_number(axis, "SlidingWindow", "axis")
+
+    def __call__(self, data: Any) -> np.ndarray:
+        """The windows; none where there are fewer elements."""
+        array = array_of(data, "For 'SlidingWindow', the data")
+        number = max(array.shape[self.axis] - self.width + 1, 0)
+        places = np.arange(number)[:, None] + np.arange(self.width)
+        return array.take(places, self.axis)
+
+
+class Ngram:
+    """The n-grams of tokens.
+
+    Args:
+        n: their length, or several.
+        left_pad: a token and how often it is added before the others, at most n − 1 times.
+        right_pad: likewise behind them.
+        separator: what stands between the tokens.
+
+    >>> from mindgrad.dataset import text
+    >>> text.Ngram(2)(["a", "b", "c"]).tolist()
+    ['a b', 'b c']
+    """
+
+    def __init__(
+        self,
+        n: int | Sequence[int],
+        left_pad: tuple[str, int] = ("", 0),
+        right_pad: tuple[str, int] = ("", 0),
+        separator: str = " ",
+    ) -> None:
+        lengths = n if isinstance(n, (list, tuple)) else [n]
+        self.lengths = [whole_number(length, "Ngram", "n", 1) for length in lengths]
+        self.left, self.right, self.separator = left_pad, right_pad, separator
+
+    def __call__(self, data: Any) -> np.ndarray:
+        """The n-grams; one empty text where there are none."""
+        tokens = text_of(data, "Ngram").tolist()
+        grams = []
+        for length in self.lengths:
+            before = [self.left[0]] * min(self.left[1], length - 1)
+            row = [*before, *tokens, *[self.right[0]] * min(self.right[1], length - 1)]
+            grams += [self.separator.join(row[i : i + length]) for i in range(len(row) - length + 1)]
+        return np.array(grams or [""], np.str_)

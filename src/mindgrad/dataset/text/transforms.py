@@ -1,0 +1,9 @@
+"""Functions of text under the name of MindSpore: ``from mindspore.dataset.text.transforms import Lookup``."""
+
+from mindgrad.dataset.text import editing, tokenizers
+from mindgrad.dataset.text.editing import *  # noqa: F403
+from mindgrad.dataset.text.tokenizers import *  # noqa: F403
+from mindgrad.dataset.text.vocabulary import Lookup
+
+__all__ = ["Lookup"]
+__all__ += [name for name in editing.__all__ + tokenizers.__all__ if name[0].isupper()]

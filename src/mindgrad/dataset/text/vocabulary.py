@@ -1,0 +1,183 @@
+"""Vocabularies number the tokens of a language, and look the numbers of tokens up."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import as_dtype
+from mindgrad.core.dtype import int32 as _int32
+from mindgrad.dataset.rows import array_of
+
+__all__ = ["Lookup", "Vocab"]
+
+
+class Vocab:
+    """Tokens and their numbers; made by ``from_list``, ``from_dict``, ``from_file`` or ``from_dataset``.
+
+    >>> from mindgrad.dataset import text
+    >>> vocab = text.Vocab.from_list(["a", "b"], special_tokens=["<unk>"])
+    >>> vocab.tokens_to_ids(["b", "c"]), vocab.ids_to_tokens(0)
+    ([2, -1], '<unk>')
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    @classmethod
+    def _numbered(
+        cls, words: Iterable[str], special_tokens: Sequence[str] | None, special_first: bool
+    ) -> Vocab:
+        special = list(special_tokens or ())
+        words = list(words)
+        tokens = [*special, *words] if special_first else [*words, *special]
+        twice = [token for token, count in Counter(tokens).items() if count > 1]
+        if twice:
+            raise ValueError(f"For 'Vocab', the token {twice[0]!r} is there twice.")
+        return cls.from_dict({token: number for number, token in enumerate(tokens)})
+
+    @classmethod
+    def from_dict(cls, word_dict: Mapping[str, int]) -> Vocab:
+        """A vocabulary with these numbers.
+
+        Raises:
+            ValueError: a number is negative.
+        """
+        for token, number in word_dict.items():
+            if not isinstance(token, str) or number < 0:
+                raise ValueError(
+                    f"For 'Vocab', tokens are texts with numbers from 0 on, but got {token!r}: {number!r}."
+                )
+        vocab = cls()
+        vocab._numbers = dict(word_dict)
+        return vocab
+
+    @classmethod
+    def from_list(
+        cls, word_list: Sequence[str], special_tokens: Sequence[str] | None = None, special_first: bool = True
+    ) -> Vocab:
+        """The tokens of a list, numbered in its order.
+
+        Args:
+            word_list: the tokens.
+            special_tokens: tokens before all others, or behind them.
+            special_first: which of both.
+
+        Raises:
+            ValueError: a token is there twice.
+        """
+        return cls._numbered(word_list, special_tokens, special_first)
+
+    @classmethod
+    def from_file(
+        cls,
+        file_path: str | os.PathLike[str],
+        delimiter: str = "",
+        vocab_size: int | None = None,
+        special_tokens: Sequence[str] | None = None,
+        special_first: bool = True,
+    ) -> Vocab:
+        """The first word of each line of a file.
+
+        Args:
+            file_path: the file, in UTF-8.
+            delimiter: what ends the word; by default it is the whole line.
+            vocab_size: how many words are read at most.
+            special_tokens: tokens before all others, or behind them.
+            special_first: which of both.
+        """
+        lines = Path(file_path).read_text(encoding="utf-8").splitlines()[:vocab_size]
+        words = [line.split(delimiter)[0] if delimiter else line for line in lines]
+        return cls._numbered(words, special_tokens, special_first)
+
+    @classmethod
+    def from_dataset(
+        cls,
+        dataset: Any,
+        columns: str | Sequence[str] | None = None,
+        freq_range: tuple[int | None, int | None] | None = None,
+        top_k: int | None = None,
+        special_tokens: Sequence[str] | None = None,
+        special_first: bool = True,
+    ) -> Vocab:
+        """The words of a dataset, the most frequent ones first.
+
+        Args:
+            dataset: a dataset with text.
+            columns: which columns; all by default.
+            freq_range: how often a word comes at least and at most; None for no limit.
+            top_k: how many words at most.
+            special_tokens: tokens before all others, or behind them.
+            special_first: which of both.
+        """
+        low, high = freq_range or (None, None)
+        names = [columns] if isinstance(columns, str) else columns or dataset.get_col_names()
+        counts: Counter[str] = Counter()
+        for row in dataset.create_dict_iterator(num_epochs=1, output_numpy=True):
+            for name in names:
+                counts.update(row[name].ravel().tolist())
+        words = sorted(counts, key=lambda word: (-counts[word], word))
+        words = [
+            word for word in words if (low or 0) <= counts[word] <= (counts[word] if high is None else high)
+        ]
+        return cls._numbered(words[:top_k], special_tokens, special_first)
+
+    def vocab(self) -> dict[str, int]:
+        """The numbers of all tokens."""
+        return dict(self._numbers)
+
+    def tokens_to_ids(self, tokens: Any) -> Any:
+        """The number of a token, or a list of numbers; −1 for a token that is not there."""
+        if isinstance(tokens, str):
+            return self._numbers.get(tokens, -1)
+        return [self._numbers.get(str(token), -1) for token in tokens]
+
+    def ids_to_tokens(self, ids: Any) -> Any:
+        """The token with a number, or a list of tokens; an empty text for a number that is not there."""
+        tokens = {number: token for token, number in self._numbers.items()}
+        if isinstance(ids, (int, np.integer)):
+            return tokens.get(int(ids), "")
+        return [tokens.get(int(number), "") for number in ids]
+
+
+class Lookup:
+    """The numbers of tokens in a vocabulary.
+
+    Args:
+        vocab: a :class:`Vocab`.
+        unknown_token: the token whose number others have; without one they raise an error.
+        data_type: the element type of the numbers.
+
+    Raises:
+        ValueError: ``unknown_token`` is not there.
+        RuntimeError: when it is called: a token is not there.
+
+    >>> from mindgrad.dataset import text
+    >>> text.Lookup(text.Vocab.from_list(["a", "b"]))(["b", "a"])
+    array([1, 0], dtype=int32)
+    """
+
+    def __init__(self, vocab: Vocab, unknown_token: str | None = None, data_type: Any = _int32) -> None:
+        if not isinstance(vocab, Vocab):
+            raise TypeError(f"For 'Lookup', 'vocab' must be a Vocab, but got {type(vocab).__name__}.")
+        self.numbers = vocab.vocab()
+        if unknown_token is not None and unknown_token not in self.numbers:
+            raise ValueError(f"For 'Lookup', the vocabulary has no 'unknown_token' {unknown_token!r}.")
+        self.unknown = None if unknown_token is None else self.numbers[unknown_token]
+        self.data_type = as_dtype(data_type).numpy
+
+    def __call__(self, data: Any) -> np.ndarray:
+        """The numbers."""
+        words = array_of(data, "For 'Lookup', the data")
+        numbers = [self.numbers.get(word, self.unknown) for word in words.ravel().tolist()]
+        if None in numbers:
+            word = words.ravel()[numbers.index(None)]
+            raise RuntimeError(
+                f"For 'Lookup', the vocabulary has no token {str(word)!r}; give an 'unknown_token'."
+            )
+        return np.array(numbers, self.data_type).reshape(words.shape)

@@ -1,0 +1,233 @@
+"""Data sets of lines: text files, CSV files, and the JSON lines of CLUE."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mindgrad.dataset.file_samplers import Shuffle, file_list, sampler_of_files
+from mindgrad.dataset.rows import Row
+from mindgrad.dataset.sources import GeneratorDataset
+
+__all__ = ["CLUEDataset", "CSVDataset", "TextFileDataset"]
+
+
+class _Rows:
+    """Rows that are in memory."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.rows = rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> Row:
+        return self.rows[index]
+
+
+class _LinesDataset(GeneratorDataset):
+    """Rows of several files."""
+
+    def __init__(
+        self,
+        rows_of_files: Sequence[Sequence[Row]],
+        columns: Sequence[str],
+        num_samples: int | None,
+        shuffle: bool | Shuffle | None,
+        num_shards: int | None,
+        shard_id: int | None,
+    ) -> None:
+        lengths = [len(rows) for rows in rows_of_files]
+        sampler = sampler_of_files(type(self).__name__, shuffle, num_samples, num_shards, shard_id, lengths)
+        source = _Rows([row for rows in rows_of_files for row in rows])
+        super().__init__(source, list(columns), sampler=sampler)
+
+
+class TextFileDataset(_LinesDataset):
+    """The lines of text files in UTF-8, without empty ones.
+
+    Column: ``text``.
+
+    Args:
+        dataset_files: one file or several.
+        num_samples: how many rows at most.
+        num_parallel_workers: accepted for compatibility.
+        shuffle: a truth value or a :class:`Shuffle`.
+        num_shards: into how many parts the rows are divided.
+        shard_id: which of them this dataset has.
+        cache: accepted for compatibility.
+
+    >>> import pathlib, tempfile
+    >>> from mindgrad import dataset as ds
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "a.txt").write_text("one\\ntwo\\n")
+    ...     print(*[str(line) for line, in ds.TextFileDataset(f"{folder}/a.txt", shuffle=False)])
+    one two
+    """
+
+    def __init__(
+        self,
+        dataset_files: Any,
+        num_samples: int | None = None,
+        num_parallel_workers: int | None = None,
+        shuffle: bool | Shuffle | None = Shuffle.GLOBAL,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+        cache: Any = None,
+    ) -> None:
+        files = file_list(dataset_files, "TextFileDataset")
+        texts = [Path(file).read_text(encoding="utf-8").split("\n") for file in files]
+        rows = [[(np.asarray(line),) for line in lines if line] for lines in texts]
+        super().__init__(rows, ("text",), num_samples, shuffle, num_shards, shard_id)
+
+
+class CSVDataset(_LinesDataset):
+    """The rows of CSV files.
+
+    Args:
+        dataset_files: one file or several.
+        field_delim: the character between two fields.
+        column_defaults: for each column a value of its type, int (Int32), float (Float32) or str, which empty
+            fields have; by default all columns are text.
+        column_names: the names; by default those in the first row of each file.
+        num_samples: how many rows at most.
+        num_parallel_workers: accepted for compatibility.
+        shuffle: a truth value or a :class:`Shuffle`.
+        num_shards: into how many parts the rows are divided.
+        shard_id: which of them this dataset has.
+        cache: accepted for compatibility.
+
+    Raises:
+        RuntimeError: a row has another number of fields, or a field is no number.
+
+    >>> import pathlib, tempfile
+    >>> from mindgrad import dataset as ds
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "a.csv").write_text("x,y\\n1,2.5\\n,4\\n")
+    ...     for x, y in ds.CSVDataset(f"{folder}/a.csv", column_defaults=[7, 0.0], shuffle=False):
+    ...         print(x, y)
+    1 2.5
+    7 4.0
+    """
+
+    def __init__(
+        self,
+        dataset_files: Any,
+        field_delim: str = ",",
+        column_defaults: Sequence[Any] | None = None,
+        column_names: Sequence[str] | None = None,
+        num_samples: int | None = None,
+        num_parallel_workers: int | None = None,
+        shuffle: bool | Shuffle | None = Shuffle.GLOBAL,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+        cache: Any = None,
+    ) -> None:
+        if not isinstance(field_delim, str) or len(field_delim) != 1:
+            raise ValueError(
+                f"For 'CSVDataset', 'field_delim' must be one character, but got {field_delim!r}."
+            )
+        names = None if column_names is None else list(column_names)
+        rows_of_files = []
+        for file in file_list(dataset_files, "CSVDataset"):
+            with open(file, newline="", encoding="utf-8") as stream:
+                lines = [line for line in csv.reader(stream, delimiter=field_delim) if line]
+            if column_names is None:
+                head, lines = (lines[0] if lines else []), lines[1:]
+                if names is not None and head != names:
+                    raise RuntimeError(f"For 'CSVDataset', the file '{file}' has other columns, {head}.")
+                names = head
+            defaults = [""] * len(names or ()) if column_defaults is None else list(column_defaults)
+            if len(defaults) != len(names or ()):
+                raise RuntimeError(
+                    f"For 'CSVDataset', there are {len(names or ())} columns, but {len(defaults)} "
+                    f"'column_defaults'."
+                )
+            rows_of_files.append([_fields(line, defaults, file) for line in lines])
+        super().__init__(rows_of_files, names or (), num_samples, shuffle, num_shards, shard_id)
+
+
+def _fields(line: Sequence[str], defaults: Sequence[Any], file: str) -> Row:
+    if len(line) != len(defaults):
+        raise RuntimeError(
+            f"For 'CSVDataset', a row of the file '{file}' has {len(line)} fields instead of "
+            f"{len(defaults)}: {line}."
+        )
+    types = {int: np.int32, float: np.float32, str: np.str_}
+    values: list[np.ndarray] = []
+    for text, default in zip(line, defaults, strict=True):
+        try:
+            kind = type(default)
+            values.append(np.asarray(kind(text) if text else default, types[kind]))
+        except (ValueError, OverflowError, KeyError):
+            raise RuntimeError(
+                f"For 'CSVDataset', the field {text!r} of the file '{file}' is no {type(default).__name__}."
+            ) from None
+    return tuple(values)
+
+
+#: the fields of the tasks of CLUE in training and evaluation, and what they are called; "test" has no label
+_CLUE = {
+    "AFQMC": ("sentence1", "sentence2", "label"), "CMNLI": ("sentence1", "sentence2", "label"),
+    "IFLYTEK": ("sentence", "label", "label_des"), "TNEWS": ("sentence", "label", "label_desc", "keywords"),
+    "CSL": ("id", "abst", "keyword", "label"),
+}  # fmt: skip
+
+
+class CLUEDataset(_LinesDataset):
+    """The sentences of a task of CLUE, from files with one JSON object a line.
+
+    Columns: the fields of the task; its words only are text.
+
+    Args:
+        dataset_files: one file or several.
+        task: AFQMC, CMNLI, CSL, IFLYTEK or TNEWS.
+        usage: ``"train"``, ``"eval"``, or ``"test"``, which has no labels.
+        num_samples: how many rows at most.
+        num_parallel_workers: accepted for compatibility.
+        shuffle: a truth value or a :class:`Shuffle`.
+        num_shards: into how many parts the rows are divided.
+        shard_id: which of them this dataset has.
+        cache: accepted for compatibility.
+
+    Raises:
+        ValueError: there is no such task or usage.
+        RuntimeError: a line lacks a field.
+    """
+
+    def __init__(
+        self,
+        dataset_files: Any,
+        task: str = "AFQMC",
+        usage: str = "train",
+        num_samples: int | None = None,
+        num_parallel_workers: int | None = None,
+        shuffle: bool | Shuffle | None = Shuffle.GLOBAL,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+        cache: Any = None,
+    ) -> None:
+        if task not in _CLUE or usage not in ("train", "eval", "test"):
+            raise ValueError(
+                f"For 'CLUEDataset', 'task' must be one of {', '.join(_CLUE)} and 'usage' train, eval or "
+                f"test, but "
+                f"got {task!r} and {usage!r}."
+            )
+        names = [name for name in _CLUE[task] if usage != "test" or not name.startswith("label")]
+        rows = []
+        for file in file_list(dataset_files, "CLUEDataset"):
+            objects = [
+                json.loads(line) for line in Path(file).read_text(encoding="utf-8").splitlines() if line
+            ]
+            try:
+                rows.append([tuple(np.asarray(each[name]) for name in names) for each in objects])
+            except KeyError as error:
+                raise RuntimeError(
+                    f"For 'CLUEDataset', a line of the file '{file}' has no {error}."
+                ) from None
+        super().__init__(rows, names, num_samples, shuffle, num_shards, shard_id)

@@ -1,0 +1,106 @@
+"""Compound functions for ``Dataset.map``: chains of functions, and random ones of several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad.dataset.randomness import generator
+
+__all__ = ["Compose", "RandomApply", "RandomChoice", "RandomOrder"]
+
+
+def _functions(transforms: Any, name: str) -> list[Callable[..., Any]]:
+    if not isinstance(transforms, (list, tuple)) or not transforms or not all(map(callable, transforms)):
+        raise TypeError(f"For '{name}', 'transforms' must be a list of functions, but got {transforms!r}.")
+    return list(transforms)
+
+
+def _chained(functions: Sequence[Callable[..., Any]], data: tuple[Any, ...]) -> Any:
+    for function in functions:
+        result = function(*data)
+        data = result if isinstance(result, tuple) else (result,)
+    return data if len(data) > 1 else data[0]
+
+
+class Compose:
+    """Several functions one after the other.
+
+    Args:
+        transforms: the functions; each takes what the one before gave.
+
+    >>> from mindgrad.dataset import transforms
+    >>> transforms.Compose([abs, lambda x: x + 1])(-3)
+    4
+    """
+
+    def __init__(self, transforms: Sequence[Callable[..., Any]]) -> None:
+        self.transforms = _functions(transforms, "Compose")
+
+    def __call__(self, *data: Any) -> Any:
+        """The result of the last function."""
+        return _chained(self.transforms, data)
+
+
+class RandomApply:
+    """Several functions one after the other, with some probability; otherwise the data as they are.
+
+    Args:
+        transforms: the functions.
+        prob: the probability that all of them are applied.
+
+    Raises:
+        ValueError: ``prob`` is not from 0 to 1.
+
+    >>> from mindgrad.dataset import transforms
+    >>> transforms.RandomApply([abs], prob=1.0)(-3)
+    3
+    """
+
+    def __init__(self, transforms: Sequence[Callable[..., Any]], prob: float = 0.5) -> None:
+        self.transforms = _functions(transforms, "RandomApply")
+        if not 0 <= prob <= 1:
+            raise ValueError(f"For 'RandomApply', 'prob' must be from 0 to 1, but got {prob!r}.")
+        self.prob = prob
+
+    def __call__(self, *data: Any) -> Any:
+        """The result of the last function, or the data."""
+        return _chained(self.transforms if generator().random() < self.prob else (), data)
+
+
+class RandomChoice:
+    """One of several functions, chosen at random for each row.
+
+    Args:
+        transforms: the functions.
+
+    >>> from mindgrad.dataset import transforms
+    >>> transforms.RandomChoice([abs])(-3)
+    3
+    """
+
+    def __init__(self, transforms: Sequence[Callable[..., Any]]) -> None:
+        self.transforms = _functions(transforms, "RandomChoice")
+
+    def __call__(self, *data: Any) -> Any:
+        """The result of one function."""
+        return _chained([self.transforms[generator().integers(len(self.transforms))]], data)
+
+
+class RandomOrder:
+    """Several functions one after the other, in a random order for each row.
+
+    Args:
+        transforms: the functions.
+
+    >>> from mindgrad.dataset import transforms
+    >>> transforms.RandomOrder([abs, abs])(-3)
+    3
+    """
+
+    def __init__(self, transforms: Sequence[Callable[..., Any]]) -> None:
+        self.transforms = _functions(transforms, "RandomOrder")
+
+    def __call__(self, *data: Any) -> Any:
+        """The result of the last function."""
+        return _chained([self.transforms[i] for i in generator().permutation(len(self.transforms))], data)

@@ -1,0 +1,147 @@
+"""Arguments of image transforms (sizes, intervals, colours) are read once and refused by name."""
+
+from __future__ import annotations
+
+import numbers
+from enum import Enum
+from typing import Any, TypeVar
+
+import numpy as np
+
+from mindgrad.ops.arguments import whole_number
+
+__all__ = [
+    "choice", "colour", "factor", "interval", "margins", "number", "pair", "probability", "size_of",
+    "transform_list", "whole_number",
+]  # fmt: skip
+
+_LARGEST = 2**24
+_Choice = TypeVar("_Choice", bound=Enum)
+
+
+def number(
+    value: Any, name: str, argument: str, least: float | None = None, most: float | None = None
+) -> float:
+    """A real number in a closed interval.
+
+    Raises:
+        TypeError: it is no number.
+        ValueError: it lies outside.
+    """
+    if isinstance(value, bool) or not isinstance(value, (numbers.Real, np.number)):
+        raise TypeError(f"For '{name}', '{argument}' must be a number, but got {value!r}.")
+    value = float(value)
+    if (least is not None and value < least) or (most is not None and value > most):
+        limits = f"at least {least}" if most is None else f"from {least} to {most}"
+        raise ValueError(f"For '{name}', '{argument}' must be {limits}, but got {value!r}.")
+    return value
+
+
+def factor(value: Any, name: str, argument: str) -> float:
+    """A number that is not negative."""
+    return number(value, name, argument, 0)
+
+
+def probability(value: Any, name: str, argument: str = "prob") -> float:
+    """A number from 0 to 1."""
+    return number(value, name, argument, 0, 1)
+
+
+def pair(value: Any, name: str, argument: str) -> tuple[float, float]:
+    """Two numbers, the first not above the second.
+
+    Raises:
+        TypeError: it is no list or tuple of numbers.
+        ValueError: they are not two, or not in order.
+    """
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(f"For '{name}', '{argument}' must be a tuple of two numbers, but got {value!r}.")
+    if len(value) != 2:
+        raise ValueError(f"For '{name}', '{argument}' must be two numbers, but got {value!r}.")
+    low, high = (number(end, name, argument) for end in value)
+    if low > high:
+        raise ValueError(f"For '{name}', '{argument}' must be in order, (min, max), but got {value!r}.")
+    return low, high
+
+
+def interval(
+    value: Any, name: str, argument: str, centre: float = 0.0, least: float | None = None
+) -> tuple[float, float]:
+    """A pair, or one number r for the interval from ``centre`` − r to ``centre`` + r, cut at ``least``."""
+    if isinstance(value, (list, tuple)):
+        low, high = pair(value, name, argument)
+        if least is not None and low < least:
+            raise ValueError(f"For '{name}', '{argument}' must be at least {least}, but got {value!r}.")
+        return low, high
+    radius = factor(value, name, argument)
+    low = centre - radius
+    return (low if least is None else max(low, least)), centre + radius
+
+
+def size_of(value: Any, name: str, argument: str = "size") -> tuple[int, int]:
+    """Height and width: a pair, or one number for both.
+
+    Raises:
+        TypeError: it is neither an int nor two of them.
+        ValueError: one is below 1.
+    """
+    both = value if isinstance(value, (list, tuple)) else (value, value)
+    if len(both) != 2 or any(
+        isinstance(side, bool) or not isinstance(side, (int, np.integer)) for side in both
+    ):
+        raise TypeError(
+            f"For '{name}', '{argument}' must be an int, or a list or tuple (height, width), but got "
+            f"{value!r}."
+        )
+    for side in both:
+        if not 1 <= side <= _LARGEST:
+            raise ValueError(f"For '{name}', '{argument}' must be from 1 to {_LARGEST}, but got {value!r}.")
+    return int(both[0]), int(both[1])
+
+
+def margins(value: Any, name: str, argument: str = "padding") -> tuple[int, int, int, int]:
+    """Margins (left, top, right, bottom) of one number, (left and right, top and bottom), or all four."""
+    if not isinstance(value, (list, tuple)):
+        value = (value,)
+    if len(value) not in (1, 2, 4):
+        raise ValueError(f"For '{name}', '{argument}' must be 1, 2 or 4 numbers, but got {value!r}.")
+    left, top, right, bottom = (
+        whole_number(margin, name, argument, 0) for margin in tuple(value) * (4 // len(value))
+    )
+    return left, top, right, bottom
+
+
+def colour(value: Any, name: str, argument: str = "fill_value") -> tuple[int, ...]:
+    """A level of grey or a tuple of red, green and blue, each from 0 to 255."""
+    levels = value if isinstance(value, (list, tuple)) else (value,)
+    if len(levels) not in (1, 3):
+        raise TypeError(f"For '{name}', '{argument}' must be an int or three of them, but got {value!r}.")
+    for level in levels:
+        if whole_number(level, name, argument, 0) > 255:
+            raise ValueError(f"For '{name}', '{argument}' must be from 0 to 255, but got {value!r}.")
+    return tuple(int(level) for level in levels)
+
+
+def choice(value: Any, kind: type[_Choice], name: str, argument: str) -> _Choice:
+    """A member of an enumeration.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if not isinstance(value, kind):
+        raise TypeError(f"For '{name}', '{argument}' must be a {kind.__name__}, but got {value!r}.")
+    return value
+
+
+def transform_list(value: Any, name: str, argument: str = "transforms") -> list[Any]:
+    """Functions, at least one.
+
+    Raises:
+        TypeError: it is no list of functions.
+        ValueError: it is empty.
+    """
+    if not isinstance(value, (list, tuple)) or not all(map(callable, value)):
+        raise TypeError(f"For '{name}', '{argument}' must be a list of functions, but got {value!r}.")
+    if not value:
+        raise ValueError(f"For '{name}', '{argument}' must not be empty.")
+    return list(value)

@@ -1,0 +1,74 @@
+"""Enumerations name the choices of image transforms: interpolation, borders, layouts of batches, colours."""
+
+from enum import IntEnum, StrEnum
+
+__all__ = [
+    "AutoAugmentPolicy", "Border", "ConvertMode", "ImageBatchFormat", "ImageReadMode", "Inter", "SliceMode",
+]  # fmt: skip
+
+
+class Inter(IntEnum):
+    """Interpolation between pixels; ``LINEAR`` and ``CUBIC`` are ``BILINEAR`` and ``BICUBIC``."""
+
+    NEAREST = 0
+    ANTIALIAS = 1
+    BILINEAR = LINEAR = 2
+    BICUBIC = CUBIC = 3
+    AREA = 4
+    PILCUBIC = 5
+
+
+class Border(StrEnum):
+    """Content of added pixels: a constant, the edge, a reflection without or with the edge itself."""
+
+    CONSTANT = "constant"
+    EDGE = "edge"
+    REFLECT = "reflect"
+    SYMMETRIC = "symmetric"
+
+
+class ImageBatchFormat(IntEnum):
+    """Order of the axes of a batch of images."""
+
+    NHWC = 0
+    NCHW = 1
+
+
+class ImageReadMode(IntEnum):
+    """Channels of an image that is read: as in the file, one of grey, or red, green and blue."""
+
+    UNCHANGED = 0
+    GRAYSCALE = 1
+    COLOR = 2
+
+
+class SliceMode(IntEnum):
+    """Treatment of an image that patches do not divide evenly: it is padded, or its rest is dropped."""
+
+    PAD = 0
+    DROP = 1
+
+
+class ConvertMode(IntEnum):
+    """Colour spaces that :class:`~mindgrad.dataset.vision.ConvertColor` converts between."""
+
+    COLOR_BGR2BGRA = COLOR_RGB2RGBA = 0
+    COLOR_BGRA2BGR = COLOR_RGBA2RGB = 1
+    COLOR_BGR2RGBA = COLOR_RGB2BGRA = 2
+    COLOR_RGBA2BGR = COLOR_BGRA2RGB = 3
+    COLOR_BGR2RGB = COLOR_RGB2BGR = 4
+    COLOR_BGRA2RGBA = COLOR_RGBA2BGRA = 5
+    COLOR_BGR2GRAY = 6
+    COLOR_RGB2GRAY = 7
+    COLOR_GRAY2BGR = COLOR_GRAY2RGB = 8
+    COLOR_GRAY2BGRA = COLOR_GRAY2RGBA = 9
+    COLOR_BGRA2GRAY = 10
+    COLOR_RGBA2GRAY = 11
+
+
+class AutoAugmentPolicy(StrEnum):
+    """Data set that a policy of :class:`~mindgrad.dataset.vision.AutoAugment` was found for."""
+
+    IMAGENET = "imagenet"
+    CIFAR10 = "cifar10"
+    SVHN = "svhn"

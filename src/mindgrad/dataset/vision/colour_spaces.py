@@ -1,0 +1,131 @@
+"""Transforms between colour spaces: grey, hue and saturation, orders of channels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.dataset.vision.arguments import choice
+from mindgrad.dataset.vision.choices import ConvertMode
+from mindgrad.dataset.vision.colours import grey, hsv_of_rgb, rgb_of_hsv
+from mindgrad.dataset.vision.transform import ImageTransform, refuse_image
+
+__all__ = ["ConvertColor", "Grayscale", "HsvToRgb", "RgbToHsv"]
+
+
+class Grayscale(ImageTransform):
+    """The luminance, in one channel or in three equal ones.
+
+    Args:
+        num_output_channels: 1 or 3.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.Grayscale(3)(np.full((1, 1, 3), 9, np.uint8))
+    array([[[9, 9, 9]]], dtype=uint8)
+    """
+
+    takes_one = True
+
+    def __init__(self, num_output_channels: int = 1) -> None:
+        if num_output_channels not in (1, 3):
+            raise ValueError(
+                f"For 'Grayscale', 'num_output_channels' must be 1 or 3, but got {num_output_channels!r}."
+            )
+        self.channels = num_output_channels
+
+    def array(self, image: np.ndarray) -> np.ndarray:
+        """The luminance of shape (H, W), or (H, W, 3)."""
+        luminance = grey(image) if image.ndim > 2 and image.shape[-1] == 3 else image.reshape(image.shape[:2])
+        return luminance if self.channels == 1 else np.stack([luminance] * 3, -1)
+
+    def pillow(self, image: Any) -> Any:
+        """The image of Pillow in grey."""
+        luminance = image.convert("L")
+        return luminance if self.channels == 1 else luminance.convert("RGB")
+
+
+class RgbToHsv(ImageTransform):
+    """Hue and saturation (from 0 to 1) and value instead of red, green and blue, in Float64.
+
+    Args:
+        is_hwc: whether the channels are the last axis; otherwise the one before height and width.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.RgbToHsv(is_hwc=True)(np.array([[[0.0, 1.0, 0.0]]]))
+    array([[[0.33333333, 1.        , 1.        ]]])
+    """
+
+    least_axes = 3
+    _convert = staticmethod(hsv_of_rgb)
+
+    def __init__(self, is_hwc: bool = False) -> None:
+        self.is_hwc = bool(is_hwc)
+
+    def array(self, image: np.ndarray) -> np.ndarray:
+        """The array in the other colour space."""
+        axis = -1 if self.is_hwc else -3
+        if image.shape[axis] != 3:
+            raise refuse_image(type(self).__name__, f"have 3 channels at axis {axis}", image)
+        return np.moveaxis(self._convert(np.moveaxis(image, axis, -1)), -1, axis)
+
+
+class HsvToRgb(RgbToHsv):
+    """Red, green and blue instead of hue, saturation and value, in Float64.
+
+    Args:
+        is_hwc: whether the channels are the last axis; otherwise the one before height and width.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.HsvToRgb(is_hwc=True)(np.array([[[0.0, 0.0, 1.0]]]))
+    array([[[1., 1., 1.]]])
+    """
+
+    _convert = staticmethod(rgb_of_hsv)
+
+
+#: the channels of the result as channels of the input; a text of other channels is appended as opaque
+_CHANNELS = {
+    ConvertMode.COLOR_BGR2BGRA: (0, 1, 2, None), ConvertMode.COLOR_BGRA2BGR: (0, 1, 2),
+    ConvertMode.COLOR_BGR2RGBA: (2, 1, 0, None), ConvertMode.COLOR_RGBA2BGR: (2, 1, 0),
+    ConvertMode.COLOR_BGR2RGB: (2, 1, 0), ConvertMode.COLOR_BGRA2RGBA: (2, 1, 0, 3),
+    ConvertMode.COLOR_GRAY2BGR: (0, 0, 0), ConvertMode.COLOR_GRAY2BGRA: (0, 0, 0, None),
+}  # fmt: skip
+
+
+class ConvertColor(ImageTransform):
+    """The image in another order of colours, with or without opacity, or in grey.
+
+    Args:
+        convert_mode: a :class:`ConvertMode`.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.ConvertColor(vision.ConvertMode.COLOR_BGR2RGB)(np.array([[[1, 2, 3]]], np.uint8))
+    array([[[3, 2, 1]]], dtype=uint8)
+    """
+
+    takes_one = True
+
+    def __init__(self, convert_mode: ConvertMode) -> None:
+        self.mode = choice(convert_mode, ConvertMode, "ConvertColor", "convert_mode")
+
+    def array(self, image: np.ndarray) -> np.ndarray:
+        """The converted array."""
+        source = self.mode.name.removeprefix("COLOR_").partition("2")[0]
+        channels = 1 if source == "GRAY" else len(source)
+        if image.ndim == 2:
+            image = image[..., None]
+        if image.shape[-1] != channels:
+            raise refuse_image("ConvertColor", f"have {channels} channels for {self.mode.name}", image)
+        if self.mode.name.endswith("2GRAY"):
+            return grey(image[..., :3] if source.startswith("RGB") else image[..., 2::-1])
+        opaque = 1 if image.dtype.kind == "f" else np.iinfo(image.dtype).max
+        parts = [
+            np.full(image.shape[:-1], opaque, image.dtype) if channel is None else image[..., channel]
+            for channel in _CHANNELS[self.mode]
+        ]
+        return np.stack(parts, -1)

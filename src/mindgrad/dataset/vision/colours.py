@@ -1,0 +1,150 @@
+"""Arithmetic of colours on arrays: brightness, contrast, saturation, hue, histograms, sharpness."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mindgrad.dataset.vision.transform import refuse_image
+
+__all__ = [
+    "adjusted_hue", "blended", "equalized", "grey", "hsv_of_rgb", "rgb_of_hsv", "saturated", "stretched",
+    "with_smoothed_inside",
+]  # fmt: skip
+
+#: the weights of red, green and blue in the luminance (ITU-R BT.601)
+_LUMINANCE = (0.299, 0.587, 0.114)
+_SHIFT = 15  # bits of the weights of bytes
+
+
+def saturated(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Values rounded and cut to the range of an integer type; as they are for floats."""
+    if dtype.kind == "f":
+        return values.astype(dtype)
+    limits = np.iinfo(dtype)
+    return np.clip(np.rint(values), limits.min, limits.max).astype(dtype)
+
+
+def coloured(image: np.ndarray, name: str) -> np.ndarray:
+    """The image, checked to be of shape (..., H, W, 3)."""
+    if image.ndim < 3 or image.shape[-1] != 3:
+        raise refuse_image(name, "be of shape (H, W, 3)", image)
+    return image
+
+
+def grey(image: np.ndarray) -> np.ndarray:
+    """The luminance of the last axis (red, green, blue), in the element type of the image."""
+    if image.dtype == np.uint8:
+        weights = [round(weight * (1 << _SHIFT)) for weight in _LUMINANCE[:2]]
+        weights.append((1 << _SHIFT) - sum(weights))
+        total = image[..., :3].astype(np.int32) @ np.array(weights, np.int32)
+        return ((total + (1 << (_SHIFT - 1))) >> _SHIFT).astype(np.uint8)
+    return (image @ np.asarray(_LUMINANCE, np.float64)).astype(image.dtype)
+
+
+def blended(image: np.ndarray, other: np.ndarray | float, factor: float) -> np.ndarray:
+    """``other`` for the factor 0, the image for 1, and beyond."""
+    share = np.float32(factor)
+    values = image.astype(np.float32) * share + np.asarray(other, np.float32) * np.float32(1 - factor)
+    return saturated(values, image.dtype)
+
+
+def hsv_of_rgb(image: np.ndarray) -> np.ndarray:
+    """Hue, saturation (both from 0 to 1) and value of red, green and blue, in Float64.
+
+    Args:
+        image: of shape (..., 3).
+    """
+    colours = image.astype(np.float64)
+    value, low = colours.max(-1), colours.min(-1)
+    span = value - low
+    safe = np.where(span == 0, 1.0, span)
+    red, green, blue = ((value - colours[..., i]) / safe for i in range(3))
+    hue = np.where(
+        colours[..., 0] == value,
+        blue - green,
+        np.where(colours[..., 1] == value, 2 + red - blue, 4 + green - red),
+    )
+    hue = np.where(span == 0, 0.0, hue / 6 % 1)
+    saturation = span / np.where(value == 0, 1.0, value)
+    return np.stack([hue, saturation, value], -1)
+
+
+def rgb_of_hsv(image: np.ndarray) -> np.ndarray:
+    """Red, green and blue of hue, saturation and value, in Float64: the inverse of :func:`hsv_of_rgb`.
+
+    Args:
+        image: of shape (..., 3).
+    """
+    hue, saturation, value = np.moveaxis(image.astype(np.float64), -1, 0)
+    sector = np.floor(hue * 6)
+    fraction = hue * 6 - sector
+    p, q, t = (value * (1 - saturation * x) for x in (1.0, fraction, 1 - fraction))
+    cases = [(value, t, p), (q, value, p), (p, value, t), (p, q, value), (t, p, value), (value, p, q)]
+    chosen = sector.astype(np.int64) % 6
+    return np.stack([np.choose(chosen, [case[i] for case in cases]) for i in range(3)], -1)
+
+
+def adjusted_hue(image: np.ndarray, amount: float) -> np.ndarray:
+    """The image with its hue turned by a part of the circle."""
+    hsv = hsv_of_rgb(image)
+    hsv[..., 0] = (hsv[..., 0] + amount) % 1
+    return saturated(rgb_of_hsv(hsv), image.dtype)
+
+
+def equalized(image: np.ndarray) -> np.ndarray:
+    """Each channel of bytes with a histogram as even as a function of the level can make it."""
+    result = image.copy()
+    for channel in _channels(result):
+        counts = np.bincount(channel.ravel(), minlength=256)
+        lowest = counts[np.flatnonzero(counts)[0]]
+        if lowest < channel.size:
+            scale = np.float32(255 / (channel.size - lowest))
+            channel[...] = saturated((np.cumsum(counts) - lowest) * scale, image.dtype)[channel]
+    return result
+
+
+def stretched(image: np.ndarray, cutoff: float, ignored: Sequence[int]) -> np.ndarray:
+    """Each channel of bytes with its levels stretched over 0 to 255.
+
+    Args:
+        image: of uint8.
+        cutoff: the percentage of pixels at each end that are left out.
+        ignored: levels that are left out.
+    """
+    result = image.copy()
+    for channel in _channels(result):
+        counts = np.bincount(channel.ravel(), minlength=256)
+        counts[list(ignored)] = 0
+        share = int(counts.sum() * cutoff // 100)
+        for levels in (range(256), range(255, -1, -1)):
+            rest = share
+            for level in levels:
+                taken = min(rest, counts[level])
+                counts[level] -= taken
+                rest -= taken
+        used = np.flatnonzero(counts)
+        if len(used) and used[-1] > used[0]:
+            scale = np.float32(255 / (used[-1] - used[0]))
+            table = np.arange(256, dtype=np.float32) * scale - np.float32(used[0]) * scale
+            channel[...] = np.clip(table.astype(np.int64), 0, 255).astype(np.uint8)[channel]
+    return result
+
+
+def _channels(image: np.ndarray) -> list[np.ndarray]:
+    return [image] if image.ndim == 2 else [image[..., i] for i in range(image.shape[-1])]
+
+
+def with_smoothed_inside(image: np.ndarray) -> np.ndarray:
+    """The image whose inner pixels are a mean of their surroundings (weights 5 in the middle, 1 around)."""
+    values = image.astype(np.float64)
+    height, width = image.shape[:2]
+    if height < 3 or width < 3:
+        return image.copy()
+    total = 4 * values[1:-1, 1:-1]
+    for i in range(3):
+        for j in range(3):
+            total = total + values[i : height - 2 + i, j : width - 2 + j]
+    values[1:-1, 1:-1] = total / 13
+    return saturated(values, image.dtype)

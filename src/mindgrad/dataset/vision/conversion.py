@@ -1,0 +1,309 @@
+"""Conversions between encoded images, arrays and images of Pillow; scales, axes and types of values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import as_dtype
+from mindgrad.core.tensor import Tensor
+from mindgrad.dataset import pillow
+from mindgrad.dataset.vision.arguments import number
+from mindgrad.dataset.vision.transform import ImageTransform, refuse_image
+
+__all__ = [
+    "Decode", "HWC2CHW", "LinearTransformation", "Normalize", "NormalizePad", "Rescale", "ToNumpy", "ToPIL",
+    "ToTensor", "ToType",
+]  # fmt: skip
+
+
+class Decode:
+    """The bytes of an image file (JPEG, PNG, BMP, ...) as an image in red, green and blue. Needs Pillow.
+
+    Args:
+        to_pil: whether the result is an image of Pillow instead of an array of shape (H, W, 3) of uint8.
+
+    Raises:
+        TypeError: when it is called: the data are no array of one axis.
+        RuntimeError: when it is called: they are no image.
+
+    >>> import io
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> data = vision.encode_png(np.zeros((2, 3, 3), np.uint8))
+    >>> vision.Decode()(data).shape
+    (2, 3, 3)
+    """
+
+    def __init__(self, to_pil: bool = False) -> None:
+        if not isinstance(to_pil, bool):
+            raise TypeError(f"For 'Decode', 'to_pil' must be a bool, but got {to_pil!r}.")
+        self.to_pil = to_pil
+
+    def __call__(self, data: Any) -> Any:
+        """The image."""
+        if isinstance(data, Tensor):
+            data = data.asnumpy()
+        if isinstance(data, np.ndarray):
+            if data.ndim > 1:
+                raise TypeError(
+                    f"For 'Decode', encoded images have one axis, but got an array of shape {data.shape}; an "
+                    f"image that is decoded already needs no Decode."
+                )
+            data = data.tobytes()
+        elif not isinstance(data, (bytes, bytearray)):
+            raise TypeError(
+                f"For 'Decode', encoded images are arrays of bytes, but got {type(data).__name__}."
+            )
+        image = pillow.decoded(data, "Decode")
+        return image if self.to_pil else np.array(image)
+
+
+class ToPIL:
+    """An array of shape (H, W) or (H, W, C) as an image of Pillow.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.ToPIL()(np.zeros((2, 3, 3), np.uint8)).size
+    (3, 2)
+    """
+
+    def __call__(self, image: Any) -> Any:
+        """The image of Pillow."""
+        if pillow.is_pillow(image):
+            return image
+        if isinstance(image, Tensor):
+            image = image.asnumpy()
+        if not isinstance(image, np.ndarray):
+            raise TypeError(f"For 'ToPIL', the image must be an array, but got {type(image).__name__}.")
+        return pillow.from_array(image, "ToPIL")
+
+
+class ToNumpy:
+    """An image of Pillow as an array of shape (H, W) or (H, W, C).
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.ToNumpy()(vision.ToPIL()(np.zeros((2, 3), np.uint8))).shape
+    (2, 3)
+    """
+
+    def __call__(self, image: Any) -> np.ndarray:
+        """The array."""
+        return np.array(image)
+
+
+class HWC2CHW(ImageTransform):
+    """The channels as the first axis instead of the last one; arrays (H, W) stay as they are.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.HWC2CHW()(np.zeros((4, 5, 3))).shape
+    (3, 4, 5)
+    """
+
+    def array(self, image: np.ndarray) -> np.ndarray:
+        """The array with its axes in another order."""
+        return image if image.ndim == 2 else np.ascontiguousarray(np.moveaxis(image, -1, -3))
+
+    pillow = ImageTransform.as_array
+
+
+class ToTensor(ImageTransform):
+    """The channels as the first axis, and levels from 0 to 255 as numbers from 0 to 1: values times 1/255.
+
+    Args:
+        output_type: the element type, MindSpore's or NumPy's.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.ToTensor()(np.full((1, 2, 3), 255, np.uint8)).shape
+    (3, 1, 2)
+    """
+
+    def __init__(self, output_type: Any = np.float32) -> None:
+        if isinstance(output_type, str):
+            raise TypeError(
+                f"For 'ToTensor', 'output_type' must be an element type, but got {output_type!r}."
+            )
+        self.output_type = as_dtype(output_type).numpy
+
+    def array(self, image: np.ndarray) -> np.ndarray:
+        """The array."""
+        if image.ndim > 3:
+            raise refuse_image("ToTensor", "be of shape (H, W) or (H, W, C)", image)
+        channels = image[None] if image.ndim == 2 else np.moveaxis(image, -1, 0)
+        values = channels.astype(np.float32) * np.float32(1 / 255)
+        return np.ascontiguousarray(values.astype(self.output_type))
+
+    pillow = ImageTransform.as_array
+
+
+class ToType:
+    """The array in another element type.
+
+    Args:
+        data_type: the element type, MindSpore's or NumPy's.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.ToType(np.float32)(np.array([1, 2]))
+    array([1., 2.], dtype=float32)
+    """
+
+    def __init__(self, data_type: Any) -> None:
+        self.data_type = as_dtype(data_type).numpy
+
+    def __call__(self, image: Any) -> np.ndarray:
+        """The converted array."""
+        if isinstance(image, Tensor):
+            image = image.asnumpy()
+        if not isinstance(image, np.ndarray):
+            raise TypeError(f"For 'ToType', the image must be an array, but got {type(image).__name__}.")
+        return image.astype(self.data_type)
+
+
+class Rescale(ImageTransform):
+    """Values times ``rescale`` plus ``shift``, in Float32.
+
+    Args:
+        rescale: the factor.
+        shift: what is added.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.Rescale(0.5, -1.0)(np.array([[2, 4]], np.uint8))
+    array([[0., 1.]], dtype=float32)
+    """
+
+    least_axes = 0
+
+    def __init__(self, rescale: float, shift: float) -> None:
+        self.rescale = np.float32(number(rescale, "Rescale", "rescale"))
+        self.shift = np.float32(number(shift, "Rescale", "shift"))
+
+    def array(self, image: np.ndarray) -> np.ndarray:
+        """The array."""
+        return image.astype(np.float32) * self.rescale + self.shift
+
+    pillow = ImageTransform.as_array
+
+
+class Normalize(ImageTransform):
+    """(x − mean) / std for each channel, in Float32.
+
+    Args:
+        mean: a number for each channel, or one for all of them, from 0 to 255.
+        std: as many standard deviations, above 0 up to 255.
+        is_hwc: whether the channels are the last axis; otherwise the one before height and width.
+
+    Raises:
+        ValueError: numbers are outside of these intervals, or not as many.
+        RuntimeError: when it is called: the image has another number of channels.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.Normalize([1.0, 2.0], [2.0, 4.0])(np.array([[[3.0, 6.0]]]))
+    array([[[1., 1.]]], dtype=float32)
+    """
+
+    def __init__(self, mean: Sequence[float], std: Sequence[float], is_hwc: bool = True) -> None:
+        name = type(self).__name__
+        for values, argument in ((mean, "mean"), (std, "std")):
+            if not isinstance(values, (list, tuple)):
+                raise TypeError(f"For '{name}', '{argument}' must be a list of numbers, but got {values!r}.")
+        if len(mean) != len(std) or not mean:
+            raise ValueError(
+                f"For '{name}', 'mean' and 'std' must be as many numbers, but got {len(mean)} and {len(std)}."
+            )
+        self.mean = np.array([number(level, name, "mean", 0, 255) for level in mean], np.float32)
+        self.std = np.array([number(level, name, "std", 0, 255) for level in std], np.float32)
+        if not self.std.all():
+            raise ValueError(f"For '{name}', 'std' must be above 0, but got {std!r}.")
+        self.is_hwc = bool(is_hwc)
+
+    def array(self, image: np.ndarray) -> np.ndarray:
+        """The array."""
+        axis = -1 if self.is_hwc else -3
+        channels = image.shape[axis] if image.ndim > 2 else 1
+        if len(self.mean) not in (1, channels):
+            raise refuse_image(
+                type(self).__name__,
+                f"have {len(self.mean)} channels, one for each number in 'mean', at its "
+                f"{'last axis' if self.is_hwc else 'third axis from the end'}",
+                image,
+            )
+        if image.ndim == 2:
+            mean, std = self.mean[0], self.std[0]
+        else:
+            tail = () if self.is_hwc else (1, 1)
+            mean, std = self.mean.reshape(-1, *tail), self.std.reshape(-1, *tail)
+        return (image.astype(np.float32) - mean) / std
+
+    pillow = ImageTransform.as_array
+
+
+class NormalizePad(Normalize):
+    """:class:`Normalize`, with one more channel of zeros behind the others.
+
+    Args:
+        mean: a number for each channel, from 0 to 255.
+        std: as many standard deviations, above 0 up to 255.
+        dtype: ``"float32"`` or ``"float16"``.
+        is_hwc: whether the channels are the last axis; otherwise the one before height and width.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.NormalizePad([1.0], [2.0])(np.full((1, 1, 1), 3.0))
+    array([[[1., 0.]]], dtype=float32)
+    """
+
+    def __init__(
+        self, mean: Sequence[float], std: Sequence[float], dtype: str = "float32", is_hwc: bool = True
+    ) -> None:
+        super().__init__(mean, std, is_hwc)
+        if dtype not in ("float32", "float16"):
+            raise ValueError(f"For 'NormalizePad', 'dtype' must be float32 or float16, but got {dtype!r}.")
+        self.dtype = np.dtype(dtype)
+
+    def array(self, image: np.ndarray) -> np.ndarray:
+        """The array."""
+        values = super().array(image if image.ndim > 2 else image[..., None])
+        widths = [(0, 0)] * values.ndim
+        widths[-1 if self.is_hwc else -3] = (0, 1)
+        return np.pad(values, widths).astype(self.dtype)
+
+
+class LinearTransformation(ImageTransform):
+    """The flattened image x as (x − mean)·M, in its own shape.
+
+    Args:
+        transformation_matrix: M, of shape (n, n) for n values of the image.
+        mean_vector: of shape (n,).
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.LinearTransformation(2 * np.eye(2), np.ones(2))(np.array([[[1.0, 2.0]]]))
+    array([[[0., 2.]]])
+    """
+
+    def __init__(self, transformation_matrix: np.ndarray, mean_vector: np.ndarray) -> None:
+        self.matrix, self.mean = np.asarray(transformation_matrix), np.asarray(mean_vector)
+        if self.matrix.ndim != 2 or self.matrix.shape[0] != self.matrix.shape[1]:
+            raise ValueError(
+                f"For 'LinearTransformation', 'transformation_matrix' must be square, but has the shape "
+                f"{self.matrix.shape}."
+            )
+        if self.mean.shape != self.matrix.shape[:1]:
+            raise ValueError(
+                f"For 'LinearTransformation', 'mean_vector' must have the shape {self.matrix.shape[:1]}, but "
+                f"has {self.mean.shape}."
+            )
+
+    def array(self, image: np.ndarray) -> np.ndarray:
+        """The transformed array."""
+        if image.size != len(self.mean):
+            raise refuse_image("LinearTransformation", f"have {len(self.mean)} values", image)
+        return ((image.reshape(-1) - self.mean) @ self.matrix).reshape(image.shape)

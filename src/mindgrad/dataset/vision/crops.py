@@ -1,0 +1,229 @@
+"""Transforms that cut parts out of an image at fixed places: crops, corners, patches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.dataset.vision.arguments import choice, colour, size_of, whole_number
+from mindgrad.dataset.vision.choices import Inter, SliceMode
+from mindgrad.dataset.vision.geometry import Resize
+from mindgrad.dataset.vision.plane import cropped, flipped, padded
+from mindgrad.dataset.vision.transform import ImageTransform, height_width, refuse_image
+
+__all__ = ["CenterCrop", "Crop", "FiveCrop", "ResizedCrop", "SlicePatches", "TenCrop"]
+
+
+class CenterCrop(ImageTransform):
+    """The middle of the image; where it is smaller than the crop, zeros surround it.
+
+    Args:
+        size: (height, width), or one number for both.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.CenterCrop(2)(np.arange(16).reshape(4, 4))
+    array([[ 5,  6],
+           [ 9, 10]])
+    """
+
+    def __init__(self, size: int | Sequence[int]) -> None:
+        self.size = size_of(size, "CenterCrop")
+
+    def array(self, image: Any) -> Any:
+        """The middle of the array."""
+        height, width = height_width(image)
+        missing_rows, missing_columns = max(self.size[0] - height, 0), max(self.size[1] - width, 0)
+        if missing_rows or missing_columns:
+            top, left = -(-missing_rows // 2), -(-missing_columns // 2)
+            image = padded(image, (left, top, missing_columns - left, missing_rows - top))
+            height, width = height_width(image)
+        top, left = (height - self.size[0]) // 2, (width - self.size[1]) // 2
+        return cropped(image, top, left, *self.size)
+
+    def pillow(self, image: Any) -> Any:
+        """The middle of the image of Pillow, which rounds the other way."""
+        height, width = height_width(image)
+        if self.size[0] > height or self.size[1] > width:
+            return self.array(image)
+        top, left = round((height - self.size[0]) / 2), round((width - self.size[1]) / 2)
+        return cropped(image, top, left, *self.size)
+
+
+class Crop(ImageTransform):
+    """A part of the image at a fixed place.
+
+    Args:
+        coordinates: (top, left).
+        size: (height, width), or one number for both.
+
+    Raises:
+        RuntimeError: when it is called: the part reaches beyond the image.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.Crop((0, 1), 2)(np.arange(9).reshape(3, 3))
+    array([[1, 2],
+           [4, 5]])
+    """
+
+    def __init__(self, coordinates: Sequence[int], size: int | Sequence[int]) -> None:
+        if not isinstance(coordinates, (list, tuple)) or len(coordinates) != 2:
+            raise TypeError(f"For 'Crop', 'coordinates' must be (top, left), but got {coordinates!r}.")
+        self.top, self.left = (whole_number(start, "Crop", "coordinates", 0) for start in coordinates)
+        self.size = size_of(size, "Crop")
+
+    def array(self, image: Any) -> Any:
+        """The part of the array."""
+        height, width = height_width(image)
+        if self.top + self.size[0] > height or self.left + self.size[1] > width:
+            raise RuntimeError(
+                f"For 'Crop', the image of height {height} and width {width} does not contain the "
+                f"{self.size} "
+                f"pixels from ({self.top}, {self.left}) on."
+            )
+        return cropped(image, self.top, self.left, *self.size)
+
+    pillow = ImageTransform.as_array
+
+
+class ResizedCrop(ImageTransform):
+    """A part of the image at a fixed place, in another size.
+
+    Args:
+        top: the first row.
+        left: the first column.
+        height: the rows of the part.
+        width: the columns of the part.
+        size: (height, width) of the result, or the length of its shorter side.
+        interpolation: an :class:`Inter`.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.ResizedCrop(0, 0, 4, 4, (2, 2), vision.Inter.NEAREST)(np.arange(36).reshape(6, 6))
+    array([[ 0,  2],
+           [12, 14]])
+    """
+
+    def __init__(
+        self,
+        top: int,
+        left: int,
+        height: int,
+        width: int,
+        size: int | Sequence[int],
+        interpolation: Inter = Inter.BILINEAR,
+    ) -> None:
+        self.crop = Crop((top, left), (height, width))
+        self.resize = Resize(size, interpolation)
+
+    def array(self, image: Any) -> Any:
+        """The resized part."""
+        return self.resize(self.crop(image))
+
+    pillow = ImageTransform.as_array
+
+
+class FiveCrop(ImageTransform):
+    """The four corners and the middle of an image: top left, top right, bottom left, bottom right, middle.
+
+    Args:
+        size: (height, width) of the parts, or one number for both.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> print(*[part.item() for part in vision.FiveCrop(1)(np.arange(9).reshape(3, 3))])
+    0 2 6 8 4
+    """
+
+    def __init__(self, size: int | Sequence[int]) -> None:
+        self.size = size_of(size, type(self).__name__)
+
+    def array(self, image: Any) -> Any:
+        """The five parts."""
+        height, width = height_width(image)
+        rows, columns = self.size
+        if rows > height or columns > width:
+            raise RuntimeError(
+                f"For '{type(self).__name__}', parts of {self.size} do not fit into the image of height "
+                f"{height} and width {width}."
+            )
+        starts = [(top, left) for top in (0, height - rows) for left in (0, width - columns)]
+        starts.append((round((height - rows) / 2), round((width - columns) / 2)))
+        return tuple(cropped(image, top, left, rows, columns) for top, left in starts)
+
+    pillow = array
+
+
+class TenCrop(FiveCrop):
+    """The parts of :class:`FiveCrop`, and those of the mirror image.
+
+    Args:
+        size: (height, width) of the parts, or one number for both.
+        use_vertical_flip: whether the mirror image exchanges top and bottom instead of left and right.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> print(*[part.item() for part in vision.TenCrop(1)(np.arange(4).reshape(2, 2))])
+    0 1 2 3 0 1 0 3 2 1
+    """
+
+    def __init__(self, size: int | Sequence[int], use_vertical_flip: bool = False) -> None:
+        super().__init__(size)
+        self.upside_down = bool(use_vertical_flip)
+
+    def array(self, image: Any) -> Any:
+        """The ten parts."""
+        return super().array(image) + super().array(flipped(image, self.upside_down))
+
+    pillow = array
+
+
+class SlicePatches(ImageTransform):
+    """The image cut into a grid of patches, row by row.
+
+    Args:
+        num_height: the rows of the grid.
+        num_width: its columns.
+        slice_mode: whether an image that they do not divide is padded at the bottom and the right, or cut.
+        fill_value: the level that it is padded with.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> print(*vision.SlicePatches(1, 2)(np.array([[1, 2, 3]])))
+    [[1 2]] [[3 0]]
+    """
+
+    def __init__(
+        self,
+        num_height: int = 1,
+        num_width: int = 1,
+        slice_mode: SliceMode = SliceMode.PAD,
+        fill_value: int = 0,
+    ) -> None:
+        self.grid = (
+            whole_number(num_height, "SlicePatches", "num_height", 1),
+            whole_number(num_width, "SlicePatches", "num_width", 1),
+        )
+        self.mode = choice(slice_mode, SliceMode, "SlicePatches", "slice_mode")
+        self.fill = colour(fill_value, "SlicePatches")
+
+    def array(self, image: np.ndarray) -> Any:
+        """The patches, a tuple."""
+        height, width = height_width(image)
+        if self.mode == SliceMode.PAD:
+            rows, columns = -(-height // self.grid[0]), -(-width // self.grid[1])
+            image = padded(
+                image, (0, 0, columns * self.grid[1] - width, rows * self.grid[0] - height), self.fill
+            )
+        else:
+            rows, columns = height // self.grid[0], width // self.grid[1]
+        if not rows or not columns:
+            raise refuse_image("SlicePatches", f"have a pixel for each patch of the grid {self.grid}", image)
+        return tuple(
+            cropped(image, i * rows, j * columns, rows, columns)
+            for i in range(self.grid[0])
+            for j in range(self.grid[1])
+        )

@@ -1,0 +1,292 @@
+"""Transforms that move pixels in a fixed way: sizes, borders, mirror images, rotations, maps of the plane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.dataset.vision.arguments import choice, colour, margins, number, size_of, whole_number
+from mindgrad.dataset.vision.choices import Border, Inter
+from mindgrad.dataset.vision.plane import affine, flipped, padded, perspective, rotated, scaled_to
+from mindgrad.dataset.vision.transform import ImageTransform, height_width
+
+__all__ = [
+    "Affine", "HorizontalFlip", "Pad", "PadToSize", "Perspective", "Resize", "Rotate", "VerticalFlip",
+]  # fmt: skip
+
+
+class Resize(ImageTransform):
+    """The image in another size.
+
+    Args:
+        size: (height, width), or the length of the shorter side; the other keeps the proportion.
+        interpolation: an :class:`Inter`; arrays take all but ``ANTIALIAS``, which is for images of Pillow.
+
+    Raises:
+        TypeError: ``size`` is neither an int nor two of them.
+        ValueError: it is below 1.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.Resize((2, 2))(np.arange(16, dtype=np.float32).reshape(4, 4))
+    array([[ 2.5,  4.5],
+           [10.5, 12.5]], dtype=float32)
+    """
+
+    def __init__(self, size: int | Sequence[int], interpolation: Inter = Inter.BILINEAR) -> None:
+        self.size = size_of(size, "Resize")
+        self.keeps_proportion = not isinstance(size, (list, tuple))
+        self.interpolation = choice(interpolation, Inter, "Resize", "interpolation")
+
+    def array(self, image: Any, interpolation: Inter | None = None) -> Any:
+        """The array in the new size."""
+        height, width = self.size
+        if self.keeps_proportion:
+            old_height, old_width = height_width(image)
+            if old_height < old_width:
+                width = int(old_width * height / old_height)
+            else:
+                height = int(old_height * width / old_width)
+        return scaled_to(
+            image, height, width, self.interpolation if interpolation is None else interpolation, "Resize"
+        )
+
+    pillow = array
+
+
+class Pad(ImageTransform):
+    """The image with margins.
+
+    Args:
+        padding: the width of the margins: one number, (left and right, top and bottom), or
+            (left, top, right, bottom).
+        fill_value: the level of a constant margin, or its red, green and blue.
+        padding_mode: a :class:`Border`.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.Pad((1, 0), padding_mode=vision.Border.EDGE)(np.array([[1, 2]]))
+    array([[1, 1, 2, 2]])
+    """
+
+    def __init__(
+        self,
+        padding: int | Sequence[int],
+        fill_value: int | Sequence[int] = 0,
+        padding_mode: Border = Border.CONSTANT,
+    ) -> None:
+        self.padding = margins(padding, "Pad")
+        self.fill = colour(fill_value, "Pad")
+        self.mode = choice(padding_mode, Border, "Pad", "padding_mode")
+
+    def array(self, image: Any) -> Any:
+        """The array with margins."""
+        return padded(image, self.padding, self.fill, self.mode)
+
+    pillow = array
+
+
+class PadToSize(ImageTransform):
+    """The image with margins that give it a size.
+
+    Args:
+        size: (height, width), or one number for both.
+        offset: (top, left) of the image in the result, or one number for both; in the middle by default.
+        fill_value: the level of a constant margin, or its red, green and blue.
+        padding_mode: a :class:`Border`.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.PadToSize((2, 3), (0, 0))(np.ones((1, 2), int))
+    array([[1, 1, 0],
+           [0, 0, 0]])
+    """
+
+    def __init__(
+        self,
+        size: int | Sequence[int],
+        offset: int | Sequence[int] | None = None,
+        fill_value: int | Sequence[int] = 0,
+        padding_mode: Border = Border.CONSTANT,
+    ) -> None:
+        self.size = size_of(size, "PadToSize")
+        starts = () if offset is None else offset if isinstance(offset, (list, tuple)) else (offset,)
+        self.offset = tuple(whole_number(start, "PadToSize", "offset", 0) for start in starts)
+        self.fill = colour(fill_value, "PadToSize")
+        self.mode = choice(padding_mode, Border, "PadToSize", "padding_mode")
+
+    def array(self, image: Any) -> Any:
+        """The array with margins."""
+        height, width = height_width(image)
+        rows, columns = self.size[0] - height, self.size[1] - width
+        top, left = (self.offset * 2)[:2] if self.offset else (rows // 2, columns // 2)
+        if min(rows - top, columns - left) < 0:
+            raise RuntimeError(
+                f"For 'PadToSize', the image of height {height} and width {width} at ({top}, {left}) does "
+                f"not "
+                f"fit into {self.size}."
+            )
+        return padded(image, (left, top, columns - left, rows - top), self.fill, self.mode)
+
+    pillow = array
+
+
+class HorizontalFlip(ImageTransform):
+    """Left and right exchanged.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.HorizontalFlip()(np.array([[1, 2]]))
+    array([[2, 1]])
+    """
+
+    def array(self, image: Any) -> Any:
+        """The mirror image."""
+        return flipped(image)
+
+    pillow = ImageTransform.as_array
+
+
+class VerticalFlip(ImageTransform):
+    """Top and bottom exchanged.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.VerticalFlip()(np.array([[1], [2]]))
+    array([[2],
+           [1]])
+    """
+
+    def array(self, image: Any) -> Any:
+        """The mirror image."""
+        return flipped(image, upside_down=True)
+
+    pillow = ImageTransform.as_array
+
+
+class Rotate(ImageTransform):
+    """The image turned counter-clockwise.
+
+    Args:
+        degrees: the angle.
+        resample: an :class:`Inter`.
+        expand: whether the result grows until the whole turned image fits.
+        center: the point (x, y) that stays; the middle by default.
+        fill_value: the level of what no pixel covers, or its red, green and blue.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.Rotate(90)(np.array([[1, 2], [3, 4]]))
+    array([[2, 4],
+           [1, 3]])
+    """
+
+    takes_one = True
+
+    def __init__(
+        self,
+        degrees: float,
+        resample: Inter = Inter.NEAREST,
+        expand: bool = False,
+        center: Sequence[float] | None = None,
+        fill_value: int | Sequence[int] = 0,
+    ) -> None:
+        self.degrees = number(degrees, "Rotate", "degrees")
+        self.resample = choice(resample, Inter, "Rotate", "resample")
+        self.expand, self.center = bool(expand), center
+        self.fill = colour(fill_value, "Rotate")
+
+    def array(self, image: Any) -> Any:
+        """The turned array."""
+        return rotated(image, self.degrees, self.resample, self.expand, self.center, self.fill)
+
+    pillow = ImageTransform.as_array
+
+
+class Affine(ImageTransform):
+    """The image rotated, sheared, scaled and moved; its size stays.
+
+    Args:
+        degrees: the angle of the rotation, clockwise.
+        translate: by which parts of width and height it moves to the right and down.
+        scale: the factor.
+        shear: the angle of a shear along x, or the angles along x and y, in degrees.
+        resample: an :class:`Inter`.
+        fill_value: the level of what no pixel covers, or its red, green and blue.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.Affine(0, (0.5, 0), 1.0, 0)(np.array([[1, 2], [3, 4]]))
+    array([[0, 1],
+           [0, 3]])
+    """
+
+    takes_one = True
+
+    def __init__(
+        self,
+        degrees: float,
+        translate: Sequence[float],
+        scale: float,
+        shear: float | Sequence[float],
+        resample: Inter = Inter.NEAREST,
+        fill_value: int | Sequence[int] = 0,
+    ) -> None:
+        self.degrees = number(degrees, "Affine", "degrees")
+        if not isinstance(translate, (list, tuple)) or len(translate) != 2:
+            raise TypeError(f"For 'Affine', 'translate' must be two numbers, but got {translate!r}.")
+        across, down = (number(part, "Affine", "translate", -1, 1) for part in translate)
+        self.translate = (across, down)
+        self.scale = number(scale, "Affine", "scale", 0)
+        angles = shear if isinstance(shear, (list, tuple)) else (shear, 0.0)
+        along_x, along_y = (number(angle, "Affine", "shear") for angle in angles)
+        self.shear = (along_x, along_y)
+        self.resample = choice(resample, Inter, "Affine", "resample")
+        self.fill = colour(fill_value, "Affine")
+
+    def array(self, image: Any) -> Any:
+        """The transformed array."""
+        height, width = height_width(image)
+        translation = (self.translate[0] * width, self.translate[1] * height)
+        return affine(image, self.degrees, translation, self.scale, self.shear, self.resample, self.fill)
+
+    pillow = ImageTransform.as_array
+
+
+class Perspective(ImageTransform):
+    """The image under the projective map that takes four points to four others.
+
+    Args:
+        start_points: the four points (x, y) in the image.
+        end_points: where they come to lie.
+        interpolation: an :class:`Inter`.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> corners, moved = [[0, 0], [1, 0], [1, 1], [0, 1]], [[1, 0], [2, 0], [2, 1], [1, 1]]
+    >>> vision.Perspective(corners, moved, vision.Inter.NEAREST)(np.array([[1, 2], [3, 4]]))
+    array([[0, 1],
+           [0, 3]])
+    """
+
+    takes_one = True
+
+    def __init__(
+        self,
+        start_points: Sequence[Sequence[int]],
+        end_points: Sequence[Sequence[int]],
+        interpolation: Inter = Inter.BILINEAR,
+    ) -> None:
+        for points, argument in ((start_points, "start_points"), (end_points, "end_points")):
+            if np.shape(points) != (4, 2):
+                raise TypeError(f"For 'Perspective', '{argument}' must be four points, but got {points!r}.")
+        self.start, self.end = start_points, end_points
+        self.interpolation = choice(interpolation, Inter, "Perspective", "interpolation")
+
+    def array(self, image: Any) -> Any:
+        """The transformed array."""
+        return perspective(image, self.start, self.end, self.interpolation)
+
+    pillow = array

@@ -1,0 +1,148 @@
+"""Maps of the plane on arrays and on images of Pillow: parts, margins, sizes, rotations, projections."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.dataset import pillow
+from mindgrad.dataset.vision.choices import Border, Inter
+from mindgrad.dataset.vision.resampling import resized, warped
+from mindgrad.dataset.vision.transform import image_axes
+
+__all__ = ["affine", "cropped", "flipped", "padded", "perspective", "rotated", "scaled_to"]
+
+
+def cropped(image: Any, top: int, left: int, height: int, width: int) -> Any:
+    """A part of an image."""
+    if pillow.is_pillow(image):
+        return image.crop((left, top, left + width, top + height))
+    rows, _ = image_axes(image)
+    before = (slice(None),) * rows
+    return image[(*before, slice(top, top + height), slice(left, left + width))].copy()
+
+
+def flipped(image: Any, upside_down: bool = False) -> Any:
+    """The mirror image: left and right exchanged, or top and bottom."""
+    if pillow.is_pillow(image):
+        return pillow.ImageOps.flip(image) if upside_down else pillow.ImageOps.mirror(image)
+    return np.flip(image, image_axes(image)[0 if upside_down else 1]).copy()
+
+
+def padded(
+    image: Any, border: tuple[int, int, int, int], fill: Sequence[int] = (0,), mode: Border = Border.CONSTANT
+) -> Any:
+    """An image with margins at its left, top, right and bottom."""
+    if pillow.is_pillow(image):
+        return pillow.from_array(padded(np.asarray(image), border, fill, mode), "Pad")
+    left, top, right, bottom = border
+    rows, columns = image_axes(image)
+    widths = [(0, 0)] * image.ndim
+    widths[rows], widths[columns] = (top, bottom), (left, right)
+    if mode != Border.CONSTANT:
+        return np.pad(image, widths, mode.value)  # type: ignore[call-overload]
+    result = np.pad(image, widths)
+    if any(fill):
+        outside = np.pad(np.zeros(image.shape, bool), widths, constant_values=True)
+        levels = np.asarray(fill, image.dtype)
+        if image.ndim == 2 or image.shape[-1] < len(fill):
+            levels = levels[0]
+        result = np.where(outside, levels, result)
+    return result
+
+
+def scaled_to(image: Any, height: int, width: int, interpolation: Inter, name: str) -> Any:
+    """An image with this height and width."""
+    if pillow.is_pillow(image):
+        return image.resize((width, height), _pillow_filter(interpolation))
+    if interpolation == Inter.ANTIALIAS:
+        raise TypeError(f"For '{name}', Inter.ANTIALIAS is for images of Pillow: put ToPIL() before it.")
+    return resized(image, height, width, interpolation, name)
+
+
+def _pillow_filter(interpolation: Inter) -> Any:
+    names = {
+        Inter.NEAREST: "NEAREST", Inter.ANTIALIAS: "LANCZOS", Inter.BILINEAR: "BILINEAR",
+        Inter.BICUBIC: "BICUBIC", Inter.PILCUBIC: "BICUBIC", Inter.AREA: "BOX",
+    }  # fmt: skip
+    return getattr(pillow.package("interpolation of an image of Pillow").Resampling, names[interpolation])
+
+
+def rotated(
+    image: Any,
+    degrees: float,
+    interpolation: Inter = Inter.NEAREST,
+    expand: bool = False,
+    center: Sequence[float] | None = None,
+    fill: tuple[int, ...] = (0,),
+) -> Any:
+    """An image turned counter-clockwise about its centre, or about ``center`` = (x, y)."""
+    if pillow.is_pillow(image):
+        bands = len(image.getbands())
+        levels = fill * bands if len(fill) == 1 else fill
+        return image.rotate(
+            degrees, _pillow_filter(interpolation), expand, center, fillcolor=levels if bands > 1 else fill[0]
+        )
+    height, width = image.shape[:2]
+    across, down = ((width - 1) / 2, (height - 1) / 2) if center is None else center
+    angle = math.radians(degrees)
+    cosine, sine = math.cos(angle), math.sin(angle)
+    size, shift_x, shift_y = (height, width), 0.0, 0.0
+    if expand:
+        rows = height * abs(cosine) + width * abs(sine)
+        columns = height * abs(sine) + width * abs(cosine)
+        size = (int(rows + 0.5), int(columns + 0.5))
+        shift_x, shift_y = (columns - width) / 2, (rows - height) / 2
+    matrix = np.array([
+        [cosine, -sine, across - cosine * (across + shift_x) + sine * (down + shift_y)],
+        [sine, cosine, down - sine * (across + shift_x) - cosine * (down + shift_y)],
+        [0.0, 0.0, 1.0],
+    ])  # fmt: skip
+    return warped(image, matrix, size, interpolation, fill)
+
+
+def affine(
+    image: Any,
+    degrees: float,
+    translation: tuple[float, float],
+    scale: float,
+    shear: tuple[float, float],
+    interpolation: Inter,
+    fill: tuple[int, ...],
+) -> Any:
+    """An image rotated, sheared and scaled about its centre, then moved by pixels to the right and down."""
+    if pillow.is_pillow(image):
+        array = affine(np.asarray(image), degrees, translation, scale, shear, interpolation, fill)
+        return pillow.from_array(array, "Affine")
+    height, width = image.shape[:2]
+    centre_x, centre_y = (width - 1) / 2, (height - 1) / 2
+    rotation, shear_x, shear_y = (math.radians(angle) for angle in (degrees, *shear))
+    # rotation times shears, counted from the centre
+    a = math.cos(rotation - shear_y) / math.cos(shear_y)
+    b = -math.cos(rotation - shear_y) * math.tan(shear_x) / math.cos(shear_y) - math.sin(rotation)
+    c = math.sin(rotation - shear_y) / math.cos(shear_y)
+    d = -math.sin(rotation - shear_y) * math.tan(shear_x) / math.cos(shear_y) + math.cos(rotation)
+    forward = np.eye(3)
+    forward[:2, :2] = scale * np.array([[a, b], [c, d]])
+    forward[:2, 2] = [centre_x + translation[0], centre_y + translation[1]]
+    to_centre = np.eye(3)
+    to_centre[:2, 2] = [-centre_x, -centre_y]
+    return warped(image, np.linalg.inv(forward @ to_centre), (height, width), interpolation, fill)
+
+
+def perspective(
+    image: Any, start: Sequence[Sequence[float]], end: Sequence[Sequence[float]], interpolation: Inter
+) -> Any:
+    """An image under the projective map that takes four points (x, y) to four others."""
+    rows, values = [], []
+    for (x, y), (u, v) in zip(end, start, strict=True):
+        rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]
+        values += [u, v]
+    matrix = np.append(np.linalg.solve(np.array(rows, np.float64), np.array(values, np.float64)), 1.0)
+    if pillow.is_pillow(image):
+        kind = pillow.package("'Perspective'").Transform.PERSPECTIVE
+        return image.transform(image.size, kind, matrix[:8].tolist(), _pillow_filter(interpolation))
+    return warped(image, matrix.reshape(3, 3), image.shape[:2], interpolation)

@@ -1,0 +1,98 @@
+"""Image transforms of MindSpore 1.x on Pillow's images: ``mindspore.dataset.vision.py_transforms``.
+
+There the channels of what ``ToTensor`` gives are the first axis, so that ``Normalize`` and ``Cutout`` take
+them there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindgrad.dataset.vision import colour_spaces, conversion, mixing, transforms
+from mindgrad.dataset.vision.transforms import *  # noqa: F403
+
+__all__ = [name for name in transforms.__all__ if name not in ("CutMixBatch", "CutOut")]
+__all__ += ["Cutout", "RgbToBgr"]
+
+
+class Decode(conversion.Decode):
+    """The bytes of an image file as an image of Pillow.
+
+    >>> from mindgrad.dataset.vision import encode_png, py_transforms
+    >>> import numpy as np
+    >>> py_transforms.Decode()(encode_png(np.zeros((2, 3, 3), np.uint8))).size
+    (3, 2)
+    """
+
+    def __init__(self) -> None:
+        super().__init__(to_pil=True)
+
+
+class Normalize(conversion.Normalize):
+    """(x − mean) / std for each channel of an array (C, H, W), in Float32.
+
+    Args:
+        mean: a number for each channel, or one for all of them.
+        std: as many standard deviations, above 0.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset.vision import py_transforms
+    >>> py_transforms.Normalize([0.5], [0.5])(np.ones((1, 1, 2)))
+    array([[[1., 1.]]], dtype=float32)
+    """
+
+    def __init__(self, mean: Sequence[float], std: Sequence[float]) -> None:
+        super().__init__(mean, std, is_hwc=False)
+
+
+class NormalizePad(conversion.NormalizePad):
+    """:class:`Normalize`, with one more channel of zeros behind the others.
+
+    Args:
+        mean: a number for each channel.
+        std: as many standard deviations, above 0.
+        dtype: ``"float32"`` or ``"float16"``.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset.vision import py_transforms
+    >>> py_transforms.NormalizePad([0.5], [0.5])(np.ones((1, 1, 2))).shape
+    (2, 1, 2)
+    """
+
+    def __init__(self, mean: Sequence[float], std: Sequence[float], dtype: str = "float32") -> None:
+        super().__init__(mean, std, dtype, is_hwc=False)
+
+
+class Cutout(mixing.CutOut):
+    """Squares at random places of an array (C, H, W) set to zero.
+
+    Args:
+        length: the side of a square.
+        num_patches: how many squares.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset.vision import py_transforms
+    >>> py_transforms.Cutout(2)(np.ones((3, 4, 4))).shape
+    (3, 4, 4)
+    """
+
+    def __init__(self, length: int, num_patches: int = 1) -> None:
+        super().__init__(length, num_patches, is_hwc=False)
+
+
+class RgbToBgr(colour_spaces.RgbToHsv):
+    """Red and blue exchanged.
+
+    Args:
+        is_hwc: whether the channels are the last axis; otherwise the one before height and width.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset.vision import py_transforms
+    >>> py_transforms.RgbToBgr(is_hwc=True)(np.array([[[1, 2, 3]]]))
+    array([[[3, 2, 1]]])
+    """
+
+    @staticmethod
+    def _convert(image: Any) -> Any:
+        return image[..., ::-1]

@@ -1,0 +1,393 @@
+"""Transforms that move pixels at random: crops, mirror images, rotations, affine and projective maps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.dataset.randomness import generator
+from mindgrad.dataset.vision.arguments import (
+    choice,
+    colour,
+    interval,
+    margins,
+    number,
+    pair,
+    probability,
+    size_of,
+    whole_number,
+)
+from mindgrad.dataset.vision.choices import Border, Inter
+from mindgrad.dataset.vision.conversion import Decode
+from mindgrad.dataset.vision.geometry import Resize
+from mindgrad.dataset.vision.plane import (
+    affine,
+    cropped,
+    flipped,
+    padded,
+    perspective,
+    rotated,
+    scaled_to,
+)
+from mindgrad.dataset.vision.transform import ImageTransform, height_width
+
+__all__ = [
+    "RandomAffine", "RandomCrop", "RandomCropDecodeResize", "RandomHorizontalFlip", "RandomPerspective",
+    "RandomResize", "RandomResizedCrop", "RandomRotation", "RandomVerticalFlip",
+]  # fmt: skip
+
+
+class RandomCrop(ImageTransform):
+    """A part of the image at a random place.
+
+    Args:
+        size: (height, width) of the part, or one number for both.
+        padding: margins that the image gets before: one number, (left and right, top and bottom), or
+            (left, top, right, bottom); none by default.
+        pad_if_needed: whether an image that is too small gets margins.
+        fill_value: the level of a constant margin, or its red, green and blue.
+        padding_mode: a :class:`Border`.
+
+    Raises:
+        RuntimeError: when it is called: the image is too small.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.RandomCrop((2, 3))(np.zeros((5, 5, 3), np.uint8)).shape
+    (2, 3, 3)
+    """
+
+    def __init__(
+        self,
+        size: int | Sequence[int],
+        padding: int | Sequence[int] | None = None,
+        pad_if_needed: bool = False,
+        fill_value: int | Sequence[int] = 0,
+        padding_mode: Border = Border.CONSTANT,
+    ) -> None:
+        self.size = size_of(size, "RandomCrop")
+        self.padding = None if padding is None else margins(padding, "RandomCrop")
+        self.pad_if_needed = bool(pad_if_needed)
+        self.fill = colour(fill_value, "RandomCrop")
+        self.mode = choice(padding_mode, Border, "RandomCrop", "padding_mode")
+
+    def _with_margins(self, image: Any) -> Any:
+        if self.padding is not None:
+            image = padded(image, self.padding, self.fill, self.mode)
+        if self.pad_if_needed:
+            height, width = height_width(image)
+            rows, columns = max(self.size[0] - height, 0), max(self.size[1] - width, 0)
+            if rows or columns:
+                image = padded(image, (columns, rows, columns, rows), self.fill, self.mode)
+        return image
+
+    def parameters(self, image: Any) -> tuple[int, int]:
+        """The first row and column of the part."""
+        height, width = height_width(self._with_margins(image))
+        if self.size[0] > height or self.size[1] > width:
+            raise RuntimeError(
+                f"For 'RandomCrop', a part of {self.size} does not fit into the image of height {height} and "
+                f"width {width}; give 'padding' or pad_if_needed=True, or make the image larger by Resize."
+            )
+        draw = generator()
+        top = int(draw.integers(height - self.size[0] + 1))
+        return top, int(draw.integers(width - self.size[1] + 1))
+
+    def array(self, image: Any, top: int, left: int) -> Any:
+        """The part of the array."""
+        return cropped(self._with_margins(image), top, left, *self.size)
+
+    pillow = array
+
+
+class RandomResizedCrop(ImageTransform):
+    """A random part of the image, of random size and proportion, in one size.
+
+    Args:
+        size: (height, width) of the result, or one number for both.
+        scale: the smallest and the largest area of the part, of that of the image.
+        ratio: the smallest and the largest quotient of its width and height.
+        interpolation: an :class:`Inter`.
+        max_attempts: how often a part is drawn that does not fit, before the middle is taken.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.RandomResizedCrop(4)(np.zeros((9, 7, 3), np.uint8)).shape
+    (4, 4, 3)
+    """
+
+    def __init__(
+        self,
+        size: int | Sequence[int],
+        scale: Sequence[float] = (0.08, 1.0),
+        ratio: Sequence[float] = (3 / 4, 4 / 3),
+        interpolation: Inter = Inter.BILINEAR,
+        max_attempts: int = 10,
+    ) -> None:
+        name = type(self).__name__
+        self.size = size_of(size, name)
+        self.scale, self.ratio = pair(scale, name, "scale"), pair(ratio, name, "ratio")
+        if self.scale[0] < 0 or self.scale[1] <= 0 or self.ratio[0] <= 0:
+            raise ValueError(
+                f"For '{name}', 'scale' and 'ratio' must be above 0, but got {scale!r} and {ratio!r}."
+            )
+        self.interpolation = choice(interpolation, Inter, name, "interpolation")
+        self.attempts = whole_number(max_attempts, name, "max_attempts", 1)
+
+    def parameters(self, image: Any) -> tuple[int, int, int, int]:
+        """The first row and column, the height and the width of the part."""
+        height, width = height_width(image)
+        draw = generator()
+        for _ in range(self.attempts):
+            area = height * width * draw.uniform(*self.scale)
+            ratio = math.exp(draw.uniform(math.log(self.ratio[0]), math.log(self.ratio[1])))
+            rows, columns = round(math.sqrt(area / ratio)), round(math.sqrt(area * ratio))
+            if 0 < rows <= height and 0 < columns <= width:
+                top = int(draw.integers(height - rows + 1))
+                return top, int(draw.integers(width - columns + 1)), rows, columns
+        low, high = self.ratio
+        columns = min(width, max(1, round(height * high)))
+        rows = min(height, max(1, round(width / low)))
+        return (height - rows) // 2, (width - columns) // 2, rows, columns
+
+    def array(self, image: Any, top: int, left: int, height: int, width: int) -> Any:
+        """The resized part."""
+        part = cropped(image, top, left, height, width)
+        return scaled_to(part, *self.size, self.interpolation, type(self).__name__)
+
+    pillow = array
+
+
+class RandomCropDecodeResize(RandomResizedCrop):
+    """:class:`Decode`, then :class:`RandomResizedCrop`.
+
+    Args:
+        size: (height, width) of the result, or one number for both.
+        scale: the smallest and the largest area of the part, of that of the image.
+        ratio: the smallest and the largest quotient of its width and height.
+        interpolation: an :class:`Inter`.
+        max_attempts: how often a part is drawn that does not fit, before the middle is taken.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> data = vision.encode_png(np.zeros((9, 7, 3), np.uint8))
+    >>> vision.RandomCropDecodeResize(4)(data).shape
+    (4, 4, 3)
+    """
+
+    def __call__(self, *images: Any) -> Any:
+        """The resized parts."""
+        decode = Decode()
+        return super().__call__(*(decode(image) for image in images))
+
+
+class _RandomFlip(ImageTransform):
+    """A mirror image, with some probability."""
+
+    upside_down = False
+
+    def __init__(self, prob: float = 0.5) -> None:
+        self.prob = probability(prob, type(self).__name__)
+
+    def parameters(self, image: Any) -> tuple[bool]:
+        """Whether the image is flipped."""
+        return (bool(generator().random() < self.prob),)
+
+    def array(self, image: Any, flips: bool) -> Any:
+        """The array or its mirror image."""
+        return flipped(image, self.upside_down) if flips else image
+
+    pillow = array
+
+
+class RandomHorizontalFlip(_RandomFlip):
+    """Left and right exchanged, with some probability.
+
+    Args:
+        prob: the probability.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.RandomHorizontalFlip(1.0)(np.array([[1, 2]]))
+    array([[2, 1]])
+    """
+
+
+class RandomVerticalFlip(_RandomFlip):
+    """Top and bottom exchanged, with some probability.
+
+    Args:
+        prob: the probability.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.RandomVerticalFlip(0.0)(np.array([[1], [2]]))
+    array([[1],
+           [2]])
+    """
+
+    upside_down = True
+
+
+class RandomResize(Resize):
+    """:class:`Resize` with a random interpolation.
+
+    Args:
+        size: (height, width), or the length of the shorter side; the other keeps the proportion.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.RandomResize((4, 5))(np.zeros((9, 7, 3), np.uint8)).shape
+    (4, 5, 3)
+    """
+
+    def __init__(self, size: int | Sequence[int]) -> None:
+        super().__init__(size)
+
+    def parameters(self, image: Any) -> tuple[Inter]:
+        """The interpolation."""
+        return ((Inter.NEAREST, Inter.BILINEAR, Inter.BICUBIC, Inter.AREA)[generator().integers(4)],)
+
+
+class RandomRotation(ImageTransform):
+    """The image turned counter-clockwise by a random angle.
+
+    Args:
+        degrees: the interval of the angle, or r for −r to r.
+        resample: an :class:`Inter`.
+        expand: whether the result grows until the whole turned image fits.
+        center: the point (x, y) that stays; the middle by default.
+        fill_value: the level of what no pixel covers, or its red, green and blue.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.RandomRotation(30)(np.zeros((9, 7, 3), np.uint8)).shape
+    (9, 7, 3)
+    """
+
+    takes_one = True
+
+    def __init__(
+        self,
+        degrees: float | Sequence[float],
+        resample: Inter = Inter.NEAREST,
+        expand: bool = False,
+        center: Sequence[float] | None = None,
+        fill_value: int | Sequence[int] = 0,
+    ) -> None:
+        self.degrees = interval(degrees, "RandomRotation", "degrees")
+        self.resample = choice(resample, Inter, "RandomRotation", "resample")
+        self.expand, self.center = bool(expand), center
+        self.fill = colour(fill_value, "RandomRotation")
+
+    def parameters(self, image: Any) -> tuple[float]:
+        """The angle."""
+        return (generator().uniform(*self.degrees),)
+
+    def array(self, image: Any, degrees: float) -> Any:
+        """The turned array."""
+        return rotated(image, degrees, self.resample, self.expand, self.center, self.fill)
+
+    pillow = array
+
+
+class RandomAffine(ImageTransform):
+    """The image rotated, sheared, scaled and moved at random; its size stays.
+
+    Args:
+        degrees: the interval of the angle, or r for −r to r.
+        translate: the largest parts of width and height that it moves by; or an interval for the width and
+            one for the height, (min, max, min, max). None for no move.
+        scale: the interval of the factor; None for 1.
+        shear: the interval of the angle of a shear along x, r for −r to r, or two intervals, for x and y.
+        resample: an :class:`Inter`.
+        fill_value: the level of what no pixel covers, or its red, green and blue.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.RandomAffine(15, (0.1, 0.1), (0.9, 1.1))(np.zeros((9, 7, 3), np.uint8)).shape
+    (9, 7, 3)
+    """
+
+    takes_one = True
+
+    def __init__(
+        self,
+        degrees: float | Sequence[float],
+        translate: Sequence[float] | None = None,
+        scale: Sequence[float] | None = None,
+        shear: float | Sequence[float] | None = None,
+        resample: Inter = Inter.NEAREST,
+        fill_value: int | Sequence[int] = 0,
+    ) -> None:
+        name = "RandomAffine"
+        self.degrees = interval(degrees, name, "degrees")
+        parts = [number(part, name, "translate", -1, 1) for part in translate or (0, 0)]
+        if len(parts) not in (2, 4):
+            raise ValueError(f"For '{name}', 'translate' must be 2 or 4 numbers, but got {translate!r}.")
+        ends = parts if len(parts) == 4 else [-abs(parts[0]), abs(parts[0]), -abs(parts[1]), abs(parts[1])]
+        self.across = pair(ends[:2], name, "translate")
+        self.down = pair(ends[2:], name, "translate")
+        self.scale = (1.0, 1.0) if scale is None else pair(scale, name, "scale")
+        both = isinstance(shear, (list, tuple)) and len(shear) == 4
+        self.shear_x = interval(shear[:2] if both else shear or 0, name, "shear")  # type: ignore[index]
+        self.shear_y = interval(shear[2:] if both else 0, name, "shear")  # type: ignore[index]
+        self.resample = choice(resample, Inter, name, "resample")
+        self.fill = colour(fill_value, name)
+
+    def parameters(self, image: Any) -> tuple[float, tuple[float, float], float, tuple[float, float]]:
+        """The angle, the move in pixels, the factor, and the angles of the shears."""
+        height, width = height_width(image)
+        draw = generator().uniform
+        move = (round(width * draw(*self.across)), round(height * draw(*self.down)))
+        return draw(*self.degrees), move, draw(*self.scale), (draw(*self.shear_x), draw(*self.shear_y))
+
+    def array(self, image: Any, degrees: float, move: Any, scale: float, shear: Any) -> Any:
+        """The transformed array."""
+        return affine(image, degrees, move, scale, shear, self.resample, self.fill)
+
+    pillow = array
+
+
+class RandomPerspective(ImageTransform):
+    """The image under a random projective map, with some probability.
+
+    Args:
+        distortion_scale: how far the corners move at most: by this part of half of the image.
+        prob: the probability.
+        interpolation: an :class:`Inter`.
+
+    >>> import numpy as np
+    >>> from mindgrad.dataset import vision
+    >>> vision.RandomPerspective(prob=1.0)(np.zeros((9, 7, 3), np.uint8)).shape
+    (9, 7, 3)
+    """
+
+    takes_one = True
+
+    def __init__(
+        self, distortion_scale: float = 0.5, prob: float = 0.5, interpolation: Inter = Inter.BICUBIC
+    ) -> None:
+        self.distortion = probability(distortion_scale, "RandomPerspective", "distortion_scale")
+        self.prob = probability(prob, "RandomPerspective")
+        self.interpolation = choice(interpolation, Inter, "RandomPerspective", "interpolation")
+
+    def parameters(self, image: Any) -> tuple[Any]:
+        """The corners of the image and where they come to lie; None for no map."""
+        draw = generator()
+        if draw.random() >= self.prob:
+            return (None,)
+        height, width = height_width(image)
+        corners = np.array([[0, 0], [width - 1, 0], [width - 1, height - 1], [0, height - 1]])
+        reach = [int(self.distortion * width / 2) + 1, int(self.distortion * height / 2) + 1]
+        inwards = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]])
+        return ((corners, corners + inwards * draw.integers(reach, size=(4, 2))),)
+
+    def array(self, image: Any, corners: Any) -> Any:
+        """The transformed array."""
+        return image if corners is None else perspective(image, corners[0], corners[1], self.interpolation)
+
+    pillow = array
