@@ -152,7 +152,7 @@ class EagerCalls:
                     tier.divides(_HOOKED)
                 elif any(map(_is_infinite, args)):
                     tier.divides(_INFINITE)
-                elif (call := programs.ready(*args, **kwargs)) is not None:
+                elif programs is not None and (call := programs.ready(*args, **kwargs)) is not None:
                     tier.unused = 0
                     return call()
             return _called(self, tier, switch, function, args, kwargs)
@@ -344,7 +344,7 @@ def _consider_whole(
 
 def _consider_short(calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
     """Decide whether a call that is too short for XLA runs as kernels without its Python, if tracing pays."""
-    if tier.seconds < _WORTH_TRACING:
+    if tier.seconds < _WORTH_TRACING or tier.is_queued:
         return
     tier.seconds = 0.0
     is_anew = tier.is_whole is False or calls.calls <= _CALLS
@@ -353,7 +353,7 @@ def _consider_short(calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: 
         try:
             reason = _prepare_kernels(calls, args, kwargs)
         except Exception as error:
-            reason = f"it cannot be traced: {type(error).__name__}: {error}"
+            reason = f"it cannot be traced: {_told(error)}"
     micro = f"a call takes {tier.best * 1e6:.0f} µs"
     if reason:
         tier.visible = tier.visible or reason
@@ -375,6 +375,11 @@ def _prepare_kernels(calls: EagerCalls, args: Sequence[Any], kwargs: dict[str, A
     return "" if is_made else "it writes Parameters, has loops, or not all that it gives back is new"
 
 
+def _told(error: Exception) -> str:
+    """An error in one line."""
+    return f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')}"
+
+
 def _compile_whole(calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
     start = time.perf_counter()
     try:
@@ -391,7 +396,7 @@ def _compile_whole(calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: d
         else:
             tier.divides("it computes in half precision, or what it gives back is not all new")
     except Exception as error:
-        tier.divides(f"it cannot be compiled whole: {type(error).__name__}: {error}")
+        tier.divides(f"it cannot be compiled whole: {_told(error)}")
     finally:
         tier.is_queued = False
 
@@ -425,7 +430,7 @@ def _compile(tier: Tier, structure: Structure) -> None:
     try:
         program = compile_structure(structure)
     except Exception as error:
-        structure.obstacle = f"it cannot be compiled: {type(error).__name__}: {error}"
+        structure.obstacle = f"it cannot be compiled: {_told(error)}"
         tier.moves("cold", structure.obstacle, is_final=True)
         return
     if structure.version == version:
