@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.core.build import Builder, building
-from mindgrad.core.graph import Variable, is_finite, silent
+from mindgrad.core.graph import Variable, silent
 from mindgrad.core.kernels import (
     compacted,
     run_arrays,
@@ -26,6 +26,7 @@ from mindgrad.core.kernels import (
 from mindgrad.core.scope import Recorder, apply
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.core.types import TensorType
+from mindgrad.functional.placement import is_infinite
 from mindgrad.primitives.kinds import zeros
 
 __all__ = ["Plan", "finish_recorder"]
@@ -181,11 +182,6 @@ def _rebuild(builder: Builder, recorder: Recorder, infinite: Sequence[int]) -> l
     return atoms
 
 
-def _is_infinite(array: Any) -> bool:
-    """Whether an element is infinite or NaN; of an array that is on a device nobody asks."""
-    return isinstance(array, (np.ndarray, np.generic)) and not is_finite(array)
-
-
 def finish_recorder(
     recorder: Recorder,
     inputs: Sequence[Tensor],
@@ -217,7 +213,7 @@ def finish_recorder(
         structure.append((n, t._type or t.type, array.ndim))
         enclosed = enclosed or (t._scope is not None and t.is_traced)
         # a constant of the derivative that is infinite absorbs, as it does where the graph knows who made it
-        if n not in xs and _is_infinite(array):
+        if n not in xs and is_infinite(array):
             infinite.append(n)
             structure.append(n)
     key = tuple(structure)
