@@ -398,15 +398,31 @@ def test_short_calls_that_somebody_can_see_run_their_python(impatient):
     assert "'.append'" in ms.cache_info(gradient).eager[0]
 
 
-def test_short_calls_that_write_parameters_stay_cold(impatient):
-    weight = Parameter(Tensor([1.0]), name="weight")
+def test_short_calls_write_parameters(impatient):
+    results = []
+    for switch in ("numpy", ""):
+        weight = Parameter(Tensor([[1.0, 2.0]]), name="weight")
+        optimizer = nn.Adam([weight], learning_rate=0.1)
+        with eager(switch):
+            steps = []
+            for k in range(60):
+                optimizer((Tensor([[0.5 + k, -1.0]]),))
+                steps.append(weight.asnumpy().copy())
+        results.append(steps)
+    assert "hot: a call takes" in ms.cache_info(optimizer).eager[0], ms.cache_info(optimizer).eager
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6)
 
-    def adds(x):
-        ops.assign_add(weight, x)
-        return x * weight
 
-    short(Cell(adds), Tensor([1.0]))
-    assert weight.asnumpy() == 31
+def test_short_calls_draw_what_cold_ones_draw(impatient):
+    results = []
+    for switch in ("numpy", ""):
+        ms.set_seed(5)
+        layer = nn.Dropout(p=0.5).set_train()
+        with eager(switch):
+            results.append([layer(ops.ones((8,))).asnumpy() for _ in range(40)])
+    assert "hot: a call takes" in ms.cache_info(layer).eager[0], ms.cache_info(layer).eager
+    np.testing.assert_array_equal(*results)
 
 
 def test_short_calls_of_lambdas_made_anew_stay_cold(impatient):

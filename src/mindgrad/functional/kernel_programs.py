@@ -4,7 +4,7 @@
 
 Cost: a kernel's own time and 0.2 µs for each, 5 µs for a call; tracing, once, some milliseconds. The graph is
 that of the compiler before its rewrites, which are made for large arrays. Limits: no loops and no
-callbacks; Parameters are read and not written.
+callbacks; Parameters keep their types.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.signals import Deferred
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.graph import Graph, Variable, live_equations
 from mindgrad.core.kernels import compacted, run_compact, runs_functions, runs_on_host, silently
 from mindgrad.core.rewriting import without_rewrites
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.functional.compiled import call_signature
+from mindgrad.functional.donation import window
 from mindgrad.functional.tracing import TENSOR, Trace, kind_of
 from mindgrad.rewrites.order import before_compilation
 
@@ -33,12 +35,13 @@ class _KernelProgram:
     """One traced call: its kernels, the slots that they read and write, and what it was traced with."""
 
     __slots__ = (
-        "_constants", "_kinds", "_parameters", "_results", "_steps", "_structure", "_types", "dependencies"
+        "_constants", "_kinds", "_parameters", "_results", "_steps", "_structure", "_types", "_written",
+        "dependencies",
     )  # fmt: skip
 
     def __init__(self, traced: Trace, graph: Graph) -> None:
         self.dependencies = traced.dependencies
-        self.dependencies.close(traced.parameters)
+        self.dependencies.close([*traced.parameters, *traced.written])
         self._parameters = traced.parameters
         self._types = [v.type for v in graph.inputs]
         self._structure = traced.structure
@@ -64,7 +67,9 @@ class _KernelProgram:
             operands = tuple([slot(x, is_whole) for x in equation.inputs])
             results = tuple([slot(y, True) for y in equation.outputs])
             steps.append((equation.primitive, operands, results, equation.parameters))
-        self._results = [(slot(y, True), y.type) for y in graph.outputs]
+        outputs = [(slot(y, True), y.type) for y in graph.outputs]
+        self._results = outputs[len(traced.written) :]
+        self._written = [(p, position) for p, (position, _) in zip(traced.written, outputs, strict=False)]
         self._steps = compacted(steps)
         self._constants: list[Any] = [None] * len(slots)
         for position, array in constants:
@@ -79,6 +84,10 @@ class _KernelProgram:
                 array = tensor.host_array()
             slots[k] = array if array.shape == type_.shape else np.broadcast_to(array, type_.shape)
         silently(run_compact, (self._steps, slots), {})
+        if self._written:
+            with window, Deferred():  # others see all new values or none
+                for parameter, position in self._written:
+                    parameter._array = np.asarray(slots[position])
         made = iter(self._results)
         leaves = []
         for kind in self._kinds:
@@ -120,13 +129,14 @@ class KernelPrograms:
         """Make the program for these arguments.
 
         Returns:
-            Whether there is one: not for functions that write Parameters, for loops and for callbacks.
+            Whether there is one: not for loops, for callbacks, and for Parameters that get another type.
         """
         key, _ = call_signature(args, kwargs)
         with without_rewrites():
             traced = Trace(self._function, *flatten((args, kwargs)))
             graph = before_compilation(traced.graph)
-        if traced.outcome or traced.written or not runs_on_host() or not _is_of_kernels(graph):
+        is_retyped = any(p.type is not y.type for p, y in zip(traced.written, graph.outputs, strict=False))
+        if traced.outcome or is_retyped or not runs_on_host() or not _is_of_kernels(graph):
             return False
         if len(self._programs) >= _KEPT:
             self._programs.pop(next(iter(self._programs)))

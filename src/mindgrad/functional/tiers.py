@@ -372,7 +372,7 @@ def _prepare_kernels(calls: EagerCalls, args: Sequence[Any], kwargs: dict[str, A
         is_made = calls.kernels.prepare(*args, **kwargs)
     if warnings:
         return f"it warns: {warnings[0]}"
-    return "" if is_made else "it writes Parameters, has loops, or not all that it gives back is new"
+    return "" if is_made else "it has loops, or not all that it gives back is new"
 
 
 def _told(error: Exception) -> str:
