@@ -17,6 +17,7 @@ import os
 import stat
 import sys
 import textwrap
+import threading
 import types
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -62,7 +63,8 @@ class _File:
         #: the imports of the module: what is called on an imported name is compiled in another way
         self.imports: list[ast.stmt] = []
         try:
-            module = ast.parse("".join(lines))
+            with _syntax_trees:
+                module = ast.parse("".join(lines))
             self.imports = [each for each in module.body if isinstance(each, (ast.Import, ast.ImportFrom))]
             self._collect(module, None)
         except (SyntaxError, ValueError):  # not Python (any more)
@@ -82,6 +84,9 @@ class _File:
             waiting += [(child, below) for child in ast.iter_child_nodes(node)]
 
 
+#: CPython counts the depth of syntax trees that it converts for all threads together, and gives SystemError
+#: where one goes on while another waits
+_syntax_trees = threading.RLock()
 _files: dict[str, _File] = {}
 #: statements typed at a prompt that were looked at, and the names that they got
 _prompted: dict[str, str] = {}
@@ -192,7 +197,9 @@ def _statement(lines: Sequence[str]) -> str | None:
     for count in range(1, len(lines) + 1):
         text = "\n".join(lines[:count]) + "\n"
         try:
-            if len(ast.parse(text).body) > 1:
+            with _syntax_trees:
+                module = ast.parse(text)
+            if len(module.body) > 1:
                 break
             found = text
         except (SyntaxError, ValueError):
@@ -327,7 +334,8 @@ def compile_function(
     others = [each for each in imports if each not in future]
     module = ast.Module([*others, at(around, node)], [])
     flags = original.co_flags & _FUTURE
-    code = compile(module, file, "exec", flags=flags, dont_inherit=True)
+    with _syntax_trees:
+        code = compile(module, file, "exec", flags=flags, dont_inherit=True)
     name = getattr(node, "name", "<lambda>")
     for expected in ("around__", *([_CLASS + owner.lstrip("_")] if owner is not None else []), name):
         code = next(
