@@ -87,6 +87,17 @@ class _File:
 #: CPython counts the depth of syntax trees that it converts for all threads together, and gives SystemError
 #: where one goes on while another waits
 _syntax_trees = threading.RLock()
+
+
+def _in_child() -> None:
+    """In a forked process nobody is left who would free the lock."""
+    global _syntax_trees
+    _syntax_trees = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
+
 _files: dict[str, _File] = {}
 #: statements typed at a prompt that were looked at, and the names that they got
 _prompted: dict[str, str] = {}
