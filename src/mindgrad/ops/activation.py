@@ -159,6 +159,7 @@ def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Tensor:
     return choose(greater(scaled, threshold), x, y if beta == 1 else mul(y, 1 / beta))
 
 
+@also_named(input="x")
 def logsigmoid(x: Any) -> Tensor:
     """log(1 / (1 + exp(−x))) = −softplus(−x); its derivative is sigmoid(−x).
 

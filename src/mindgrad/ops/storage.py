@@ -141,8 +141,7 @@ def searchsorted(self: Tensor, v: Any, side: str = "left", sorter: Any = None) -
     >>> print(Tensor([1.0, 3.0, 5.0]).searchsorted(Tensor([2.0, 5.0])))
     [1 2]
     """
-    ordered = self if sorter is None else indexing.gather_elements(self, -1, sorter)
-    return ordering.searchsorted(ordered, v, out_int32=True, side=side)
+    return ordering.searchsorted(self, v, out_int32=True, side=side, sorter=sorter)
 
 
 def adjoint(self: Tensor) -> Tensor:
