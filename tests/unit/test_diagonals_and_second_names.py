@@ -80,3 +80,30 @@ SECOND = [
 def test_second_names_of_arguments(number: int) -> None:
     call, expected = SECOND[number]
     assert np.allclose(call().asnumpy(), expected)
+
+
+HISTOGRAMS = [
+    (([1.0, 2.0, 1.0, 9.0], 4, 0.0, 3.0), [0, 2, 1, 0]),
+    (([1.0, 2.0, 1.0], 4), [2, 0, 0, 1]),
+    (([2.0, 2.0], 4), [0, 0, 2, 0]),
+    (([0.0, 3.0, float("nan")], 3, 0.0, 3.0), [1, 0, 1]),
+]
+
+
+@pytest.mark.parametrize(("arguments", "expected"), HISTOGRAMS)
+def test_histc_counts(arguments: tuple, expected: list) -> None:
+    values, *rest = arguments
+    assert ops.histc(Tensor(values), *rest).asnumpy().tolist() == expected
+    assert jit(lambda x: x.histc(*rest))(Tensor(values)).asnumpy().tolist() == expected
+    with pytest.raises(ValueError, match="bins"):
+        ops.histc(Tensor(values), 0)
+    with pytest.raises(ValueError, match="at most"):
+        ops.histc(Tensor(values), 2, 3.0, 1.0)
+
+
+@pytest.mark.parametrize("function", [ops.softmax, ops.log_softmax, ms.nn.Softmax()])
+@pytest.mark.parametrize("dtype", [ms.int32, ms.bool_])
+def test_softmax_refuses_integers(function: object, dtype: object) -> None:
+    with pytest.raises(TypeError, match="floating-point"):
+        function(Tensor([1, 0]).astype(dtype))
+    assert ops.softmax(Tensor([1, 1]), dtype=ms.float32).asnumpy().tolist() == [0.5, 0.5]

@@ -29,7 +29,7 @@ _BINARY = [
 _SAME = [
     "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "allclose", "argmax", "bincount", "broadcast_to",
     "clamp", "clip", "cross", "cumprod", "dot", "dstack", "einsum", "eye", "flip", "float_power",
-    "full_like", "hstack", "inverse", "isclose", "lerp", "mm", "masked_select", "matmul", "mv",
+    "full_like", "histc", "hstack", "inverse", "isclose", "lerp", "mm", "masked_select", "matmul", "mv",
     "nan_to_num", "nonzero", "ones_like", "outer", "polar", "pow", "ravel", "reshape", "roll", "sum",
     "swapaxes", "tile", "tril", "triu", "unbind", "unique_consecutive", "unsqueeze", "vstack",
     "zeros_like",

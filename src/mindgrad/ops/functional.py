@@ -55,6 +55,7 @@ from mindgrad.ops.extremes import *  # noqa: F403
 from mindgrad.ops.factorisation import *  # noqa: F403
 from mindgrad.ops.flow import *  # noqa: F403
 from mindgrad.ops.fourier import *  # noqa: F403
+from mindgrad.ops.histograms import *  # noqa: F403
 from mindgrad.ops.indexing import *  # noqa: F403
 from mindgrad.ops.joining import *  # noqa: F403
 from mindgrad.ops.layout import *  # noqa: F403
