@@ -357,24 +357,24 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None) -> Tensor:
     return found if dtype is None else cast(found, dtype)
 
 
-def zeros(*size: Any, dtype: Any = None) -> Tensor:
-    """Zeros: ``zeros(2, 3)`` or ``zeros((2, 3))``.
+def zeros(*sizes: Any, size: Any = None, dtype: Any = None) -> Tensor:
+    """Zeros: ``zeros(2, 3)``, ``zeros((2, 3))`` or ``zeros(size=(2, 3))``.
 
     >>> from mindgrad import mint
     >>> print(mint.zeros(2), mint.zeros((1, 2)))
     [0. 0.] [[0. 0.]]
     """
-    return functional.zeros(varargs(size), dtype)
+    return functional.zeros(varargs(sizes) if size is None else size, dtype)
 
 
-def ones(*size: Any, dtype: Any = None) -> Tensor:
-    """Ones: ``ones(2, 3)`` or ``ones((2, 3))``.
+def ones(*sizes: Any, size: Any = None, dtype: Any = None) -> Tensor:
+    """Ones: ``ones(2, 3)``, ``ones((2, 3))`` or ``ones(size=(2, 3))``.
 
     >>> from mindgrad import mint
     >>> print(mint.ones(2))
     [1. 1.]
     """
-    return functional.ones(varargs(size), dtype)
+    return functional.ones(varargs(sizes) if size is None else size, dtype)
 
 
 def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:

@@ -7,6 +7,7 @@ from typing import Any
 
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import arithmetic, functional
+from mindgrad.ops.define import also_named
 
 #: of one tensor
 _UNARY = [
@@ -28,13 +29,17 @@ _BINARY = [
 _SAME = [
     "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "allclose", "argmax", "bincount", "broadcast_to",
     "clamp", "clip", "cross", "cumprod", "dot", "dstack", "einsum", "eye", "flip", "float_power",
-    "full_like", "hstack", "inverse", "isclose", "lerp", "mm", "masked_select", "matmul", "mv",
+    "full_like", "histc", "hstack", "inverse", "isclose", "lerp", "mm", "masked_select", "matmul", "mv",
     "nan_to_num", "nonzero", "ones_like", "outer", "polar", "pow", "ravel", "reshape", "roll", "sum",
     "swapaxes", "tile", "tril", "triu", "unbind", "unique_consecutive", "unsqueeze", "vstack",
     "zeros_like",
 ]  # fmt: skip
 
+#: the second names of arguments
+_SECOND_NAMES = {"arcsin": {"x": "input"}, "isnan": {"tensor": "input"}}
+
 _OWN = ["add", "div", "divide", "round", "sub"]
+
 __all__ = list(_OWN + _UNARY + _BINARY + _SAME)
 
 
@@ -68,6 +73,7 @@ globals().update(
     {n: _documented(n, _of_two(getattr(functional, n)), "``input`` and ``other``") for n in _BINARY}
 )
 globals().update({name: getattr(functional, name) for name in _SAME})
+globals().update({name: also_named(**names)(globals()[name]) for name, names in _SECOND_NAMES.items()})
 
 
 def add(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:

@@ -8,6 +8,7 @@ from typing import Any
 from mindgrad.core.tensor import Tensor
 from mindgrad.numpy.given import converted, floating, tensor
 from mindgrad.ops import arithmetic, comparison, divisors, limits, math, rounding, signs
+from mindgrad.ops.define import also_named
 
 __all__: list[str] = []
 
@@ -97,6 +98,14 @@ _TABLE: dict[str, tuple[Callable[..., Any], int, str]] = {
     "trunc": (rounding.trunc, 1, "x rounded towards 0"),
 }
 
+#: the second names of arguments
+_SECOND_NAMES = {
+    "arccos": {"input": "x"},
+    "logical_not": {"a": "x"},
+    "negative": {"a": "x"},
+    "positive": {"a": "x"},
+}
+
 _ONE = """Of each element {what}; see :func:`mindgrad.ops.{own}`.
 
     Args:
@@ -139,4 +148,6 @@ def _made(name: str, function: Callable[..., Any], count: int, what: str) -> Cal
 
 for _name, _entry in _TABLE.items():
     globals()[_name] = _made(_name, *_entry)
+for _name, _names in _SECOND_NAMES.items():
+    globals()[_name] = also_named(**_names)(globals()[_name])
 __all__ += list(_TABLE)

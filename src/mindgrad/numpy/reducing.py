@@ -25,6 +25,7 @@ from mindgrad.ops import (
     summaries,
 )
 from mindgrad.ops.arguments import axis_in_range
+from mindgrad.ops.define import also_named
 
 __all__ = [
     "amax", "amin", "argmax", "argmin", "array_equal", "array_equiv", "average", "count_nonzero", "cumprod",
@@ -344,6 +345,7 @@ def isscalar(element: Any) -> bool:
     return isinstance(element, (bool, int, float, complex, str, np.generic))
 
 
+@also_named(a="x")
 def sometrue(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     """Whether an element over axes is true.
 

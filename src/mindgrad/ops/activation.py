@@ -64,24 +64,23 @@ def softmax(input: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:
     Its derivative is y_i (δ_ij − y_j). An element that is −inf has the share 0.
 
     Args:
-        input: a real tensor with at least one axis. Integers are taken as Float32.
+        input: a tensor of floating-point numbers with at least one axis.
         axis: the axis, or axes, whose elements share 1.
-        dtype: the element type in which to compute; by default that of ``input``.
+        dtype: the element type in which to compute; by default that of ``input``, else of any tensor.
 
     Returns:
         Tensor of the shape of ``input``; NaN where all elements are −inf, or one is inf.
 
     Raises:
-        TypeError: ``axis`` is no int, or ``input`` complex or no tensor.
+        TypeError: ``axis`` is no int, ``input`` is no tensor, or its elements are no floating-point numbers.
         ValueError: ``axis`` is out of range or names an axis twice.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.softmax(Tensor([1000.0, 1000.0])))
     [0.5 0.5]
     """
-    x = real_operand(input, "Softmax")
-    if dtype is not None:
-        x = cast(x, as_dtype(dtype))
+    x = operand(input, "Softmax")
+    x = _floating(x if dtype is None else cast(x, as_dtype(dtype)), "Softmax")
     return cast(exp(_log_softmax(widened(x), axis, "Softmax")), x.dtype)
 
 
@@ -89,22 +88,31 @@ def log_softmax(logits: Any, axis: Any = -1) -> Tensor:
     """x_i − log Σ_j exp(x_j) over ``axis``: the logarithm of softmax, exact for small shares.
 
     Args:
-        logits: a real tensor with at least one axis. Integers are taken as Float32.
+        logits: a tensor of floating-point numbers with at least one axis.
         axis: the axis, or axes, whose elements share 1.
 
     Returns:
         Tensor of the shape of ``logits``.
 
     Raises:
-        TypeError: ``axis`` is no int, or ``logits`` complex or no tensor.
+        TypeError: ``axis`` is no int, ``logits`` is no tensor, or its elements are no floating-point numbers.
         ValueError: ``axis`` is out of range or names an axis twice.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.log_softmax(Tensor([0.0, 1000.0])))
     [-1000.     0.]
     """
-    x = real_operand(logits, "LogSoftmax")
+    x = _floating(operand(logits, "LogSoftmax"), "LogSoftmax")
     return cast(_log_softmax(widened(x), axis, "LogSoftmax"), x.dtype)
+
+
+def _floating(x: Tensor, operator: str) -> Tensor:
+    if not x.dtype.is_float:
+        raise TypeError(
+            f"For '{operator}', the elements must be floating-point numbers, but got {x.dtype}. "
+            "Convert them: x.astype(mindspore.float32)."
+        )
+    return x
 
 
 def _log_softmax(x: Tensor, axis: Any, operator: str) -> Tensor:
@@ -159,6 +167,7 @@ def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Tensor:
     return choose(greater(scaled, threshold), x, y if beta == 1 else mul(y, 1 / beta))
 
 
+@also_named(input="x")
 def logsigmoid(x: Any) -> Tensor:
     """log(1 / (1 + exp(−x))) = −softplus(−x); its derivative is sigmoid(−x).
 

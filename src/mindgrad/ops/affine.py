@@ -8,6 +8,7 @@ from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import arithmetic
 from mindgrad.ops.contraction import bmm, check_ranks, factors, matmul, mm, mv, outer
+from mindgrad.ops.define import also_named
 from mindgrad.ops.layout import swapaxes
 from mindgrad.ops.operands import broadcast_to, operand, promoted
 from mindgrad.ops.reduction import reduce_sum
@@ -69,6 +70,7 @@ def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> T
     return _sum(input, mv(mat, vec), beta, alpha)
 
 
+@also_named(x="input")
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """β · input + α · the outer product of two vectors.
 

@@ -23,6 +23,7 @@ _PARTS = """{what} at ``indices`` along the first axis; a Parameter is assigned.
         input_x: a Parameter, or a tensor, which does not change.
         indices: integers of any shape, from 0.
         updates: a tensor of the shape of ``indices`` and then the other axes of ``input_x``.
+        use_locking: accepted for compatibility: updates are never made at the same time.
 
     Returns:
         The new value.
@@ -52,7 +53,7 @@ _PLACES = (
 def _assigning(
     name: str, function: Callable[[Any, Any, Any], Tensor], what: str, prints: str, by_place: bool
 ) -> Callable[[Any, Any, Any], Tensor]:
-    def assigned(input_x: Any, indices: Any, updates: Any) -> Tensor:
+    def assigned(input_x: Any, indices: Any, updates: Any, use_locking: bool = False) -> Tensor:
         index = operand(indices, name)
         if not by_place:
             index = layout.expand_dims(index, -1)

@@ -1,4 +1,4 @@
-"""Diagonals and bands of matrices: matrix_diag, matrix_band_part, block_diag and their like."""
+"""Bands of matrices and what is made of whole matrices: matrix_band_part, block_diag and their like."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from mindgrad.ops.operands import cast, inexact, operand, promoted
 from mindgrad.ops.parts import updated
 
 __all__ = [
-    "adjoint", "block_diag", "cond", "diagonal_scatter", "fill_diagonal", "matrix_band_part", "matrix_diag",
-    "matrix_diag_part", "matrix_set_diag", "multi_dot", "t", "view_as_real",
+    "adjoint", "block_diag", "cond", "diagonal_scatter", "fill_diagonal", "matrix_band_part",
+    "multi_dot", "t", "view_as_real",
 ]  # fmt: skip
 
 
@@ -41,54 +41,6 @@ def _matrix(x: Any, operator: str) -> Tensor:
 
 
 # --- diagonals --------------------------------------------------------------------------------------------
-
-
-def matrix_diag(x: Any, k: int = 0) -> Tensor:
-    """Matrices with the last axis of ``x`` on their diagonal number ``k``, and zeros elsewhere.
-
-    Args:
-        x: a tensor of shape (…, n).
-        k: the diagonal, counted from the main one upwards.
-
-    >>> from mindgrad import Tensor, ops
-    >>> print(ops.matrix_diag(Tensor([1.0, 2.0])))
-    [[1. 0.]
-     [0. 2.]]
-    """
-    return matrices.diag_embed(x, k)
-
-
-def matrix_diag_part(x: Any, k: int = 0) -> Tensor:
-    """The diagonals number ``k`` of matrices.
-
-    Args:
-        x: a tensor of shape (…, n, m).
-        k: the diagonal, counted from the main one upwards.
-
-    >>> from mindgrad import Tensor, ops
-    >>> print(ops.matrix_diag_part(Tensor([[1.0, 2.0], [3.0, 4.0]])))
-    [1. 4.]
-    """
-    return matrices.diagonal(_matrix(x, "MatrixDiagPart"), k, -2, -1)
-
-
-def matrix_set_diag(x: Any, diagonal: Any, k: int = 0) -> Tensor:
-    """Matrices ``x`` with another diagonal number ``k``.
-
-    Args:
-        x: a tensor of shape (…, n, m).
-        diagonal: a tensor of shape (…, the length of the diagonal).
-        k: the diagonal, counted from the main one upwards.
-
-    Raises:
-        ValueError: the shapes do not fit.
-
-    >>> from mindgrad import Tensor, ops
-    >>> print(ops.matrix_set_diag(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([0.0, 0.0])))
-    [[0. 2.]
-     [3. 0.]]
-    """
-    return diagonal_scatter(_matrix(x, "MatrixSetDiag"), diagonal, k, -2, -1)
 
 
 def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:

@@ -15,6 +15,7 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.ops import arithmetic
 from mindgrad.ops.arguments import one_or_more, whole_number
 from mindgrad.ops.complexes import conj
+from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import normalize_axis, promoted
 from mindgrad.ops.reduction import reduce_sum, whole_as_int64
 from mindgrad.primitives.contraction import dot as dot_row
@@ -143,6 +144,7 @@ def mm(input: Any, mat2: Any) -> Tensor:
     return matmul(input, mat2)
 
 
+@also_named(input="mat")
 def mv(mat: Any, vec: Any) -> Tensor:
     """The product of a matrix and a vector.
 

@@ -15,6 +15,7 @@ from mindgrad.core.primitive import Primitive
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import limits
+from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import (
     accepted,
     broadcast_shapes,
@@ -294,5 +295,5 @@ def argmin_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tup
 
 
 # the same functions under MindSpore r1.x's names
-reduce_max = amax
-reduce_min = amin
+reduce_max = also_named(x="input")(amax)
+reduce_min = also_named(x="input")(amin)

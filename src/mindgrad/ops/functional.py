@@ -45,6 +45,8 @@ from mindgrad.ops.conversion import *  # noqa: F403
 from mindgrad.ops.convolution import *  # noqa: F403
 from mindgrad.ops.creation import *  # noqa: F403
 from mindgrad.ops.cumulative import *  # noqa: F403
+from mindgrad.ops.define import also_named as _also_named
+from mindgrad.ops.diagonals import *  # noqa: F403
 from mindgrad.ops.divisors import *  # noqa: F403
 from mindgrad.ops.dropping import *  # noqa: F403
 from mindgrad.ops.estimators import *  # noqa: F403
@@ -53,6 +55,7 @@ from mindgrad.ops.extremes import *  # noqa: F403
 from mindgrad.ops.factorisation import *  # noqa: F403
 from mindgrad.ops.flow import *  # noqa: F403
 from mindgrad.ops.fourier import *  # noqa: F403
+from mindgrad.ops.histograms import *  # noqa: F403
 from mindgrad.ops.indexing import *  # noqa: F403
 from mindgrad.ops.joining import *  # noqa: F403
 from mindgrad.ops.layout import *  # noqa: F403
@@ -122,8 +125,9 @@ tensor_sub = _arithmetic.sub
 
 # --- second names of 2.x -------------------------------------------------------------------------------
 
-fills = _creation.full_like
-top_k = _ordering.topk
+fills = _also_named(x="input", value="fill_value")(_creation.full_like)
+top_k = _also_named(input_x="input")(_ordering.topk)
+true_divide = _also_named(dividend="input", divisor="other")(_arithmetic.true_divide)
 Tensor = _Tensor
 row_stack = _joining.vstack
 soft_shrink = _rectifiers.softshrink

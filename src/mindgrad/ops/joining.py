@@ -18,6 +18,7 @@ from mindgrad.ops.arguments import (
     sizes,
     whole_number,
 )
+from mindgrad.ops.define import also_named
 from mindgrad.ops.layout import (
     atleast_1d,
     atleast_2d,
@@ -141,6 +142,7 @@ def hstack(tensors: Any) -> Tensor:
     return concat(listed, 1 if listed[0].ndim > 1 else 0)
 
 
+@also_named(inputs="tensors")
 def vstack(tensors: Any) -> Tensor:
     """The ``tensors`` below each other: joined along the first axis, vectors taken as rows.
 

@@ -28,6 +28,7 @@ from mindgrad.ops import (
     cumulative,
     extremes,
     factorisation,
+    histograms,
     indexing,
     interoperation,
     joining,
@@ -133,6 +134,7 @@ _FUNCTIONS: tuple[tuple[ModuleType, str], ...] = (
     (cumulative, "cummax cummin cumprod"),
     (extremes, "amax amin"),
     (factorisation, "cholesky cholesky_inverse cholesky_solve eigvals pinv qr svd"),
+    (histograms, "histc"),
     (
         indexing,
         "gather_elements gather_nd index_select masked_fill masked_select",
@@ -248,6 +250,7 @@ METHODS: dict[str, Callable[..., Any]] = with_second_names(
         "set_const_arg": storage.set_const_arg,
         "soft_shrink": rectifiers.softshrink,
         "std": summaries.std,
+        "storage_offset": storage.storage_offset,
         "stride": storage.stride,
         "sum": summaries.sum,
         "sum_to_size": storage.sum_to_size,

@@ -13,6 +13,7 @@ from mindgrad.ops.arguments import (
     sizes,
     whole_number,
 )
+from mindgrad.ops.define import also_named
 from mindgrad.ops.layout import ravel, reshaped, swapaxes
 from mindgrad.ops.operands import broadcast_to as broadcast
 from mindgrad.ops.operands import operand
@@ -50,6 +51,7 @@ def broadcast_to(input: Any, shape: Any) -> Tensor:
     return broadcast(x, filled)
 
 
+@also_named(input_x="input")
 def expand(input: Any, size: Any) -> Tensor:
     """``input`` repeated to a shape: :func:`broadcast_to` under another name.
 

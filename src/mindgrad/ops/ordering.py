@@ -194,6 +194,7 @@ def searchsorted(
     out_int32: bool = False,
     right: bool = False,
     side: str | None = None,
+    sorter: Any = None,
 ) -> Tensor:
     """Where ``values`` belong in a sequence that is in ascending order.
 
@@ -204,6 +205,7 @@ def searchsorted(
         out_int32: whether the places are Int32 instead of Int64.
         right: whether a value that equals elements belongs behind them.
         side: the same in words, ``"left"`` or ``"right"``.
+        sorter: the indices that sort ``sorted_sequence``, of its shape, if it is not in order.
 
     Raises:
         ValueError: the axes of the two do not fit, or ``side`` is unknown or contradicts ``right``.
@@ -217,6 +219,8 @@ def searchsorted(
             f"For 'SearchSorted', the 'side' must be 'left' or 'right' and agree with 'right', but got "
             f"{side!r} and {right}."
         )
+    if sorter is not None:
+        sorted_sequence = gather_elements(sorted_sequence, -1, sorter)
     sequence, wanted = promoted("SearchSorted", sorted_sequence, values, broadcast=False)
     if not sequence.ndim or (sequence.ndim > 1 and sequence.shape[:-1] != wanted.shape[:-1]):
         raise ValueError(

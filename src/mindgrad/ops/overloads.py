@@ -22,6 +22,7 @@ __all__ = ["OVERLOADS", "with_second_names"]
 
 #: the second names of arguments, by method
 SECOND_NAMES: dict[str, dict[str, str]] = {
+    "approximate_equal": {"other": "y"},
     "argsort": {"dim": "axis"},
     "chunk": {"dim": "axis"},
     "diagonal": {"dim1": "axis1", "dim2": "axis2"},

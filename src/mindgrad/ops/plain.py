@@ -11,6 +11,7 @@ from mindgrad._base.tree import map_leaves
 from mindgrad.core.dtype import DType, as_dtype
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend.printing import printed
+from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import cast, operand
 
 __all__ = [
@@ -105,6 +106,7 @@ def same_type_shape(input_x: Any, input_y: Any) -> Tensor:
 # --- element types ----------------------------------------------------------------------------------------
 
 
+@also_named(dst_dtype="dst_type")
 def mixed_precision_cast(dst_type: Any, x: Any) -> Any:
     """``x`` with its floating-point tensors converted to ``dst_type``; all else stays.
 

@@ -300,6 +300,7 @@ def swiglu(input: Any, dim: int = -1) -> Tensor:
     return mul(mul(a, sigmoid(a)), b)
 
 
+@also_named(threshold="thr")
 def threshold(input: Any, thr: float, value: float) -> Tensor:
     """x above ``thr``, and ``value`` elsewhere.
 

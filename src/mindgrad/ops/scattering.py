@@ -318,8 +318,17 @@ def _along(axis: int, index: Any) -> tuple[Any, ...]:
     return (*(builtins.slice(None),) * axis, index)
 
 
-def index_add(x: Any, indices: Any, y: Any, axis: int) -> Tensor:
+def index_add(
+    x: Any, indices: Any, y: Any, axis: int, use_lock: bool = True, check_index_bound: bool = True
+) -> Tensor:
     """``x`` with the parts of ``y`` along ``axis`` added at ``indices``; a Parameter is assigned.
+
+    Args:
+        x: a Parameter or a tensor.
+        indices: integers along one axis.
+        y: a tensor of the shape of ``x``, but with as many parts along ``axis`` as there are indices.
+        axis: the axis.
+        use_lock, check_index_bound: accepted for compatibility: known indices are always checked.
 
     Raises:
         TypeError: the indices are not integers, or the element types differ.

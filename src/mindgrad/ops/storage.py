@@ -129,6 +129,16 @@ def stride(self: Tensor, dim: int | None = None) -> list[int] | int:
     return found if dim is None else found[dim]
 
 
+def storage_offset(self: Tensor) -> int:
+    """Where the first element stands in the memory of the tensor: 0, no tensor is a part of another's memory.
+
+    >>> from mindgrad import Tensor
+    >>> Tensor([1.0, 2.0])[1:].storage_offset()
+    0
+    """
+    return 0
+
+
 def searchsorted(self: Tensor, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
     """Insertion points of values in this sorted tensor, as Int32; see :func:`mindgrad.ops.searchsorted`.
 
@@ -141,8 +151,7 @@ def searchsorted(self: Tensor, v: Any, side: str = "left", sorter: Any = None) -
     >>> print(Tensor([1.0, 3.0, 5.0]).searchsorted(Tensor([2.0, 5.0])))
     [1 2]
     """
-    ordered = self if sorter is None else indexing.gather_elements(self, -1, sorter)
-    return ordering.searchsorted(ordered, v, out_int32=True, side=side)
+    return ordering.searchsorted(self, v, out_int32=True, side=side, sorter=sorter)
 
 
 def adjoint(self: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any
 from mindgrad._base.absent import absent
 from mindgrad.core.dtype import DType
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import bands, cumulative
+from mindgrad.ops import cumulative, diagonals
 from mindgrad.ops.operations.base import integer, operation
 from mindgrad.ops.operations.collective_ops import Receive, Send
 from mindgrad.ops.operations.primitive import Primitive
@@ -20,7 +20,7 @@ Cummin = operation(
     example="ops.operations._inner_ops.Cummin(0)(Tensor([3.0, 4.0, 1.0]))[0]", prints="[3. 3. 1.]",
 )  # fmt: skip
 MatrixSetDiag = operation(
-    __name__, "MatrixSetDiag", bands.matrix_set_diag,
+    __name__, "MatrixSetDiag", diagonals.matrix_set_diag,
     example="ops.operations._inner_ops.MatrixSetDiag()(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([0.0, 0.0]))",
     prints="[[0. 2.]\n [3. 0.]]",
 )  # fmt: skip

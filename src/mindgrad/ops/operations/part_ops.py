@@ -10,6 +10,7 @@ from mindgrad.ops import (
     assigning,
     bands,
     creation,
+    diagonals,
     divisors,
     factorisation,
     flow,
@@ -244,9 +245,25 @@ LogSpace = operation(
 # --- matrices -------------------------------------------------------------------------------------------
 
 MatrixBandPart = operation(__name__, "MatrixBandPart", bands.matrix_band_part)
-MatrixDiagV3 = operation(__name__, "MatrixDiagV3", bands.matrix_diag)
-MatrixDiagPartV3 = operation(__name__, "MatrixDiagPartV3", bands.matrix_diag_part)
-MatrixSetDiagV3 = operation(__name__, "MatrixSetDiagV3", bands.matrix_set_diag)
+_ALIGNMENT = {"align": text("RIGHT_LEFT")}
+MatrixDiagV3 = operation(
+    __name__, "MatrixDiagV3", diagonals.matrix_diag, attributes=_ALIGNMENT,
+    run=lambda self, x, k=0, num_rows=-1, num_cols=-1, padding_value=0: diagonals.matrix_diag(
+        x, k, num_rows, num_cols, padding_value, self.align
+    ),
+    example="ops.MatrixDiagV3()(Tensor([1.0, 2.0]))", prints="[[1. 0.]\n [0. 2.]]",
+)  # fmt: skip
+MatrixDiagPartV3 = operation(
+    __name__, "MatrixDiagPartV3", diagonals.matrix_diag_part, attributes=_ALIGNMENT,
+    run=lambda self, x, k=0, padding_value=0: diagonals.matrix_diag_part(x, k, padding_value, self.align),
+    example="ops.MatrixDiagPartV3()(Tensor([[1.0, 2.0], [3.0, 4.0]]))", prints="[1. 4.]",
+)  # fmt: skip
+MatrixSetDiagV3 = operation(
+    __name__, "MatrixSetDiagV3", diagonals.matrix_set_diag, attributes=_ALIGNMENT,
+    run=lambda self, x, diagonal, k=0: diagonals.matrix_set_diag(x, diagonal, k, self.align),
+    example="ops.MatrixSetDiagV3()(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([0.0, 0.0]))",
+    prints="[[0. 2.]\n [3. 0.]]",
+)  # fmt: skip
 FillDiagonal = operation(
     __name__, "FillDiagonal", bands.fill_diagonal,
     attributes={"fill_value": number(), "wrap": boolean(False)},

@@ -1,0 +1,192 @@
+"""Diagonals of matrices: matrix_diag builds matrices of them, matrix_diag_part reads them, matrix_set_diag
+replaces them.
+
+Several diagonals, from ``k[0]`` to ``k[1]``, are the rows of one matrix, the uppermost first, each filled up
+to the length of the longest. Where the filling stands is said by ``align``: ``"RIGHT_LEFT"`` moves diagonals
+above the main one to the right and those below to the left.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import indexing, layout, matrices
+from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.operands import cast, operand
+from mindgrad.ops.places import known
+
+__all__ = ["matrix_diag", "matrix_diag_part", "matrix_set_diag"]
+
+_ALIGNMENTS = ("LEFT_LEFT", "LEFT_RIGHT", "RIGHT_LEFT", "RIGHT_RIGHT")
+
+
+def matrix_diag(
+    x: Any,
+    k: Any = 0,
+    num_rows: int = -1,
+    num_cols: int = -1,
+    padding_value: Any = 0,
+    align: str = "RIGHT_LEFT",
+) -> Tensor:
+    """Matrices with the last axis of ``x`` on their diagonal number ``k``, and another number elsewhere.
+
+    Args:
+        x: a tensor of shape (…, n), or with several diagonals (…, their number, n).
+        k: the diagonal, counted from the main one upwards, or the lowest and the uppermost.
+        num_rows, num_cols: the sizes of the matrices; −1: the least that have room.
+        padding_value: the number elsewhere.
+        align: where diagonals above and below the main one are filled up; see this module.
+
+    Raises:
+        ValueError: the sizes have no room for the diagonals, or ``align`` is another word.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.matrix_diag(Tensor([1.0, 2.0])))
+    [[1. 0.]
+     [0. 2.]]
+    """
+    operator = "MatrixDiag"
+    values = operand(x, operator)
+    low, high = _limits(k, operator)
+    if values.ndim < 1 + (low != high):
+        raise ValueError(f"For '{operator}', 'x' must have {1 + (low != high)} axes, but got {values.shape}.")
+    longest = values.shape[-1]
+    rows, columns = [whole_number(_number(n), operator, "the sizes") for n in (num_rows, num_cols)]
+    least = (longest - min(high, 0), longest + max(low, 0))
+    rows, columns = _sizes(rows, columns, least, (low, high))
+    if min(rows + min(high, 0), columns - max(low, 0)) != longest:
+        raise ValueError(
+            f"For '{operator}', matrices of shape {(rows, columns)} do not fit diagonals of length {longest}."
+        )
+    base = np.zeros((*values.shape[: values.ndim - (2 if low != high else 1)], rows, columns))
+    start = Tensor(base, values.dtype) + cast(operand(padding_value, operator, values), values.dtype)  # type: ignore[operator]
+    return _replaced(start, values, (low, high), align, operator)
+
+
+def matrix_diag_part(x: Any, k: Any = 0, padding_value: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
+    """The diagonals number ``k`` of matrices.
+
+    Args:
+        x: a tensor of shape (…, n, m).
+        k: the diagonal, counted from the main one upwards, or the lowest and the uppermost.
+        padding_value: the number with which shorter diagonals are filled up.
+        align: where they are filled up; see this module.
+
+    Raises:
+        ValueError: ``k`` lies outside of the matrices, or ``align`` is another word.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.matrix_diag_part(Tensor([[1.0, 2.0], [3.0, 4.0]])))
+    [1. 4.]
+    >>> print(ops.matrix_diag_part(Tensor([[1.0, 2.0], [3.0, 4.0]]), (0, 1)))
+    [[0. 2.]
+     [1. 4.]]
+    """
+    operator = "MatrixDiagPart"
+    matrix = _matrix(x, operator)
+    low, high = _limits(k, operator)
+    if low == high:
+        return matrices.diagonal(matrix, low, -2, -1)
+    rows, columns, inside = _places(matrix.shape[-2:], (low, high), align, operator)
+    values = matrix[..., rows, columns]  # type: ignore[index]
+    filling = cast(operand(padding_value, operator, matrix), matrix.dtype)
+    return indexing.where(Tensor(inside), values, filling)
+
+
+def matrix_set_diag(x: Any, diagonal: Any, k: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
+    """Matrices ``x`` with other diagonals number ``k``.
+
+    Args:
+        x: a tensor of shape (…, n, m).
+        diagonal: a tensor of the shape of ``matrix_diag_part(x, k)``.
+        k: the diagonal, counted from the main one upwards, or the lowest and the uppermost.
+        align: where shorter diagonals are filled up; see this module.
+
+    Raises:
+        ValueError: the shapes do not fit, or ``align`` is another word.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.matrix_set_diag(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([0.0, 0.0])))
+    [[0. 2.]
+     [3. 0.]]
+    """
+    operator = "MatrixSetDiag"
+    matrix = _matrix(x, operator)
+    values = cast(operand(diagonal, operator, matrix), matrix.dtype)
+    return _replaced(matrix, values, _limits(k, operator), align, operator)
+
+
+def _replaced(matrix: Tensor, values: Tensor, limits: tuple[int, int], align: str, operator: str) -> Tensor:
+    """``matrix`` with ``values`` on its diagonals: each element reads its place among the values."""
+    low, high = limits
+    rows, columns, inside = _places(matrix.shape[-2:], limits, align, operator)
+    shape = (*matrix.shape[:-2], *(inside.shape if low != high else inside.shape[1:]))
+    if values.shape != shape:
+        raise ValueError(
+            f"For '{operator}', the diagonals have the shape {shape}, but got values of shape {values.shape}."
+        )
+    source = np.zeros(matrix.shape[-2:], np.int64)
+    is_set = np.zeros(matrix.shape[-2:], bool)
+    source[rows[inside], columns[inside]] = np.flatnonzero(inside)
+    is_set[rows[inside], columns[inside]] = True
+    flat = layout.reshape(values, (*matrix.shape[:-2], inside.size))
+    return indexing.where(Tensor(is_set), flat[..., source], matrix)  # type: ignore[index]
+
+
+def _places(shape: Any, limits: tuple[int, int], align: str, operator: str) -> tuple[Any, Any, Any]:
+    """Row and column of each element of the diagonals, and whether it is one, not filling."""
+    if align not in _ALIGNMENTS:
+        raise ValueError(
+            f"For '{operator}', 'align' must be one of {', '.join(_ALIGNMENTS)}, but got {align!r}."
+        )
+    (height, width), (low, high) = shape, limits
+    if not (-height < low <= high < width):
+        raise ValueError(
+            f"For '{operator}', diagonals {low} to {high} lie outside of matrices of shape {tuple(shape)}."
+        )
+    numbers = np.arange(high, low - 1, -1)[:, None]
+    lengths = np.minimum(height + np.minimum(numbers, 0), width - np.maximum(numbers, 0))
+    longest = int(lengths.max())
+    above, below = align.split("_")
+    is_right = np.where(numbers >= 0, above == "RIGHT", below == "RIGHT")
+    position = np.arange(longest) - np.where(is_right, longest - lengths, 0)
+    inside = (position >= 0) & (position < lengths)
+    position = np.where(inside, position, 0)
+    return position + np.maximum(-numbers, 0), position + np.maximum(numbers, 0), inside
+
+
+def _sizes(rows: int, columns: int, least: tuple[int, int], limits: tuple[int, int]) -> tuple[int, int]:
+    """The sizes of matrices of which one or both are not said (−1)."""
+    if rows < 0 and columns < 0:
+        size = max(least)
+        return size, size
+    return (least[0] if rows < 0 else rows), (least[1] if columns < 0 else columns)
+
+
+def _limits(k: Any, operator: str) -> tuple[int, int]:
+    """The lowest and the uppermost diagonal."""
+    values = known(k) if isinstance(k, Tensor) else k
+    if values is None:
+        raise ValueError(f"For '{operator}', 'k' must be known when the program is compiled: give integers.")
+    numbers = np.atleast_1d(values)
+    if numbers.size not in (1, 2) or numbers.dtype.kind not in "iu" or numbers[0] > numbers[-1]:
+        raise ValueError(
+            f"For '{operator}', 'k' must be one or two integers in ascending order, but got {k}."
+        )
+    return int(numbers[0]), int(numbers[-1])
+
+
+def _number(size: Any) -> Any:
+    return size.item() if isinstance(size, Tensor) else size
+
+
+def _matrix(x: Any, operator: str) -> Tensor:
+    matrix = operand(x, operator)
+    if matrix.ndim < 2:
+        raise ValueError(
+            f"For '{operator}', the input must have two axes at least, but its shape is {matrix.shape}."
+        )
+    return matrix

@@ -1,0 +1,61 @@
+"""Histograms count the elements in intervals of one width."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.core.dtype import float32, float64, int32
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import arithmetic, comparison, creation, extremes, indexing, layout, reduction, rounding
+from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.operands import cast, operand
+
+__all__ = ["histc"]
+
+
+def histc(input: Any, bins: int = 100, min: Any = 0.0, max: Any = 0.0) -> Tensor:
+    """How many elements lie in each of ``bins`` intervals of one width from ``min`` to ``max``.
+
+    Interval i counts x with floor((x − min) · bins / (max − min)) = i, the last one also x = max. Elements
+    outside, NaN among them, are not counted. Counts are constant, so their derivative is 0.
+
+    Args:
+        input: a real tensor of any shape.
+        bins: the number of intervals, above 0.
+        min, max: the bounds, numbers; where they are equal, the least and the greatest element, and where
+            those are equal too, one less and one more.
+
+    Returns:
+        Tensor of shape (bins,), of the element type of ``input``.
+
+    Raises:
+        TypeError: ``input`` is complex, or no tensor.
+        ValueError: ``bins`` is less than 1, or ``min`` greater than ``max``.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.histc(Tensor([1.0, 2.0, 1.0]), bins=4, min=0.0, max=3.0))
+    [0. 2. 1. 0.]
+    """
+    tensor = operand(input, "Histc")
+    if tensor.dtype.kind not in ("float", "int", "uint"):
+        raise TypeError(f"For 'Histc', the elements must be real numbers, but got {tensor.dtype}.")
+    count = whole_number(bins, "Histc", "bins", 1)
+    if min > max:
+        raise ValueError(f"For 'Histc', 'min' must be at most 'max', but got {min} and {max}.")
+    x = layout.reshape(tensor, (-1,))
+    x = cast(x, float64 if tensor.dtype is float64 else float32)
+    low: Any = float(min)
+    high: Any = float(max)
+    if low == high and x.size:
+        low, high = extremes.amin(x), extremes.amax(x)
+        is_point = comparison.equal(low, high)
+        low, high = (
+            indexing.where(is_point, arithmetic.add(bound, step), bound)
+            for bound, step in ((low, -1.0), (high, 1.0))
+        )
+    width = arithmetic.sub(high, low)
+    place = rounding.floor(arithmetic.div(arithmetic.mul(arithmetic.sub(x, low), float(count)), width))
+    place = indexing.where(comparison.equal(x, high), float(count - 1), place)
+    numbers = creation.arange(count, dtype=x.dtype)
+    hits = comparison.equal(layout.expand_dims(place, 1), layout.expand_dims(numbers, 0))
+    return cast(reduction.sum(cast(hits, int32), 0), tensor.dtype)
