@@ -10,10 +10,27 @@ from pathlib import Path
 
 import mindspore
 
-MODULES = (
-    "amp communication dataset dataset.text dataset.transforms dataset.vision experimental.optim mindrecord mint "
-    "mint.linalg mint.nn mint.nn.functional mint.optim mint.special nn numpy ops scipy train"
-).split()
+MODULES = [
+    "amp",
+    "communication",
+    "dataset",
+    "dataset.text",
+    "dataset.transforms",
+    "dataset.vision",
+    "experimental.optim",
+    "mindrecord",
+    "mint",
+    "mint.linalg",
+    "mint.nn",
+    "mint.nn.functional",
+    "mint.optim",
+    "mint.special",
+    "nn",
+    "numpy",
+    "ops",
+    "scipy",
+    "train",
+]
 
 
 def main() -> None:
