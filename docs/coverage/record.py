@@ -7,6 +7,7 @@ sorted public names.
 import importlib
 import json
 from pathlib import Path
+from typing import Any
 
 import mindspore
 
@@ -33,13 +34,17 @@ MODULES = [
 ]
 
 
+def public(module: Any) -> list[str]:
+    """The sorted names that a module says it exports, and has."""
+    names = {name for name in getattr(module, "__all__", dir(module)) if name.isidentifier()}
+    return sorted(name for name in names if not name.startswith("_") and hasattr(module, name))
+
+
 def main() -> None:
     """Write names.json."""
-    names = {"mindspore": sorted(set(mindspore.__all__))}
+    names = {"mindspore": public(mindspore)}
     for path in MODULES:
-        module = importlib.import_module(f"mindspore.{path}")
-        public = getattr(module, "__all__", dir(module))
-        names[f"mindspore.{path}"] = sorted({name for name in public if not name.startswith("_")})
+        names[f"mindspore.{path}"] = public(importlib.import_module(f"mindspore.{path}"))
     names["mindspore.Tensor"] = sorted(name for name in dir(mindspore.Tensor) if not name.startswith("_"))
     record = {"version": mindspore.__version__, "names": names}
     Path(__file__).with_name("names.json").write_text(json.dumps(record, indent=1) + "\n")

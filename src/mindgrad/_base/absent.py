@@ -21,6 +21,9 @@ def absent(module: str, name: str, reason: str, instead: str) -> type[Any]:
         reason: what it does in MindSpore and why not here, as a predicate without a full stop.
         instead: what to do instead, a sentence.
 
+    Returns:
+        The class; its attribute ``absence`` is ``reason``.
+
     >>> from mindgrad._base.absent import absent
     >>> Kernel = absent("mindgrad.ops", "Kernel", "runs on Ascend only", "Use a Cell.")
     >>> Kernel(1)
@@ -36,4 +39,5 @@ def absent(module: str, name: str, reason: str, instead: str) -> type[Any]:
     doc = (
         f"Importable only: it {reason}. {instead}\n\n    Raises:\n        NotImplementedError: it is called."
     )
-    return type(name, (), {"__new__": refuse, "__module__": module, "__qualname__": name, "__doc__": doc})
+    members = {"__new__": refuse, "__module__": module, "__qualname__": name, "__doc__": doc, "absence": reason}
+    return type(name, (), members)

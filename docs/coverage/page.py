@@ -1,0 +1,121 @@
+"""The page docs/coverage.md, written from the recorded names of MindSpore and from this package.
+
+python docs/coverage/page.py            writes the page
+python docs/coverage/page.py --check    exits with 1 if it would be another one
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import textwrap
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import mindgrad
+
+FOLDER = Path(__file__).parent
+PAGE = FOLDER.parent / "coverage.md"
+
+HEAD = """# Public names of MindSpore {version}, and what mindgrad has of them
+
+Written by `docs/coverage/page.py`; do not edit. The names are those that each module of MindSpore exports,
+recorded by `docs/coverage/record.py`. *Covered* is a name that is there under the same path; *importable* one
+that programs can import and derive from, and that refuses to be called and says what to do instead. A name that
+is there may still lack an argument or a data type: what is known to differ stands in
+[differences.md](differences.md).
+
+"""
+
+
+class Module(NamedTuple):
+    """The names of one module: how many are covered, and which are not."""
+
+    path: str
+    covered: list[str]
+    importable: dict[str, str]
+    missing: list[str]
+
+
+def lookup(path: str, name: str) -> Any:
+    """The object that a program gets by ``from mindspore.path import name``; ``None`` if it is not there."""
+    try:
+        owner = mindgrad.Tensor if path == "mindspore.Tensor" else importlib.import_module(
+            "mindgrad" + path.removeprefix("mindspore")
+        )  # fmt: skip
+        return getattr(owner, name)
+    except (ImportError, AttributeError):
+        return None
+
+
+def compare(path: str, names: list[str]) -> Module:
+    """Which of ``names`` are there."""
+    module = Module(path, [], {}, [])
+    for name in names:
+        thing = lookup(path, name)
+        reason = vars(thing).get("absence") if isinstance(thing, type) else None
+        if reason is not None:
+            module.importable[name] = reason
+        elif thing is None and not _holds_none(path, name):
+            module.missing.append(name)
+        else:
+            module.covered.append(name)
+    return module
+
+
+def _holds_none(path: str, name: str) -> bool:
+    """Whether the name is there with the value ``None``."""
+    owner = sys.modules.get("mindgrad" + path.removeprefix("mindspore"))
+    return isinstance(owner, ModuleType) and name in vars(owner)
+
+
+def modules() -> list[Module]:
+    """All recorded modules, compared."""
+    record = json.loads((FOLDER / "names.json").read_text())
+    return [compare(path, names) for path, names in record["names"].items()]
+
+
+def page() -> str:
+    """The text of the page."""
+    record = json.loads((FOLDER / "names.json").read_text())
+    compared = modules()
+    lines = [HEAD.format(version=record["version"]), "| module | names | covered | importable | missing |"]
+    lines.append("|---|---|---|---|---|")
+    total = [0, 0, 0, 0]
+    for module in compared:
+        counts = [len(module.covered), len(module.importable), len(module.missing)]
+        row = [sum(counts), *counts]
+        total = [a + b for a, b in zip(total, row, strict=True)]
+        share = 100 * counts[0] / row[0]
+        lines.append(
+            f"| `{module.path}` | {row[0]} | {counts[0]} ({share:.0f} %) | {counts[1]} | {counts[2]} |"
+        )
+    share = 100 * total[1] / total[0]
+    lines.append(f"| **all** | {total[0]} | {total[1]} ({share:.0f} %) | {total[2]} | {total[3]} |")
+    lines.append("")
+    for module in compared:
+        if module.missing or module.importable:
+            lines += ["", f"## {module.path}", ""]
+        if module.missing:
+            lines += [
+                "Missing:",
+                "",
+                textwrap.fill(", ".join(f"`{name}`" for name in module.missing), 120),
+                "",
+            ]
+        lines += [f"- `{name}` is importable: it {reason}" for name, reason in module.importable.items()]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def main() -> int:
+    text = page()
+    if "--check" in sys.argv:
+        return int(PAGE.read_text() != text)
+    PAGE.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
