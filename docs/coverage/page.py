@@ -23,8 +23,8 @@ HEAD = """# Public names of MindSpore {version}, and what mindgrad has of them
 
 Written by `docs/coverage/page.py`; do not edit. The names are those that each module of MindSpore exports,
 recorded by `docs/coverage/record.py`. *Covered* is a name that is there under the same path; *importable* one
-that programs can import and derive from, and that refuses to be called and says what to do instead. A name that
-is there may still lack an argument or a data type: what is known to differ stands in
+that programs can import and derive from, and that refuses to be called and says what to do instead. A name
+that is there may still lack an argument or a data type: what is known to differ stands in
 [differences.md](differences.md).
 
 """

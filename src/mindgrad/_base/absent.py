@@ -39,5 +39,5 @@ def absent(module: str, name: str, reason: str, instead: str) -> type[Any]:
     doc = (
         f"Importable only: it {reason}. {instead}\n\n    Raises:\n        NotImplementedError: it is called."
     )
-    members = {"__new__": refuse, "__module__": module, "__qualname__": name, "__doc__": doc, "absence": reason}
-    return type(name, (), members)
+    members = {"__new__": refuse, "__module__": module, "__qualname__": name, "__doc__": doc}
+    return type(name, (), {**members, "absence": reason})
