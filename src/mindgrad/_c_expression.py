@@ -41,7 +41,7 @@ TensorPy = Tensor
 
 
 class _Security:
-    """What MindSpore was built without."""
+    """Features that MindSpore was built without."""
 
     @staticmethod
     def enable_security() -> bool:

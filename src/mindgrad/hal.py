@@ -67,7 +67,7 @@ def is_initialized(device_target: str) -> bool:
 
 
 def get_device_name(device_id: int, device_target: str | None = None) -> str:
-    """What the maker calls a device.
+    """The maker's name of a device.
 
     Raises:
         ValueError: there is no such device.
@@ -262,7 +262,7 @@ class Event:
 
 
 def memory_stats(device_target: str | None = None) -> dict[str, int]:
-    """What XLA counts of a device's memory, by its own names; empty on a CPU.
+    """Counters of a device's memory, by XLA's own names; empty on a CPU.
 
     >>> from mindgrad import hal
     >>> hal.memory_stats("CPU")

@@ -22,7 +22,7 @@ __all__ = [
 
 
 class ProfilerLevel(enum.Enum):
-    """How much MindSpore records; here always the whole trace."""
+    """The amount that MindSpore records; here always the whole trace."""
 
     Level0 = "Level0"
     Level1 = "Level1"
@@ -110,7 +110,7 @@ def tensorboard_trace_handler(
     dir_name: str | None = None, worker_name: str | None = None, analyse_flag: bool = True,
     async_mode: bool = False,
 ) -> Callable[[Any], None]:  # fmt: skip
-    """What ``on_trace_ready`` of a :class:`profile` may be: the trace is written to ``dir_name``.
+    """A handler for ``on_trace_ready`` of a :class:`profile`: the trace is written to ``dir_name``.
 
     >>> from mindgrad.profiler import tensorboard_trace_handler
     >>> tensorboard_trace_handler("traces").dir_name

@@ -113,7 +113,7 @@ def device_count(target: str) -> int:
 
 
 def device_kind(target: str, device_id: int = 0) -> str:
-    """What the maker calls a device of a kind.
+    """The maker's name of a device of a kind.
 
     Raises:
         ValueError: there is no such device.

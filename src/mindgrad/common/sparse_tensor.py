@@ -42,7 +42,7 @@ def _sizes(owner: str, shape: Any) -> tuple[int, ...]:
 
 
 class _Stored:
-    """What tensors with stored values have in common."""
+    """Members that all tensors with stored values have."""
 
     values: Any
     shape: tuple[int, ...]

@@ -99,7 +99,7 @@ def set_num_parallel_workers(num: int) -> None:
 
 
 def get_num_parallel_workers() -> int:
-    """What :func:`set_num_parallel_workers` was given."""
+    """The value that :func:`set_num_parallel_workers` stored."""
     return _ignored["num_parallel_workers"]
 
 
@@ -109,7 +109,7 @@ def set_prefetch_size(size: int) -> None:
 
 
 def get_prefetch_size() -> int:
-    """What :func:`set_prefetch_size` was given."""
+    """The value that :func:`set_prefetch_size` stored."""
     return _ignored["prefetch_size"]
 
 
@@ -119,7 +119,7 @@ def set_enable_shared_mem(enable: bool) -> None:
 
 
 def get_enable_shared_mem() -> bool:
-    """What :func:`set_enable_shared_mem` was given."""
+    """The value that :func:`set_enable_shared_mem` stored."""
     return _ignored["shared_mem"]
 
 
@@ -129,7 +129,7 @@ def set_auto_num_workers(enable: bool) -> None:
 
 
 def get_auto_num_workers() -> bool:
-    """What :func:`set_auto_num_workers` was given."""
+    """The value that :func:`set_auto_num_workers` stored."""
     return _ignored["auto_num_workers"]
 
 
@@ -139,7 +139,7 @@ def set_numa_enable(numa_enable: bool) -> None:
 
 
 def get_numa_enable() -> bool:
-    """What :func:`set_numa_enable` was given."""
+    """The value that :func:`set_numa_enable` stored."""
     return _ignored["numa"]
 
 

@@ -47,7 +47,7 @@ class _FilesSampler(Sampler):
         return order[: self.num_samples]
 
     def count(self, size: int) -> int:
-        """How many they are."""
+        """The number of them."""
         whole = len(range(self.shard_id, size, self.num_shards))
         return whole if self.num_samples is None else min(whole, self.num_samples)
 

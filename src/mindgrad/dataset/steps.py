@@ -9,7 +9,7 @@ __all__ = [
 
 
 class BatchDataset(Dataset, step="batch"):
-    """What ``batch`` makes of a dataset.
+    """A dataset after ``batch``.
 
     >>> from mindgrad import dataset as ds
     >>> isinstance(ds.NumpySlicesDataset([1, 2]).batch(2), ds.BatchDataset)
@@ -18,40 +18,40 @@ class BatchDataset(Dataset, step="batch"):
 
 
 class ConcatDataset(Dataset, step="concat"):
-    """What ``concat`` makes of datasets."""
+    """Datasets joined by ``concat``."""
 
 
 class FilterDataset(Dataset, step="filter"):
-    """What ``filter`` makes of a dataset."""
+    """A dataset after ``filter``."""
 
 
 class MapDataset(Dataset, step="map"):
-    """What ``map`` makes of a dataset."""
+    """A dataset after ``map``."""
 
 
 class ProjectDataset(Dataset, step="project"):
-    """What ``project`` makes of a dataset."""
+    """A dataset after ``project``."""
 
 
 class RenameDataset(Dataset, step="rename"):
-    """What ``rename`` makes of a dataset."""
+    """A dataset after ``rename``."""
 
 
 class RepeatDataset(Dataset, step="repeat"):
-    """What ``repeat`` makes of a dataset."""
+    """A dataset after ``repeat``."""
 
 
 class ShuffleDataset(Dataset, step="shuffle"):
-    """What ``shuffle`` makes of a dataset."""
+    """A dataset after ``shuffle``."""
 
 
 class SkipDataset(Dataset, step="skip"):
-    """What ``skip`` makes of a dataset."""
+    """A dataset after ``skip``."""
 
 
 class TakeDataset(Dataset, step="take"):
-    """What ``take`` makes of a dataset."""
+    """A dataset after ``take``."""
 
 
 class ZipDataset(Dataset, step="zip"):
-    """What ``zip`` makes of datasets."""
+    """Datasets joined by ``zip``."""

@@ -156,7 +156,7 @@ class Inputs:
                 self.numbers.extend([kind is Number for kind in kinds if kind is not None])
 
     def originals(self, args: Sequence[Any]) -> list[Any]:
-        """What stands in ``args`` for each of the tensors."""
+        """The arguments that stand for the tensors."""
         listed: list[Any] = []
         for position, form, _ in self.slots:
             if form is None:

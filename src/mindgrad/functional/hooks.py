@@ -114,7 +114,7 @@ _keys = itertools.count(1)
 
 
 class HookHandle:
-    """What registering a hook gives; ``remove()`` takes the hook off.
+    """Handle of a registered hook; ``remove()`` takes the hook off.
 
     Args:
         hooks: the hooks in the order in which they are called, by numbers.

@@ -88,11 +88,11 @@ class _KernelProgram:
             with window, Deferred():  # others see all new values or none
                 for parameter, position in self._written:
                     parameter._array = np.asarray(slots[position])
-        made = iter(self._results)
+        results = iter(self._results)
         leaves = []
         for kind in self._kinds:
             if kind is TENSOR:
-                position, type_ = next(made)
+                position, type_ = next(results)
                 leaves.append(make_tensor(slots[position], type_))
             else:
                 leaves.append(kind[0])

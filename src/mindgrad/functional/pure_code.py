@@ -25,7 +25,7 @@ __all__ = ["COMPUTED", "Body", "Impure"]
 
 
 class Analysis(Protocol):
-    """What judges the objects that a function uses."""
+    """The judge of the objects that a function uses."""
 
     attributes: set[str]
     mutation: str
@@ -178,9 +178,9 @@ class Body:
         if isinstance(owner, type) and owner is not type:
             if not is_cell(owner):
                 analysis.admit(owner, label)
-            held = inspect.getattr_static(owner, name, None)
-            if isinstance(held, (*PLAIN, types.FunctionType)):
-                return held
+            member = inspect.getattr_static(owner, name, None)
+            if isinstance(member, (*PLAIN, types.FunctionType)):
+                return member
             raise Impure(f"it uses '{owner.__name__}.{name}'")
         if owner is not COMPUTED:
             analysis.admit(owner, label)
@@ -195,7 +195,7 @@ class Body:
 
 
 def _label(node: ast.AST) -> str:
-    """What to call the object that an expression leads to."""
+    """A name for the object that an expression leads to."""
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else "it"
 
 

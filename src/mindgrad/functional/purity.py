@@ -65,8 +65,8 @@ def impurity(*roots: Any) -> str:
         for root in roots:
             analysis.admit(root, "it")
         analysis.complete()
-    except Impure as found:
-        return str(found)
+    except Impure as impure:
+        return str(impure)
     except RecursionError:
         return "it is nested too deeply to be analysed"
     return ""
@@ -189,11 +189,11 @@ class _Analysis:
         for kind in type(cell).__mro__:
             if _is_own(kind) or kind is object:
                 continue
-            for name, held in vars(kind).items():
+            for name, member in vars(kind).items():
                 is_special = name.startswith("__") and name.endswith("__")
                 if (is_special and name not in OF_CLASSES) or name == "bprop":
                     raise Impure(f"{kind.__name__} has a '{name}' of its own")
-                if not is_special and inspect.isdatadescriptor(held):
+                if not is_special and inspect.isdatadescriptor(member):
                     raise Impure(f"'{name}' of {kind.__name__} is computed when it is read")
         for inner in vars(cell)["_cells"].values():
             self.admit(inner, type(inner).__name__)
@@ -266,22 +266,22 @@ class _Analysis:
         attributes = vars(cell)
         if name in attributes:
             return attributes[name]
-        held = inspect.getattr_static(type(cell), name, COMPUTED)
-        if held is COMPUTED:
+        member = inspect.getattr_static(type(cell), name, COMPUTED)
+        if member is COMPUTED:
             raise Impure(f"it uses '.{name}', which {type(cell).__name__} does not have")
-        if isinstance(held, types.FunctionType):
-            return types.MethodType(held, cell)
-        if isinstance(held, staticmethod):
-            return held.__func__
-        if isinstance(held, property) and held.fget is not None and in_package(held.fget):
+        if isinstance(member, types.FunctionType):
+            return types.MethodType(member, cell)
+        if isinstance(member, staticmethod):
+            return member.__func__
+        if isinstance(member, property) and member.fget is not None and in_package(member.fget):
             return COMPUTED
-        if inspect.isdatadescriptor(held) or isinstance(held, classmethod):
+        if inspect.isdatadescriptor(member) or isinstance(member, classmethod):
             raise Impure(f"'{name}' of {type(cell).__name__} is computed when it is read")
-        return held
+        return member
 
 
 def _contents(function: types.FunctionType) -> Iterator[Any]:
-    """What the variables that a function closes over hold."""
+    """The contents of the variables that a function closes over."""
     for cell in function.__closure__ or ():
         try:
             yield cell.cell_contents
@@ -292,8 +292,8 @@ def _contents(function: types.FunctionType) -> Iterator[Any]:
 def _parts(value: Any) -> Iterator[Any]:
     """The attributes of an object of this package, and what the containers among them hold."""
     names = [name for kind in type(value).__mro__ for name in _slots(kind)]
-    held = [getattr(value, name, None) for name in names if name != "__weakref__"]
-    yield from flatten([*held, *getattr(value, "__dict__", {}).values()])[0]
+    slots = [getattr(value, name, None) for name in names if name != "__weakref__"]
+    yield from flatten([*slots, *getattr(value, "__dict__", {}).values()])[0]
 
 
 def _is_own(kind: type) -> bool:

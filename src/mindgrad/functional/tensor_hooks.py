@@ -194,7 +194,7 @@ _USES_OF_HOOK = 2
 
 
 def _uses(tensor: Tensor) -> int | None:
-    """How many operators the recording that ``tensor`` belongs to has applied to it; ``None``: not known."""
+    """The number of operators that the recording of ``tensor`` has applied to it; ``None``: not known."""
     array = tensor._array
     if type(array) is PendingArray and array.shadow is not None:
         tensor = array.shadow

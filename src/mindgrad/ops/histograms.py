@@ -14,7 +14,7 @@ __all__ = ["histc"]
 
 
 def histc(input: Any, bins: int = 100, min: Any = 0.0, max: Any = 0.0) -> Tensor:
-    """How many elements lie in each of ``bins`` intervals of one width from ``min`` to ``max``.
+    """The number of elements in each of ``bins`` intervals of one width from ``min`` to ``max``.
 
     Interval i counts x with floor((x − min) · bins / (max − min)) = i, the last one also x = max. Elements
     outside, NaN among them, are not counted. Counts are constant, so their derivative is 0.

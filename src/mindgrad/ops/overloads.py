@@ -105,7 +105,7 @@ def sort(
 
 
 def argsort(self: Tensor, axis: int = -1, descending: bool = False, *, stable: bool = True) -> Tensor:
-    """Where the elements in order stand; the arguments are those of :func:`sort`."""
+    """The indices of the elements in order; the arguments are those of :func:`sort`."""
     return ordering.argsort(self, axis, descending)
 
 

@@ -130,7 +130,7 @@ def stride(self: Tensor, dim: int | None = None) -> list[int] | int:
 
 
 def storage_offset(self: Tensor) -> int:
-    """Where the first element stands in the memory of the tensor: 0, no tensor is a part of another's memory.
+    """The place of the first element in the memory of the tensor: 0, no tensor is a part of another's memory.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.0, 2.0])[1:].storage_offset()

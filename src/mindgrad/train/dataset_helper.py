@@ -66,7 +66,7 @@ class DatasetHelper:
     get_data_info = types_shapes
 
     def sink_size(self) -> int:
-        """How many batches MindSpore's training step would take by itself: one."""
+        """The number of batches that MindSpore's training step would take by itself: one."""
         return 1
 
     def stop_send(self) -> None:

@@ -57,7 +57,7 @@ class PythonTokenizer(_Tokenizer):
         self.tokenizer = tokenizer
 
     def tokens(self, text: str) -> list[str]:
-        """What the function gives."""
+        """The result of the function."""
         return list(self.tokenizer(text))
 
 

@@ -328,7 +328,7 @@ class RandomLighting(ImageTransform):
         self.alpha = interval(alpha, "RandomLighting", "alpha")[1]
 
     def parameters(self, image: Any) -> tuple[np.ndarray]:
-        """What is added to red, green and blue."""
+        """The numbers that are added to red, green and blue."""
         return (_EIGENVECTORS @ (generator().normal(0, self.alpha, 3) * _EIGENVALUES),)
 
     def array(self, image: np.ndarray, shift: np.ndarray) -> np.ndarray:

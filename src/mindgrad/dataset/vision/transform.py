@@ -36,7 +36,7 @@ def height_width(image: Any) -> tuple[int, int]:
 
 
 class ImageTransform:
-    """What turns one image into another: an array into an array, an image of Pillow into one of Pillow.
+    """Transform of one image into another: an array into an array, an image of Pillow into one of Pillow.
 
     Subclasses define ``array``, and ``pillow`` where Pillow has the transform itself; ``parameters`` draws
     what is random in it.

@@ -98,7 +98,7 @@ class ScalarAffine(Bijector):
 
     @property
     def shift(self) -> Any:
-        """What is added."""
+        """The number that is added."""
         return self._shift
 
     def _forward(self, value: Any) -> Any:
