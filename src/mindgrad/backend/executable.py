@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import signal
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -182,12 +183,18 @@ class _Compiling:
     def leave(self) -> None:
         """Let the process end with its own exit status while threads compile.
 
-        A thread that came back from XLA after the interpreter has gone would abort the process, and so may
-        the destructors of its libraries. glibc calls what ``on_exit`` was given with the status.
+        A thread that comes back from XLA while the interpreter is being finalised is ended by Python in the
+        middle of frames of C++, which abort the process: such a thread pauses instead. glibc calls what
+        ``on_exit`` was given with the status, before the destructors of libraries.
         """
         libc = ctypes.CDLL(None)
         with suppress(AttributeError):  # another C library
+            pause = ctypes.cast(libc.pause, ctypes.c_void_p)
+            libc.signal.restype = ctypes.c_void_p
+            libc.signal(int(signal.SIGABRT), pause)
             libc.on_exit(libc._exit, None)
+            with suppress(OSError):  # without it says on standard error that it would have aborted
+                ctypes.CDLL("libstdc++.so.6")._ZSt13set_terminatePFvvE(pause)
 
 
 compiling = _Compiling()
