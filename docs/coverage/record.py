@@ -9,8 +9,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import mindspore
-
 MODULES = [
     "amp",
     "communication",
@@ -42,6 +40,7 @@ def public(module: Any) -> list[str]:
 
 def main() -> None:
     """Write names.json."""
+    mindspore = importlib.import_module("mindspore")
     names = {"mindspore": public(mindspore)}
     for path in MODULES:
         names[f"mindspore.{path}"] = public(importlib.import_module(f"mindspore.{path}"))
