@@ -353,7 +353,7 @@ def test_functions_that_are_made_anew_use_what_they_close_over():
 def impatient(monkeypatch):
     """Short calls are traced as soon as they may be."""
     monkeypatch.setattr(tiers, "_WORTH_TRACING", 0.0)
-    monkeypatch.setattr(tiers, "_SHORTEST", 10.0)
+    monkeypatch.setattr(tiers, "SHORTEST", 10.0)
 
 
 def short(function, *args, count=30):

@@ -26,7 +26,7 @@ import pytest
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
 from mindgrad.core import settings
-from mindgrad.functional import tiers
+from mindgrad.functional import tiers, warming
 from tests.tiers import arrays as values
 from tests.tiers import eager, is_hot
 
@@ -1049,8 +1049,8 @@ def run_threads(*functions):
 @pytest.mark.parametrize("switch", ["deferred", ""])
 def test_threads_with_equal_and_different_nets(switch, monkeypatch):
     # what takes long enough to be compiled by itself is another test's business
-    monkeypatch.setattr(tiers, "_SHORTEST", 0.0)
-    monkeypatch.setattr(tiers, "_WORTH_COMPILING", 1e-3)
+    monkeypatch.setattr(tiers, "SHORTEST", 0.0)
+    monkeypatch.setattr(warming, "_WORTH_COMPILING", 1e-3)
     factor = [1.0]
 
     class Net(nn.Cell):

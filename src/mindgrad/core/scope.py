@@ -35,24 +35,10 @@ from mindgrad.core.tensor import Tensor, assign, make_tensor
 from mindgrad.core.types import TensorType
 
 __all__ = [
-    "LEFT_BEHIND",
-    "BodyScope",
-    "DeferredScope",
-    "GraphScope",
-    "Recorder",
-    "Scope",
-    "apply",
-    "as_it_is",
-    "current_deferral",
-    "executing",
-    "identity",
-    "innermost",
-    "lifted",
-    "open_scopes",
-    "opened",
-    "outermost_program",
-    "rebind",
-]
+    "LEFT_BEHIND", "BodyScope", "DeferredScope", "GraphScope", "Recorder", "Scope", "apply", "as_it_is",
+    "current_deferral", "defer_to", "executing", "identity", "innermost", "lifted", "open_scopes", "opened",
+    "outermost_program", "rebind",
+]  # fmt: skip
 
 
 LEFT_BEHIND = (
@@ -87,7 +73,17 @@ def outermost_program() -> GraphScope | None:
 
 def current_deferral() -> Any:
     """The deferred call that operators of this thread belong to, ``None`` if they are not deferred."""
-    return _local.deferral
+    deferral = _local.deferral
+    if deferral is not None and deferral.is_left():
+        deferral.leave()
+        return None
+    return deferral
+
+
+def defer_to(deferral: Any, before: Any = None) -> None:
+    """Let this thread's operators belong to ``deferral`` from here on, where they belong to ``before``."""
+    if _local.deferral is before:
+        _local.deferral = deferral
 
 
 class executing:

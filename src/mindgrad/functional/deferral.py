@@ -30,7 +30,7 @@ from mindgrad.core.scope import DeferredScope, apply, executing
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.functional.call_values import CallValues, executed
 from mindgrad.functional.donation import settled, window
-from mindgrad.functional.placement import is_infinite, program_operand
+from mindgrad.functional.placement import program_operand
 from mindgrad.functional.replay import (
     CLOSE,
     DETACH,
@@ -137,6 +137,10 @@ class Deferral:
         results = self._run_now(primitive, tensors, parameters)
         return tuple(results) if primitive.multiple else results[0]
 
+    def is_left(self) -> bool:
+        """Whether operators of the thread do not belong to it any more."""
+        return False
+
     def new_scope(self) -> DeferredScope:
         """A scope for a recording of this call."""
         scope = DeferredScope(self, len(self._scopes))
@@ -228,11 +232,9 @@ class Deferral:
         return pending.value
 
     def _is_recording(self) -> bool:
-        """Whether a recording is open."""
         return any(scope is not None and scope.level for scope in self._scopes)
 
     def _executed_now(self, event: Event, tensors: Sequence[Tensor], results: Sequence[Tensor]) -> None:
-        """Compute the results of an event whose values are asked for in each call."""
         with executing([]):
             found = apply(event.primitive, *[executed(t) for t in tensors], **event.parameters)  # type: ignore[arg-type]
         values = found if type(found) is tuple else (found,)
@@ -264,7 +266,7 @@ class Deferral:
                 if value is None:
                     return False
                 structure.vary(index)
-        elif leaf.constant is None and not leaf.is_differentiated and _is_unlike(array, leaf):
+        elif leaf.constant is None and not leaf.is_differentiated and leaf.is_unlike(array):
             return False
         self._values.add_leaf(array, type_)
         return True
@@ -359,6 +361,7 @@ class Deferral:
         with executing(scopes):
             shadows = replay.execute(event, operands)
         if kind is OPEN:
+            self._release(replay)
             self._by_scope[id(replay.recordings[parameters][0])] = parameters
         by_scope = self._by_scope
         event.types = tuple([s.type for s in shadows])
@@ -372,6 +375,12 @@ class Deferral:
             results.append(make_tensor(array, shadow.type, owner, None if owner is None else number))
         self._count += len(shadows)
         return results
+
+    def _release(self, replay: Replay) -> None:
+        """Let go of recordings that nobody transforms any more."""
+        for scope, recorded in self._recordings:
+            if recorded() is None and scope.index in replay.recordings:
+                self._by_scope.pop(id(replay.recordings.pop(scope.index)[0]), None)
 
     def _number(self, tensor: Tensor, is_variable: bool) -> int:
         array = tensor._array
@@ -441,8 +450,7 @@ class Deferral:
             obstacle = obstacle or _GIVEN_BACK
         return Structure(self._events, self._specifications, obstacle)
 
-    def _surviving(self) -> list[DeferredScope]:
-        """The recordings that outlive the call."""
+    def _surviving(self) -> list[DeferredScope]:  # recordings that outlive the call
         return [scope for scope, recorded in self._recordings if recorded() is not None]
 
     def _compute(self, structure: Structure) -> None:
@@ -486,8 +494,3 @@ class Deferral:
             pending.value = shadow._array
             if surviving:
                 pending.shadow = shadow
-
-
-def _is_unlike(array: Any, leaf: Leaf) -> bool:
-    """Whether an array of the host is infinite or NaN and that of ``leaf`` was not, or vice versa."""
-    return isinstance(array, (np.ndarray, np.generic)) and is_infinite(array) is not leaf.is_infinite

@@ -55,6 +55,10 @@ class Leaf:
             and self.is_infinite == other.is_infinite
         )
 
+    def is_unlike(self, array: Any) -> bool:
+        """Whether ``array``, of the host, is infinite or NaN and the leaf's was not, or vice versa."""
+        return isinstance(array, (np.ndarray, np.generic)) and is_infinite(array) is not self.is_infinite
+
 
 def bytes_of(array: Any) -> bytes | None:
     """The elements of a small array of the host; of an array that repeats one element only that."""

@@ -21,12 +21,14 @@ class Tier:
         diverged_at: file and line of the last time.
         is_whole: whether the function runs as a program without its Python; ``None`` if that is not decided.
         is_short: whether that is one of NumPy's kernels, for a call is too short for XLA.
+        varies: whether it stays cold because each call does something else.
         visible: why its Python has to run at each call.
     """
 
     __slots__ = (
         "best", "calls", "compared", "diverged_at", "divergences", "function", "is_final", "is_queued",
-        "is_short", "is_whole", "name", "reason", "seconds", "strangers", "structures", "unused", "visible",
+        "is_short", "is_whole", "name", "reason", "seconds", "strangers", "structures", "unused", "varies",
+        "visible",
     )  # fmt: skip
 
     def __init__(self, function: str) -> None:
@@ -40,7 +42,7 @@ class Tier:
         self.seconds = 0.0
         self.compared: list[float] = []
         self.structures: list[Structure] = []
-        self.is_final = False
+        self.is_final = self.varies = False
         self.is_whole: bool | None = None
         self.is_queued = self.is_short = False
         self.strangers = self.unused = 0

@@ -16,57 +16,40 @@ worth it. Tracing a short call takes 5 to 10 ms.
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 import types
 import weakref
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any
 
 from mindgrad._base.location import unheard
 from mindgrad._base.tree import flatten
 from mindgrad.core import settings
-from mindgrad.core.scope import executing, open_scopes
+from mindgrad.core.scope import current_deferral, executing, open_scopes
 from mindgrad.core.tensor import Tensor
 from mindgrad.functional.background import submit, wait_until_compiled
 from mindgrad.functional.cache import register_eager
 from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.deferral import Deferral
-from mindgrad.functional.eviction import keep, used
 from mindgrad.functional.kernel_programs import KernelPrograms
 from mindgrad.functional.placement import is_infinite
 from mindgrad.functional.purity import is_watched
-from mindgrad.functional.segments import compile_request, compile_structure
-from mindgrad.functional.structure import Structure
+from mindgrad.functional.regions import begin
 from mindgrad.functional.tensor_hooks import are_registered
 from mindgrad.functional.tier import Tier
+from mindgrad.functional.warming import CALLS, SHORTEST, compare, consider, ended, error_line, has_taken, pays
 
 __all__ = ["EagerCalls", "Tier", "wait_until_compiled"]
 
-#: calls before one is recorded
-_CALLS = 3
-#: seconds below which a call is not compiled, and what all calls of a kind must have taken before one that is
-#: so short is traced, to run as kernels without its Python
-_SHORTEST, _WORTH_TRACING = 2e-4, 0.1
-#: seconds that all calls of a kind must have taken before they are compiled; and those of all kinds together
-#: before jax is imported for it
-_WORTH_COMPILING, _WORTH_IMPORTING = 0.05, 0.5
+#: what all calls of a kind that are too short for XLA must have taken before one is traced, to run as kernels
+#: without its Python
+_WORTH_TRACING = 0.1
 #: programs of whole functions that may be compiled, and were not run twice, before their Python runs at each
 #: call; other functions of one code, each called a few times, after which it does too
 _UNUSED, _STRANGERS = 3, 8
-#: structures that are known for one kind of call, and kinds of calls for one function
-_STRUCTURES, _KINDS = 8, 64
-#: calls that may go another way than predicted before their kind stays cold, where none was as predicted
-_DIVERGENCES = 6
-#: hot calls whose time is compared with that of cold ones, where those took less than so many seconds
-_COMPARED, _CLOSE = 12, 1e-3
-#: how much slower than cold ones they must be to stay cold: they wait for the device, which users need not
-_SLOWER = 1.3
-
-#: a value that is asked for in so many calls inside of a recording gets a program of its own
-_REQUESTS = 3
+#: kinds of calls for one function
+_KINDS = 64
 
 #: arguments of which a program knows all that the function could see, and containers that it could change
 _ARGUMENTS = (Tensor, bool, int, float, complex, str, type(None))
@@ -77,14 +60,12 @@ _INFINITE = "an argument has infinite elements or NaN, which absorb in derivativ
 
 #: the variable of the environment: ``numpy`` turns tiers off, ``compiled`` compiles at once, and so does
 #: ``deferred``, where the Python of functions runs at each call even if nobody can see it
-VARIABLE = "MINDGRAD_EAGER"
+VARIABLE, _AT_ONCE = "MINDGRAD_EAGER", ("compiled", "deferred")
 
 
 class _Local(threading.local):
     #: whether a call is running that others are part of
     is_busy = False
-    #: what all cold calls of the thread have taken
-    seconds = 0.0
 
 
 _local = _Local()
@@ -126,7 +107,7 @@ class EagerCalls:
     def __call__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """``function(*args, **kwargs)``, in the tier that it is in."""
         local = _local
-        if local.is_busy or open_scopes():
+        if local.is_busy or open_scopes() or current_deferral() is not None:
             return function(*args, **kwargs)
         options = settings.options
         switch = options["eager"]
@@ -145,6 +126,8 @@ class EagerCalls:
         local.is_busy = True
         try:
             if tier.is_final or is_watched():
+                if tier.varies and not is_watched():
+                    begin(switch in _AT_ONCE)
                 return function(*args, **kwargs)
             if tier.is_whole and self.is_pure:
                 programs: Any = self.kernels if tier.is_short else self.whole
@@ -195,9 +178,9 @@ def _called(
     args: Sequence[Any],
     kwargs: dict[str, Any],
 ) -> Any:
-    at_once = switch in ("compiled", "deferred")
+    at_once = switch in _AT_ONCE
     structures = tier.structures
-    is_due = at_once or (tier.calls > _CALLS and tier.best >= _SHORTEST)
+    is_due = at_once or (tier.calls > CALLS and tier.best >= SHORTEST)
     if is_due and tier.is_whole is not False and not structures and switch != "deferred":
         _consider_whole(calls, tier, args, kwargs, at_once)
         if at_once and tier.is_whole:
@@ -210,15 +193,11 @@ def _called(
     elif structures[0].program is not None or not structures[0].confirmed:
         return _deferred(tier, at_once, function, args, kwargs)
     elif not structures[0].is_queued:
-        _consider(tier, structures[0], at_once)
+        consider(tier, structures[0], at_once)
     start = time.perf_counter()
     result = function(*args, **kwargs)
-    seconds = time.perf_counter() - start
-    tier.seconds += seconds
-    _local.seconds += seconds
-    if seconds < tier.best:
-        tier.best = seconds
-    if tier.calls >= 8 * _CALLS and tier.best < _SHORTEST and not (structures or at_once):
+    has_taken(tier, time.perf_counter() - start)
+    if tier.calls >= 8 * CALLS and tier.best < SHORTEST and not (structures or at_once):
         _consider_short(calls, tier, args, kwargs)
     return result
 
@@ -239,66 +218,10 @@ def _deferred(
         raise
     tensors = [result] if type(result) is Tensor else [x for x in flatten(result)[0] if isinstance(x, Tensor)]
     structure = deferral.ends(tensors)
-    is_compared = is_hot and structure is predicted and not at_once
-    if is_compared and tier.best < _CLOSE and len(tier.compared) < _COMPARED:
-        _compare(tier, tensors, start)
-    if structure is not predicted:
-        _learn(tier, structure, deferral.diverged_at, predicted is not None)
-    elif structure.obstacle:
-        tier.moves("cold", structure.obstacle, is_final=True)
-    elif not structure.is_queued:
-        _consider(tier, structure, at_once)
-    elif is_hot:
-        used(structure)
-        if structure.requests:
-            _consider_requests(structure, at_once)
+    if is_hot and structure is predicted and not at_once:
+        compare(tier, tensors, start)
+    ended(tier, structure, predicted, deferral.diverged_at, at_once)
     return result
-
-
-def _consider_requests(structure: Structure, at_once: bool) -> None:
-    """Have programs made for values that are asked for inside of recordings, again and again."""
-    for number, count in list(structure.requests.items()):
-        if count == _REQUESTS:
-            structure.requests[number] = _REQUESTS + 1
-            if at_once:
-                _compile_request(structure, number)
-            else:
-                submit(_compile_request, structure, number)
-
-
-def _compile_request(structure: Structure, number: int) -> None:
-    version = structure.version
-    with suppress(Exception):  # it is computed operator by operator, then
-        segment = compile_request(structure, number)
-        if structure.version == version:
-            structure.requests[number] = segment
-
-
-def _compare(tier: Tier, tensors: Sequence[Tensor], start: float) -> None:
-    """Compare hot calls with cold ones, once the memory of the first is warm."""
-    for tensor in tensors:
-        wait = getattr(tensor._array, "block_until_ready", None)
-        if wait is not None:
-            wait()
-    tier.compared.append(time.perf_counter() - start)
-    if len(tier.compared) == _COMPARED and min(tier.compared) > _SLOWER * tier.best:
-        cold, hot = tier.best * 1e6, min(tier.compared) * 1e6
-        tier.moves("cold", f"a call takes {cold:.0f} µs with NumPy, {hot:.0f} µs as a program", is_final=True)
-
-
-def _learn(tier: Tier, structure: Structure, line: tuple[str, int] | None, has_diverged: bool) -> None:
-    """Remember what a call did that was not predicted."""
-    if has_diverged:
-        tier.divergences += 1
-        tier.diverged_at = line
-    if structure.obstacle:
-        tier.moves("cold", structure.obstacle, is_final=True)
-        return
-    known = next((s for s in tier.structures if s.is_same(structure)), structure)
-    tier.structures = [known, *[s for s in tier.structures if s is not known]][:_STRUCTURES]
-    if tier.divergences >= _DIVERGENCES and not any(s.confirmed for s in tier.structures):
-        where = "" if line is None else f", the last time at line {line[1]} of {line[0]}"
-        tier.moves("cold", f"each call does something else{where}", is_final=True)
 
 
 def _is_infinite(x: Any) -> bool:
@@ -323,12 +246,12 @@ def _consider_whole(
     calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: dict[str, Any], at_once: bool
 ) -> None:
     """Decide whether the function is compiled as a whole, and have that done if it pays."""
-    if tier.is_queued or (tier.is_whole and not calls.is_pure and not at_once and calls.calls <= _CALLS):
+    if tier.is_queued or (tier.is_whole and not calls.is_pure and not at_once and calls.calls <= CALLS):
         tier.strangers += not tier.is_queued
         if tier.strangers > _STRANGERS:
             tier.divides(_ANEW)
         return
-    if tier.is_whole and calls.is_pure and not at_once and not _pays(tier):
+    if tier.is_whole and calls.is_pure and not at_once and not pays(tier):
         return
     if reason := _visible(calls, tier, args, kwargs):
         tier.divides(reason)
@@ -347,13 +270,13 @@ def _consider_short(calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: 
     if tier.seconds < _WORTH_TRACING or tier.is_queued:
         return
     tier.seconds = 0.0
-    is_anew = tier.is_whole is False or calls.calls <= _CALLS
+    is_anew = tier.is_whole is False or calls.calls <= CALLS
     reason = _ANEW if is_anew else _visible(calls, tier, args, kwargs)
     if not reason:
         try:
             reason = _prepare_kernels(calls, args, kwargs)
         except Exception as error:
-            reason = f"it cannot be traced: {_told(error)}"
+            reason = f"it cannot be traced: {error_line(error)}"
     micro = f"a call takes {tier.best * 1e6:.0f} µs"
     if reason:
         tier.visible = tier.visible or reason
@@ -375,11 +298,6 @@ def _prepare_kernels(calls: EagerCalls, args: Sequence[Any], kwargs: dict[str, A
     return "" if is_made else "it has loops, or not all that it gives back is new"
 
 
-def _told(error: Exception) -> str:
-    """An error in one line."""
-    return f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')}"
-
-
 def _compile_whole(calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
     start = time.perf_counter()
     try:
@@ -396,51 +314,9 @@ def _compile_whole(calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: d
         else:
             tier.divides("it computes in half precision, or what it gives back is not all new")
     except Exception as error:
-        tier.divides(f"it cannot be compiled whole: {_told(error)}")
+        tier.divides(f"it cannot be compiled whole: {error_line(error)}")
     finally:
         tier.is_queued = False
-
-
-def _pays(tier: Tier) -> bool:
-    """Whether the calls have taken so long that compiling pays; it says so then."""
-    if tier.seconds < _WORTH_COMPILING:
-        return False
-    if "jax" not in sys.modules and _local.seconds < _WORTH_IMPORTING:
-        return False
-    tier.moves("warm", f"{tier.calls} calls took {tier.seconds:.2g} s: compiling in the background")
-    return True
-
-
-def _consider(tier: Tier, structure: Structure, at_once: bool) -> None:
-    """Have ``structure`` compiled if it pays."""
-    if structure.is_queued or structure.program is not None or not structure.confirmed:
-        return
-    if at_once:
-        structure.is_queued = True
-        _compile(tier, structure)
-        return
-    if _pays(tier):
-        structure.is_queued = True
-        submit(_compile, tier, structure)
-
-
-def _compile(tier: Tier, structure: Structure) -> None:
-    version = structure.version
-    start = time.perf_counter()
-    try:
-        program = compile_structure(structure)
-    except Exception as error:
-        structure.obstacle = f"it cannot be compiled: {_told(error)}"
-        tier.moves("cold", structure.obstacle, is_final=True)
-        return
-    if structure.version == version:
-        structure.program = program
-        if structure.version != version:  # another thread was quicker than the assignment
-            structure.changed()
-            return
-        keep(structure, program)
-        seconds = time.perf_counter() - start
-        tier.moves("hot", f"{len(structure)} operators are one program, compiled in {seconds:.2g} s")
 
 
 settings.store("eager", os.environ.get(VARIABLE, ""))
