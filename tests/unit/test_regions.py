@@ -86,7 +86,8 @@ def test_values_are_pending_until_somebody_asks():
     warm(laplacian, points())
     result = laplacian(points(4))
     assert current_deferral() is None
-    assert result.shape == (5,) and result.dtype == ms.float32
+    assert result.shape == (5,)
+    assert result.dtype == ms.float32
     later = laplacian(points(5))
     np.testing.assert_allclose(result.asnumpy(), expected(points(4)), rtol=2e-5, atol=1e-5)
     np.testing.assert_allclose((later * 2).asnumpy(), 2 * expected(points(5)), rtol=2e-5, atol=2e-5)
@@ -370,6 +371,6 @@ def test_a_cell_that_is_called_in_the_same_function():
 def test_errors_are_reported_at_once_at_the_users_line():
     laplacian = made()
     warm(laplacian, points())
-    with pytest.raises(ValueError, match="matmul|shape|dimension"):
+    with pytest.raises(ValueError, match="matmul"):
         laplacian(Tensor(np.ones((5, SIZE + 1), np.float32)))
     np.testing.assert_allclose(laplacian(points(1)).asnumpy(), expected(points(1)), rtol=2e-5, atol=1e-5)
