@@ -431,3 +431,16 @@ def test_short_calls_of_lambdas_made_anew_stay_cold(impatient):
         for k in range(40):
             slope = ms.grad(lambda x, k=k: (x**2).sum() * k)(x)
             np.testing.assert_allclose(slope.asnumpy(), 2 * k * x.asnumpy())
+
+
+def test_half_precision_is_not_compiled_in_vain():
+    def loss(x):
+        return ops.square(ops.sin(x.astype(ms.float16))).sum()
+
+    slope = ms.grad(loss)
+    with eager("compiled"):
+        for _ in range(4):
+            slope(Tensor(np.ones(30, np.float32)))
+    (line,) = ms.cache_info(loss).eager
+    assert "half precision" in line
+    assert ms.cache_info(loss).misses == 0

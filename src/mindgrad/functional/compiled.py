@@ -56,6 +56,10 @@ _KEPT = 8
 _OPTIONS = ("mode", "device_target", "device_id", "rewrites")
 
 
+class _NotPlain(Exception):
+    """A program cannot stand for operators that run one by one."""
+
+
 class _Program:
     """One compiled program with what is needed to call it.
 
@@ -85,6 +89,7 @@ class _Program:
         structure: Any,
         numbers: Sequence[Place] = (),
         tensors: Sequence[Place] = (),
+        only_plain: bool = False,
     ) -> None:
         traced = trace_of(function, leaves, structure, numbers, tensors)
         parameters, written = traced.parameters, traced.written
@@ -112,6 +117,8 @@ class _Program:
             and not graph.has_halves()
             and len({*map(id, results), *map(id, graph.inputs)}) == len(results) + len(graph.inputs)
         )
+        if only_plain and not self.is_plain:
+            raise _NotPlain
         count = len(graph.inputs) - len(parameters)
         self.dependencies = traced.dependencies
         self.dependencies.close([*parameters, *written])
@@ -284,19 +291,23 @@ class Compiled:
         return None
 
     def prepare(self, *args: Any, **kwargs: Any) -> bool:
-        """Compile the program for these arguments, unless there is one, without running it.
+        """Compile a program for these arguments that can stand for operators that run one by one.
 
         Returns:
-            Whether it can stand for operators that run one by one: its results are new tensors and constants,
-            Parameters are all that it changes, and it does not compute in half precision.
+            Whether there is one: its results are new tensors and constants, Parameters are all that it
+            changes, and it does not compute in half precision.
         """
         try:
-            return self._compiled(call_signature(args, kwargs)[0], args, kwargs).is_plain
+            return self._compiled(call_signature(args, kwargs)[0], args, kwargs, only_plain=True).is_plain
+        except _NotPlain:
+            return False
         except Exception as error:
             without_own_frames(error)
             raise
 
-    def _compiled(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Program:
+    def _compiled(
+        self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], only_plain: bool = False
+    ) -> _Program:
         """The program for a signature that none was found for; another thread may have made it."""
         with self._lock:
             if self.history is None:
@@ -309,7 +320,8 @@ class Compiled:
             found = self._adopted(key)
             if found is None:
                 reason = self._reason(key)
-                found = _Program(self.function, key, *flatten((args, kwargs)), *self._inputs(key))
+                leaves, structure = flatten((args, kwargs))
+                found = _Program(self.function, key, leaves, structure, *self._inputs(key), only_plain)
                 found.history = self.history
                 self.history.compiled(reason, self._counts if self._programs else None)
                 lasting = found.detached()
