@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 
 import mindgrad as ms
 from mindgrad.core import settings as options
+from mindgrad.core import verify
 
 SMOKE = Path(__file__).parent / "smoke"
 
@@ -26,6 +27,9 @@ os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=1")
 # tests of tiers turn them on. With MINDGRAD_EAGER=compiled in the environment all tests run with them.
 if not os.environ.get("MINDGRAD_EAGER"):
     options.store("eager", "numpy")
+
+# Whatever a transform or rewrite makes of a program is a graph that means something.
+verify.always(True)
 
 # The first example of a property may compile a program, so time says nothing about it. In CI the
 # examples are the same in every run; elsewhere each run tries new ones.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from mindgrad.core.primitive import Primitive
 
-__all__ = ["POINTWISE", "Builder", "building", "current"]
+__all__ = ["POINTWISE", "Builder", "building", "current", "is_tainted"]
 
 #: kinds whose operands share one shape and whose elements do not mix
 POINTWISE = ("elementwise", "pointwise constant", "pointwise multilinear", "pointwise linear")
@@ -59,7 +59,7 @@ def building(builder: Builder) -> Iterator[Builder]:
         _local.builder = previous
 
 
-def _is_tainted(
+def is_tainted(
     primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any], passed: bool | None = None
 ) -> bool:
     """Whether what ``primitive`` gives can be infinite; ``passed``: whether an operand can, if known."""
@@ -147,7 +147,7 @@ class Builder:
             return found
         types = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
         if primitive.taint != "passes":
-            tainted = _is_tainted(primitive, inputs, parameters, tainted)
+            tainted = is_tainted(primitive, inputs, parameters, tainted)
         if primitive.multiple:
             outputs = tuple(Variable(each, linear, tainted) for each in types)
             result: Any = outputs
@@ -217,7 +217,7 @@ class Builder:
 
         The values of the outputs that it has must stay the same.
         """
-        tainted = _is_tainted(equation.primitive, equation.inputs, parameters)
+        tainted = is_tainted(equation.primitive, equation.inputs, parameters)
         fresh = tuple(Variable(type, False, tainted) for type in types)
         outputs = equation.outputs + fresh
         made = Equation(equation.primitive, equation.inputs, parameters, outputs, equation.source)
@@ -246,7 +246,7 @@ class Builder:
             return self.emit(primitive, inputs, silent(parameters))
         types = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
         old = dict(zip(places, equation.outputs, strict=True))
-        tainted = _is_tainted(primitive, inputs, parameters)
+        tainted = is_tainted(primitive, inputs, parameters)
         outputs = tuple([old.get(k) or Variable(type, False, tainted) for k, type in enumerate(types)])
         made = Equation(primitive, inputs, parameters, outputs, equation.source)
         self.equations[self.equations.index(equation)] = made

@@ -218,6 +218,9 @@ class Graph:
 
     __slots__ = ("__weakref__", "derived", "equations", "has_effect", "inputs", "is_unique", "outputs")
 
+    #: checks every graph that is made, ``None`` if none does (``core.verify``)
+    verifier: Callable[[Graph], None] | None = None
+
     def __init__(
         self,
         inputs: Sequence[Variable],
@@ -231,6 +234,8 @@ class Graph:
         self.is_unique = any(equation.is_unique for equation in self.equations)
         #: what was made of it, see :func:`kept_with_graph`
         self.derived: dict[Any, Any] = {}
+        if Graph.verifier is not None:
+            Graph.verifier(self)
 
     def __len__(self) -> int:
         return len(self.equations)

@@ -41,7 +41,7 @@ from mindgrad.primitives.contraction import dot
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.structural import broadcast_in_dim, reshape, transpose
 from mindgrad.rewrites.rebuilding import inside
-from mindgrad.rewrites.region import Region, left_behind, region, row_axis
+from mindgrad.rewrites.region import Region, left_behind, region_of, row_axis
 
 __all__ = ["BLOCK", "WORTH", "in_blocks", "keeps_rows_apart"]
 
@@ -106,7 +106,7 @@ def keeps_rows_apart(equations: Sequence[Equation], x: Variable, stack: int) -> 
     size, row = x.shape[0], x.type.size * x.dtype.itemsize
     if size < 2 or stack < _WIDTH * row or size // _rows(size, BLOCK * size // stack) < _FEWEST:
         return False
-    found = region(Graph([], equations, []), -1, x)
+    found = region_of(equations, {x: 0})
     return len(found.rows) == len(equations)
 
 
@@ -153,7 +153,9 @@ def _in_loops(graph: Graph, most: int) -> Graph | None:
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(graph.inputs)
-        made = builder.inline(_Blocks(start, region(start, -1, data), data, chosen.rows).graph(), inputs)
+        made = builder.inline(
+            _Blocks(start, region_of(start.equations, {data: 0}), data, chosen.rows).graph(), inputs
+        )
         return builder.close(builder.inline(rest, [*inputs, *made]))
 
 
@@ -173,7 +175,7 @@ def _choices(graph: Graph) -> Iterable[_Choice]:
     for data in [*graph.inputs, *[x for x in read if type(x) is Constant and not x.is_splat]]:
         if len(data.shape) < 2 or data.shape[0] < _FEWEST or not data.type.size:
             continue
-        found = region(graph, -1, data)
+        found = region_of(graph.equations, {data: 0})
         carried = [e.outputs[0] for e in found.rows]
         is_chain = sum(e.primitive is dot for e in found.rows) >= _PRODUCTS
         block, fewest = (BLOCK, _FEWEST) if is_chain else (_LARGE_BLOCK, 2)

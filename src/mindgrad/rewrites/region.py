@@ -8,7 +8,7 @@ place: ``rewrites.tiles`` does both.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from mindgrad.core.graph import Constant, Equation, Graph, Variable
@@ -56,12 +56,16 @@ def _is_data(atom: Any, size: int) -> bool:
     )
 
 
-def region(graph: Graph, size: int, data: Any = None) -> Region:
-    """The parts of ``graph`` for the rows of the inputs whose first axis has ``size``, or of ``data``."""
-    places = {data: 0} if data is not None else {v: 0 for v in graph.inputs if v.shape[:1] == (size,)}
-    found = Region(size if data is None else -1, places, [], [], [], [])
+def region(graph: Graph, size: int) -> Region:
+    """The parts of ``graph`` for the rows of the inputs whose first axis has ``size``."""
+    return region_of(graph.equations, {v: 0 for v in graph.inputs if v.shape[:1] == (size,)}, size)
+
+
+def region_of(equations: Iterable[Equation], places: dict[Any, int], size: int = -1) -> Region:
+    """The parts of ``equations`` for rows that lie along the axes ``places``."""
+    found = Region(size, places, [], [], [], [])
     late: set[Any] = set()
-    for equation in graph.equations:
+    for equation in equations:
         at = [row_axis(x, found) for x in equation.inputs]
         if not late.isdisjoint(equation.inputs):
             late.update(equation.outputs)
