@@ -1,7 +1,7 @@
 """Dictionaries of Python in columns travel through a pipeline as arrays of no axes that hold one object.
 
-Functions of ``map`` and ``per_batch_map`` take and give the dictionary itself; iterators give it with its numbers
-as Tensors or arrays.
+Functions of ``map`` and ``per_batch_map`` take and give the dictionary itself; iterators give it with its
+numbers as Tensors or arrays.
 """
 
 from __future__ import annotations

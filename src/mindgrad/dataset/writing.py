@@ -1,4 +1,4 @@
-"""Element types of MindRecord hold those of columns: each goes into the narrowest type that holds its values."""
+"""Element types of MindRecord hold those of columns: the narrowest one that holds all values is taken."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def field_of(array: np.ndarray, column: str) -> dict[str, Any]:
         name = "float64" if size == 8 else "float32"
     else:
         raise TypeError(
-            f"For 'save', the column '{column}' has the element type {array.dtype}, which MindRecord does not "
-            f"hold; convert it with map, or leave it out with project."
+            f"For 'save', the column '{column}' has the element type {array.dtype}, which MindRecord does "
+            f"not hold; convert it with map, or leave it out with project."
         )
     return {"type": name, "shape": [-1, *array.shape[1:]]} if array.ndim else {"type": name}
 
