@@ -22,6 +22,14 @@ def test_cells_are_printed_with_round_brackets():
     assert repr(Net()) == "Net(\n  k=1\n  (inner): SequentialCell(\n    (0): ReLU()\n  )\n)"
 
 
+def test_a_cell_is_found_by_its_path():
+    net = nn.SequentialCell(nn.SequentialCell(nn.ReLU(), nn.Dense(2, 3)))
+    assert net.get_sub_cell("0.1") is net[0][1]
+    assert net.get_sub_cell("") is net
+    with pytest.raises(AttributeError, match=r"SequentialCell has no Cell '5' of the path '0\.5'"):
+        net.get_sub_cell("0.5")
+
+
 def test_bool_is_an_element_type():
     assert ms.bool is ms.bool_
     assert ms.dtype.bool is ms.bool_
