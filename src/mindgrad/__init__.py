@@ -30,6 +30,7 @@ from mindgrad.common.dtype import (
     float32,
     float64,
     float_,
+    get_py_obj_dtype,
     half,
     int8,
     int16,
@@ -52,6 +53,7 @@ from mindgrad.common.dtype import (
     uintp,
     ushort,
 )
+from mindgrad.common.dtype import bool_ as bool
 from mindgrad.common.generator import Generator, default_generator, initial_seed, manual_seed, seed
 from mindgrad.common.parameter import Parameter, ParameterTuple
 from mindgrad.common.seed import get_rng_state, get_seed, set_rng_state, set_seed
@@ -101,7 +103,7 @@ from mindgrad.functional.taylor import derivative, jet, taylor
 from mindgrad.functional.vjp import vjp
 from mindgrad.functional.vmap import vmap
 from mindgrad.ops.plain import is_tensor
-from mindgrad.ops.storage import from_numpy
+from mindgrad.ops.storage import from_numpy, frombuffer
 
 if _TYPE_CHECKING:
     from mindgrad import (  # noqa: F401
@@ -208,12 +210,13 @@ __all__ = [
     "OdeInfo", "SolverInfo", "argmin", "custom_linear_solve", "custom_root", "fixed_point", "odeint",
     "ParallelMode", "amp", "communication", "dataset", "explain", "get_auto_parallel_context",
     "reset_auto_parallel_context", "set_auto_parallel_context", "train",
-    "dtype_to_nptype", "dtype_to_pytype", "float_", "int_", "pytype_to_dtype",
-    "DType", "bfloat16", "bool_", "complex64", "complex128", "float16", "float32", "float64", "int8",
+    "dtype_to_nptype", "dtype_to_pytype", "float_", "int_", "get_py_obj_dtype", "pytype_to_dtype",
+    "DType", "bfloat16", "bool", "bool_", "complex64", "complex128", "float16", "float32", "float64", "int8",
     "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "byte", "cdouble", "cfloat", "double", "half", "intc", "intp", "long", "short", "single", "ubyte", "uint",
     "uintc", "uintp", "ushort",
-    "Generator", "default_generator", "from_numpy", "initial_seed", "is_tensor", "no_inline", "recompute",
+    "Generator", "default_generator", "from_numpy", "frombuffer", "initial_seed", "is_tensor", "no_inline",
+    "recompute",
     "COOTensor", "CSRTensor", "RowTensor", "SparseTensor",
     "seed", "set_deterministic", "set_recursion_limit", "tensor",
     "get_ps_context", "reset_ps_context", "set_ps_context",

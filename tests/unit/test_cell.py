@@ -312,7 +312,7 @@ def test_cells_copy_and_pickle():
 
 
 def test_printing():
-    assert repr(nn.SequentialCell(Affine())) == "SequentialCell<\n  (0): Affine<>\n  >"
+    assert repr(nn.SequentialCell(Affine())) == "SequentialCell(\n  (0): Affine()\n)"
 
 
 def test_jit_compiles_functions_and_methods():

@@ -117,17 +117,17 @@ def test_initial_values():
 
 
 def test_how_layers_look():
-    assert repr(nn.Dense(1, 2)) == "Dense<input_channels=1, output_channels=2, has_bias=True>"
-    assert repr(nn.Dense(1, 2, has_bias=False)) == "Dense<input_channels=1, output_channels=2>"
+    assert repr(nn.Dense(1, 2)) == "Dense(input_channels=1, output_channels=2, has_bias=True)"
+    assert repr(nn.Dense(1, 2, has_bias=False)) == "Dense(input_channels=1, output_channels=2)"
     net = nn.SequentialCell(nn.Dense(1, 2), nn.Tanh())
     assert repr(net).startswith(
-        "SequentialCell<\n  (0): Dense<input_channels=1, output_channels=2, has_bias=True>\n  (1): Tanh<>\n  >"
+        "SequentialCell(\n  (0): Dense(input_channels=1, output_channels=2, has_bias=True)\n  (1): Tanh()\n)"
     )
     shown = repr(nn.Conv2d(1, 2, 3, weight_init="normal"))
     assert shown.startswith(
-        "Conv2d<input_channels=1, output_channels=2, kernel_size=(3, 3), stride=(1, 1), pad_mode=same, padding=0, dilation=(1, 1), group=1, has_bias=False, weight_init=normal"
+        "Conv2d(input_channels=1, output_channels=2, kernel_size=(3, 3), stride=(1, 1), pad_mode=same, padding=0, dilation=(1, 1), group=1, has_bias=False, weight_init=normal"
     )
-    assert repr(nn.MaxPool2d(2, 2)) == "MaxPool2d<kernel_size=2, stride=2, pad_mode=valid>"
+    assert repr(nn.MaxPool2d(2, 2)) == "MaxPool2d(kernel_size=2, stride=2, pad_mode=valid)"
 
 
 # --- convolutions ------------------------------------------------------------------------------------

@@ -108,6 +108,13 @@ def pytype_to_dtype(obj: Any) -> DType:
     return {int: int64, float: float64}.get(obj) or as_dtype(obj)
 
 
+def __getattr__(name: str) -> Any:
+    """``bool``, which as a name of the module would hide Python's in it."""
+    if name == "bool":
+        return bool_
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def get_py_obj_dtype(obj: Any) -> Any:
     """The type of a Python object: an element type for tensors and numbers, else one like :data:`string`.
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from mindgrad.dataset import pillow
-from mindgrad.dataset.rows import Row
+from mindgrad.dataset.rows import Row, listed
+from mindgrad.dataset.samplers import PKSampler
 from mindgrad.dataset.sources import GeneratorDataset
 
 __all__ = [
@@ -38,6 +39,14 @@ class _FileDataset(GeneratorDataset):
         num_shards: int | None,
         shard_id: int | None,
     ) -> None:
+        if isinstance(sampler, PKSampler):
+            known = dict(zip(columns[-len(source.arrays) :], source.arrays, strict=True))
+            if sampler.class_column not in known:
+                raise ValueError(
+                    f"For 'PKSampler', 'class_column' must be a column of labels, {listed(known)}, but got "
+                    f"{sampler.class_column!r}."
+                )
+            sampler = sampler.with_classes(known[sampler.class_column])
         super().__init__(
             source, list(columns), num_samples=num_samples, shuffle=shuffle, sampler=sampler,
             num_shards=num_shards, shard_id=shard_id,
@@ -78,6 +87,13 @@ def _files(folder: Path, names: Sequence[str], name: str) -> list[Path]:
     return [folder / file for file in names]
 
 
+def _present(folder: Path, parts: Sequence[Sequence[str]], usage: str | None) -> list[Sequence[str]]:
+    """Groups of files: with every usage those of which files are there, or all if there is none."""
+    if usage is not None and usage != "all":
+        return list(parts)
+    return [names for names in parts if any((folder / file).is_file() for file in names)] or list(parts)
+
+
 def _usages(usage: str | None, usages: Sequence[str], name: str) -> list[str]:
     if usage is None or usage == "all":
         return list(usages)
@@ -110,7 +126,7 @@ class MnistDataset(_FileDataset):
 
     Args:
         dataset_dir: the folder of the files.
-        usage: ``"train"``, ``"test"`` or ``"all"``, which is the default.
+        usage: ``"train"``, ``"test"`` or ``"all"``, which is the default: those whose files are there.
         num_samples: how many rows at most.
         num_parallel_workers: accepted for compatibility.
         shuffle: whether each pass has another random order; true by default.
@@ -144,9 +160,11 @@ class MnistDataset(_FileDataset):
         name = type(self).__name__
         folder = _folder(dataset_dir, name)
         starts = {"train": "train", "test": "t10k"}
-        parts = [starts[part] for part in _usages(usage, tuple(starts), name)]
-        images = _files(folder, [f"{part}-images-idx3-ubyte" for part in parts], name)
-        labels = _files(folder, [f"{part}-labels-idx1-ubyte" for part in parts], name)
+        prefixes = [starts[part] for part in _usages(usage, tuple(starts), name)]
+        pairs = [(f"{prefix}-images-idx3-ubyte", f"{prefix}-labels-idx1-ubyte") for prefix in prefixes]
+        images, labels = zip(
+            *(_files(folder, pair, name) for pair in _present(folder, pairs, usage)), strict=True
+        )
         image = np.concatenate([_read_idx(file, 3, name) for file in images])[..., None]
         label = np.concatenate([_read_idx(file, 1, name) for file in labels]).astype(np.uint32)
         if len(image) != len(label):
@@ -188,7 +206,7 @@ class Cifar10Dataset(_FileDataset):
 
     Args:
         dataset_dir: the folder of the files.
-        usage: ``"train"``, ``"test"`` or ``"all"``, which is the default.
+        usage: ``"train"``, ``"test"`` or ``"all"``, which is the default: those whose files are there.
         num_samples: how many rows at most.
         num_parallel_workers: accepted for compatibility.
         shuffle: whether each pass has another random order; true by default.
@@ -218,7 +236,8 @@ class Cifar10Dataset(_FileDataset):
     ) -> None:
         name = type(self).__name__
         folder = _folder(dataset_dir, name)
-        files = [file for part in _usages(usage, tuple(self._parts), name) for file in self._parts[part]]
+        parts = [self._parts[part] for part in _usages(usage, tuple(self._parts), name)]
+        files = [file for part in _present(folder, parts, usage) for file in part]
         images, labels = _read_cifar(_files(folder, files, name), len(self._labels), name)
         source = _Arrays(images, *labels.T)
         super().__init__(

@@ -9,6 +9,7 @@ import numpy as np
 
 from mindgrad._base.refusal import without_own_frames
 from mindgrad.core.tensor import Tensor
+from mindgrad.dataset.objects import converted, is_boxed
 from mindgrad.dataset.rows import Row
 
 __all__ = ["DatasetIterator", "DictIterator", "TupleIterator"]
@@ -62,6 +63,8 @@ class DatasetIterator:
         return next(self)
 
     def _value(self, array: np.ndarray) -> Any:
+        if is_boxed(array):
+            return converted(array.item(), self._value)
         if self._output_numpy:
             return np.array(array)
         # there are no Tensors of text, neither in MindSpore's iterators

@@ -285,6 +285,21 @@ class Dataset(Readable):
         begin = lambda draw: (tuple(row[i] for i in places) for row in before(draw))
         return self._then("project", begin, columns=tuple(self._step.columns[i] for i in places))
 
+    def sync_wait(
+        self, condition_name: str, num_batch: int = 1, callback: Callable[[Any], Any] | None = None
+    ) -> Dataset:
+        """The same rows; ``sync_update`` of this dataset, or of one behind it, calls ``callback``.
+
+        A row is read when it is asked for, so that it sees what the callback did before.
+
+        Args:
+            condition_name: a name for ``sync_update``.
+            num_batch: accepted for compatibility.
+            callback: takes the ``data`` of ``sync_update``.
+        """
+        conditions = {**self._step.conditions, condition_name: callback}
+        return self._then("sync_wait", self._step.begin, conditions=conditions)
+
     def rename(self, input_columns: Any, output_columns: Any) -> Dataset:
         """Columns under other names.
 

@@ -13,6 +13,8 @@ from mindgrad.dataset.columns import places_of
 from mindgrad.dataset.config import Draw
 from mindgrad.dataset.iterators import DictIterator, TupleIterator
 from mindgrad.dataset.rows import Row, listed
+from mindgrad.dataset.writing import field_of, value_of
+from mindgrad.mindrecord.filewriter import FileWriter
 from mindgrad.ops.arguments import whole_number
 
 __all__ = ["Readable", "Step"]
@@ -32,6 +34,8 @@ class Step:
     depth: int = 0
     batch_size: int = 1
     repeat_count: int = 1
+    #: names of ``sync_wait`` and what ``sync_update`` calls for them
+    conditions: dict[str, Callable[[Any], Any] | None] = dataclasses.field(default_factory=dict)
     #: of whole arrays: the order of a pass and the columns, which batches are cut from
     arrays: Callable[[Draw], tuple[np.ndarray, Sequence[np.ndarray]]] | None = None
     #: of a source that can be read at any place: the same source with other rows, for ``split``
@@ -160,6 +164,59 @@ class Readable:
     def output_types(self) -> list[np.dtype]:
         """The NumPy element types of the columns in the first row, which is made to see them."""
         return [each.dtype for each in self._first_row()]
+
+    # -- what is told and written ------------------------------------------------------------------
+
+    def sync_update(self, condition_name: str, num_batch: int | None = None, data: Any = None) -> None:
+        """Calls the ``callback`` of ``sync_wait``.
+
+        Args:
+            condition_name: the name given there.
+            num_batch: accepted for compatibility; rows are read when they are asked for.
+            data: the argument of the callback.
+
+        Raises:
+            ValueError: there is no such name.
+        """
+        if condition_name not in self._step.conditions:
+            raise ValueError(
+                f"For 'sync_update', there is no condition {condition_name!r} in {self._step.where}; give it "
+                f"to sync_wait before: {listed(self._step.conditions) or 'it has none'}."
+            )
+        callback = self._step.conditions[condition_name]
+        if callback is not None:
+            callback(data)
+
+    def save(self, file_name: str, num_files: int = 1, file_type: str = "mindrecord") -> None:
+        """Writes the rows of one pass to MindRecord files, which :class:`MindDataset` reads.
+
+        Integers of up to 32 bits and truth values are written as int32, longer ones as int64, Float16 as
+        Float32.
+
+        Args:
+            file_name: the file; several are told apart by a number at the end.
+            num_files: the number of files.
+            file_type: ``"mindrecord"``.
+
+        Raises:
+            ValueError: ``file_type`` is something else, or there are no rows.
+            TypeError: a column has another element type.
+        """
+        if file_type != "mindrecord":
+            raise ValueError(f"For 'save', 'file_type' must be 'mindrecord', but got {file_type!r}.")
+        schema = {
+            name: field_of(array, name)
+            for name, array in zip(self._step.columns, self._first_row(), strict=True)
+        }
+        writer = FileWriter(file_name, num_files)
+        writer.add_schema(schema)
+        writer.write_raw_data(
+            [
+                {name: value_of(array, schema[name]) for name, array in zip(schema, row, strict=True)}
+                for row in self._begin_pass(0)
+            ]
+        )
+        writer.commit()
 
     def __repr__(self) -> str:
         return f"<{self._step.where}: columns {listed(self._step.columns)}>"

@@ -14,10 +14,11 @@ import numpy as np
 
 from mindgrad.core.tensor import Tensor
 from mindgrad.dataset import pillow
+from mindgrad.dataset.objects import boxed, is_boxed, unboxed
 from mindgrad.dataset.randomness import drawing
 
 __all__ = [
-    "BatchInfo", "Row", "array_of", "batched", "called", "filtered", "listed", "mapped",
+    "BatchInfo", "Row", "array_of", "batched", "called", "element_of", "filtered", "listed", "mapped",
     "per_batch", "picked", "row_of", "shuffled",
 ]  # fmt: skip
 
@@ -64,6 +65,15 @@ def array_of(value: Any, what: str) -> np.ndarray:
     return array
 
 
+def element_of(value: Any, what: str) -> np.ndarray:
+    """A value of a user's as an element of a row: an array, or a dictionary in a box.
+
+    Raises:
+        TypeError: it is neither; the message starts with ``what``.
+    """
+    return boxed(value) if isinstance(value, dict) else array_of(value, what)
+
+
 def row_of(value: Any, columns: Sequence[str], what: Callable[[], str]) -> Row:
     """What a source gave as a row: a tuple or list has one element for each column."""
     given = tuple(value) if isinstance(value, (tuple, list)) else (value,)
@@ -72,7 +82,7 @@ def row_of(value: Any, columns: Sequence[str], what: Callable[[], str]) -> Row:
             f"{what()} gave {len(given)} values, but there are {len(columns)} columns, {listed(columns)}: "
             f"give a tuple of one value for each column, and name all columns in 'column_names'."
         )
-    return tuple(array_of(each, f"{what()}: '{name}'") for each, name in zip(given, columns, strict=True))
+    return tuple(element_of(each, f"{what()}: '{name}'") for each, name in zip(given, columns, strict=True))
 
 
 def listed(columns: Iterable[str]) -> str:
@@ -106,7 +116,7 @@ def mapped(
     ``generator``.
     """
     for number, row in enumerate(rows):
-        values: tuple[Any, ...] = tuple(row[i] for i in inputs)
+        values: tuple[Any, ...] = tuple(unboxed(row[i]) for i in inputs)
         for place, operation in enumerate(operations):
 
             def what(place: int = place, operation: Any = operation, number: int = number) -> str:
@@ -122,9 +132,11 @@ def mapped(
                 found = called(operation, values, what)
             given = found if isinstance(found, tuple) else (found,)
             last = place == len(operations) - 1
+            passed = lambda value, last=last: (
+                not last and (pillow.is_pillow(value) or isinstance(value, dict))
+            )
             values = tuple(
-                each if pillow.is_pillow(each) and not last else array_of(each, f"{what()}: the result")
-                for each in given
+                each if passed(each) else element_of(each, f"{what()}: the result") for each in given
             )
         if len(values) != len(outputs):
             raise ValueError(
@@ -141,7 +153,7 @@ def filtered(
     """The rows for which the predicate is true."""
     for number, row in enumerate(rows):
         what = lambda number=number: f"in {where}, the predicate for row {number}"
-        kept = called(predicate, [row[i] for i in inputs], what)
+        kept = called(predicate, [unboxed(row[i]) for i in inputs], what)
         if isinstance(kept, Tensor):
             kept = kept.asnumpy()
         if np.size(kept) != 1:
@@ -221,6 +233,8 @@ def stack(arrays: list[np.ndarray], column: str, number: int, where: str) -> np.
         ValueError: they differ in shape or element type.
     """
     first = arrays[0]
+    if all(map(is_boxed, arrays)):
+        return boxed(_stacked([array.item() for array in arrays], column, number, where))
     for place, each in enumerate(arrays):
         if each.shape != first.shape:
             raise ValueError(
@@ -239,6 +253,28 @@ def stack(arrays: list[np.ndarray], column: str, number: int, where: str) -> np.
     return np.stack(arrays)
 
 
+def _stacked(elements: list[dict[Any, Any]], column: str, number: int, where: str) -> dict[Any, Any]:
+    """The values of dictionaries with the same names, stacked for each name.
+
+    Raises:
+        ValueError: the names differ, or the values cannot be stacked.
+    """
+    names = list(elements[0])
+    if any(set(element) != set(names) for element in elements):
+        raise ValueError(
+            f"in {where}, batch {number} cannot be stacked: the dictionaries of column '{column}' have "
+            f"different names. Give per_batch_map to join them, or make them alike with map."
+        )
+    what = f"in {where}, batch {number}: the value of column"
+    columns = {
+        name: [element_of(element[name], f"{what} '{column}[{name!r}]'") for element in elements]
+        for name in names
+    }
+    return {
+        name: unboxed(stack(values, f"{column}[{name!r}]", number, where)) for name, values in columns.items()
+    }
+
+
 def per_batch(
     function: Callable[..., Any],
     inputs: Sequence[int],
@@ -252,7 +288,7 @@ def per_batch(
     def run(lists: list[list[np.ndarray]], info: BatchInfo) -> Row:
         number = info.get_batch_num()
         what = lambda: f"in {where}, 'per_batch_map' for batch {number}"
-        found = called(function, [*(lists[i] for i in inputs), info], what)
+        found = called(function, [*([unboxed(each) for each in lists[i]] for i in inputs), info], what)
         values = found if isinstance(found, tuple) else (found,)
         if len(values) != len(outputs):
             raise ValueError(
@@ -263,12 +299,12 @@ def per_batch(
         made = []
         for name, value in zip(columns, arranged(lists, values), strict=True):
             if isinstance(value, (list, tuple)):
-                arrays = [array_of(each, f"{what()}: '{name}'") for each in value]
+                arrays = [element_of(each, f"{what()}: '{name}'") for each in value]
                 if not arrays:
                     raise ValueError(f"{what()} gave an empty list for column '{name}'.")
                 made.append(stack(arrays, name, number, where))
             else:
-                made.append(array_of(value, f"{what()}: '{name}'"))
+                made.append(element_of(value, f"{what()}: '{name}'"))
         return tuple(made)
 
     return run

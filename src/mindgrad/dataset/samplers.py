@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "DistributedSampler", "IterSampler", "RandomSampler", "Sampler", "SequentialSampler",
+    "DistributedSampler", "IterSampler", "PKSampler", "RandomSampler", "Sampler", "SequentialSampler",
     "SubsetRandomSampler", "SubsetSampler", "WeightedRandomSampler",
 ]  # fmt: skip
 
@@ -243,6 +243,76 @@ class DistributedSampler(Sampler):
         """The rows divided by the shards, rounded up, at most ``num_samples``."""
         whole = -(-size // self.num_shards)
         return whole if self.num_samples is None else min(whole, self.num_samples)
+
+
+class PKSampler(Sampler):
+    """The classes in order, and of each as many rows as are asked for, drawn with replacement.
+
+    Args:
+        num_val: the number of rows of each class.
+        num_class: not supported; all classes are read.
+        shuffle: whether the classes come in another random order in every pass.
+        class_column: the column of the classes.
+        num_samples: how many rows; all by default.
+
+    Raises:
+        NotImplementedError: ``num_class`` is given.
+        TypeError: when a dataset is made: its source has no classes; those of image files have them.
+
+    >>> from mindgrad import dataset as ds
+    >>> ds.PKSampler(2).with_classes([1, 0, 1, 0]).count(4)
+    4
+    """
+
+    def __init__(
+        self,
+        num_val: int,
+        num_class: int | None = None,
+        shuffle: bool = False,
+        class_column: str = "label",
+        num_samples: int | None = None,
+    ) -> None:
+        super().__init__(num_samples)
+        if num_class is not None:
+            raise NotImplementedError(
+                "For 'PKSampler', 'num_class' is not supported: leave it out, and choose the classes with "
+                "filter()."
+            )
+        self.num_val = _count(num_val, "num_val", "PKSampler") or 1
+        self.shuffle, self.class_column = shuffle, class_column
+        self._rows: list[np.ndarray] | None = None
+
+    def with_classes(self, labels: Any) -> PKSampler:
+        """The same sampler for a source whose rows have these classes.
+
+        Args:
+            labels: array of shape (n,), the class of each row.
+        """
+        array = np.asarray(labels)
+        sampler = PKSampler(self.num_val, None, self.shuffle, self.class_column, self.num_samples)
+        sampler._rows = [np.flatnonzero(array == label) for label in np.unique(array)]
+        return sampler
+
+    def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
+        """Random rows of one class after the other."""
+        groups = self._known()
+        if self.shuffle:
+            groups = [groups[i] for i in generator.permutation(len(groups))]
+        drawn = [generator.choice(rows, self.num_val) for rows in groups]
+        return np.concatenate(drawn)[: self.num_samples] if drawn else ()
+
+    def count(self, size: int) -> int:
+        """The rows of all classes, at most ``num_samples``."""
+        whole = self.num_val * len(self._known())
+        return whole if self.num_samples is None else min(whole, self.num_samples)
+
+    def _known(self) -> list[np.ndarray]:
+        if self._rows is None:
+            raise TypeError(
+                "a PKSampler needs the classes of all rows, which only datasets of images with labels know "
+                "before they are read; use WeightedRandomSampler here."
+            )
+        return self._rows
 
 
 class IterSampler(Sampler):

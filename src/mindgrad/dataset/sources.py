@@ -19,6 +19,7 @@ from mindgrad.dataset.reading import Step
 from mindgrad.dataset.rows import Row, array_of, called, listed, picked, row_of
 from mindgrad.dataset.samplers import (
     DistributedSampler,
+    IterSampler,
     RandomSampler,
     Sampler,
     SequentialSampler,
@@ -330,6 +331,8 @@ def _sampler(
             return sampler
         if hasattr(sampler, "__iter__") and not isinstance(sampler, (str, Tensor)):
             return SubsetSampler(sampler)
+        if hasattr(sampler, "__getitem__") and hasattr(sampler, "__len__") and not isinstance(sampler, str):
+            return IterSampler(sampler)
         raise TypeError(
             f"For '{kind}', 'sampler' must be a Sampler or a list of indices, but got {sampler!r}."
         )

@@ -402,14 +402,14 @@ class Cell(Hooked):
     def __repr__(self) -> str:
         extra = self.extend_repr()
         if not self._cells:
-            return f"{type(self).__name__}<{extra}>"
-        lines = [f"{type(self).__name__}<"]
+            return f"{type(self).__name__}({extra})"
+        lines = [f"{type(self).__name__}("]
         if extra:
             lines.append(f"  {extra}")
         for name, cell in self._cells.items():
             inner = repr(cell).replace("\n", "\n  ")
             lines.append(f"  ({name}): {inner}")
-        return "\n".join([*lines, "  >"])
+        return "\n".join([*lines, ")"])
 
 
 follow_reads(Cell)

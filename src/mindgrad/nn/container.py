@@ -177,7 +177,7 @@ class CellDict(Cell):
     >>> import mindgrad as ms
     >>> cells = ms.nn.CellDict({"act": ms.nn.ReLU(), "norm": ms.nn.Softmax()})
     >>> list(cells.keys()), cells["act"]
-    (['act', 'norm'], ReLU<>)
+    (['act', 'norm'], ReLU())
     """
 
     def __init__(self, cells: Any = None) -> None:

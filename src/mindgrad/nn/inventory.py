@@ -162,6 +162,22 @@ class Inventory(StateDict):
             seen.setdefault(id(cell), name)
         return {name: self._cells[name] for name in seen.values()}
 
+    def get_sub_cell(self, target: str) -> Any:
+        """The Cell at a path: ``net.get_sub_cell("body.0")``; this Cell for the empty path.
+
+        Raises:
+            AttributeError: there is none.
+        """
+        cell: Any = self
+        for name in target.split(".") if target else ():
+            cells = getattr(cell, "_cells", {})
+            if name not in cells:
+                raise AttributeError(
+                    f"For 'get_sub_cell', {type(cell).__name__} has no Cell {name!r} of the path {target!r}."
+                )
+            cell = cells[name]
+        return cell
+
     def cells_and_names(self, name_prefix: str = "") -> Iterator[tuple[str, Any]]:
         """This Cell and all Cells inside it with their paths, each once, outermost first."""
         seen: set[int] = set()

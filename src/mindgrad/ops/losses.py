@@ -6,6 +6,7 @@ Targets are differentiated like any other input. Losses of classes are in ``ops.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindgrad._base.location import warn_user
@@ -170,7 +171,9 @@ def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = 
     [0.5 1.5]
     """
     beta = positive(beta, "SmoothL1Loss", "beta")
-    loss = arithmetic.mul(_bent("SmoothL1Loss", input, target, beta), 1 / beta)
+    loss = arithmetic.mul(
+        _bent(operands_of_one_shape("SmoothL1Loss", input=input, target=target), beta), 1 / beta
+    )
     return summarised("SmoothL1Loss", loss, reduction)
 
 
@@ -179,28 +182,33 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
 
     Args:
         input: a real tensor.
-        target: a real tensor of the same shape.
+        target: a real tensor whose shape broadcasts with that of ``input``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
         delta: the bound δ, greater than 0.
 
     Returns:
-        Tensor of no axes, or of the shape of ``input`` with ``"none"``.
+        Tensor of no axes, or of the broadcast shape with ``"none"``.
 
     Raises:
         TypeError: an operand is complex or no tensor, or ``delta`` no number.
-        ValueError: the shapes differ, ``delta`` is not greater than 0, or ``reduction`` is another word.
+        ValueError: the shapes do not broadcast, ``delta`` is not greater than 0, or ``reduction`` is another
+            word.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.huber_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0]), delta=0.5))
     0.625
     """
     delta = positive(delta, "HuberLoss", "delta")
-    return summarised("HuberLoss", _bent("HuberLoss", input, target, delta), reduction)
+    return summarised(
+        "HuberLoss",
+        _bent(promoted("HuberLoss", *(real_operand(x, "HuberLoss") for x in (input, target))), delta),
+        reduction,
+    )
 
 
-def _bent(operator: str, input: Any, target: Any, bound: float) -> Tensor:
+def _bent(operands: Sequence[Tensor], bound: float) -> Tensor:
     """d²/2, continued by its tangent from ``bound`` on."""
-    d = arithmetic.sub(*operands_of_one_shape(operator, input=input, target=target))
+    d = arithmetic.sub(*operands)
     size = rounding.abs(d)
     near = comparison.less(size, bound)
     far = arithmetic.mul(arithmetic.sub(size, bound / 2), bound)

@@ -111,7 +111,7 @@ def _combined(operator: str, input_x: Any, segment_ids: Any, num_segments: Any, 
     rest = x.shape[ids.ndim :]
     if isinstance(start, str):
         limits: Any = np.finfo if x.dtype.is_float else np.iinfo
-        start = getattr(limits(x.dtype.numpy), start).item()
+        start = np.asarray(getattr(limits(x.dtype.numpy), start)).item()
     parts = layout.reshape(x, (ids.size, *rest))
     if values is None and operator in _OVER_ALL:
         # the numbers are computed by the program being compiled: each segment looks at all parts

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.core import constant_arguments
+from mindgrad.core.dtype import as_dtype
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import (
     arithmetic,
@@ -65,6 +66,25 @@ def from_numpy(array: np.ndarray) -> Tensor:
     if not isinstance(array, np.ndarray):
         raise TypeError(f"For 'from_numpy', the input must be a NumPy array, but got {type(array).__name__}.")
     return Tensor(array)
+
+
+def frombuffer(buffer: Any, dtype: Any, count: int = -1, offset: int = 0) -> Tensor:
+    """The bytes of a buffer as a tensor of one axis; the data is copied.
+
+    Args:
+        buffer: bytes, a bytearray or another object with the buffer protocol.
+        dtype: the element type.
+        count: the number of elements, −1 for all.
+        offset: the number of bytes before the first one.
+
+    Raises:
+        ValueError: the buffer is too short, or is no whole number of elements.
+
+    >>> import mindgrad
+    >>> print(mindgrad.frombuffer(b"abcd", mindgrad.uint8, count=2, offset=1))
+    [98 99]
+    """
+    return Tensor(np.frombuffer(buffer, as_dtype(dtype).numpy, count, offset))
 
 
 # --- storage ----------------------------------------------------------------------------------------------

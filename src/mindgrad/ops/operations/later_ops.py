@@ -8,7 +8,9 @@ from mindgrad.core.dtype import float32
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import (
     activation,
+    arithmetic,
     columns,
+    comparison,
     complexes,
     creation,
     indexing,
@@ -101,11 +103,20 @@ ConjugateTranspose = operation(
     run=lambda self, x, perm: complexes.conj(layout.transpose(x, perm)),
     example="ops.ConjugateTranspose()(Tensor([[1 + 2j, 3 - 1j]]), (1, 0))", prints="[[1.-2.j]\n [3.+1.j]]",
 )  # fmt: skip
+
+
+def _looked_up(table: Any, indices: Any, offset: Any) -> Tensor:
+    """The rows ``indices − offset`` of a table, zeros for those outside."""
+    places = arithmetic.sub(operand(indices, "EmbeddingLookup"), offset)
+    count = operand(table, "EmbeddingLookup").shape[0]
+    inside = comparison.logical_and(comparison.greater_equal(places, 0), comparison.less(places, count))
+    rows = indexing.gather(table, indexing.where(inside, places, 0), 0)
+    return indexing.where(layout.reshape(inside, (*places.shape, *(1,) * (rows.ndim - places.ndim))), rows, 0)
+
+
 EmbeddingLookup = operation(
     __name__, "EmbeddingLookup", indexing.embedding,
-    run=lambda self, table, indices, offset: indexing.gather(
-        table, operand(indices, "EmbeddingLookup") - offset, 0
-    ),
+    run=lambda self, table, indices, offset: _looked_up(table, indices, offset),
     example="ops.EmbeddingLookup()(Tensor([[1.0], [2.0]]), Tensor([4, 5]), 4)", prints="[[1.]\n [2.]]",
 )  # fmt: skip
 RmsNorm = operation(

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from mindgrad.core.dtype import float32, int32
+from mindgrad.core.tensor import Tensor
 from mindgrad.ops import (
     affine,
     assigning,
@@ -16,6 +19,7 @@ from mindgrad.ops import (
     flow,
     joining,
     layout,
+    moving,
     padding,
     quantiles,
     scattering,
@@ -26,6 +30,8 @@ from mindgrad.ops import (
     statistics,
     vectors,
 )
+from mindgrad.ops.arguments import axis_in_range
+from mindgrad.ops.operands import operand
 from mindgrad.ops.operations.base import (
     anything,
     boolean,
@@ -66,8 +72,24 @@ Gcd = operation(__name__, "Gcd", divisors.gcd)
 Lcm = operation(__name__, "Lcm", divisors.lcm)
 Lstsq = operation(__name__, "Lstsq", factorisation.lstsq)
 Dense = operation(__name__, "Dense", affine.dense)
+
+
+def _running_logsumexp(x: Any, axis: Any, exclusive: bool, reverse: bool) -> Tensor:
+    """The running sum, from the end with ``reverse``; before each element with ``exclusive``."""
+    tensor = operand(x, "CumulativeLogsumexp")
+    place = axis_in_range(axis, tensor.ndim, "CumulativeLogsumexp")
+    turned = moving.flip(tensor, (place,)) if reverse else tensor
+    sums = quantiles.logcumsumexp(turned, place)
+    if exclusive and sums.shape[place]:
+        first = creation.full_like(moving.narrow(sums, place, 0, 1), np.finfo(sums.dtype.numpy).min.item())
+        sums = joining.concat((first, moving.narrow(sums, place, 0, sums.shape[place] - 1)), place)
+    return moving.flip(sums, (place,)) if reverse else sums
+
+
 CumulativeLogsumexp = operation(
     __name__, "CumulativeLogsumexp", quantiles.logcumsumexp,
+    attributes={"exclusive": boolean(False), "reverse": boolean(False)},
+    run=lambda self, x, axis: _running_logsumexp(x, axis, self.exclusive, self.reverse),
     example="ops.CumulativeLogsumexp()(Tensor([0.0]), 0)", prints="[0.]",
 )  # fmt: skip
 
