@@ -10,6 +10,7 @@ from mindgrad.common.parameter import Parameter
 from mindgrad.core.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.hyperparameters import positive_int
+from mindgrad.nn.wrap.loss_scale import unless
 
 __all__ = ["GradientAccumulation", "gradient_accumulation_op", "gradient_clear_op"]
 
@@ -67,8 +68,11 @@ class GradientAccumulation(Cell):
     def construct(self, loss: Any, grads: Any) -> Any:
         self.hyper_map(ops.partial(gradient_accumulation_op, self._steps), self._totals, grads)
         ops.assign_add(self._count, 1)
-        if self._count >= self._steps:
-            self.optimizer(self._totals)
-            self.hyper_map(gradient_clear_op, self._totals)
-            ops.assign(self._count, 0)
+        unless(self._count < self._steps, self._update)
         return loss
+
+    def _update(self) -> None:
+        """One step of the optimiser; the next batch begins anew."""
+        self.optimizer(self._totals)
+        self.hyper_map(gradient_clear_op, self._totals)
+        ops.assign(self._count, 0)
