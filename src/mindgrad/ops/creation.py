@@ -361,7 +361,7 @@ def tuple_to_array(input_x: Any) -> Tensor:
     >>> ops.tuple_to_array((1, 2))
     Tensor(shape=[2], dtype=Int32, value= [1, 2])
     """
-    if not isinstance(input_x, (tuple, range)):
+    if not isinstance(input_x, (tuple, builtins.range)):
         raise TypeError(
             f"For 'TupleToArray', the input must be a tuple of numbers or a range, but got "
             f"{type(input_x).__name__}."

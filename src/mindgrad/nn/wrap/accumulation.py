@@ -68,7 +68,7 @@ class GradientAccumulation(Cell):
     def construct(self, loss: Any, grads: Any) -> Any:
         self.hyper_map(ops.partial(gradient_accumulation_op, self._steps), self._totals, grads)
         ops.assign_add(self._count, 1)
-        unless(self._count < self._steps, self._update)
+        unless(ops.less(self._count, self._steps), self._update)
         return loss
 
     def _update(self) -> None:
