@@ -1,7 +1,15 @@
-"""MindSpore's boost, which trades accuracy for speed on Ascend: importable, and refused when it is called."""
+"""MindSpore's boost, which trades accuracy for speed on Ascend: importable, and refused when it is called.
+
+Gradient accumulation needs no Ascend: it works.
+"""
 
 from mindgrad._base.absent import absent as _absent
 from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad.nn.wrap.accumulation import (
+    GradientAccumulation,
+    gradient_accumulation_op,
+    gradient_clear_op,
+)
 
 _STEP = "Use nn.TrainOneStepCell."
 _NET = "Use the net as it is."
@@ -21,10 +29,6 @@ DimReduce = _absent(__name__, "DimReduce", "trains in a subspace", _STEP)
 FreezeOpt = _absent(
     __name__, "FreezeOpt", "freezes Parameters step by step", "Set requires_grad of Parameters."
 )
-GradientAccumulation = _absent(
-    __name__, "GradientAccumulation", "adds up gradients of several batches",
-    "Add up the gradients of several batches before the optimiser is called.",
-)  # fmt: skip
 GradientFreeze = _absent(
     __name__, "GradientFreeze", "freezes Parameters at random", "Set requires_grad of Parameters."
 )
@@ -45,7 +49,7 @@ freeze_cell = _absent(
 __all__ = [
     "AdaSum", "AutoBoost", "BoostTrainOneStepCell", "BoostTrainOneStepWithLossScaleCell", "DimReduce",
     "FreezeOpt", "GradientAccumulation", "GradientFreeze", "GroupLossScaleManager", "LessBN",
-    "OptimizerProcess", "ParameterProcess", "freeze_cell",
+    "OptimizerProcess", "ParameterProcess", "freeze_cell", "gradient_accumulation_op", "gradient_clear_op",
 ]  # fmt: skip
 
 _explain_room(__name__)

@@ -548,3 +548,20 @@ def test_inner_parameters_are_named_by_attributes_as_in_mindspore():
     assert [p.name for p in Outer().get_parameters()] == [
         "given", "inner.weight", "inner.left", "inner.right", "loss._backbone.weight", "loss._backbone.bias",
     ]  # fmt: skip
+
+
+@MODES
+def test_a_cell_may_have_an_attribute_called_version(mode):
+    class Stage(nn.Cell):
+        def __init__(self, version):
+            super().__init__()
+            self.version = version
+
+        def construct(self, x):
+            return x * 2 if self.version == "doubled" else x
+
+    ms.set_context(mode=mode)
+    stage = Stage("doubled")
+    assert float(stage(Tensor(3.0))) == 6.0
+    stage.version = "plain"
+    assert float(stage(Tensor(3.0))) == 3.0

@@ -218,3 +218,13 @@ def test_missing_names_are_explained_from_the_import_on():
     program = "import mindgrad\nmindgrad.ops.operations.MatMull"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert "module 'mindgrad.ops.operations' has no attribute 'MatMull': mindgrad has no" in done.stderr
+
+
+def test_kinds_of_arguments_tell_sparse_tensors_from_dense_ones():
+    scale = ops.MultitypeFuncGraph("scale")
+    scale.register("Number", "Tensor")(lambda factor, x: "dense")
+    scale.register("Number", "RowTensor")(lambda factor, x: "rows")
+    scale.register("Number", "COOTensor")(lambda factor, x: "coordinates")
+    rows = ms.RowTensor(Tensor([0]), Tensor([[1.0, 2.0]]), (3, 2))
+    coordinates = ms.COOTensor(Tensor([[0, 1]]), Tensor([1.0]), (3, 2))
+    assert [scale(2.0, x) for x in (Tensor([1.0]), rows, coordinates)] == ["dense", "rows", "coordinates"]

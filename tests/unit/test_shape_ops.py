@@ -324,6 +324,7 @@ def test_one_hot(axis):
         (lambda: ops.scalar_to_tensor(1), np.float32(1)),
         (lambda: ops.scalar_to_tensor(1, ms.int32), np.int32(1)),
         (lambda: ops.tuple_to_array((1, 2)), np.array([1, 2], np.int32)),
+        (lambda: ops.tuple_to_array(range(3)), np.array([0, 1, 2], np.int32)),
         (lambda: ops.tuple_to_array((1.5, 2)), np.array([1.5, 2], np.float32)),
         (lambda: ops.cast(1.7, ms.int32), np.int32(1)),
         (lambda: ops.cast(Tensor([0.0, 2.0]), ms.bool_), np.array([False, True])),

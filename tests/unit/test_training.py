@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mindgrad as ms
-from mindgrad import nn, ops, train
+from mindgrad import boost, nn, ops, train
 
 X = np.random.default_rng(0).normal(size=(8, 3)).astype(np.float32)
 SLOPES = np.float32([[1.0], [-2.0], [0.5]])
@@ -602,3 +602,29 @@ def test_several_processes_are_refused(monkeypatch):
     monkeypatch.setenv("RANK_SIZE", "8")
     with pytest.raises(RuntimeError, match="RANK_SIZE=8 says that there are several processes"):
         communication.init()
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE], ids=["graph", "pynative"])
+def test_accumulated_gradients_are_one_step_with_their_mean(mode):
+    ms.set_context(mode=mode)
+    try:
+        net = nn.Dense(2, 1, weight_init="ones", has_bias=False)
+        accumulate = boost.GradientAccumulation(2, nn.SGD(net.trainable_params(), 0.5))
+        weights = []
+        for gradient in (1.0, 3.0, 2.0, 6.0):
+            loss = accumulate(ms.Tensor(7.0), (ms.Tensor([[gradient, 0.0]]),))
+            assert float(loss) == 7.0
+            weights.append(net.weight.asnumpy().tolist())
+        assert weights == [[[1.0, 1.0]], [[0.0, 1.0]], [[0.0, 1.0]], [[-2.0, 1.0]]]
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+    with pytest.raises(ValueError, match="max_accumulation_step"):
+        boost.GradientAccumulation(0, nn.SGD(net.trainable_params(), 0.5))
+
+
+def test_the_parts_of_gradient_accumulation_are_functions_on_parameters():
+    total = ms.Parameter(ms.Tensor([1.0, 2.0]), name="total")
+    boost.gradient_accumulation_op(4, total, ms.Tensor([4.0, 8.0]))
+    assert total.asnumpy().tolist() == [2.0, 4.0]
+    boost.gradient_clear_op(total)
+    assert total.asnumpy().tolist() == [0.0, 0.0]

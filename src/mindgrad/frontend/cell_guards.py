@@ -107,7 +107,7 @@ class CellGuard:
 
     def __init__(self, cell: Any) -> None:
         self.cell = cell
-        self._version = cell.version
+        self._version = cell.attributes_version
         self.values = _attributes(cell)
         self.skipped: set[str] = set()
         # shared with the trace, which goes on reading
@@ -129,7 +129,7 @@ class CellGuard:
 
     def holds(self) -> bool:
         """Whether all attributes that were read are as they were."""
-        version = self.cell.version
+        version = self.cell.attributes_version
         if version == self._version:
             return True
         if next(self.changed(), None) is not None:

@@ -134,7 +134,7 @@ class Dependencies:
             return
         whose = owner.__qualname__ if isinstance(owner, type) else getattr(owner, "__name__", None)
         label = f"the attribute '{name}' of {whose or type(owner).__name__}"
-        if hasattr(type(owner), "construct") and hasattr(owner, "version"):
+        if hasattr(type(owner), "construct") and hasattr(owner, "attributes_version"):
             self.owner(owner)
             self._entries[key] = []
         else:

@@ -162,7 +162,7 @@ def _noted() -> Dependencies | None:
 def depends_on(owner: Any) -> None:
     """Note that the program being compiled depends on the Python attributes of the Cell ``owner``.
 
-    ``owner.version`` changes when one of them is set; a compiled program is used again only while
+    ``owner.attributes_version`` changes when one of them is set; a compiled program is used again only while
     they are as they were.
     """
     noted = _noted()

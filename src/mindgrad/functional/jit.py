@@ -58,7 +58,7 @@ class JitFunction:
 def _bound(function: Callable[..., Any], owner: Any) -> Callable[..., Any]:
     @functools.wraps(function)
     def method(*args: Any, **kwargs: Any) -> Any:
-        if hasattr(owner, "version"):
+        if hasattr(owner, "attributes_version"):
             state.depends_on(owner)
         return function(owner, *args, **kwargs)
 

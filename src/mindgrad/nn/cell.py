@@ -84,7 +84,7 @@ class Cell(Hooked):
         )
 
     @property
-    def version(self) -> tuple[int, bool, int]:
+    def attributes_version(self) -> tuple[int, bool, int]:
         """Changes when an attribute is set; programs compiled for another version are not used."""
         attributes = self.__dict__  # (comparing versions reads no attribute for the program)
         return (attributes["_changes"], attributes["training"], len(attributes["_hooks"]))

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad.common.sparse_tensor import COOTensor, CSRTensor, RowTensor
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import entry
 from mindgrad.functional.gradient import GradOperation
@@ -30,6 +31,9 @@ __all__ = [
 _KINDS: dict[str, Callable[[Any], bool]] = {
     "Tensor": lambda x: isinstance(x, Tensor),
     "Parameter": lambda x: isinstance(x, Tensor) and x.is_parameter,
+    "COOTensor": lambda x: isinstance(x, COOTensor),
+    "CSRTensor": lambda x: isinstance(x, CSRTensor),
+    "RowTensor": lambda x: isinstance(x, RowTensor),
     "Bool": lambda x: isinstance(x, bool),
     "Int": lambda x: isinstance(x, int) and not isinstance(x, bool),
     "Float": lambda x: isinstance(x, float),
@@ -125,9 +129,10 @@ class MultitypeFuncGraph:
         """A decorator that registers the body for arguments of these kinds.
 
         Args:
-            kinds: one name for each argument: ``"Tensor"``, ``"Number"``, ``"Bool"``, ``"Int"``,
-                ``"Float"`` (also with a width, as ``"Float32"``), ``"String"``, ``"Tuple"``, ``"List"``,
-                ``"Dictionary"``, ``"Function"``, ``"None"``, ``"Any"``.
+            kinds: one name for each argument: ``"Tensor"``, ``"COOTensor"``, ``"CSRTensor"``,
+                ``"RowTensor"``, ``"Number"``, ``"Bool"``, ``"Int"``, ``"Float"`` (also with a width, as
+                ``"Float32"``), ``"String"``, ``"Tuple"``, ``"List"``, ``"Dictionary"``, ``"Function"``,
+                ``"None"``, ``"Any"``.
 
         Raises:
             ValueError: a name is none of these.

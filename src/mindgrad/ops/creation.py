@@ -352,18 +352,19 @@ def scalar_to_tensor(input_x: Any, dtype: Any = float32) -> Tensor:
 
 
 def tuple_to_array(input_x: Any) -> Tensor:
-    """A tuple of numbers as a tensor: of ints Int32, of floats Float32.
+    """A tuple or range of numbers as a tensor: of ints Int32, of floats Float32.
 
     Raises:
-        TypeError: it is no tuple of numbers.
+        TypeError: it is neither a tuple of numbers nor a range.
 
     >>> from mindgrad import ops
     >>> ops.tuple_to_array((1, 2))
     Tensor(shape=[2], dtype=Int32, value= [1, 2])
     """
-    if not isinstance(input_x, tuple):
+    if not isinstance(input_x, (tuple, builtins.range)):
         raise TypeError(
-            f"For 'TupleToArray', the input must be a tuple of numbers, but got {type(input_x).__name__}."
+            f"For 'TupleToArray', the input must be a tuple of numbers or a range, but got "
+            f"{type(input_x).__name__}."
         )
     whole = builtins.all(isinstance(each, int) for each in input_x)
     return Tensor(list(input_x), int32 if whole else float32)
