@@ -218,9 +218,8 @@ class OcclusionSensitivity(Metric):
         for number, offset in enumerate(np.ndindex(window), 1):
             image = sample.copy()
             sides = zip(first + offset, margins, strict=True)
-            image[(0, *(slice(max(0, place - margin), place + margin) for place, margin in sides))] = (
-                self.pad_val
-            )
+            window_of_place = tuple(slice(max(0, place - margin), place + margin) for place, margin in sides)
+            image[0][window_of_place] = self.pad_val
             covered.append(image)
             if len(covered) == self.n_batch or number == np.prod(window):
                 drops.extend(scores(np.concatenate(covered)))
