@@ -9,6 +9,7 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.ops import (
     activation,
     columns,
+    comparison,
     complexes,
     creation,
     indexing,
@@ -101,11 +102,21 @@ ConjugateTranspose = operation(
     run=lambda self, x, perm: complexes.conj(layout.transpose(x, perm)),
     example="ops.ConjugateTranspose()(Tensor([[1 + 2j, 3 - 1j]]), (1, 0))", prints="[[1.-2.j]\n [3.+1.j]]",
 )  # fmt: skip
+
+
+def _rows_or_zeros(table: Any, indices: Any, offset: Any) -> Any:
+    """The rows ``indices - offset`` of a table, and zeros for those that it does not have."""
+    x = operand(table, "EmbeddingLookup")
+    places = operand(indices, "EmbeddingLookup") - offset
+    has = comparison.logical_and(places >= 0, places < x.shape[0])
+    rows = indexing.gather(x, indexing.where(has, places, 0), 0)
+    has = layout.reshape(has, (*has.shape, *(1 for _ in x.shape[1:])))
+    return indexing.where(has, rows, 0)
+
+
 EmbeddingLookup = operation(
     __name__, "EmbeddingLookup", indexing.embedding,
-    run=lambda self, table, indices, offset: indexing.gather(
-        table, operand(indices, "EmbeddingLookup") - offset, 0
-    ),
+    run=lambda self, table, indices, offset: _rows_or_zeros(table, indices, offset),
     example="ops.EmbeddingLookup()(Tensor([[1.0], [2.0]]), Tensor([4, 5]), 4)", prints="[[1.]\n [2.]]",
 )  # fmt: skip
 RmsNorm = operation(
