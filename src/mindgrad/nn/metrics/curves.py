@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad import _checkparam as validator
+from mindgrad._checkparam import check_string, check_value_type
 from mindgrad.nn.metrics.metric import Metric, rearrange_inputs
 
 __all__ = ["ROC", "ConfusionMatrix", "auc"]
@@ -48,8 +48,8 @@ class ROC(Metric):
     def __init__(self, class_num: int | None = None, pos_label: int | None = None) -> None:
         super().__init__()
         optional = type(None)
-        self.class_num = validator.check_value_type("class_num", class_num, [int, optional], "ROC")
-        self.pos_label = validator.check_value_type("pos_label", pos_label, [int, optional], "ROC")
+        self.class_num = check_value_type("class_num", class_num, [int, optional], "ROC")
+        self.pos_label = check_value_type("pos_label", pos_label, [int, optional], "ROC")
         self.clear()
 
     def clear(self) -> None:
@@ -159,10 +159,10 @@ class ConfusionMatrix(Metric):
 
     def __init__(self, num_classes: int, normalize: str = "no_norm", threshold: float = 0.5) -> None:
         super().__init__()
-        self.num_classes = validator.check_value_type("num_classes", num_classes, [int], "ConfusionMatrix")
-        self.threshold = validator.check_value_type("threshold", threshold, [float], "ConfusionMatrix")
+        self.num_classes = check_value_type("num_classes", num_classes, [int], "ConfusionMatrix")
+        self.threshold = check_value_type("threshold", threshold, [float], "ConfusionMatrix")
         choices = ("target", "prediction", "all", "no_norm")
-        self.normalize = validator.check_string(normalize, choices, "normalize", "ConfusionMatrix")
+        self.normalize = check_string(normalize, choices, "normalize", "ConfusionMatrix")
         self.clear()
 
     def clear(self) -> None:

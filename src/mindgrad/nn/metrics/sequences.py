@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad import _checkparam as validator
+from mindgrad._checkparam import check_value_type
 from mindgrad.nn.metrics.metric import Metric, rearrange_inputs
 
 __all__ = ["BleuScore", "Perplexity"]
@@ -48,10 +48,10 @@ class BleuScore(Metric):
 
     def __init__(self, n_gram: int = 4, smooth: bool = False) -> None:
         super().__init__()
-        self.n_gram = validator.check_value_type("n_gram", n_gram, [int], "BleuScore")
+        self.n_gram = check_value_type("n_gram", n_gram, [int], "BleuScore")
         if not 1 <= n_gram <= 4:
             raise ValueError(f"For 'BleuScore', the 'n_gram' must be 1, 2, 3 or 4, but got {n_gram}.")
-        self.smooth = validator.check_value_type("smooth", smooth, [bool], "BleuScore")
+        self.smooth = check_value_type("smooth", smooth, [bool], "BleuScore")
         self.clear()
 
     def clear(self) -> None:
@@ -119,9 +119,7 @@ class Perplexity(Metric):
 
     def __init__(self, ignore_label: int | None = None) -> None:
         super().__init__()
-        self.ignore_label = validator.check_value_type(
-            "ignore_label", ignore_label, [int, type(None)], "Perplexity"
-        )
+        self.ignore_label = check_value_type("ignore_label", ignore_label, [int, type(None)], "Perplexity")
         self.clear()
 
     def clear(self) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad import _checkparam as validator
+from mindgrad._checkparam import check_positive_float, check_string, check_value_type
 from mindgrad.core.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.metrics.metric import Metric, rearrange_inputs
@@ -33,7 +33,7 @@ class Dice(Metric):
 
     def __init__(self, smooth: float = 1e-5) -> None:
         super().__init__()
-        self.smooth = validator.check_positive_float(smooth, "smooth", "Dice")
+        self.smooth = check_positive_float(smooth, "smooth", "Dice")
         self.clear()
 
     def clear(self) -> None:
@@ -93,11 +93,11 @@ class CosineSimilarity(Metric):
     ) -> None:
         super().__init__()
         owner = "CosineSimilarity"
-        validator.check_value_type("similarity", similarity, [str], owner)
-        validator.check_value_type("reduction", reduction, [str], owner)
-        self.similarity = validator.check_string(similarity, ("dot", "cosine"), "similarity", owner)
-        self.reduction = validator.check_string(reduction, ("none", "sum", "mean"), "reduction", owner)
-        self.zero_diagonal = validator.check_value_type("zero_diagonal", zero_diagonal, [bool], owner)
+        check_value_type("similarity", similarity, [str], owner)
+        check_value_type("reduction", reduction, [str], owner)
+        self.similarity = check_string(similarity, ("dot", "cosine"), "similarity", owner)
+        self.reduction = check_string(reduction, ("none", "sum", "mean"), "reduction", owner)
+        self.zero_diagonal = check_value_type("zero_diagonal", zero_diagonal, [bool], owner)
         self.clear()
 
     def clear(self) -> None:
@@ -156,10 +156,10 @@ class OcclusionSensitivity(Metric):
     ) -> None:
         super().__init__()
         owner = "OcclusionSensitivity"
-        self.pad_val = validator.check_value_type("pad_val", pad_val, [float], owner)
-        self.margin = validator.check_value_type("margin", margin, [int, list], owner)
-        self.n_batch = validator.check_value_type("n_batch", n_batch, [int], owner)
-        self.b_box = validator.check_value_type("b_box", b_box, [list, type(None)], owner)
+        self.pad_val = check_value_type("pad_val", pad_val, [float], owner)
+        self.margin = check_value_type("margin", margin, [int, list], owner)
+        self.n_batch = check_value_type("n_batch", n_batch, [int], owner)
+        self.b_box = check_value_type("b_box", b_box, [list, type(None)], owner)
         self.clear()
 
     def clear(self) -> None:
@@ -202,7 +202,7 @@ class OcclusionSensitivity(Metric):
                 f"For 'OcclusionSensitivity.update', there must be a model, a sample and its class, but got "
                 f"{len(inputs)} inputs."
             )
-        model = validator.check_value_type("model", inputs[0], [Cell], "OcclusionSensitivity")
+        model = check_value_type("model", inputs[0], [Cell], "OcclusionSensitivity")
         sample, label = self._convert_data(inputs[1]), self._convert_data(inputs[2])
         if len(sample) != 1 or label.size != 1:
             raise RuntimeError(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from mindgrad import _checkparam as validator
+from mindgrad._checkparam import check_string, check_value_type
+from mindgrad.backend.matrices import scipy_ndimage
 from mindgrad.nn.metrics.metric import Metric, rearrange_inputs
 
 __all__ = ["HausdorffDistance", "MeanSurfaceDistance", "RootMeanSquareDistance"]
@@ -16,15 +15,9 @@ __all__ = ["HausdorffDistance", "MeanSurfaceDistance", "RootMeanSquareDistance"]
 _DISTANCES = ("euclidean", "chessboard", "taxicab")
 
 
-@lru_cache(maxsize=1)
-def _ndimage() -> Any:
-    """The module ``scipy.ndimage``, imported when the first metric of surfaces is updated."""
-    return importlib.import_module("scipy.ndimage")
-
-
 def _outline(region: np.ndarray) -> np.ndarray:
     """The elements of a region that touch its outside."""
-    return region ^ _ndimage().binary_erosion(region)
+    return region ^ scipy_ndimage().binary_erosion(region)
 
 
 def _cropped(*regions: np.ndarray) -> list[np.ndarray]:
@@ -41,8 +34,8 @@ def _distances(outline: np.ndarray, other: np.ndarray, metric: str) -> np.ndarra
     if not other.any():
         return np.full(np.count_nonzero(outline), np.inf)
     if metric == "euclidean":
-        return np.asarray(_ndimage().distance_transform_edt(~other)[outline])
-    return np.asarray(_ndimage().distance_transform_cdt(~other, metric=metric)[outline], np.float64)
+        return np.asarray(scipy_ndimage().distance_transform_edt(~other)[outline])
+    return np.asarray(scipy_ndimage().distance_transform_cdt(~other, metric=metric)[outline], np.float64)
 
 
 class _SurfaceMetric(Metric):
@@ -55,8 +48,8 @@ class _SurfaceMetric(Metric):
     def __init__(self, distance_metric: str) -> None:
         super().__init__()
         owner = type(self).__name__
-        validator.check_value_type("distance_metric", distance_metric, [str], owner)
-        self.distance_metric = validator.check_string(distance_metric, _DISTANCES, "distance_metric", owner)
+        check_value_type("distance_metric", distance_metric, [str], owner)
+        self.distance_metric = check_string(distance_metric, _DISTANCES, "distance_metric", owner)
         self.clear()
 
     def clear(self) -> None:
@@ -140,9 +133,9 @@ class HausdorffDistance(_SurfaceMetric):
         super().__init__(distance_metric)
         owner = type(self).__name__
         optional = type(None)
-        self.percentile = validator.check_value_type("percentile", percentile, [float, optional], owner)
-        self.directed = validator.check_value_type("directed", directed, [bool, optional], owner)
-        self.crop = validator.check_value_type("crop", crop, [bool, optional], owner)
+        self.percentile = check_value_type("percentile", percentile, [float, optional], owner)
+        self.directed = check_value_type("directed", directed, [bool, optional], owner)
+        self.crop = check_value_type("crop", crop, [bool, optional], owner)
         if percentile is not None and not 0 <= percentile <= 100:
             raise ValueError(f"For '{owner}', the 'percentile' must be in [0, 100], but got {percentile}.")
 
@@ -186,7 +179,7 @@ class MeanSurfaceDistance(_SurfaceMetric):
 
     def __init__(self, symmetric: bool = False, distance_metric: str = "euclidean") -> None:
         super().__init__(distance_metric)
-        self.symmetric = validator.check_value_type("symmetric", symmetric, [bool], type(self).__name__)
+        self.symmetric = check_value_type("symmetric", symmetric, [bool], type(self).__name__)
 
     def eval(self) -> Any:
         """The mean distance; ∞ where an outline is empty.
@@ -223,7 +216,7 @@ class RootMeanSquareDistance(_SurfaceMetric):
 
     def __init__(self, symmetric: bool = False, distance_metric: str = "euclidean") -> None:
         super().__init__(distance_metric)
-        self.symmetric = validator.check_value_type("symmetric", symmetric, [bool], type(self).__name__)
+        self.symmetric = check_value_type("symmetric", symmetric, [bool], type(self).__name__)
 
     def eval(self) -> Any:
         """The mean square, or the root of the mean over both directions; ∞ where an outline is empty.
