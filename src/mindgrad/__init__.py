@@ -174,7 +174,9 @@ _NAMES = {
     "mindgrad.tools.explain": ("explain",),
     "mindgrad.train": (
         "AMP_BLACK_LIST", "AMP_WHITE_LIST", "Accuracy", "Callback", "CheckpointConfig",
-        "ConfusionMatrixMetric", "DatasetHelper", "DynamicLossScaleManager", "EarlyStopping",
+        "BleuScore", "ConfusionMatrix", "ConfusionMatrixMetric", "CosineSimilarity", "DatasetHelper", "Dice",
+        "HausdorffDistance", "MeanSurfaceDistance", "OcclusionSensitivity", "Perplexity", "ROC",
+        "RootMeanSquareDistance", "auc", "DynamicLossScaleManager", "EarlyStopping",
         "EvaluationBase", "F1", "Fbeta",
         "FixedLossScaleManager", "History", "LambdaCallback", "LearningRateScheduler", "Loss",
         "LossMonitor", "LossScaleManager", "MAE", "MSE", "Metric", "Model", "ModelCheckpoint",

@@ -1,11 +1,11 @@
-"""SciPy's sparse matrices, imported when the first one is made."""
+"""SciPy's sparse matrices and images, imported when the first one is needed."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["scipy_sparse"]
+__all__ = ["scipy_ndimage", "scipy_sparse"]
 
 
 @lru_cache(maxsize=1)
@@ -14,3 +14,11 @@ def scipy_sparse() -> Any:
     from mindgrad.backend import scipy_sparse as held
 
     return held.sparse
+
+
+@lru_cache(maxsize=1)
+def scipy_ndimage() -> Any:
+    """The module ``scipy.ndimage``."""
+    from mindgrad.backend import scipy_ndimage as loaded
+
+    return loaded.ndimage

@@ -31,6 +31,7 @@ from mindgrad.numpy import counting as _counting
 from mindgrad.numpy import creating as _creating
 from mindgrad.numpy import grids as _grids
 from mindgrad.numpy import joined as _joined
+from mindgrad.numpy import margins as _margins
 from mindgrad.numpy import pointwise as _pointwise
 from mindgrad.numpy import products as _products
 from mindgrad.numpy import reducing as _reducing
@@ -41,6 +42,7 @@ from mindgrad.numpy.counting import *  # noqa: F403
 from mindgrad.numpy.creating import *  # noqa: F403
 from mindgrad.numpy.grids import *  # noqa: F403
 from mindgrad.numpy.joined import *  # noqa: F403
+from mindgrad.numpy.margins import *  # noqa: F403
 from mindgrad.numpy.pointwise import *  # noqa: F403
 from mindgrad.numpy.products import *  # noqa: F403
 from mindgrad.numpy.reducing import *  # noqa: F403
@@ -64,7 +66,7 @@ __all__ = [
     "int32", "int64", "int8", "max", "min", "mod", "nan", "pi", "uint16", "uint32", "uint64", "uint8",
 ]  # fmt: skip
 for _part in (
-    _analysing, _arranging, _choosing, _counting, _creating, _grids, _joined, _pointwise, _products,
+    _analysing, _arranging, _choosing, _counting, _creating, _grids, _joined, _margins, _pointwise, _products,
     _reducing,
 ):  # fmt: skip
     __all__ += _part.__all__

@@ -109,6 +109,8 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     >>> print(np.diff([1, 4, 9]))
     [3 5]
     """
+    if n == 0:
+        return tensor(a, "diff")
     ends = [each if each is None else tensor(each, "diff") for each in (prepend, append)]
     return vectors.diff(tensor(a, "diff"), n, axis, *ends)
 

@@ -10,7 +10,7 @@ import numpy as np
 from mindgrad.core.dtype import bool_, int32, int64
 from mindgrad.core.tensor import Tensor
 from mindgrad.numpy.arranging import expand_dims
-from mindgrad.numpy.given import tensor, tensors
+from mindgrad.numpy.given import tensor, tensors, truth
 from mindgrad.ops import comparison, indexing, joining, layout, members, moving, ordering, sequences, storage
 from mindgrad.ops.arguments import axis_in_range, one_or_more, sizes, whole_number
 from mindgrad.ops.operands import broadcast_shapes
@@ -31,7 +31,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     >>> print(np.where([True, False], 1.0, [2.0, 3.0]), np.where([False, True])[0])
     [1. 3.] [1]
     """
-    mask = tensor(condition, "where")
+    mask = truth(tensor(condition, "where"))
     if x is None and y is None:
         return ordering.nonzero(mask, as_tuple=True)
     if x is None or y is None:
@@ -99,7 +99,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
         )
     found: Any = default
     for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
-        found = indexing.where(condition, choice, found)
+        found = indexing.where(truth(condition), choice, found)
     return found
 
 

@@ -163,7 +163,8 @@ def histogramdd(
         sample = joining.stack([floating(each, "histogramdd") for each in sample], 1)
     points = floating(sample, "histogramdd")
     axes = points.shape[1]
-    given = list(bins) if isinstance(bins, (list, tuple)) else [bins] * axes
+    is_number = isinstance(bins, (int, np.integer))
+    given = [bins] * axes if is_number else list(bins)
     ends = [None] * axes if range is None else list(range)
     columns = [points[:, k] for k in np.arange(axes)]  # type: ignore[index]
     edges = [histogram_bin_edges(x, b, r) for x, b, r in zip(columns, given, ends, strict=True)]

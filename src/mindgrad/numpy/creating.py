@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import as_dtype, float32, int32
+from mindgrad.core.dtype import float32, int32
 from mindgrad.core.tensor import Tensor
 from mindgrad.numpy.given import converted, element_type, floating, tensor
 from mindgrad.ops import arithmetic, creation, layout, math, matrices, moving, tapers
@@ -29,7 +29,7 @@ def array(obj: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Ten
     Args:
         obj: a tensor, number, NumPy array, or nested list of numbers and tensors.
         dtype: the element type; that of a tensor stays by default.
-        copy: accepted for compatibility; tensors are values.
+        copy: a tensor becomes another object, which later assignments to elements do not change.
         ndmin: how many axes there are at least; axes of size 1 are put in front.
 
     >>> import mindgrad.numpy as np
@@ -37,7 +37,9 @@ def array(obj: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Ten
     Tensor(shape=[2], dtype=Int32, value= [1, 2])
     """
     found = tensor(obj, "array", dtype)
-    return layout.reshape(found, (*(1 for _ in range(ndmin - found.ndim)), *found.shape))
+    if found.ndim < ndmin:
+        return layout.reshape(found, (*(1 for _ in range(ndmin - found.ndim)), *found.shape))
+    return found.__copy__() if copy and found is obj else found  # type: ignore[attr-defined,no-any-return]
 
 
 def asarray(a: Any, dtype: Any = None) -> Tensor:
@@ -57,7 +59,8 @@ def asfarray(a: Any, dtype: Any = float32) -> Tensor:
     >>> print(np.asfarray([1, 2]))
     [1. 2.]
     """
-    return tensor(a, "asfarray", float32 if dtype is None or not as_dtype(dtype).is_float else dtype)
+    wanted = element_type(dtype) or float32
+    return tensor(a, "asfarray", wanted if wanted.is_float else float32)
 
 
 def copy(a: Any) -> Tensor:
@@ -80,7 +83,7 @@ def zeros(shape: Any, dtype: Any = float32) -> Tensor:
     >>> print(np.zeros((2,)))
     [0. 0.]
     """
-    return creation.zeros(shape, dtype)
+    return creation.zeros(shape, element_type(dtype))
 
 
 def ones(shape: Any, dtype: Any = float32) -> Tensor:
@@ -90,7 +93,7 @@ def ones(shape: Any, dtype: Any = float32) -> Tensor:
     >>> print(np.ones((2,)))
     [1. 1.]
     """
-    return creation.ones(shape, dtype)
+    return creation.ones(shape, element_type(dtype))
 
 
 def empty(shape: Any, dtype: Any = float32) -> Tensor:
@@ -100,7 +103,7 @@ def empty(shape: Any, dtype: Any = float32) -> Tensor:
     >>> np.empty((2, 3)).shape
     (2, 3)
     """
-    return creation.zeros(shape, dtype)
+    return creation.zeros(shape, element_type(dtype))
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
@@ -258,7 +261,7 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float32) -> Tenso
     [[0. 1. 0.]
      [0. 0. 1.]]
     """
-    return Tensor(np.eye(N, M, k), as_dtype(dtype))
+    return Tensor(np.eye(N, M, k), element_type(dtype))
 
 
 def identity(n: int, dtype: Any = float32) -> Tensor:
@@ -280,7 +283,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float32) -> Tenso
     [[1. 0. 0.]
      [1. 1. 0.]]
     """
-    return Tensor(np.tri(N, M, k), as_dtype(dtype))
+    return Tensor(np.tri(N, M, k), element_type(dtype))
 
 
 def diag(v: Any, k: int = 0) -> Tensor:

@@ -6,20 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import DType, as_dtype, float32, float64, int32, int64
+from mindgrad.core.dtype import DType, as_dtype, bool_, float32, float64, int32, int64
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops.joining import stack
 from mindgrad.ops.operands import cast, inexact, operand, promoted
 
-__all__ = ["converted", "element_type", "floating", "tensor", "tensors"]
+__all__ = ["converted", "element_type", "floating", "tensor", "tensors", "truth"]
 
 #: what the wide types of Python's and NumPy's numbers become; tensors keep theirs
 _NARROW: dict[DType, DType] = {float64: float32, int64: int32}
+#: Python's numbers as element types of this package; elsewhere they have 64 bits
+_PYTHON_TYPES: dict[Any, DType] = {int: int32, "int": int32, float: float32, "float": float32}
 
 
 def element_type(dtype: Any) -> DType | None:
-    """``dtype`` as an element type; ``None`` stays."""
-    return None if dtype is None else as_dtype(dtype)
+    """``dtype`` as an element type, Python's ``int`` and ``float`` of 32 bits; ``None`` stays."""
+    return None if dtype is None else _PYTHON_TYPES.get(dtype) or as_dtype(dtype)
 
 
 def tensor(x: Any, name: str, dtype: Any = None) -> Tensor:
@@ -71,6 +73,12 @@ def floating(x: Any, name: str) -> Tensor:
     return inexact(tensor(x, name))
 
 
+def truth(x: Tensor) -> Tensor:
+    """``x`` as truth values: whether each element is not 0."""
+    return cast(x, bool_)
+
+
 def converted(x: Tensor, dtype: Any) -> Tensor:
     """``x``, with the element type ``dtype`` unless that is ``None``."""
-    return x if dtype is None else cast(x, as_dtype(dtype))
+    wanted = element_type(dtype)
+    return x if wanted is None else cast(x, wanted)

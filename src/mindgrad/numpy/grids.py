@@ -1,4 +1,4 @@
-"""Grids, windows, padding and random numbers: what else NumPy makes."""
+"""Grids, windows and random numbers: what else NumPy makes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import as_dtype, float32, int32
+from mindgrad.core.dtype import float32, int32
 from mindgrad.core.tensor import Tensor
-from mindgrad.numpy.given import converted, tensor, tensors
-from mindgrad.ops import joining, layout, padding, random, tapers
+from mindgrad.numpy.given import converted, element_type, tensor, tensors
+from mindgrad.ops import joining, layout, random, tapers
 from mindgrad.ops.arguments import sizes, whole_number
 
 __all__ = [
-    "bartlett", "blackman", "hamming", "hanning", "indices", "ix_", "meshgrid", "mgrid", "ogrid", "pad",
+    "bartlett", "blackman", "hamming", "hanning", "indices", "ix_", "meshgrid", "mgrid", "ogrid",
     "rand", "randint", "randn",
 ]  # fmt: skip
 
@@ -34,7 +34,9 @@ def indices(dimensions: Any, dtype: Any = int32, sparse: bool = False) -> Any:
     shape = sizes(dimensions, "indices", "dimensions", least=0)
     found: Any = np.indices(shape, sparse=True) if sparse else np.indices(shape)
     return (
-        tuple(Tensor(each, as_dtype(dtype)) for each in found) if sparse else Tensor(found, as_dtype(dtype))
+        tuple(Tensor(each, element_type(dtype)) for each in found)
+        if sparse
+        else Tensor(found, element_type(dtype))
     )
 
 
@@ -114,7 +116,7 @@ def bartlett(M: int) -> Tensor:
     >>> print(np.bartlett(3))
     [0. 1. 0.]
     """
-    return tapers.bartlett_window(M, False)
+    return tapers.bartlett_window(max(M, 0), False)
 
 
 def blackman(M: int) -> Tensor:
@@ -124,7 +126,7 @@ def blackman(M: int) -> Tensor:
     >>> print(np.blackman(3).shape)
     (3,)
     """
-    return tapers.blackman_window(M, False)
+    return tapers.blackman_window(max(M, 0), False)
 
 
 def hamming(M: int) -> Tensor:
@@ -134,7 +136,7 @@ def hamming(M: int) -> Tensor:
     >>> print(np.hamming(3))
     [0.08 1.   0.08]
     """
-    return tapers.hamming_window(M, False)
+    return tapers.hamming_window(max(M, 0), False)
 
 
 def hanning(M: int) -> Tensor:
@@ -144,41 +146,7 @@ def hanning(M: int) -> Tensor:
     >>> print(np.hanning(3))
     [0. 1. 0.]
     """
-    return tapers.hann_window(M, False)
-
-
-# --- padding ------------------------------------------------------------------------------------------------
-
-
-def pad(arr: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Tensor:
-    """Elements put around a tensor.
-
-    Args:
-        arr: the tensor.
-        pad_width: how many before and behind: one number for all, a pair for all axes, or a pair for each.
-        mode: ``"constant"``, ``"edge"``, ``"reflect"``, ``"symmetric"`` or ``"wrap"``.
-        constant_values: the number for ``"constant"``.
-
-    Raises:
-        ValueError: the mode is another, or the widths do not fit the axes.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.pad([1, 2], 1), np.pad([1, 2, 3], (2, 0), "reflect"))
-    [0 1 2 0] [3 2 1 2 3]
-    """
-    x = tensor(arr, "pad")
-    try:
-        widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2)).tolist()
-    except ValueError:
-        raise ValueError(f"For 'pad', the 'pad_width' {pad_width} does not fit the {x.ndim} axes.") from None
-    if mode not in ("constant", "edge", "reflect", "symmetric", "wrap"):
-        raise ValueError(
-            f"For 'pad', the 'mode' must be 'constant', 'edge', 'reflect', 'symmetric' or 'wrap', but got "
-            f"{mode!r}."
-        )
-    return padding.padded(
-        x, [tuple(pair) for pair in widths], mode, constant_values if mode == "constant" else None
-    )
+    return tapers.hann_window(max(M, 0), False)
 
 
 # --- random numbers -----------------------------------------------------------------------------------------
@@ -191,7 +159,7 @@ def rand(*shape: int, dtype: Any = float32) -> Tensor:
     >>> np.rand(2, 3).shape
     (2, 3)
     """
-    return random.rand(*shape, dtype=as_dtype(dtype))
+    return random.rand(*shape, dtype=element_type(dtype))
 
 
 def randn(*shape: int, dtype: Any = float32) -> Tensor:
@@ -201,7 +169,7 @@ def randn(*shape: int, dtype: Any = float32) -> Tensor:
     >>> np.randn(2, 3).shape
     (2, 3)
     """
-    return random.randn(*shape, dtype=as_dtype(dtype))
+    return random.randn(*shape, dtype=element_type(dtype))
 
 
 def randint(minval: int, maxval: int | None = None, shape: Any = None, dtype: Any = int32) -> Tensor:

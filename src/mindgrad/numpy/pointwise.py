@@ -13,13 +13,20 @@ from mindgrad.ops.define import also_named
 __all__: list[str] = []
 
 
+def _absolute(x: Tensor) -> Tensor:
+    return x if x.dtype.kind == "bool" else rounding.abs(x)
+
+
+_absolute.__name__ = "abs"  # as the docstring refers to it
+
+
 def _power_of_floats(x: Tensor, y: Tensor) -> Tensor:
     return arithmetic.pow(floating(x, "float_power"), y)
 
 
 #: name -> (function, number of operands, what it computes)
 _TABLE: dict[str, tuple[Callable[..., Any], int, str]] = {
-    "absolute": (rounding.abs, 1, "|x|"),
+    "absolute": (_absolute, 1, "|x|"),
     "add": (arithmetic.add, 2, "x1 + x2"),
     "arccos": (math.arccos, 1, "arccos x"),
     "arccosh": (math.arccosh, 1, "arcosh x"),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.core.tensor import Tensor
-from mindgrad.numpy.given import converted, floating, tensor
+from mindgrad.numpy.given import converted, floating, tensor, truth
 from mindgrad.ops import (
     arithmetic,
     comparison,
@@ -275,8 +275,12 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     [1 3 6]
     """
     x = tensor(a, "cumsum")
-    x = cumulative.at_least_int32(x) if dtype is None else converted(x, dtype)
-    return cumulative.cumsum(*_along(x, axis))
+    if dtype is not None:
+        x = converted(x, dtype)
+    is_logical = dtype is not None and x.dtype.kind == "bool"
+    x = cumulative.at_least_int32(x) if dtype is None or is_logical else x
+    total = cumulative.cumsum(*_along(x, axis))
+    return truth(total) if is_logical else total
 
 
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:

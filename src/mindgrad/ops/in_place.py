@@ -27,7 +27,7 @@ from mindgrad.ops import (
 )
 from mindgrad.ops.operands import broadcast_to, cast, operand
 
-__all__ = ["IN_PLACE"]
+__all__ = ["IN_PLACE", "replaced"]
 
 
 def _copied(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
@@ -82,26 +82,48 @@ _RESULTS: dict[str, tuple[Callable[..., Any], str]] = {
 }
 
 
+def replaced(x: Tensor, name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Tensor:
+    """The tensor ``x`` itself, which stands for ``function(x, *args, **kwargs)`` from here on.
+
+    Args:
+        x: a tensor or Parameter.
+        name: the method's name, or the function's, for errors.
+        function: gives a tensor of the same shape, of an element type that ``x`` can hold.
+
+    Raises:
+        ValueError: the result has another shape.
+        TypeError: ``x`` cannot hold the result's element type.
+
+    >>> from mindgrad import Tensor, ops
+    >>> from mindgrad.ops.in_place import replaced
+    >>> x = Tensor([-1.0, 2.0])
+    >>> replaced(x, "relu", ops.relu) is x, x.asnumpy()
+    (True, array([0., 2.], dtype=float32))
+    """
+    old = x.value() if x.is_parameter else x.__copy__()  # type: ignore[attr-defined]
+    new = function(old, *args, **kwargs)
+    instead = f"write x = x.{name[:-1]}(...)" if name.endswith("_") else "leave inplace=True out"
+    if new.shape != x.shape:
+        raise ValueError(
+            f"For '{name}', the result must have the shape {x.shape} of the tensor, but its shape is "
+            f"{new.shape}; {instead}."
+        )
+    if new.dtype.rank > x.dtype.rank:
+        raise TypeError(
+            f"For '{name}', the result is of type {new.dtype}, which a tensor of type {x.dtype} cannot hold; "
+            f"{instead}."
+        )
+    new = cast(new, x.dtype)
+    if x.is_parameter:
+        state.write(x, new)
+    else:
+        rebind(x, new)
+    return x
+
+
 def _in_place(name: str, function: Callable[..., Any], what: str) -> Callable[..., Tensor]:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        old = self.value() if self.is_parameter else self.__copy__()  # type: ignore[attr-defined]
-        new = function(old, *args, **kwargs)
-        if new.shape != self.shape:
-            raise ValueError(
-                f"For '{name}', the result must have the shape {self.shape} of the tensor, but its shape is "
-                f"{new.shape}; write x = x.{name[:-1]}(...)."
-            )
-        if new.dtype.rank > self.dtype.rank:
-            raise TypeError(
-                f"For '{name}', the result is of type {new.dtype}, which a tensor of type {self.dtype} "
-                f"cannot hold; write x = x.{name[:-1]}(...)."
-            )
-        new = cast(new, self.dtype)
-        if self.is_parameter:
-            state.write(self, new)
-        else:
-            rebind(self, new)
-        return self
+        return replaced(self, name, function, *args, **kwargs)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = (

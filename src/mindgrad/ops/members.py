@@ -227,13 +227,18 @@ def itemset(self: Tensor, *args: Any) -> Tensor:
 
 
 def fill(self: Tensor, value: Any) -> Tensor:
-    """A tensor of the same shape and element type, all of whose elements equal ``value``.
+    """A tensor of the same shape and element type, all of whose elements equal ``value``; ``None`` is NaN.
+
+    Raises:
+        TypeError: ``value`` is ``None`` and the elements are no floating-point numbers.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).fill(3))
     [3. 3.]
     """
-    return creation.full_like(self, 0 if value is None else value)
+    if value is None and not self.dtype.is_float:
+        raise TypeError(f"For 'fill', no 'value' is NaN, which a tensor of type {self.dtype} cannot hold.")
+    return creation.full_like(self, float("nan") if value is None else value)
 
 
 def new_zeros(self: Tensor, size: Any, dtype: Any = None) -> Tensor:

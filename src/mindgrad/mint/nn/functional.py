@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from mindgrad.core.tensor import Tensor
@@ -10,15 +11,16 @@ from mindgrad.mint.arranging import flatten  # noqa: F401
 from mindgrad.mint.reducing import default_axis, log_softmax  # noqa: F401
 from mindgrad.mint.reducing import softmax as _softmax
 from mindgrad.ops import functional
+from mindgrad.ops.in_place import replaced
 from mindgrad.ops.operands import operand
 
 #: with the same arguments in ops
 _SAME = [
     "embedding", "grid_sample",
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "celu", "cosine_embedding_loss",
-    "cross_entropy", "gelu", "group_norm", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
+    "cross_entropy", "gelu", "group_norm", "hardshrink", "hardsigmoid", "hardswish",
     "interpolate", "l1_loss", "layer_norm", "logsigmoid", "mish", "mse_loss", "pixel_shuffle", "prelu",
-    "selu", "soft_margin_loss", "softplus", "softshrink", "softsign", "threshold", "upsample", "fold",
+    "selu", "soft_margin_loss", "softplus", "softshrink", "softsign", "upsample", "fold",
 ]  # fmt: skip
 _NAMES = ("sigmoid", "tanh")
 
@@ -27,9 +29,9 @@ globals().update({name: getattr(elementwise, name) for name in _NAMES})
 
 _OWN = [
     "avg_pool2d", "batch_norm", "binary_cross_entropy", "binary_cross_entropy_with_logits", "conv1d",
-    "conv2d", "conv3d", "dropout", "elu", "flatten", "glu", "kl_div", "leaky_relu", "linear",
+    "conv2d", "conv3d", "dropout", "elu", "flatten", "glu", "hardtanh", "kl_div", "leaky_relu", "linear",
     "log_softmax", "max_pool2d", "nll_loss", "normalize", "one_hot", "pad", "relu", "relu6", "silu",
-    "smooth_l1_loss", "softmax", "unfold",
+    "smooth_l1_loss", "softmax", "threshold", "unfold",
 ]  # fmt: skip
 __all__ = list(_OWN + _SAME + [*_NAMES])
 
@@ -44,44 +46,86 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Tensor:
     return functional.dense(input, weight, bias)
 
 
+def _placed(inplace: bool, name: str, function: Callable[..., Any], input: Any, *args: Any) -> Tensor:
+    """``function(input, *args)``, with ``inplace`` in the place of ``input``."""
+    if not inplace:
+        return function(input, *args)  # type: ignore[no-any-return]
+    if not isinstance(input, Tensor):
+        raise TypeError(f"For '{name}', inplace=True needs a Tensor, but got {type(input).__name__}.")
+    return replaced(input, name, function, *args)
+
+
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+    """min(max(x, ``min_val``), ``max_val``).
+
+    With ``inplace``, ``input`` itself stands for the result from here on.
+
+    >>> from mindgrad import Tensor, mint
+    >>> x = Tensor([-3.0, 0.5])
+    >>> print(mint.nn.functional.hardtanh(x, inplace=True), x)
+    [-1.   0.5] [-1.   0.5]
+    """
+    return _placed(inplace, "hardtanh", functional.hardtanh, input, min_val, max_val)
+
+
+def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """x above ``threshold`` and ``value`` elsewhere.
+
+    With ``inplace``, ``input`` itself stands for the result from here on.
+
+    >>> from mindgrad import Tensor, mint
+    >>> print(mint.nn.functional.threshold(Tensor([-3.0, 0.5]), 0.1, 2.0))
+    [2.  0.5]
+    """
+    return _placed(inplace, "threshold", functional.threshold, input, threshold, value)
+
+
 def relu(input: Any, inplace: bool = False) -> Tensor:
-    """max(x, 0); ``inplace`` is accepted and changes nothing.
+    """max(x, 0).
+
+    With ``inplace``, ``input`` itself stands for the result from here on.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.functional.relu(Tensor([-1.0, 2.0])))
     [0. 2.]
     """
-    return functional.relu(input)
+    return _placed(inplace, "relu", functional.relu, input)
 
 
 def relu6(input: Any, inplace: bool = False) -> Tensor:
     """min(max(x, 0), 6).
 
+    With ``inplace``, ``input`` itself stands for the result from here on.
+
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.functional.relu6(Tensor([-1.0, 9.0])))
     [0. 6.]
     """
-    return functional.relu6(input)
+    return _placed(inplace, "relu6", functional.relu6, input)
 
 
 def silu(input: Any, inplace: bool = False) -> Tensor:
     """x · sigmoid(x).
 
+    With ``inplace``, ``input`` itself stands for the result from here on.
+
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.functional.silu(Tensor([0.0])))
     [0.]
     """
-    return functional.silu(input)
+    return _placed(inplace, "silu", functional.silu, input)
 
 
 def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """x above 0 and ``alpha · (exp x − 1)`` below.
 
+    With ``inplace``, ``input`` itself stands for the result from here on.
+
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.functional.elu(Tensor([1.0, 0.0])))
     [1. 0.]
     """
-    return functional.elu(input, alpha)
+    return _placed(inplace, "elu", functional.elu, input, alpha)
 
 
 def leaky_relu(input: Any, negative_slope: float = 0.01) -> Tensor:
@@ -118,11 +162,13 @@ def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
 def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Elements dropped with probability ``p``, the others divided by 1 − p.
 
+    With ``inplace``, ``input`` itself stands for the result from here on.
+
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.functional.dropout(Tensor([1.0]), training=False))
     [1.]
     """
-    return functional.dropout(input, p, training)
+    return _placed(inplace, "dropout", functional.dropout, input, p, training)
 
 
 def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:

@@ -8,6 +8,7 @@ from mindgrad import nn
 from mindgrad.core.dtype import float32
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import functional
+from mindgrad.ops.in_place import replaced
 
 _nn: Any = nn  # whose names a type checker does not follow
 
@@ -297,6 +298,11 @@ class Dropout(_nn.Dropout):
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__(p=p)
+        self.inplace = inplace
+
+    def construct(self, x: Any) -> Any:
+        """The result; with ``inplace``, ``x`` itself, which stands for it."""
+        return replaced(x, "Dropout", super().construct) if self.inplace else super().construct(x)
 
 
 class ELU(_nn.ELU):
@@ -309,6 +315,11 @@ class ELU(_nn.ELU):
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__(alpha)
+        self.inplace = inplace
+
+    def construct(self, x: Any) -> Any:
+        """The result; with ``inplace``, ``x`` itself, which stands for it."""
+        return replaced(x, "ELU", super().construct) if self.inplace else super().construct(x)
 
 
 class GELU(_nn.GELU):

@@ -17,21 +17,30 @@ from mindgrad.nn.metrics.classification import (
     TopKCategoricalAccuracy,
 )
 from mindgrad.nn.metrics.confusion import ConfusionMatrixMetric
+from mindgrad.nn.metrics.curves import ROC, ConfusionMatrix, auc
 from mindgrad.nn.metrics.error import MAE, MSE, Loss
 from mindgrad.nn.metrics.metric import EvaluationBase, Metric, rearrange_inputs
+from mindgrad.nn.metrics.sequences import BleuScore, Perplexity
+from mindgrad.nn.metrics.similarity import CosineSimilarity, Dice, OcclusionSensitivity
+from mindgrad.nn.metrics.surfaces import HausdorffDistance, MeanSurfaceDistance, RootMeanSquareDistance
 
 __all__ = [
-    "Accuracy", "ConfusionMatrixMetric", "EvaluationBase", "F1", "Fbeta", "Loss", "MAE", "MSE", "Metric",
-    "Precision", "Recall",
-    "Top1CategoricalAccuracy", "Top5CategoricalAccuracy", "TopKCategoricalAccuracy", "get_metric_fn",
+    "Accuracy", "BleuScore", "ConfusionMatrix", "ConfusionMatrixMetric", "CosineSimilarity", "Dice",
+    "EvaluationBase", "F1", "Fbeta", "HausdorffDistance", "Loss", "MAE", "MSE", "MeanSurfaceDistance",
+    "Metric", "OcclusionSensitivity", "Perplexity", "Precision", "ROC", "Recall", "RootMeanSquareDistance",
+    "Top1CategoricalAccuracy", "Top5CategoricalAccuracy", "TopKCategoricalAccuracy", "auc", "get_metric_fn",
     "get_metrics", "names", "rearrange_inputs",
 ]  # fmt: skip
 
-_BY_NAME: dict[str, Callable[..., Metric]] = {
+_BY_NAME: dict[str, Callable[..., Any]] = {
     "F1": F1, "accuracy": Accuracy, "acc": Accuracy, "precision": Precision, "recall": Recall,
     "top_1_accuracy": Top1CategoricalAccuracy, "top_5_accuracy": Top5CategoricalAccuracy, "mae": MAE,
     "mse": MSE, "confusion_matrix_metric": ConfusionMatrixMetric, "loss": Loss,
-    "topk": TopKCategoricalAccuracy,
+    "topk": TopKCategoricalAccuracy, "confusion_matrix": ConfusionMatrix, "dice": Dice, "roc": ROC,
+    "auc": auc,
+    "bleu_score": BleuScore, "perplexity": Perplexity, "cosine_similarity": CosineSimilarity,
+    "hausdorff_distance": HausdorffDistance, "mean_surface_distance": MeanSurfaceDistance,
+    "root_mean_square_distance": RootMeanSquareDistance, "occlusion_sensitivity": OcclusionSensitivity,
 }  # fmt: skip
 
 
@@ -45,7 +54,7 @@ def names() -> list[str]:
     return list(_BY_NAME)
 
 
-def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Metric:
+def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Any:
     """A metric by its name, made with the given arguments.
 
     Raises:

@@ -1,0 +1,215 @@
+"""Receiver operating characteristics, the areas below them, and matrices of what a classifier confuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad._checkparam import check_string, check_value_type
+from mindgrad.nn.metrics.metric import Metric, rearrange_inputs
+
+__all__ = ["ROC", "ConfusionMatrix", "auc"]
+
+
+def _curve(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rates of false and of true positives, and the thresholds that give them, from the highest down."""
+    order = np.argsort(-scores, kind="stable")
+    scores, positive = scores[order], positive[order]
+    ends = np.append(np.nonzero(np.diff(scores))[0], scores.size - 1)  # the last of equal scores
+    true = np.cumsum(positive)[ends]
+    false = ends + 1 - true
+    if not true[-1] or not false[-1]:
+        kind = "positive" if not true[-1] else "negative"
+        raise ValueError(f"For 'ROC', there is no {kind} label: its rate is undefined.")
+    rates = [np.append(0.0, count / count[-1]) for count in (false, true)]
+    return rates[0], rates[1], np.append(scores[0] + 1, scores[ends])
+
+
+class ROC(Metric):
+    """The receiver operating characteristic: the rate of true positives over that of false ones.
+
+    Args:
+        class_num: the number of classes, for scores of shape (N, C, …); ``None`` for scores of one class.
+        pos_label: the label that is positive, by default 1; not with several classes.
+
+    Raises:
+        TypeError: an argument is of another type.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad import nn
+    >>> metric = nn.ROC(pos_label=1)
+    >>> metric.update(ms.Tensor([3, 1, 2, 0]), ms.Tensor([1, 0, 0, 1]))
+    >>> false, true, thresholds = metric.eval()
+    >>> print(true, thresholds)
+    [0.  0.5 0.5 0.5 1. ] [4 3 2 1 0]
+    """
+
+    def __init__(self, class_num: int | None = None, pos_label: int | None = None) -> None:
+        super().__init__()
+        optional = type(None)
+        self.class_num = check_value_type("class_num", class_num, [int, optional], "ROC")
+        self.pos_label = check_value_type("pos_label", pos_label, [int, optional], "ROC")
+        self.clear()
+
+    def clear(self) -> None:
+        """Start anew."""
+        self._data: tuple[np.ndarray, np.ndarray] | None = None
+
+    @rearrange_inputs
+    def update(self, *inputs: Any) -> None:
+        """Take scores and labels, in place of those before.
+
+        Args:
+            inputs: scores of shape (N, …), or (N, C, …) with several classes, and labels of shape (N, …).
+
+        Raises:
+            ValueError: there are not two inputs, their shapes do not belong together, or ``pos_label`` was
+                given with several classes.
+        """
+        scores, labels = self._arrays(inputs)
+        if scores.ndim == labels.ndim:
+            if scores.shape != labels.shape or self.class_num not in (None, 1):
+                raise ValueError(
+                    f"For 'ROC', scores of one class need labels of that shape and no 'class_num', but the "
+                    f"shapes are {scores.shape} and {labels.shape}, and 'class_num' is {self.class_num}."
+                )
+            self._data = scores.reshape(-1, 1), labels.reshape(-1)
+            return
+        if scores.ndim != labels.ndim + 1 or scores.shape[1] != self.class_num or self.pos_label is not None:
+            raise ValueError(
+                f"For 'ROC', scores of shape (N, C, ...) need labels of shape (N, ...), C as 'class_num' and "
+                f"no 'pos_label', but the shapes are {scores.shape} and {labels.shape}, 'class_num' is "
+                f"{self.class_num} and 'pos_label' is {self.pos_label}."
+            )
+        self._data = np.moveaxis(scores, 1, -1).reshape(-1, scores.shape[1]), labels.reshape(-1)
+
+    def eval(self) -> Any:
+        """Rates of false positives, rates of true positives and thresholds: arrays, or lists of one a class.
+
+        Raises:
+            RuntimeError: there was no update.
+            ValueError: there is no positive, or no negative, label.
+        """
+        self._refuse_empty(self._data is None)
+        assert self._data is not None
+        scores, labels = self._data
+        if self.class_num is None or self.class_num == 1:
+            return _curve(scores[:, 0], labels == (1 if self.pos_label is None else self.pos_label))
+        curves = [_curve(scores[:, number], labels == number) for number in range(self.class_num)]
+        return tuple(list(part) for part in zip(*curves, strict=True))
+
+
+def auc(x: np.ndarray, y: np.ndarray, reorder: bool = False) -> Any:
+    """The area below a curve by the trapezoidal rule.
+
+    Args:
+        x: places, rising or falling, an array of shape (N,) or (N, 1).
+        y: values, of the same length.
+        reorder: sort the points by ``x`` first.
+
+    Raises:
+        TypeError: one of them is no array.
+        ValueError: their shapes are others, there are less than two points, or ``x`` rises and falls.
+
+    >>> import numpy as np
+    >>> from mindgrad import nn
+    >>> float(nn.auc(np.array([0.0, 0.5, 1.0]), np.array([0.0, 1.0, 1.0])))
+    0.75
+    """
+    if not isinstance(x, np.ndarray) or not isinstance(y, np.ndarray):
+        raise TypeError(
+            f"For 'auc', 'x' and 'y' must be NumPy arrays, but got {type(x).__name__} and {type(y).__name__}."
+        )
+    if any(data.ndim != 1 and (data.ndim != 2 or data.shape[1] != 1) for data in (x, y)) or len(x) != len(y):
+        raise ValueError(f"For 'auc', 'x' and 'y' must have one length, but got {x.shape} and {y.shape}.")
+    x, y = np.ravel(x), np.ravel(y)
+    if x.size < 2:
+        raise ValueError(f"For 'auc', there must be two points or more, but got {x.size}.")
+    if reorder:
+        order = np.lexsort((y, x))
+        x, y = x[order], y[order]
+    steps = np.diff(x)
+    if (steps < 0).any() and (steps > 0).any():
+        raise ValueError("For 'auc', 'x' must rise or fall throughout; or say reorder=True.")
+    return np.abs(steps) @ (y[1:] + y[:-1]) / 2
+
+
+class ConfusionMatrix(Metric):
+    """The matrix of how often class j was predicted where i is true.
+
+    Args:
+        num_classes: the number of classes.
+        normalize: ``"no_norm"``, or what sums to one: each row, ``"target"``; each column, ``"prediction"``;
+            or everything, ``"all"``.
+        threshold: from which score on a class of two is predicted.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: there is no such ``normalize``.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad import nn
+    >>> metric = nn.ConfusionMatrix(num_classes=2)
+    >>> metric.update(ms.Tensor([1, 0, 1]), ms.Tensor([1, 0, 0]))
+    >>> print(metric.eval())
+    [[1. 1.]
+     [0. 1.]]
+    """
+
+    def __init__(self, num_classes: int, normalize: str = "no_norm", threshold: float = 0.5) -> None:
+        super().__init__()
+        self.num_classes = check_value_type("num_classes", num_classes, [int], "ConfusionMatrix")
+        self.threshold = check_value_type("threshold", threshold, [float], "ConfusionMatrix")
+        choices = ("target", "prediction", "all", "no_norm")
+        self.normalize = check_string(normalize, choices, "normalize", "ConfusionMatrix")
+        self.clear()
+
+    def clear(self) -> None:
+        """Start anew."""
+        self.confusion_matrix = np.zeros((self.num_classes, self.num_classes))
+        self._is_update = False
+
+    @rearrange_inputs
+    def update(self, *inputs: Any) -> None:
+        """Take predictions and labels.
+
+        Args:
+            inputs: scores of shape (N, C, …), or classes or scores of the second class of shape (N, …); and
+                labels of shape (N, …).
+
+        Raises:
+            ValueError: there are not two inputs, their shapes do not belong together, or a class is unknown.
+        """
+        predicted, true = self._arrays(inputs)
+        if predicted.ndim == true.ndim + 1:
+            predicted = predicted.argmax(axis=1)
+        if predicted.shape != true.shape:
+            raise ValueError(
+                f"For 'ConfusionMatrix.update', predictions must be of shape (N, C, ...) or (N, ...) where "
+                f"labels are of shape (N, ...), but got {inputs[0].shape} and {true.shape}."
+            )
+        if predicted.dtype.kind == "f":
+            predicted = predicted >= self.threshold
+        pair = np.stack([true.reshape(-1), predicted.reshape(-1)]).astype(int)
+        if pair.size and (pair.min() < 0 or pair.max() >= self.num_classes):
+            raise ValueError(
+                f"For 'ConfusionMatrix.update', classes must be 0 to {self.num_classes - 1}, but there is "
+                f"{pair.min() if pair.min() < 0 else pair.max()}."
+            )
+        np.add.at(self.confusion_matrix, tuple(pair), 1)
+        self._is_update = True
+
+    def eval(self) -> np.ndarray:
+        """The matrix of shape (C, C), normalised; 0 where nothing was counted.
+
+        Raises:
+            RuntimeError: there was no update.
+        """
+        self._refuse_empty(not self._is_update)
+        counts = self.confusion_matrix.copy()
+        if self.normalize == "no_norm":
+            return counts
+        axis = {"target": 1, "prediction": 0, "all": None}[self.normalize]
+        totals = np.broadcast_to(counts.sum(axis=axis, keepdims=True), counts.shape)
+        return np.divide(counts, totals, out=np.zeros_like(counts), where=totals != 0)

@@ -1,0 +1,159 @@
+"""Metrics of language models compare sequences of words, and probabilities of words with those that came."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad._checkparam import check_value_type
+from mindgrad.nn.metrics.metric import Metric, rearrange_inputs
+
+__all__ = ["BleuScore", "Perplexity"]
+
+_LEAST_PROBABILITY = 1e-10
+
+
+def _runs(words: Sequence[Any], longest: int) -> Counter[tuple[Any, ...]]:
+    """How often each run of up to ``longest`` words occurs."""
+    return Counter(
+        tuple(words[start : start + length])
+        for length in range(1, longest + 1)
+        for start in range(len(words) - length + 1)
+    )
+
+
+class BleuScore(Metric):
+    """The BLEU score of translations: the geometric mean of the precisions of runs of words.
+
+    Translations that are shorter than their references score less.
+
+    Args:
+        n_gram: the longest runs that count, 1 to 4.
+        smooth: add one to both parts of each precision.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: ``n_gram`` is out of range.
+
+    >>> from mindgrad import nn
+    >>> metric = nn.BleuScore(n_gram=2)
+    >>> metric.update([["a", "red", "pen"]], [[["a", "red", "cup"], ["the", "pen"]]])
+    >>> print(f"{metric.eval():.4f}")  # 3 of 3 words, 1 of 2 pairs
+    0.7071
+    """
+
+    def __init__(self, n_gram: int = 4, smooth: bool = False) -> None:
+        super().__init__()
+        self.n_gram = check_value_type("n_gram", n_gram, [int], "BleuScore")
+        if not 1 <= n_gram <= 4:
+            raise ValueError(f"For 'BleuScore', the 'n_gram' must be 1, 2, 3 or 4, but got {n_gram}.")
+        self.smooth = check_value_type("smooth", smooth, [bool], "BleuScore")
+        self.clear()
+
+    def clear(self) -> None:
+        """Start anew."""
+        self._matches, self._total = np.zeros(self.n_gram), np.zeros(self.n_gram)
+        self._length, self._reference_length = 0, 0
+        self._is_update = False
+
+    @rearrange_inputs
+    def update(self, *inputs: Any) -> None:
+        """Take translations and, for each, its references: lists of words, and lists of such lists.
+
+        Raises:
+            ValueError: there are not two inputs, or not as many lists of references as translations.
+        """
+        if len(inputs) != 2 or len(inputs[0]) != len(inputs[1]):
+            raise ValueError(
+                "For 'BleuScore.update', there must be translations and as many lists of references, but got "
+                f"{' and '.join(str(len(data)) for data in inputs)}."
+            )
+        for translation, references in zip(*inputs, strict=True):
+            self._length += len(translation)
+            lengths = [len(reference) for reference in references]
+            self._reference_length += min(lengths, key=lambda length: abs(length - len(translation)))
+            runs = _runs(translation, self.n_gram)
+            known: Counter[tuple[Any, ...]] = Counter()
+            for reference in references:
+                known |= _runs(reference, self.n_gram)
+            for counts, total in ((runs & known, self._matches), (runs, self._total)):
+                for run, count in counts.items():
+                    total[len(run) - 1] += count
+        self._is_update = True
+
+    def eval(self) -> Any:
+        """The score of all translations since :meth:`clear`, between 0 and 1.
+
+        Raises:
+            RuntimeError: there was no update.
+        """
+        self._refuse_empty(not self._is_update)
+        if not self._matches.all():
+            return np.array(0.0)
+        added = 1 if self.smooth else 0
+        precisions = (self._matches + added) / (self._total + added)
+        shortness = max(0.0, self._reference_length / self._length - 1)
+        return np.exp(np.log(precisions).mean() - shortness)
+
+
+class Perplexity(Metric):
+    """The perplexity: exp of the mean of −log p, p the probability of the word that came.
+
+    Args:
+        ignore_label: a label that does not count.
+
+    Raises:
+        TypeError: ``ignore_label`` is no int.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad import nn
+    >>> metric = nn.Perplexity()
+    >>> metric.update(ms.Tensor([[0.25, 0.75], [0.5, 0.5]]), ms.Tensor([0, 1]))
+    >>> print(f"{metric.eval():.4f}")  # the root of 4 * 2
+    2.8284
+    """
+
+    def __init__(self, ignore_label: int | None = None) -> None:
+        super().__init__()
+        self.ignore_label = check_value_type("ignore_label", ignore_label, [int, type(None)], "Perplexity")
+        self.clear()
+
+    def clear(self) -> None:
+        """Start anew."""
+        self._loss, self._count = 0.0, 0
+
+    @rearrange_inputs
+    def update(self, *inputs: Any) -> None:
+        """Take probabilities of shape (…, C) and labels of shape (…).
+
+        Raises:
+            ValueError: there are not two inputs.
+            RuntimeError: there are not as many labels as rows of probabilities.
+        """
+        probabilities, labels = self._arrays(inputs)
+        rows = probabilities.reshape(-1, probabilities.shape[-1])
+        chosen = labels.reshape(-1).astype(int)
+        if len(chosen) != len(rows):
+            raise RuntimeError(
+                f"For 'Perplexity.update', there must be one label for each row of probabilities, but the "
+                f"shapes are {labels.shape} and {probabilities.shape}."
+            )
+        if self.ignore_label is not None:
+            counts = chosen != self.ignore_label
+            rows, chosen = rows[counts], chosen[counts]
+        likelihoods = np.take_along_axis(rows, chosen[:, None], axis=1)
+        self._loss -= float(np.log(np.maximum(likelihoods, _LEAST_PROBABILITY)).sum())
+        self._count += len(chosen)
+
+    def eval(self) -> float:
+        """The perplexity of all labels since :meth:`clear`.
+
+        Raises:
+            RuntimeError: there was no update.
+        """
+        self._refuse_empty(self._count == 0)
+        return math.exp(self._loss / self._count)

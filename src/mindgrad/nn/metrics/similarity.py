@@ -1,0 +1,237 @@
+"""Metrics of similarity: the Dice coefficient, angles between rows, and what a classifier looks at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad._checkparam import check_positive_float, check_string, check_value_type
+from mindgrad.core.tensor import Tensor
+from mindgrad.nn.cell import Cell
+from mindgrad.nn.metrics.metric import Metric, rearrange_inputs
+
+__all__ = ["CosineSimilarity", "Dice", "OcclusionSensitivity"]
+
+
+class Dice(Metric):
+    """The Dice coefficient 2 ∑ pt / (∑ p² + ∑ t² + smooth), summed over batches and divided by all samples.
+
+    Args:
+        smooth: keeps the quotient finite, above 0.
+
+    Raises:
+        TypeError, ValueError: ``smooth`` is no float, or not above 0.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad import nn
+    >>> metric = nn.Dice(smooth=1e-5)
+    >>> metric.update(ms.Tensor([[0.0, 1.0]]), ms.Tensor([[0, 1]]))
+    >>> print(f"{metric.eval():.4f}")
+    1.0000
+    """
+
+    def __init__(self, smooth: float = 1e-5) -> None:
+        super().__init__()
+        self.smooth = check_positive_float(smooth, "smooth", "Dice")
+        self.clear()
+
+    def clear(self) -> None:
+        """Start anew."""
+        self._total, self._samples = 0.0, 0
+
+    @rearrange_inputs
+    def update(self, *inputs: Any) -> None:
+        """Take predictions and labels, of one shape (N, …).
+
+        Raises:
+            ValueError: there are not two inputs, or their shapes differ.
+        """
+        predicted, true = self._arrays(inputs)
+        if predicted.shape != true.shape:
+            raise ValueError(
+                f"For 'Dice.update', predictions and labels must have one shape, but got {predicted.shape} "
+                f"and {true.shape}."
+            )
+        self._samples += len(true)
+        squares = float(np.vdot(predicted, predicted) + np.vdot(true, true))
+        self._total += 2 * float(np.vdot(predicted, true)) / (squares + self.smooth)
+
+    def eval(self) -> float:
+        """The coefficients of all batches since :meth:`clear`, divided by the number of samples.
+
+        Raises:
+            RuntimeError: there was no update.
+        """
+        self._refuse_empty(self._samples == 0)
+        return self._total / self._samples
+
+
+class CosineSimilarity(Metric):
+    """The matrix of the similarities between the rows of the last batch.
+
+    Args:
+        similarity: ``"cosine"`` of the angle between rows, or their ``"dot"`` product.
+        reduction: ``"none"``, or the ``"sum"`` or ``"mean"`` over the last axis.
+        zero_diagonal: the similarity of each row to itself counts as 0.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: there is no such ``similarity`` or ``reduction``.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad import nn
+    >>> metric = nn.CosineSimilarity()
+    >>> metric.update(ms.Tensor([[3.0, 4.0], [0.0, 2.0]]))
+    >>> print(metric.eval())
+    [[0.  0.8]
+     [0.8 0. ]]
+    """
+
+    def __init__(
+        self, similarity: str = "cosine", reduction: str = "none", zero_diagonal: bool = True
+    ) -> None:
+        super().__init__()
+        owner = "CosineSimilarity"
+        check_value_type("similarity", similarity, [str], owner)
+        check_value_type("reduction", reduction, [str], owner)
+        self.similarity = check_string(similarity, ("dot", "cosine"), "similarity", owner)
+        self.reduction = check_string(reduction, ("none", "sum", "mean"), "reduction", owner)
+        self.zero_diagonal = check_value_type("zero_diagonal", zero_diagonal, [bool], owner)
+        self.clear()
+
+    def clear(self) -> None:
+        """Start anew."""
+        self._matrix: np.ndarray | None = None
+
+    @rearrange_inputs
+    def update(self, inputs: Any) -> None:
+        """Take rows, of shape (N, C), in place of those before."""
+        rows = self._convert_data(inputs)
+        if self.similarity == "cosine":
+            rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        self._matrix = rows @ rows.T
+
+    def eval(self) -> Any:
+        """The similarities of shape (N, N), or (N,) where they are reduced.
+
+        Raises:
+            RuntimeError: there was no update.
+        """
+        self._refuse_empty(self._matrix is None)
+        assert self._matrix is not None
+        matrix = self._matrix.copy()
+        if self.zero_diagonal:
+            np.fill_diagonal(matrix, 0)
+        if self.reduction == "none":
+            return matrix
+        return matrix.sum(axis=-1) if self.reduction == "sum" else matrix.mean(axis=-1)
+
+
+class OcclusionSensitivity(Metric):
+    """The drop of a class's score where the surroundings of each element of one sample are covered.
+
+    Args:
+        pad_val: the value that covers.
+        margin: how far the cover reaches from the element, to both sides: −margin to margin − 1.
+        n_batch: how many covered samples the model gets at a time.
+        b_box: the first and last place of each axis but the batch's, one after the other; by default all. A
+            last place below 0 is the end.
+
+    Raises:
+        TypeError: an argument is of another type.
+
+    >>> import numpy as np
+    >>> import mindgrad as ms
+    >>> from mindgrad import nn
+    >>> net = nn.Dense(3, 2, weight_init="ones")
+    >>> metric = nn.OcclusionSensitivity(margin=1)
+    >>> metric.update(net, np.array([[1.0, 2.0, 4.0]], np.float32), np.array(1))
+    >>> print(metric.eval())  # what lies one before, and at, each place
+    [1. 3. 6.]
+    """
+
+    def __init__(
+        self, pad_val: float = 0.0, margin: int = 2, n_batch: int = 128, b_box: list[int] | None = None
+    ) -> None:
+        super().__init__()
+        owner = "OcclusionSensitivity"
+        self.pad_val = check_value_type("pad_val", pad_val, [float], owner)
+        self.margin = check_value_type("margin", margin, [int, list], owner)
+        self.n_batch = check_value_type("n_batch", n_batch, [int], owner)
+        self.b_box = check_value_type("b_box", b_box, [list, type(None)], owner)
+        self.clear()
+
+    def clear(self) -> None:
+        """Start anew."""
+        self._sensitivity: np.ndarray | None = None
+
+    def _bounds(self, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+        """The first and last place of each axis."""
+        sizes = np.array(shape)
+        if self.b_box is None:
+            return np.zeros_like(sizes), sizes - 1
+        if len(self.b_box) != 2 * len(shape):
+            raise ValueError(
+                f"For 'OcclusionSensitivity', the 'b_box' must have two places for each of {len(shape)} "
+                f"axes, but got {self.b_box}."
+            )
+        first, last = np.maximum(self.b_box[::2], 0), np.array(self.b_box[1::2])
+        last = np.where(last < 0, sizes - 1, last)
+        if (last >= sizes).any() or (first > last).any():
+            raise ValueError(
+                f"For 'OcclusionSensitivity', the 'b_box' must lie within {shape} and not be empty, but got "
+                f"{self.b_box}."
+            )
+        return first, last
+
+    @rearrange_inputs
+    def update(self, *inputs: Any) -> None:
+        """Take a model, one sample and its class.
+
+        Args:
+            inputs: a Cell that gives scores of shape (N, C); a sample of shape (1, …); the number of a class.
+
+        Raises:
+            ValueError: there are not three inputs, or ``b_box`` does not belong to the sample.
+            TypeError: the model is no Cell.
+            RuntimeError: there is more than one sample, or more than one class.
+        """
+        if len(inputs) != 3:
+            raise ValueError(
+                f"For 'OcclusionSensitivity.update', there must be a model, a sample and its class, but got "
+                f"{len(inputs)} inputs."
+            )
+        model = check_value_type("model", inputs[0], [Cell], "OcclusionSensitivity")
+        sample, label = self._convert_data(inputs[1]), self._convert_data(inputs[2])
+        if len(sample) != 1 or label.size != 1:
+            raise RuntimeError(
+                f"For 'OcclusionSensitivity.update', there must be one sample and one class, but the shapes "
+                f"are {sample.shape} and {label.shape}."
+            )
+        scores = lambda images: model(Tensor(images)).asnumpy()[:, int(label.item())]
+        first, last = self._bounds(sample.shape[1:])
+        margins = np.broadcast_to(self.margin, len(first))
+        covered = []
+        drops: list[Any] = []
+        window = tuple(last - first + 1)
+        for number, offset in enumerate(np.ndindex(window), 1):
+            image = sample.copy()
+            sides = zip(first + offset, margins, strict=True)
+            window_of_place = tuple(slice(max(0, place - margin), place + margin) for place, margin in sides)
+            image[0][window_of_place] = self.pad_val
+            covered.append(image)
+            if len(covered) == self.n_batch or number == np.prod(window):
+                drops.extend(scores(np.concatenate(covered)))
+                covered = []
+        self._sensitivity = np.squeeze(scores(sample)[0] - np.reshape(drops, window))
+
+    def eval(self) -> np.ndarray:
+        """The drops, of the shape of the sample or of ``b_box``, without axes of length 1.
+
+        Raises:
+            RuntimeError: there was no update.
+        """
+        self._refuse_empty(self._sensitivity is None)
+        assert self._sensitivity is not None
+        return self._sensitivity

@@ -1,0 +1,232 @@
+"""Metrics of surfaces compare the outlines of two labelled regions by the distances between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad._checkparam import check_string, check_value_type
+from mindgrad.backend.matrices import scipy_ndimage
+from mindgrad.nn.metrics.metric import Metric, rearrange_inputs
+
+__all__ = ["HausdorffDistance", "MeanSurfaceDistance", "RootMeanSquareDistance"]
+
+_DISTANCES = ("euclidean", "chessboard", "taxicab")
+
+
+def _outline(region: np.ndarray) -> np.ndarray:
+    """The elements of a region that touch its outside."""
+    return region ^ scipy_ndimage().binary_erosion(region)
+
+
+def _cropped(*regions: np.ndarray) -> list[np.ndarray]:
+    """The regions within the smallest box that holds all of them, without axes of length 1."""
+    union = np.logical_or.reduce(regions)
+    if not union.any():
+        return list(regions)
+    box = tuple(slice(where.min(), where.max() + 1) for where in np.nonzero(union))
+    return [np.squeeze(region[box]) for region in regions]
+
+
+def _distances(outline: np.ndarray, other: np.ndarray, metric: str) -> np.ndarray:
+    """The distance of each element of an outline from the nearest one of another; ∞ if that is empty."""
+    if not other.any():
+        return np.full(np.count_nonzero(outline), np.inf)
+    if metric == "euclidean":
+        return np.asarray(scipy_ndimage().distance_transform_edt(~other)[outline])
+    return np.asarray(scipy_ndimage().distance_transform_cdt(~other, metric=metric)[outline], np.float64)
+
+
+class _SurfaceMetric(Metric):
+    """Metrics of the outlines of the elements with one label, predicted and true.
+
+    Args:
+        distance_metric: ``"euclidean"``, ``"chessboard"`` or ``"taxicab"``.
+    """
+
+    def __init__(self, distance_metric: str) -> None:
+        super().__init__()
+        owner = type(self).__name__
+        check_value_type("distance_metric", distance_metric, [str], owner)
+        self.distance_metric = check_string(distance_metric, _DISTANCES, "distance_metric", owner)
+        self.clear()
+
+    def clear(self) -> None:
+        """Start anew."""
+        self._outlines: tuple[np.ndarray, np.ndarray] | None = None
+
+    def _regions(self, predicted: np.ndarray, true: np.ndarray) -> list[np.ndarray]:
+        return [predicted, true]
+
+    @rearrange_inputs
+    def update(self, *inputs: Any) -> None:
+        """Take predictions, labels and the label of the region, in place of those before.
+
+        Args:
+            inputs: predictions and labels, of one shape, and a number that occurs in one of them.
+
+        Raises:
+            ValueError: there are not three inputs, the shapes differ or are empty, or nothing has the label.
+            TypeError: the label is no number.
+        """
+        owner = type(self).__name__
+        if len(inputs) != 3:
+            raise ValueError(
+                f"For '{owner}.update', there must be predictions, labels and a label of the region, but got "
+                f"{len(inputs)} inputs."
+            )
+        predicted, true = (self._convert_data(data) for data in inputs[:2])
+        label = inputs[2]
+        if not isinstance(label, (int, float, np.number)):
+            raise TypeError(
+                f"For '{owner}.update', the label of the region must be a number, but got "
+                f"{type(label).__name__}."
+            )
+        if predicted.size == 0 or predicted.shape != true.shape:
+            raise ValueError(
+                f"For '{owner}.update', predictions and labels must have one shape and not be empty, but got "
+                f"{predicted.shape} and {true.shape}."
+            )
+        if label not in predicted and label not in true:
+            raise ValueError(f"For '{owner}.update', the label {label} occurs nowhere.")
+        first, second = self._regions(predicted == label, true == label)
+        self._outlines = _outline(first), _outline(second)
+
+    def _pair(self) -> tuple[np.ndarray, np.ndarray]:
+        self._refuse_empty(self._outlines is None)
+        assert self._outlines is not None
+        return self._outlines
+
+    def _both_ways(self) -> tuple[np.ndarray, np.ndarray]:
+        """Distances of the predicted outline from the true one, and the other way round."""
+        predicted, true = self._pair()
+        metric = self.distance_metric
+        return _distances(predicted, true, metric), _distances(true, predicted, metric)
+
+
+class HausdorffDistance(_SurfaceMetric):
+    """The largest distance of an outline from another: max(h(A, B), h(B, A)), h(A, B) the largest d(a, B).
+
+    Args:
+        distance_metric: ``"euclidean"``, ``"chessboard"`` or ``"taxicab"``.
+        percentile: this percentile of distances in place of the largest, a float between 0 and 100.
+        directed: only h(prediction, truth).
+        crop: outlines within the smallest box that holds both regions, without axes of length 1.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: there is no such ``distance_metric``.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad import nn
+    >>> metric = nn.HausdorffDistance()
+    >>> metric.update(ms.Tensor([[1, 1, 0, 0]]), ms.Tensor([[1, 1, 1, 1]]), 1)
+    >>> float(metric.eval())
+    2.0
+    """
+
+    def __init__(
+        self, distance_metric: str = "euclidean", percentile: float | None = None,
+        directed: bool | None = False, crop: bool | None = True,
+    ) -> None:  # fmt: skip
+        super().__init__(distance_metric)
+        owner = type(self).__name__
+        optional = type(None)
+        self.percentile = check_value_type("percentile", percentile, [float, optional], owner)
+        self.directed = check_value_type("directed", directed, [bool, optional], owner)
+        self.crop = check_value_type("crop", crop, [bool, optional], owner)
+        if percentile is not None and not 0 <= percentile <= 100:
+            raise ValueError(f"For '{owner}', the 'percentile' must be in [0, 100], but got {percentile}.")
+
+    def _regions(self, predicted: np.ndarray, true: np.ndarray) -> list[np.ndarray]:
+        return _cropped(predicted, true) if self.crop else [predicted, true]
+
+    def eval(self) -> Any:
+        """The distance; ∞ where one of the outlines is empty.
+
+        Raises:
+            RuntimeError: there was no update.
+        """
+        both = self._both_ways()
+        reduced = [self._reduced(distances) for distances in both]
+        return reduced[0] if self.directed else max(reduced)
+
+    def _reduced(self, distances: np.ndarray) -> Any:
+        if distances.size == 0:
+            return np.inf
+        return np.percentile(distances, self.percentile) if self.percentile else distances.max()
+
+
+class MeanSurfaceDistance(_SurfaceMetric):
+    """The mean distance of the predicted outline from the true one.
+
+    Args:
+        symmetric: the mean of both directions.
+        distance_metric: ``"euclidean"``, ``"chessboard"`` or ``"taxicab"``.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: there is no such ``distance_metric``.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad import nn
+    >>> metric = nn.MeanSurfaceDistance(symmetric=True)
+    >>> metric.update(ms.Tensor([[1, 0, 0]]), ms.Tensor([[1, 1, 1]]), 1)
+    >>> float(metric.eval())  # the mean of 0 and (0 + 1 + 2) / 3
+    0.5
+    """
+
+    def __init__(self, symmetric: bool = False, distance_metric: str = "euclidean") -> None:
+        super().__init__(distance_metric)
+        self.symmetric = check_value_type("symmetric", symmetric, [bool], type(self).__name__)
+
+    def eval(self) -> Any:
+        """The mean distance; ∞ where an outline is empty.
+
+        Raises:
+            RuntimeError: there was no update.
+        """
+        chosen = self._both_ways()[: 2 if self.symmetric else 1]
+        if any(distances.size == 0 for distances in chosen):
+            return np.inf
+        return np.mean([distances.mean() for distances in chosen])
+
+
+class RootMeanSquareDistance(_SurfaceMetric):
+    """The mean square of distances of the predicted outline from the true one; its root with ``symmetric``.
+
+    MindSpore takes the root of the mean over both directions only, and so does this.
+
+    Args:
+        symmetric: the root of the mean of both directions.
+        distance_metric: ``"euclidean"``, ``"chessboard"`` or ``"taxicab"``.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: there is no such ``distance_metric``.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad import nn
+    >>> metric = nn.RootMeanSquareDistance(symmetric=True)
+    >>> metric.update(ms.Tensor([[1, 0, 0]]), ms.Tensor([[1, 1, 1]]), 1)
+    >>> print(f"{metric.eval():.4f}")  # the root of the mean of 0 and (0 + 1 + 4) / 3
+    0.9129
+    """
+
+    def __init__(self, symmetric: bool = False, distance_metric: str = "euclidean") -> None:
+        super().__init__(distance_metric)
+        self.symmetric = check_value_type("symmetric", symmetric, [bool], type(self).__name__)
+
+    def eval(self) -> Any:
+        """The mean square, or the root of the mean over both directions; ∞ where an outline is empty.
+
+        Raises:
+            RuntimeError: there was no update.
+        """
+        forward, backward = self._both_ways()
+        if forward.size == 0 or (self.symmetric and backward.size == 0):
+            return np.inf
+        if not self.symmetric:
+            return np.mean(forward**2)
+        return np.sqrt(np.mean([np.mean(forward**2), np.mean(backward**2)]))
