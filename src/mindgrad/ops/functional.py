@@ -63,6 +63,7 @@ from mindgrad.ops.likelihoods import *  # noqa: F403
 from mindgrad.ops.limits import *  # noqa: F403
 from mindgrad.ops.linalg import *  # noqa: F403
 from mindgrad.ops.losses import *  # noqa: F403
+from mindgrad.ops.lu_factors import lu_solve, lu_unpack  # noqa: F401
 from mindgrad.ops.math import *  # noqa: F403
 from mindgrad.ops.matrices import *  # noqa: F403
 from mindgrad.ops.moving import *  # noqa: F403

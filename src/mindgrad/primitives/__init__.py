@@ -2,6 +2,7 @@
 
 from mindgrad.primitives import (
     arithmetic,
+    assignment,
     bessel,
     complexes,
     contraction,
@@ -15,6 +16,7 @@ from mindgrad.primitives import (
     indexing,
     linalg,
     logic,
+    lu,
     piecewise,
     random,
     reduction,
@@ -27,7 +29,7 @@ from mindgrad.primitives import (
 )
 
 __all__ = [
-    "arithmetic", "bessel", "complexes", "contraction", "convolution", "cumulative", "determinant",
-    "eigen", "einsum", "elementwise", "fourier", "indexing", "linalg", "logic", "piecewise", "random",
+    "arithmetic", "assignment", "bessel", "complexes", "contraction", "convolution", "cumulative", "determinant",
+    "eigen", "einsum", "elementwise", "fourier", "indexing", "linalg", "logic", "lu", "piecewise", "random",
     "reduction", "slicing", "sorting", "special", "spectral", "structural", "unstacking",
 ]  # fmt: skip
