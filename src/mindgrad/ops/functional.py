@@ -91,6 +91,7 @@ from mindgrad.ops.spectrograms import *  # noqa: F403
 from mindgrad.ops.statistics import *  # noqa: F403
 from mindgrad.ops.tapers import *  # noqa: F403
 from mindgrad.ops.tuples import *  # noqa: F403
+from mindgrad.ops.unpooling import *  # noqa: F403
 from mindgrad.ops.variates import *  # noqa: F403
 from mindgrad.ops.vectors import *  # noqa: F403
 from mindgrad.ops.warping import *  # noqa: F403
