@@ -247,8 +247,10 @@ class Cell(Hooked):
         bprop = getattr(type(self), "bprop", None)
         if bprop is None:
             return None
-        names = list(inspect.signature(bprop).parameters)
-        if "out" not in names or "dout" not in names:
+        parameters = inspect.signature(bprop).parameters
+        names = list(parameters)
+        takes_all = any(each.kind is each.VAR_POSITIONAL for each in parameters.values())
+        if not takes_all and ("out" not in names or "dout" not in names):
             raise TypeError(
                 f"The params of function 'bprop' of Primitive or Cell requires the forward inputs as "
                 f"well as the 'out' and 'dout', but 'bprop' of {type(self).__name__} has {names}."
