@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad import _compile_config as parse  # noqa: F401 - the path of it in MindSpore
+
 __all__ = ["cell_attr_register"]
 
 

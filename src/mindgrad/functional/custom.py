@@ -12,11 +12,12 @@ from mindgrad.core import settings
 from mindgrad.core.graph import Equation, Graph, Variable
 from mindgrad.core.scope import GraphScope, apply, opened
 from mindgrad.core.tensor import Tensor, make_tensor
-from mindgrad.core.types import TensorType
+from mindgrad.core.types import Shape, TensorType
 from mindgrad.frontend import entry, state
 from mindgrad.primitives.complexes import conj
 from mindgrad.primitives.kinds import zeros
-from mindgrad.primitives.structural import convert, stop_gradient
+from mindgrad.primitives.reduction import reduce_sum
+from mindgrad.primitives.structural import convert, reshape, stop_gradient
 
 __all__ = ["CustomDerivative", "custom_vjp", "kept"]
 
@@ -32,7 +33,7 @@ class CustomDerivative:
         function: the function; its own operators are not differentiated. What it reads besides its inputs,
             such as Parameters, is a constant: the gradient with respect to it is zero.
         bprop: gives a tuple with one gradient per input of ``function``; in PYNATIVE_MODE also a list, or
-            the one gradient.
+            the one gradient, and gradients of a shape to which the input broadcasts, which are summed.
         name: what errors call it.
 
     ``bprop`` runs at every call, so that it sees what the Python objects that it reads are now; equal
@@ -116,6 +117,8 @@ class CustomDerivative:
                     f"For user defined method 'bprop' of {self.name}, the {index}th return value "
                     f"must have the structure of the {index}th argument."
                 )
+            if not is_strict:
+                found = [_summed_to(g, x.shape) for x, g in zip(given_leaves, found, strict=True)]
             pairs = zip(given_leaves, found, strict=True)
             checked.extend(self._checked(index, x, g, is_checked) for x, g in pairs)
         return checked
@@ -247,6 +250,21 @@ def _parameters(equation: Equation) -> tuple[tuple[str, Any], ...]:
 
 def _conjugate(x: Tensor) -> Tensor:
     return apply(conj, x) if x.dtype.kind == "complex" else x
+
+
+def _summed_to(gradient: Any, shape: Shape) -> Any:
+    """The gradient of what was broadcast from ``shape``; ``gradient`` itself if nothing was."""
+    if not isinstance(gradient, Tensor) or gradient.shape == shape:
+        return gradient
+    gradient = state.read(gradient)
+    more = gradient.ndim - len(shape)
+    wide = gradient.shape[max(more, 0) :]
+    if more < 0 or any(n not in (1, m) for n, m in zip(shape, wide, strict=True)):
+        return gradient
+    axes = tuple(
+        axis for axis, m in enumerate(gradient.shape) if axis < more or (shape[axis - more] == 1 and m != 1)
+    )
+    return apply(reshape, apply(reduce_sum, gradient, axes=axes), shape=shape)
 
 
 def _replaced(leaves: Sequence[Any], symbols: Sequence[Tensor]) -> list[Any]:

@@ -4,6 +4,7 @@ from mindgrad.primitives import (
     arithmetic,
     assignment,
     bessel,
+    bessel_second,
     complexes,
     contraction,
     convolution,
@@ -29,7 +30,7 @@ from mindgrad.primitives import (
 )
 
 __all__ = [
-    "arithmetic", "assignment", "bessel", "complexes", "contraction", "convolution", "cumulative", "determinant",
+    "arithmetic", "assignment", "bessel", "bessel_second", "complexes", "contraction", "convolution", "cumulative", "determinant",
     "eigen", "einsum", "elementwise", "fourier", "indexing", "linalg", "logic", "lu", "piecewise", "random",
     "reduction", "slicing", "sorting", "special", "spectral", "structural", "unstacking",
 ]  # fmt: skip
