@@ -315,7 +315,9 @@ class CSRTensor(_Stored):
 
     def add(self, b: CSRTensor, alpha: Any = 1, beta: Any = 1) -> CSRTensor:
         """α · this + β · b."""
-        return (self.with_values(self.values * alpha).to_coo().add(b.with_values(b.values * beta).to_coo())).to_csr()
+        return (
+            self.with_values(self.values * alpha).to_coo().add(b.with_values(b.values * beta).to_coo())
+        ).to_csr()
 
     def __mul__(self, other: Any) -> CSRTensor:
         if isinstance(other, Tensor) and other.ndim:

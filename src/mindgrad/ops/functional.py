@@ -31,8 +31,11 @@ from mindgrad.functional.vmap import vmap  # noqa: F401
 from mindgrad.ops import arithmetic as _arithmetic
 from mindgrad.ops import comparison as _comparison
 from mindgrad.ops import creation as _creation
+from mindgrad.ops import flow as _flow
 from mindgrad.ops import joining as _joining
+from mindgrad.ops import members as _members
 from mindgrad.ops import ordering as _ordering
+from mindgrad.ops import padding as _padding
 from mindgrad.ops import rectifiers as _rectifiers
 from mindgrad.ops.activation import *  # noqa: F403
 from mindgrad.ops.affine import *  # noqa: F403
@@ -72,6 +75,7 @@ from mindgrad.ops.lu_factors import lu_solve, lu_unpack  # noqa: F401
 from mindgrad.ops.math import *  # noqa: F403
 from mindgrad.ops.matrices import *  # noqa: F403
 from mindgrad.ops.moving import *  # noqa: F403
+from mindgrad.ops.nearest_numbers import *  # noqa: F403
 from mindgrad.ops.normalization import *  # noqa: F403
 from mindgrad.ops.ordering import *  # noqa: F403
 from mindgrad.ops.padding import *  # noqa: F403
@@ -139,8 +143,24 @@ true_divide = _also_named(dividend="input", divisor="other")(_arithmetic.true_di
 Tensor = _Tensor
 row_stack = _joining.vstack
 soft_shrink = _rectifiers.softshrink
+new_ones, new_zeros = _members.new_ones, _members.new_zeros
+stop_gradient_ = _flow.stop_gradient
+
+
+def dyn_shape(input_x: _Any) -> _Tensor:
+    """The sizes of the axes of ``input_x``, as a tensor of integers.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.dyn_shape(Tensor([[1.0, 2.0]])))
+    [1 2]
+    """
+    return _creation.tuple_to_array(input_x.shape)
+
 
 __all__ = [name for name, value in globals().items() if callable(value) and name[0] != "_"]
+
+#: not among the names of ``ops``, where this is a module
+padding = _padding.widened_to
 
 
 def __getattr__(name: str) -> _Any:

@@ -43,7 +43,7 @@ def _of_values(layout: str, name: str, function: Callable[..., Any]) -> Callable
         return _sparse(x, kind, f"{layout}_{name}").with_values(function(x.values))
 
     apply_to_values.__name__ = apply_to_values.__qualname__ = f"{layout}_{name}"
-    made = 'COOTensor(Tensor([[0, 1]]), Tensor([1.0]), (2, 2))'
+    made = "COOTensor(Tensor([[0, 1]]), Tensor([1.0]), (2, 2))"
     if layout == "csr":
         made = "CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([1.0]), (2, 2))"
     apply_to_values.__doc__ = f"""The {kind.__name__} of which the stored values are :func:`{name}` of those of ``x``.
@@ -330,7 +330,9 @@ _PARTS: dict[str, tuple[type, str, list[tuple[str, str, str]]]] = {
 }  # fmt: skip
 globals().update(
     {
-        f"{layout}_tensor_get_{attribute}": _part(f"{layout}_tensor_get_{attribute}", kind, what, made, prints)
+        f"{layout}_tensor_get_{attribute}": _part(
+            f"{layout}_tensor_get_{attribute}", kind, what, made, prints
+        )
         for layout, (kind, made, parts) in _PARTS.items()
         for attribute, what, prints in parts
     }

@@ -38,7 +38,9 @@ def _unpooled_sizes(
     unset = stride is None or stride == 0
     steps = kernel if unset else per_axis(stride, axes, operator, "stride", 1)
     around = per_axis(padding, axes, operator, "padding", 0)
-    usual = [(n - 1) * s - 2 * p + k for n, k, s, p in zip(x.shape[-axes:], kernel, steps, around, strict=True)]
+    usual = [
+        (n - 1) * s - 2 * p + k for n, k, s, p in zip(x.shape[-axes:], kernel, steps, around, strict=True)
+    ]
     if output_size is None or output_size == ():
         return tuple(usual)
     if not isinstance(output_size, tuple) or len(output_size) not in (axes, axes + 1, axes + 2):
@@ -97,7 +99,12 @@ def _max_unpool(axes: int, shape: tuple[int, ...], prints: str) -> Callable[...,
         count = _math.prod(first)
         zeros = Tensor(np.zeros((count, _math.prod(sizes)), x.dtype.numpy))
         written = apply(
-            scatter_set, zeros, reshape(places, (count, -1, 1)), reshape(x, (count, -1)), axes=(1,), batch=(0,)
+            scatter_set,
+            zeros,
+            reshape(places, (count, -1, 1)),
+            reshape(x, (count, -1)),
+            axes=(1,),
+            batch=(0,),
         )
         return reshape(written, (*first, *sizes))
 
@@ -209,7 +216,9 @@ def _fractional(axes: int, shape: tuple[int, ...], prints: str) -> Callable[...,
     ) -> Any:
         x = operand(input, operator)
         if x.ndim not in (axes + 1, axes + 2):
-            raise ValueError(f"For '{operator}', the input must have {axes + 2} axes, not the shape {x.shape}.")
+            raise ValueError(
+                f"For '{operator}', the input must have {axes + 2} axes, not the shape {x.shape}."
+            )
         sizes, first = x.shape[-axes:], x.shape[:-axes]
         kernel = per_axis(kernel_size, axes, operator, "kernel_size", 1)
         if output_size is None and output_ratio is None:

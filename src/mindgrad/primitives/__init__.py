@@ -18,6 +18,7 @@ from mindgrad.primitives import (
     linalg,
     logic,
     lu,
+    neighbours,
     piecewise,
     random,
     reduction,
@@ -31,6 +32,6 @@ from mindgrad.primitives import (
 
 __all__ = [
     "arithmetic", "assignment", "bessel", "bessel_second", "complexes", "contraction", "convolution", "cumulative", "determinant",
-    "eigen", "einsum", "elementwise", "fourier", "indexing", "linalg", "logic", "lu", "piecewise", "random",
+    "eigen", "einsum", "elementwise", "fourier", "indexing", "linalg", "logic", "lu", "neighbours", "piecewise", "random",
     "reduction", "slicing", "sorting", "special", "spectral", "structural", "unstacking",
 ]  # fmt: skip

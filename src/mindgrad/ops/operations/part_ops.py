@@ -24,6 +24,7 @@ from mindgrad.ops import (
     shuffling,
     signs,
     statistics,
+    tuples,
     vectors,
 )
 from mindgrad.ops.operations.base import (
@@ -227,6 +228,18 @@ TensorShape = operation(
     __name__, "TensorShape", layout.shape, run=lambda self, x: creation.tuple_to_array(layout.shape(x)),
     example="ops.TensorShape()(Tensor([[1.0, 2.0]]))", prints="[1 2]",
 )  # fmt: skip
+Padding = operation(
+    __name__, "Padding", padding.widened_to, attributes={"pad_dim_size": integer(8)},
+    run=lambda self, x: padding.widened_to(x, self.pad_dim_size),
+    example="ops.Padding(3)(Tensor([[1.0], [2.0]]))", prints="[[1. 0. 0.]\n [2. 0. 0.]]",
+)  # fmt: skip
+TensorToTuple = operation(
+    __name__,
+    "TensorToTuple",
+    tuples.tensor_to_tuple,
+    example="ops.TensorToTuple()(Tensor([1, 2]))",
+    prints="(1, 2)",
+)
 DynamicShape = operation(
     __name__, "DynamicShape", layout.shape, run=lambda self, x: creation.tuple_to_array(layout.shape(x)),
     example="ops.DynamicShape()(Tensor([[1.0, 2.0]]))", prints="[1 2]",
