@@ -27,7 +27,7 @@ from mindgrad.ops import (
 )
 from mindgrad.ops.operands import broadcast_to, cast, operand
 
-__all__ = ["IN_PLACE"]
+__all__ = ["IN_PLACE", "in_place"]
 
 
 def _copied(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
@@ -82,7 +82,9 @@ _RESULTS: dict[str, tuple[Callable[..., Any], str]] = {
 }
 
 
-def _in_place(name: str, function: Callable[..., Any], what: str) -> Callable[..., Tensor]:
+def in_place(name: str, function: Callable[..., Any], what: str) -> Callable[..., Tensor]:
+    """The method, or function of a tensor, that lets the tensor be ``function(x, …)``."""
+
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         old = self.value() if self.is_parameter else self.__copy__()  # type: ignore[attr-defined]
         new = function(old, *args, **kwargs)
@@ -112,5 +114,5 @@ def _in_place(name: str, function: Callable[..., Any], what: str) -> Callable[..
 
 #: the methods by name
 IN_PLACE: dict[str, Callable[..., Tensor]] = {
-    name: _in_place(name, function, what) for name, (function, what) in _RESULTS.items()
+    name: in_place(name, function, what) for name, (function, what) in _RESULTS.items()
 }

@@ -225,7 +225,9 @@ class CyclicLR(LRScheduler):
             "exp_range": (lambda step: gamma**step, "iterations"),
         }
         if scale_fn is None and mode not in scales:
-            raise ValueError(f"For 'CyclicLR', the 'mode' must be one of {', '.join(scales)}, but got {mode!r}.")
+            raise ValueError(
+                f"For 'CyclicLR', the 'mode' must be one of {', '.join(scales)}, but got {mode!r}."
+            )
         self._scale, self.scale_mode = scales[mode] if scale_fn is None else (scale_fn, scale_mode)
         down = step_size_up if step_size_down is None else step_size_down
         self.total_step_size = float(step_size_up + down)
@@ -426,5 +428,7 @@ def _for_each_group(owner: str, name: str, value: Any, optimizer: Any) -> list[A
     if not isinstance(value, (list, tuple)):
         return [value] * count
     if len(value) != count:
-        raise ValueError(f"For '{owner}', the '{name}' must have {count} items, one for each group, not {len(value)}.")
+        raise ValueError(
+            f"For '{owner}', the '{name}' must have {count} items, one for each group, not {len(value)}."
+        )
     return list(value)
