@@ -8,7 +8,7 @@ from typing import Any, Self
 from mindgrad._base.location import explain_depth
 from mindgrad._base.refusal import without_own_frames
 from mindgrad._base.tree import map_leaves
-from mindgrad.common.parameter import Parameter, ParameterTuple
+from mindgrad.common.parameter import Parameter, ParameterTuple, _Buffer
 from mindgrad.core import settings
 from mindgrad.core.dtype import DType, as_dtype
 from mindgrad.core.scope import open_scopes
@@ -125,6 +125,9 @@ class Cell(Hooked):
             return
         if self._is_fixed():
             ownership.assign_attribute(self, name, value)
+            return
+        if type(value) is _Buffer:
+            self.register_buffer(name, Tensor(value), value.persistent)
             return
         if name in _FLAGS:
             object.__setattr__(self, name, value)

@@ -44,6 +44,7 @@ from mindgrad.ops.arithmetic import *  # noqa: F403
 from mindgrad.ops.assigning import *  # noqa: F403
 from mindgrad.ops.bands import *  # noqa: F403
 from mindgrad.ops.boxes import *  # noqa: F403
+from mindgrad.ops.candidates import *  # noqa: F403
 from mindgrad.ops.classification import *  # noqa: F403
 from mindgrad.ops.columns import fold, unfold  # noqa: F401
 from mindgrad.ops.comparison import *  # noqa: F403
