@@ -198,7 +198,8 @@ _LATER = {name: module for module, names in _NAMES.items() for name in names}
 _OWN_VERSION = __version__ = "0.1.0"
 
 __all__ = [
-    "COMPATIBLE", "CompileError", "FrozenValueWarning", "GRAPH_MODE", "JitConfig", "LAX", "PYNATIVE_MODE", "Parameter", "STRICT",
+    "COMPATIBLE", "CompileError", "FrozenValueWarning", "GRAPH_MODE", "JitConfig", "LAX", "PYNATIVE_MODE",
+    "Parameter", "STRICT",
     "ParameterTuple", "Tensor",
     "cache_info", "clear_cache", "common", "context", "dtype",
     "get_context", "get_grad", "get_rng_state", "get_seed", "grad", "install", "jacfwd",

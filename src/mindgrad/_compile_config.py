@@ -1,7 +1,7 @@
-"""Switches of MindSpore's compiler, which programs set: ``from mindspore._extends.parse import compile_config``.
+"""Switches of MindSpore's compiler: ``from mindspore._extends.parse import compile_config``.
 
-They are kept and change nothing, but one: with ``CHECK_BPROP`` the gradients of a ``bprop`` must have the shapes
-and element types of the inputs, as with ``set_context(check_bprop=True)``.
+They are kept and change nothing, but one: with ``CHECK_BPROP`` the gradients of a ``bprop`` must have the
+shapes and element types of the inputs, as with ``set_context(check_bprop=True)``.
 """
 
 from __future__ import annotations

@@ -15,10 +15,9 @@ from mindgrad.common.tensor import Tensor
 from mindgrad.core.mutable import mutable
 
 __all__ = [
-    "COOTensor", "CSRTensor", "RowTensor", "SparseTensor",
-    "Generator", "JitConfig", "Parameter", "ParameterTuple", "Tensor", "api", "default_generator", "dtype", "generator",
-    "get_rng_state", "get_seed", "initial_seed", "initializer",
-    "jit", "manual_seed", "ms_function", "mutable", "parameter", "seed", "set_rng_state", "set_seed",
-    "tensor",
+    "COOTensor", "CSRTensor", "RowTensor", "SparseTensor", "Generator", "JitConfig", "Parameter",
+    "ParameterTuple", "Tensor", "api", "default_generator", "dtype", "generator", "get_rng_state",
+    "get_seed", "initial_seed", "initializer", "jit", "manual_seed", "ms_function", "mutable",
+    "parameter", "seed", "set_rng_state", "set_seed", "tensor",
 ]  # fmt: skip
 __all__ += dtype.__all__

@@ -32,7 +32,7 @@ class Tensor:
             copied.
         dtype: the element type. By default that of an array or Tensor; for Python data Float32 for
             floats, Int64 for integers, Bool for truth values, Complex128 for complex numbers.
-        shape: with ``init``: the shape of the tensor to initialise; without, a description for ``set_inputs``.
+        shape: with ``init``: the shape to initialise; without, with ``None`` in it, see ``set_inputs``.
         init: an initialiser, or a number to fill ``shape`` with; ``dtype`` must be given too.
         const_arg: whether compiled functions take the tensor as a constant: one program for each value.
 

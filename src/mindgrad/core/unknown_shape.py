@@ -1,8 +1,8 @@
 """Tensors without values describe the inputs of a program: ``Tensor(shape=[None, 3], dtype=float32)``.
 
-MindSpore's ``net.set_inputs(…)`` takes them, to compile one program for all sizes of an axis. Here a program is
-compiled for each shape, so that a description has nothing to do but to be shown; whoever computes with it is
-told so.
+MindSpore's ``net.set_inputs(…)`` takes them, to compile one program for all sizes of an axis. Here a program
+is compiled for each shape, so that a description has nothing to do but to be shown; whoever computes with it
+is told so.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class WithoutValues:
     @property
     def _array(self) -> NoReturn:
         raise ValueError(
-            f"a tensor of shape {self.type.shape}, of which sizes are unknown, has no values: it describes an input "
-            "for set_inputs. Give a shape without None, or data."
+            f"a tensor of shape {self.type.shape}, of which sizes are unknown, has no values: it describes "
+            "an input for set_inputs. Give a shape without None, or data."
         )
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Options of CPU devices, which are accepted: ``from mindspore.device_context.cpu.op_tuning import threads_num``."""
+"""Options of CPU devices, which are accepted: ``mindspore.device_context.cpu.op_tuning``."""
 
 from mindgrad.device_context.accepted import accepting
 

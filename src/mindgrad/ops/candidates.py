@@ -1,8 +1,8 @@
 """Candidate sampling: classes drawn at random, for losses over a few of very many classes.
 
-Distinct classes are the first to arrive when class i arrives at times of rate pᵢ, which is the distribution of
-drawing until enough distinct ones are there; the expected count of a class is then 1 − exp(−pᵢ t), with the time
-t of the last arrival (S. Jean et al., "On using very large target vocabulary", 2015, uses such counts).
+Distinct classes are the first to arrive when class i arrives at times of rate pᵢ, which is the distribution
+of drawing until enough distinct ones are there; the expected count of a class is then 1 − exp(−pᵢ t), with
+the time t of the last arrival.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from mindgrad.ops import arithmetic, math, rounding
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.drawing import exponentials, fractions, seeds_of
 from mindgrad.ops.flow import stop_gradient
+from mindgrad.ops.layout import reshape
 from mindgrad.ops.operands import broadcast_to, cast, operand
 from mindgrad.ops.ordering import topk
 from mindgrad.ops.reduction import flag
@@ -41,7 +42,8 @@ def _sampled(
         raise TypeError(f"For '{operator}', the classes must be integers, but are {x.dtype}.")
     count = whole_number(num_sampled, operator, "num_sampled", 1)
     size = whole_number(range_max, operator, "range_max", 1)
-    if x.ndim not in (1, 2) or x.shape[-1] != whole_number(num_true, operator, "num_true", 1) and x.ndim == 2:
+    per_example = whole_number(num_true, operator, "num_true", 1)
+    if x.ndim not in (1, 2) or (x.ndim == 2 and x.shape[1] != per_example):
         raise ValueError(f"For '{operator}', the shape must be (n, {num_true}), but is {x.shape}.")
     distinct = flag(unique, operator, "unique")
     if distinct and count > size:
@@ -50,11 +52,12 @@ def _sampled(
         raise NotImplementedError(
             f"For '{operator}', 'remove_accidental_hits' needs distinct classes here: unique=True."
         )
-    seeds, rates = seeds_of(operator, seed), Tensor(_rates(size, logarithmic))
+    rates: Any = Tensor(_rates(size, logarithmic))
+    seeds = seeds_of(operator, seed)
     if distinct:
-        times = exponentials(operator, (size,), float64, seeds) / rates
+        times = arithmetic.div(exponentials(operator, (size,), float64, seeds), rates)
         if remove:
-            hits = x.reshape(-1)
+            hits = reshape(x, (-1,))
             times = tensor_scatter_elements(times, hits, broadcast_to(Tensor(np.inf, float64), hits.shape))
         first, sampled = topk(arithmetic.neg(times), count)
         last = arithmetic.neg(first[count - 1])  # type: ignore[index]
@@ -62,7 +65,9 @@ def _sampled(
     else:
         u = fractions(operator, (count,), float64, seeds)
         sampled = rounding.floor(
-            math.exp(u * np.log(size + 1.0)) - 1.0 if logarithmic else arithmetic.mul(u, float(size))
+            math.expm1(arithmetic.mul(u, float(np.log(size + 1.0))))
+            if logarithmic
+            else arithmetic.mul(u, float(size))
         )
         expected = lambda p: arithmetic.mul(p, float(count))
     sampled = cast(sampled, x.dtype)
@@ -86,8 +91,8 @@ def uniform_candidate_sampler(
         remove_accidental_hits: whether ``true_classes`` are not drawn, with ``unique`` only.
 
     Returns:
-        The classes drawn, of the element type of ``true_classes``; and how often each true class, and each class
-        drawn, is expected among them, as Float32.
+        The classes drawn, of the element type of ``true_classes``; and how often each true class, and each
+        class drawn, is expected among them, as Float32.
 
     Raises:
         TypeError: ``true_classes`` are no integers.
@@ -109,10 +114,11 @@ def log_uniform_candidate_sampler(
     true_classes: Any, num_true: int = 1, num_sampled: int = 5, unique: bool = True, range_max: int = 5,
     seed: int = 0,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """Classes drawn with the probabilities log((i + 2) / (i + 1)) / log(range_max + 1), as of words by frequency.
+    """Classes drawn with probabilities log((i + 2) / (i + 1)) / log(range_max + 1), as of words by frequency.
 
     Args:
-        true_classes, num_true, num_sampled, unique, range_max, seed: as for :func:`uniform_candidate_sampler`.
+        true_classes, num_true, num_sampled, unique, range_max, seed: those of
+            :func:`uniform_candidate_sampler`.
 
     >>> from mindgrad import Tensor, ops
     >>> sampled, expected, _ = ops.log_uniform_candidate_sampler(Tensor([[1], [3]]), 1, 5, True, 10)

@@ -78,7 +78,8 @@ def _backward(y: Tensor) -> Tensor:
     n, kind = y.shape[-1], _complex_type(y)
     # Y_k − i Y_{n−k}, turned back, is the spectrum of the elements in their other order
     mirrored = joining.concat(
-        [moving.narrow(y, -1, 0, 1) * 0, moving.flip(moving.narrow(y, -1, 1, n - 1), (-1,))], -1
+        [arithmetic.mul(moving.narrow(y, -1, 0, 1), 0.0), moving.flip(moving.narrow(y, -1, 1, n - 1), (-1,))],
+        -1,
     )
     k = np.arange(n)
     turn = np.exp(0.5j * np.pi * k / n) * np.where(k == 0, np.sqrt(n), np.sqrt(n / 2))
@@ -108,7 +109,7 @@ def _one(operator: str, x: Any, type: Any, n: Any, axis: Any, norm: Any, transfo
 def _several(operator: str, x: Any, type: Any, s: Any, axes: Any, norm: Any, transform: Any) -> Tensor:
     x = _input(x, operator)
     _check(operator, type, norm)
-    lengths = None if s is None else one_or_more(s)
+    lengths: Any = None if s is None else one_or_more(s)
     if axes is None:
         axes = tuple(range(x.ndim)) if lengths is None else tuple(range(-len(lengths), 0))
     places = axes_in_order(axes, x.ndim, operator, "axes")

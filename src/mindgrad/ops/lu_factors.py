@@ -9,9 +9,11 @@ from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops.arithmetic import add, sub
 from mindgrad.ops.comparison import equal
+from mindgrad.ops.complexes import conj
 from mindgrad.ops.creation import arange, eye
 from mindgrad.ops.indexing import gather_elements
-from mindgrad.ops.linalg import adjoint_of, matrix_operand, system, triangle_solved
+from mindgrad.ops.layout import reshape
+from mindgrad.ops.linalg import matrix_operand, solution, system, triangle_solved
 from mindgrad.ops.matrices import tril, triu
 from mindgrad.ops.moving import narrow
 from mindgrad.ops.operands import applied, broadcast_to, cast, operand
@@ -30,7 +32,7 @@ def lu_factors(operator: str, a: Any) -> tuple[Tensor, Tensor]:
 def permutation_of(pivots: Tensor, size: int, dtype: Any) -> Tensor:
     """P with A = P L U."""
     order = apply(rows.row_order, pivots, size=size)
-    columns = broadcast_to(arange(size, dtype=int32).reshape(size, 1), (*order.shape[:-1], size, size))
+    columns = broadcast_to(reshape(arange(size, dtype=int32), (size, 1)), (*order.shape[:-1], size, size))
     return cast(equal(columns, order.expand_dims(-2)), dtype)
 
 
@@ -53,7 +55,7 @@ def solved_by_factors(operator: str, factors: Any, pivots: Any, b: Any, trans: A
     factors, b, vectors = system(operator, factors, b)
     order = apply(rows.row_order, operand(pivots, operator), size=factors.shape[-1])
     if trans == 2:
-        factors = adjoint_of(factors).swapaxes(-1, -2)
+        factors = conj(factors)
     if trans:
         y = triangle_solved(operator, factors, b, False, True)
         y = triangle_solved(operator, factors, y, True, True, True)
@@ -65,7 +67,7 @@ def solved_by_factors(operator: str, factors: Any, pivots: Any, b: Any, trans: A
     if not trans:
         y = triangle_solved(operator, factors, y, True, False, True)
         y = triangle_solved(operator, factors, y, False, False)
-    return y.squeeze(-1) if vectors else y
+    return solution(y, vectors)
 
 
 def lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Tensor:
@@ -114,7 +116,8 @@ def lu_unpack(
     [[1. 2.]
      [2. 2.]]
     """
-    factors, permutation, parts = matrix_operand(LU_data, "LuUnpack"), None, (None, None)
+    factors, permutation = matrix_operand(LU_data, "LuUnpack"), None
+    parts: tuple[Tensor | None, Tensor | None] = (None, None)
     if flag(unpack_pivots, "LuUnpack", "unpack_pivots"):
         pivots = sub(operand(LU_pivots, "LuUnpack"), 1)
         permutation = permutation_of(pivots, factors.shape[-2], factors.dtype)

@@ -18,10 +18,11 @@ from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import cast, operand
 
 __all__ = [
-    "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "mixed_precision_cast", "numel", "partial",
-    "print_", "same_type_shape", "scalar_add", "scalar_cast", "scalar_div", "scalar_eq", "scalar_floordiv",
-    "scalar_ge", "scalar_gt", "scalar_le", "scalar_log", "scalar_lt", "scalar_max", "scalar_min", "scalar_mod",
-    "scalar_mul", "scalar_ne", "scalar_pow", "scalar_sub", "scalar_uadd", "scalar_usub",
+    "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "mixed_precision_cast", "numel",
+    "partial", "print_", "same_type_shape", "scalar_add", "scalar_cast", "scalar_div", "scalar_eq",
+    "scalar_floordiv", "scalar_ge", "scalar_gt", "scalar_le", "scalar_log", "scalar_lt", "scalar_max",
+    "scalar_min", "scalar_mod", "scalar_mul", "scalar_ne", "scalar_pow", "scalar_sub", "scalar_uadd",
+    "scalar_usub",
 ]  # fmt: skip
 
 # --- questions about tensors ------------------------------------------------------------------------------

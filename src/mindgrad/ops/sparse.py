@@ -15,8 +15,10 @@ from mindgrad.common.sparse_tensor import COOTensor, CSRTensor, RowTensor
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import activation, arithmetic, math, rectifiers, rounding
 from mindgrad.ops.arguments import axis_in_range
+from mindgrad.ops.contraction import matmul
 from mindgrad.ops.conversion import cast
 from mindgrad.ops.joining import concat
+from mindgrad.ops.layout import swapaxes
 
 _ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "abs": rounding.abs, "acos": math.acos, "acosh": math.acosh, "asin": math.asin, "asinh": math.asinh,
@@ -46,7 +48,7 @@ def _of_values(layout: str, name: str, function: Callable[..., Any]) -> Callable
     made = "COOTensor(Tensor([[0, 1]]), Tensor([1.0]), (2, 2))"
     if layout == "csr":
         made = "CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([1.0]), (2, 2))"
-    apply_to_values.__doc__ = f"""The {kind.__name__} of which the stored values are :func:`{name}` of those of ``x``.
+    apply_to_values.__doc__ = f"""The {kind.__name__} whose stored values are :func:`{name}` of those of x.
 
     Raises:
         TypeError: ``x`` is no {kind.__name__}.
@@ -140,8 +142,8 @@ def csr_mm(a: Any, b: Any, trans_a: bool = False, trans_b: bool = False) -> Tens
     """
     a = _sparse(a, CSRTensor, "csr_mm")
     dense = b.to_dense() if isinstance(b, CSRTensor) else b
-    dense = dense.T if trans_b else dense
-    return a.to_dense().T @ dense if trans_a else a.mm(dense)
+    dense = swapaxes(dense, 0, 1) if trans_b else dense
+    return matmul(swapaxes(a.to_dense(), 0, 1), dense) if trans_a else a.mm(dense)
 
 
 def csr_reduce_sum(csr_tensor: Any, axis: int) -> Tensor:
@@ -184,8 +186,8 @@ def csr_softmax(logits: Any, dtype: Any) -> CSRTensor:
     """
     x = _sparse(logits, CSRTensor, "csr_softmax")
     rows, count = x.rows(), x.shape[0]
-    values = cast(x.values, dtype)
-    powers = math.exp(values - values.unsorted_segment_max(rows, count)[rows])
+    values: Any = cast(x.values, dtype)
+    powers: Any = math.exp(values - values.unsorted_segment_max(rows, count)[rows])
     return x.with_values(powers / powers.unsorted_segment_sum(rows, count)[rows])
 
 
@@ -287,9 +289,10 @@ def coo_concat(sp_input: Any, concat_dim: int = 0) -> COOTensor:
         parts.append(x.indices + Tensor(shift))
         start += x.shape[axis]
     shape = (*first.shape[:axis], start, *first.shape[axis + 1 :])
-    indices = concat(parts)
+    indices: Any = concat(parts)
+    values: Any = concat([x.values for x in sp_input])
     order = np.argsort(np.ravel_multi_index(tuple(indices.asnumpy().T), shape), kind="stable")
-    return COOTensor(indices[Tensor(order)], concat([x.values for x in sp_input])[Tensor(order)], shape)
+    return COOTensor(indices[Tensor(order)], values[Tensor(order)], shape)
 
 
 # --- constructors and parts ------------------------------------------------------------------------------
@@ -318,14 +321,16 @@ def _part(name: str, kind: type, what: str, made: str, prints: str) -> Callable[
 
 _PARTS: dict[str, tuple[type, str, list[tuple[str, str, str]]]] = {
     "coo": (COOTensor, "COOTensor(Tensor([[0, 1]]), Tensor([6.0]), (2, 2))", [
-        ("dense_shape", "The shape", "(2, 2)"), ("indices", "The places", "[[0 1]]"), ("values", "The values", "[6.]"),
+        ("dense_shape", "The shape", "(2, 2)"), ("indices", "The places", "[[0 1]]"),
+        ("values", "The values", "[6.]"),
     ]),
     "csr": (CSRTensor, "CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))", [
         ("dense_shape", "The shape", "(2, 2)"), ("indices", "The columns", "[1]"),
         ("indptr", "The starts of the rows", "[0 1 1]"), ("values", "The values", "[6.]"),
     ]),
     "row": (RowTensor, "RowTensor(Tensor([1]), Tensor([[6.0]]), (2, 1))", [
-        ("dense_shape", "The shape", "(2, 1)"), ("indices", "The rows", "[1]"), ("values", "The values", "[[6.]]"),
+        ("dense_shape", "The shape", "(2, 1)"), ("indices", "The rows", "[1]"),
+        ("values", "The values", "[[6.]]"),
     ]),
 }  # fmt: skip
 globals().update(
@@ -353,8 +358,8 @@ def row_tensor_add(row_tensor1: Any, row_tensor2: Any) -> RowTensor:
     return RowTensor(concat([a.indices, b.indices]), concat([a.values, b.values]), a.dense_shape)
 
 
-__all__ = sorted(
+__all__ = [
     name
     for name, value in globals().items()
     if name[0] != "_" and (name.startswith("make_") or getattr(value, "__module__", "") == __name__)
-)
+]

@@ -211,7 +211,7 @@ def bessel_y0(x: Any) -> Tensor:
     """Y₀(x), the Bessel function of the second kind of order 0; its derivative is −Y₁(x).
 
     Args:
-        x: a tensor of any shape or a number; integers are taken as Float32. At 0 the result is −inf, below NaN.
+        x: a tensor of any shape or a number; integers are taken as Float32. At 0 it is −inf, below NaN.
 
     Raises:
         TypeError: ``x`` is complex, or neither a tensor nor a number.

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 __all__ = [
-    "bool_and", "bool_eq", "bool_not", "bool_or", "dict_getitem", "in_dict", "is_", "is_not", "list_getitem",
-    "list_len", "make_dict", "make_list", "make_range", "make_slice", "make_tuple", "not_in_dict",
-    "string_concat", "string_eq", "tensor_to_tuple", "tuple_div", "tuple_equal", "tuple_getitem", "tuple_len", "tuple_reversed",
+    "bool_and", "bool_eq", "bool_not", "bool_or", "dict_getitem", "in_dict", "is_", "is_not",
+    "list_getitem", "list_len", "make_dict", "make_list", "make_range", "make_slice", "make_tuple",
+    "not_in_dict", "string_concat", "string_eq", "tensor_to_tuple", "tuple_div", "tuple_equal",
+    "tuple_getitem", "tuple_len", "tuple_reversed",
 ]  # fmt: skip
 
 

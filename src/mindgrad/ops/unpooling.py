@@ -16,7 +16,7 @@ from mindgrad.ops.arguments import one_or_more, whole_number
 from mindgrad.ops.convolution import per_axis
 from mindgrad.ops.extremes import max as _greatest
 from mindgrad.ops.indexing import gather_elements
-from mindgrad.ops.layout import reshape
+from mindgrad.ops.layout import expand_dims, reshape
 from mindgrad.ops.operands import broadcast_to, cast, choose, operand
 from mindgrad.ops.pool_windows import avg_pooled
 from mindgrad.ops.random import rand
@@ -24,8 +24,8 @@ from mindgrad.ops.reduction import flag
 from mindgrad.primitives.indexing import scatter_set
 
 __all__ = [
-    "fractional_max_pool2d", "fractional_max_pool3d", "lp_pool1d", "lp_pool2d", "max_unpool1d", "max_unpool2d",
-    "max_unpool3d",
+    "fractional_max_pool2d", "fractional_max_pool3d", "lp_pool1d", "lp_pool2d", "max_unpool1d",
+    "max_unpool2d", "max_unpool3d",
 ]  # fmt: skip
 
 # --- the way back from maxima ----------------------------------------------------------------------------
@@ -51,12 +51,13 @@ def _unpooled_sizes(
     sizes = tuple(whole_number(n, operator, "output_size", 1) for n in output_size[-axes:])
     if any(abs(n - m) > s for n, m, s in zip(sizes, usual, steps, strict=True)):
         raise ValueError(
-            f"For '{operator}', each 'output_size' must be within one stride of {tuple(usual)}, but got {sizes}."
+            f"For '{operator}', each 'output_size' must be within one stride of {tuple(usual)}, but got "
+            f"{sizes}."
         )
     return sizes
 
 
-_UNPOOL = """The tensor of which the maxima were taken by :func:`max_pool{axes}d`, with 0 for all other elements.
+_UNPOOL = """The tensor of which :func:`max_pool{axes}d` took the maxima, with 0 for all other elements.
 
     Args:
         x: the maxima, of shape (n, c, …), or (c, …).
@@ -91,8 +92,8 @@ def _max_unpool(axes: int, shape: tuple[int, ...], prints: str) -> Callable[...,
             raise TypeError(f"For '{operator}', the 'indices' must be integers, but are {places.dtype}.")
         if x.shape != places.shape or x.ndim not in (axes + 1, axes + 2):
             raise ValueError(
-                f"For '{operator}', the input must have {axes + 2} axes (or {axes + 1}, without a batch) and the "
-                f"shape of the 'indices', but the shapes are {x.shape} and {places.shape}."
+                f"For '{operator}', the input must have {axes + 2} axes (or {axes + 1}, without a batch) and "
+                f"the shape of the 'indices', but the shapes are {x.shape} and {places.shape}."
             )
         sizes = _unpooled_sizes(operator, axes, x, kernel_size, stride, padding, output_size)
         first = x.shape[:-axes]
@@ -166,7 +167,7 @@ lp_pool2d = _lp_pool(2, "Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])", "[10.]")
 
 # --- windows at random places ------------------------------------------------------------------------------
 
-_FRACTIONAL = """The greatest element of each of as many windows as are asked for, which stand at random places.
+_FRACTIONAL = """The greatest element of each of as many windows as are asked for, at random places.
 
     With u drawn for each axis the i-th of m windows of k of n elements begins at ⌊(i + u) a⌋ − ⌊u a⌋ with
     a = (n − k) / (m − 1), and the last at n − k (B. Graham, "Fractional max-pooling", 2014).
@@ -184,7 +185,7 @@ _FRACTIONAL = """The greatest element of each of as many windows as are asked fo
 
     Raises:
         TypeError: ``input`` is no tensor, or an argument of another type.
-        ValueError: ``input`` has another number of axes, windows do not fit, or neither size nor ratio is given.
+        ValueError: ``input`` has another number of axes, windows do not fit, or size and ratio are missing.
 
     >>> from mindgrad import ops
     >>> ops.fractional_max_pool{axes}d(ops.ones({shape}), 2, output_size=3).shape
@@ -192,13 +193,14 @@ _FRACTIONAL = """The greatest element of each of as many windows as are asked fo
     """
 
 
-def _starts(u: Tensor, size: int, kernel: int, count: int) -> Tensor:
+def _starts(u: Any, size: int, kernel: int, count: int) -> Tensor:
     """Where the windows of one axis begin, of shape (n, c, count)."""
     if count == 1:
         return cast(arithmetic.add(arithmetic.mul(u.expand_dims(-1), 0.0), float(size - kernel)), int64)
     step = (size - kernel) / (count - 1)
     number = Tensor(np.arange(count), u.dtype)
-    places = rounding.floor((number + u.expand_dims(-1)) * step) - rounding.floor(u * step).expand_dims(-1)
+    wave: Any = rounding.floor(u * step)
+    places = arithmetic.sub(rounding.floor((number + u.expand_dims(-1)) * step), wave.expand_dims(-1))
     last = Tensor(np.arange(count) == count - 1)
     return cast(choose(last, Tensor(size - kernel, u.dtype), places), int64)
 
@@ -234,12 +236,12 @@ def _fractional(axes: int, shape: tuple[int, ...], prints: str) -> Callable[...,
                 f"{x.shape}."
             )
         batch = (1,) * (2 - len(first)) + tuple(first)
-        u = rand(*batch, axes) if _random_samples is None else operand(_random_samples, operator)
+        u: Any = rand(*batch, axes) if _random_samples is None else operand(_random_samples, operator)
         u = broadcast_to(u, (*batch, axes))
         places: Any = 0
         for k in range(axes):
             starts = _starts(u[:, :, k], sizes[k], kernel[k], counts[k])  # type: ignore[index]
-            steps = starts.expand_dims(-1) + Tensor(np.arange(kernel[k]))
+            steps: Any = expand_dims(starts, -1) + Tensor(np.arange(kernel[k]))
             # the axes of the result, then those of a window
             spread = [1] * (2 * axes)
             spread[k], spread[axes + k] = counts[k], kernel[k]
@@ -252,7 +254,7 @@ def _fractional(axes: int, shape: tuple[int, ...], prints: str) -> Callable[...,
         maxima = reshape(values, (*first, *counts))
         if not flag(return_indices, operator, "return_indices"):
             return maxima
-        chosen = gather_elements(places, places.ndim - 1, cast(best, int64).expand_dims(-1))
+        chosen = gather_elements(places, places.ndim - 1, expand_dims(cast(best, int64), -1))
         return maxima, reshape(chosen, (*first, *counts))
 
     function.__name__ = function.__qualname__ = f"fractional_max_pool{axes}d"

@@ -31,7 +31,8 @@ from mindgrad.primitives import (
 )
 
 __all__ = [
-    "arithmetic", "assignment", "bessel", "bessel_second", "complexes", "contraction", "convolution", "cumulative", "determinant",
-    "eigen", "einsum", "elementwise", "fourier", "indexing", "linalg", "logic", "lu", "neighbours", "piecewise", "random",
-    "reduction", "slicing", "sorting", "special", "spectral", "structural", "unstacking",
+    "arithmetic", "assignment", "bessel", "bessel_second", "complexes", "contraction", "convolution",
+    "cumulative", "determinant", "eigen", "einsum", "elementwise", "fourier", "indexing", "linalg",
+    "logic", "lu", "neighbours", "piecewise", "random", "reduction", "slicing", "sorting", "special",
+    "spectral", "structural", "unstacking",
 ]  # fmt: skip

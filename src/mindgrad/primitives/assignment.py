@@ -7,10 +7,10 @@ cost that no real pair reaches, so that as many real pairs as possible are made.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from mindgrad.core.dtype import int64
 from mindgrad.core.types import TensorType
@@ -26,17 +26,18 @@ def _type_rule(cost: TensorType, limit: TensorType, maximize: bool) -> TensorTyp
         raise TypeError(f"For 'assignment', the costs must be floating-point numbers, but are {cost}.")
     if cost.rank < 2 or limit.shape != cost.shape[:-2] or limit.dtype.kind not in ("int", "uint"):
         raise ValueError(
-            f"For 'assignment', the costs must be matrices and the limit an integer for each of them, but got "
-            f"{cost} and {limit}."
+            f"For 'assignment', the costs must be matrices and the limit an integer for each of them, but "
+            f"got {cost} and {limit}."
         )
     return cost.with_dtype(int64).with_shape((*cost.shape[:-2], 2, min(cost.shape[-2:])))
 
 
 def _numpy(cost: Any, limit: Any, maximize: bool) -> Any:
+    solve = import_module("scipy.optimize").linear_sum_assignment  # which takes long to import
     y = np.full((*cost.shape[:-2], 2, min(cost.shape[-2:])), -1, np.int64)
     for index in np.ndindex(*cost.shape[:-2]):
         columns = min(cost.shape[-1], max(0, int(limit[index])))
-        pairs = linear_sum_assignment(cost[index][:, :columns].astype(np.float64), maximize)
+        pairs = solve(cost[index][:, :columns].astype(np.float64), maximize)
         y[index][:, : len(pairs[0])] = pairs
     return y
 

@@ -2,8 +2,8 @@
 
 For x ≤ 25 integrals (DLMF 10.9.7, 10.32.9), the infinite ones up to where they are below rounding: by the
 trapezoidal rule, which is exact to rounding where the integrand dies out doubly exponentially, or by that of
-Gauss and Legendre; beyond, 24 terms of Hankel's expansions (DLMF 10.17.4, 10.40.2). For x < 0 they are NaN, at
-0 infinite. Derivatives: DLMF 10.6.1, 10.29.1.
+Gauss and Legendre; beyond, 24 terms of Hankel's expansions (DLMF 10.17.4, 10.40.2). Orders from two on follow
+by recurrence, as derivatives do (DLMF 10.6.1, 10.29.1). For x < 0 they are NaN, at 0 infinite.
 """
 
 from __future__ import annotations

@@ -9,11 +9,9 @@ rows or more columns (M. Seeger et al., "Auto-differentiating linear algebra", 2
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from mindgrad.core.dtype import int32
 from mindgrad.core.types import TensorType
@@ -78,17 +76,26 @@ def _lu_jvp(y: Any, xs: Any, ts: Any) -> Any:
     return lower(_fitted(left, m, n), strict=True) + upper(_fitted(right, m, n))
 
 
-def _factored(a: Any, part: int) -> Any:
-    """Factors (``part`` 0) or pivots (1) of each matrix of a batch."""
-    *batch, m, n = a.shape
-    shape = (*batch, m, n) if part == 0 else (*batch, min(m, n))
-    y = np.empty(shape, a.dtype if part == 0 else np.int32)
-    if a.size:
-        for index in np.ndindex(*batch):
-            with warnings.catch_warnings():  # a singular matrix has factors, with zeros on the diagonal
-                warnings.simplefilter("ignore")
-                y[index] = scipy.linalg.lu_factor(a[index], check_finite=False)[part]
-    return y
+def _factored(a: Any) -> tuple[Any, Any]:
+    """Factors and pivots by elimination, column by column, of a whole batch at once."""
+    y = np.array(a)
+    m, n = y.shape[-2:]
+    pivots = np.zeros((*y.shape[:-2], min(m, n)), np.int32)
+    for i in range(min(m, n)):
+        column = y[..., i:, i]
+        # as LAPACK: of complex numbers the sum of both parts counts
+        size = np.abs(column.real) + np.abs(column.imag) if y.dtype.kind == "c" else np.abs(column)
+        place = i + np.argmax(np.where(np.isnan(size), -1, size), axis=-1)
+        pivots[..., i] = place
+        index = place[..., None, None]
+        other, here = np.take_along_axis(y, index, -2), y[..., i : i + 1, :].copy()
+        np.put_along_axis(y, index, here, -2)
+        y[..., i : i + 1, :] = other
+        pivot = other[..., :, i]
+        safe = np.where(pivot == 0, 1, pivot)  # a column of zeros is left as it is
+        y[..., i + 1 :, i] /= safe
+        y[..., i + 1 :, i + 1 :] -= y[..., i + 1 :, i : i + 1] * y[..., i : i + 1, i + 1 :]
+    return y, pivots
 
 
 def _pivots_type(a: TensorType) -> TensorType:
@@ -128,7 +135,7 @@ _SAMPLES = [
 lu_pivots = constant(
     "lu_pivots",
     type_rule=_pivots_type,
-    numpy=lambda a: _factored(a, 1),
+    numpy=lambda a: _factored(a)[1],
     xla=lambda jax, a: jax.lax.linalg.lu(a)[1],
     batch=batched_in_front("lu_pivots"),
     samples=_SAMPLES,
@@ -149,7 +156,7 @@ row_order = constant(
 lu = general(
     "lu",
     type_rule=_lu_type,
-    numpy=lambda a: _factored(a, 0),
+    numpy=lambda a: _factored(a)[0],
     xla=lambda jax, a: jax.lax.linalg.lu(a)[0],
     jvp=_lu_jvp,
     batch=batched_in_front("lu"),

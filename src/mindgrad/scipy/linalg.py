@@ -21,8 +21,8 @@ from mindgrad.ops.operands import inexact, operand
 from mindgrad.ops.reduction import flag
 
 __all__ = [
-    "block_diag", "cho_factor", "cho_solve", "cholesky", "det", "eigh", "expm", "inv", "lstsq", "lu", "lu_factor",
-    "lu_solve", "solve", "solve_triangular",
+    "block_diag", "cho_factor", "cho_solve", "cholesky", "det", "eigh", "expm", "inv", "lstsq", "lu",
+    "lu_factor", "lu_solve", "solve", "solve_triangular",
 ]  # fmt: skip
 
 
@@ -178,8 +178,8 @@ def eigh(
         raise TypeError(f"For 'eigh', the matrix must not be of half precision or less, but is {a.dtype}.")
     if isinstance(a, Tensor) and (a.ndim != 2 or a.shape[0] != a.shape[1]):
         raise ValueError(
-            f"For 'eigh', the matrix must be square, of shape (n, n), but its shape is {a.shape}; ops.eigh takes "
-            "several."
+            f"For 'eigh', the matrix must be square, of shape (n, n), but its shape is {a.shape}; "
+            "ops.eigh takes several."
         )
     x = _symmetric(a, lower)
     if b is None:

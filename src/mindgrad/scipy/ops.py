@@ -52,7 +52,8 @@ def linear_sum_assignment(
     limit = operand(cost.shape[1] if dimension_limit is None else dimension_limit, "LinearSumAssignment")
     if limit.ndim or limit.dtype.kind not in ("int", "uint"):
         raise TypeError(
-            f"For 'LinearSumAssignment', the 'dimension_limit' must be one integer, but got {dimension_limit!r}."
+            f"For 'LinearSumAssignment', the 'dimension_limit' must be one integer, but got "
+            f"{dimension_limit!r}."
         )
     pairs: Any = apply(assignment, cast(cost, float64), cast(limit, int64), maximize=maximize)
     return pairs[0], pairs[1]
@@ -86,10 +87,12 @@ LU = operation(
 SolveTriangular = operation(
     __name__, "SolveTriangular", linalg.solve_triangular,
     attributes={
-        "lower": boolean(False), "unit_diagonal": boolean(False), "trans": anything("a word or a number", "N"),
+        "lower": boolean(False), "unit_diagonal": boolean(False),
+        "trans": anything("a word or a number", "N"),
     },
     run=lambda self, a, b: linalg.solve_triangular(a, b, self.trans, self.lower, self.unit_diagonal),
     example=f"scipy.ops.SolveTriangular()({_MATRIX}, Tensor([2.0, 8.0]))", prints="[1. 2.]",
 )  # fmt: skip
 
-__all__ = ["linear_sum_assignment", *classes(globals())]
+__all__ = list(classes(globals()))
+__all__ += ["linear_sum_assignment"]

@@ -15,9 +15,9 @@ from mindgrad.experimental.optim.optimizer import Optimizer
 from mindgrad.frontend import state
 
 __all__ = [
-    "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialLR", "LRScheduler",
-    "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "PolynomialLR", "ReduceLROnPlateau", "SequentialLR",
-    "StepLR",
+    "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialLR",
+    "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "PolynomialLR",
+    "ReduceLROnPlateau", "SequentialLR", "StepLR",
 ]  # fmt: skip
 
 
@@ -75,7 +75,7 @@ class LRScheduler:
     def _write(self, rates: Sequence[float]) -> None:
         if state.is_compiling():
             refuse(
-                f"{type(self).__name__}.step() counts epochs in Python, and a compiled program would count once only",
+                f"{type(self).__name__}.step() counts in Python, a compiled program would count once",
                 "Call step() outside of the compiled function, after each epoch.",
             )
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
@@ -205,9 +205,11 @@ class CyclicLR(LRScheduler):
         optimizer: whose learning rates are changed.
         base_lr, max_lr: the bounds, numbers or one for each group.
         step_size_up, step_size_down: the steps of both halves of a cycle; by default as many down as up.
-        mode: ``"triangular"``; ``"triangular2"``: half as high each cycle; ``"exp_range"``: times gamma each step.
+        mode: ``"triangular"``; ``"triangular2"``: half as high each cycle; ``"exp_range"``: times gamma
+            each step.
         gamma: for ``"exp_range"``.
-        scale_fn, scale_mode: a factor of the height instead, of the number of the ``"cycle"`` or of ``"iterations"``.
+        scale_fn, scale_mode: a factor of the height instead, of the number of the ``"cycle"`` or of
+            ``"iterations"``.
         last_epoch: how many steps have been made, less one.
 
     Raises:
@@ -215,10 +217,18 @@ class CyclicLR(LRScheduler):
     """
 
     def __init__(
-        self, optimizer: Any, base_lr: Any, max_lr: Any, step_size_up: float = 2000, step_size_down: Any = None,
-        mode: str = "triangular", gamma: float = 1.0, scale_fn: Any = None, scale_mode: str = "cycle",
+        self,
+        optimizer: Any,
+        base_lr: Any,
+        max_lr: Any,
+        step_size_up: float = 2000,
+        step_size_down: Any = None,
+        mode: str = "triangular",
+        gamma: float = 1.0,
+        scale_fn: Any = None,
+        scale_mode: str = "cycle",
         last_epoch: int = -1,
-    ) -> None:  # fmt: skip
+    ) -> None:
         scales: dict[str, tuple[Callable[[float], float], str]] = {
             "triangular": (lambda cycle: 1.0, "cycle"),
             "triangular2": (lambda cycle: 0.5 ** (cycle - 1), "cycle"),
@@ -228,7 +238,8 @@ class CyclicLR(LRScheduler):
             raise ValueError(
                 f"For 'CyclicLR', the 'mode' must be one of {', '.join(scales)}, but got {mode!r}."
             )
-        self._scale, self.scale_mode = scales[mode] if scale_fn is None else (scale_fn, scale_mode)
+        self._scale: Callable[[float], float] = scales[mode][0] if scale_fn is None else scale_fn
+        self.scale_mode = scales[mode][1] if scale_fn is None else scale_mode
         down = step_size_up if step_size_down is None else step_size_down
         self.total_step_size = float(step_size_up + down)
         self.step_up_ratio = step_size_up / self.total_step_size
@@ -251,7 +262,7 @@ class CyclicLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Half a period of a cosine down to ``eta_min``, again and again, each ``T_mult`` times as long as the last.
+    """Half a period of a cosine down to ``eta_min``, again and again, each ``T_mult`` times as long.
 
     Args:
         optimizer: whose learning rates are changed.
@@ -403,7 +414,7 @@ class ReduceLROnPlateau(LRScheduler):
         if self.cooling > 0:
             self.cooling, self.bad_epochs = self.cooling - 1, 0
         if self.bad_epochs > self.patience:
-            now = self.get_last_lr()
+            now = [float(rate.asnumpy()) for rate in self.get_last_lr()]
             lower = [max(rate * self.factor, self.min_lr) for rate in now]
             self._write([new if old - new > self.eps else old for old, new in zip(now, lower, strict=True)])
             self.cooling, self.bad_epochs = self.cooldown, 0

@@ -7,7 +7,7 @@ from mindgrad.mint.nn.pooling import *  # noqa: F403
 
 __all__ = ["functional"]
 __all__ += layers.__all__
-__all__ += pooling.CELLS
+__all__ += list(pooling.CELLS)
 
 # functions of pooling are those of the module of functions, which is loaded before it
 vars(functional).update({name: getattr(pooling, name) for name in pooling.FUNCTIONS})

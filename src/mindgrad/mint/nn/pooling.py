@@ -113,7 +113,8 @@ AvgPool1d = function_cell(
     example="nn.AvgPool1d(2, 2)(Tensor([[[1.0, 3.0]]]))", prints="[[[2.]]]",
 )  # fmt: skip
 AvgPool3d = function_cell(
-    __name__, "AvgPool3d", avg_pool3d, attributes=_AVERAGE | {"divisor_override": anything("an int or None", None)},
+    __name__, "AvgPool3d", avg_pool3d,
+    attributes=_AVERAGE | {"divisor_override": anything("an int or None", None)},
     inputs="input", example="nn.AvgPool3d(2, 2)(ops.ones((1, 1, 2, 2, 2))).shape", prints="(1, 1, 1, 1, 1)",
 )  # fmt: skip
 AdaptiveMaxPool1d = function_cell(
@@ -159,7 +160,7 @@ UpsamplingBilinear2d = function_cell(
 ZeroPad1d, ZeroPad3d = family("ZeroPad", "constant", "Zeros", "[0. 1. 2. 3. 0.]", counts=(1, 3))
 
 CELLS = [
-    "AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AvgPool1d", "AvgPool3d", "Fold", "GLU", "MaxUnpool2d", "Unfold",
-    "UpsamplingBilinear2d", "UpsamplingNearest2d", "ZeroPad1d", "ZeroPad3d",
+    "AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AvgPool1d", "AvgPool3d", "Fold", "GLU", "MaxUnpool2d",
+    "Unfold", "UpsamplingBilinear2d", "UpsamplingNearest2d", "ZeroPad1d", "ZeroPad3d",
 ]  # fmt: skip
-__all__ = [*FUNCTIONS, *CELLS]
+__all__ = list(FUNCTIONS + CELLS)

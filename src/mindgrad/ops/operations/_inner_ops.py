@@ -49,7 +49,8 @@ class TopTypeof(Primitive):
 
 ConvertToDynamic = operation(
     __name__, "ConvertToDynamic", flow.identity, attributes={"is_dynamic_rank": boolean(False)},
-    run=lambda self, x: x, example="ops.operations._inner_ops.ConvertToDynamic()(Tensor([1.0]))", prints="[1.]",
+    run=lambda self, x: x, example="ops.operations._inner_ops.ConvertToDynamic()(Tensor([1.0]))",
+    prints="[1.]",
 )  # fmt: skip
 AntiQuant = absent(__name__, "AntiQuant", "computes with quantised weights on Ascend", _QUANTISED)
 Dequant = absent(__name__, "Dequant", "computes with quantised weights on Ascend", _QUANTISED)
@@ -57,5 +58,6 @@ Quant = absent(__name__, "Quant", "computes with quantised weights on Ascend", _
 Generator = absent(__name__, "Generator", "is the state of random numbers", "Use mindgrad.Generator.")
 
 __all__ = [
-    "AntiQuant", "ConvertToDynamic", "Cummin", "Dequant", "Generator", "MatrixSetDiag", "Quant", "Receive", "Send", "TopTypeof",
+    "AntiQuant", "ConvertToDynamic", "Cummin", "Dequant", "Generator", "MatrixSetDiag", "Quant",
+    "Receive", "Send", "TopTypeof",
 ]  # fmt: skip

@@ -44,14 +44,7 @@ Eigh = operation(
     attributes={"compute_eigenvectors": boolean(True), "lower": boolean(True)},
     example=f"ops.Eigh()({_DIAGONAL})[0]", prints="[2. 4.]",
 )  # fmt: skip
-LogLuSolve = operation(__name__, "LuSolve", lu_factors.lu_solve)
-LuUnpack = operation(
-    __name__, "LuUnpack", lu_factors.lu_unpack,
-    attributes={"unpack_data": boolean(True), "unpack_pivots": boolean(True)},
-    run=lambda self, data, pivots: lu_factors.lu_unpack(data, pivots, self.unpack_data, self.unpack_pivots),
-    example="ops.LuUnpack()(Tensor([[2.0, 2.0], [0.5, 1.0]]), Tensor([2, 2]))[2]", prints="[[2. 2.]\n [0. 1.]]",
-)  # fmt: skip
-MatrixDeterminant = operation(
+LogMatrixDeterminant = operation(
     __name__, "LogMatrixDeterminant", linalg.slogdet, run=lambda self, x: linalg.slogdet(x),
     example=f"ops.LogMatrixDeterminant()({_DIAGONAL})[0]", prints="1.0",
 )  # fmt: skip
@@ -60,7 +53,8 @@ LuUnpack = operation(
     __name__, "LuUnpack", lu_factors.lu_unpack,
     attributes={"unpack_data": boolean(True), "unpack_pivots": boolean(True)},
     run=lambda self, data, pivots: lu_factors.lu_unpack(data, pivots, self.unpack_data, self.unpack_pivots),
-    example="ops.LuUnpack()(Tensor([[2.0, 2.0], [0.5, 1.0]]), Tensor([2, 2]))[2]", prints="[[2. 2.]\n [0. 1.]]",
+    example="ops.LuUnpack()(Tensor([[2.0, 2.0], [0.5, 1.0]]), Tensor([2, 2]))[2]",
+    prints="[[2. 2.]\n [0. 1.]]",
 )  # fmt: skip
 MatrixDeterminant = operation(__name__, "MatrixDeterminant", linalg.det)
 MatrixExp = operation(__name__, "MatrixExp", exponential.matrix_exp)

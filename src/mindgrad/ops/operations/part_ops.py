@@ -126,9 +126,8 @@ InplaceAdd = _inplace("InplaceAdd", assigning.inplace_add, "[1. 7.]")
 InplaceSub = _inplace("InplaceSub", assigning.inplace_sub, "[ 1. -3.]")
 InplaceUpdate = _inplace("InplaceUpdate", assigning.inplace_update, "[1. 5.]")
 InplaceUpdateV2 = operation(
-    __name__, "InplaceUpdateV2", assigning.inplace_update, run=lambda self, x, indices, v: assigning.inplace_update(
-        x, v, indices
-    ),
+    __name__, "InplaceUpdateV2", assigning.inplace_update,
+    run=lambda self, x, indices, v: assigning.inplace_update(x, v, indices),
     example="ops.InplaceUpdateV2()(Tensor([1.0, 2.0]), (1,), Tensor([5.0]))", prints="[1. 5.]",
 )  # fmt: skip
 IndexFill = operation(__name__, "IndexFill", scattering.index_fill)

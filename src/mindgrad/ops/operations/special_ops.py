@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ops import fourier, nearest_numbers, special
+from mindgrad.ops import complexes, fourier, nearest_numbers, special
 from mindgrad.ops.operands import operand
 from mindgrad.ops.operations.base import anything, boolean, classes, integer, operation, text
 
@@ -45,7 +45,7 @@ def _transform(self: Any, x: Any) -> Any:
     if not self.inverse:
         return (fourier.rfftn if self.onesided else fourier.fftn)(x, None, axes, self.norm)
     if not self.onesided:
-        return fourier.ifftn(x, None, axes, self.norm).real()
+        return complexes.real(fourier.ifftn(x, None, axes, self.norm))
     return fourier.irfftn(x, self.signal_sizes or None, axes, self.norm)
 
 
