@@ -60,7 +60,7 @@ _PARTS: dict[str, tuple[str, str]] = {
 
 #: MindSpore's path of a module, below ``mindspore``: the path of the one that stands for it here
 SECOND_NAMES: dict[str, str] = {
-    "_extends.parse": "_compile_config",
+    "_extends.parse": "_extends",
     "common.jit_config": "functional.jit",
     "common.lazy_inline": "functional.jit",
     "common.mutable": "core.mutable",

@@ -2,8 +2,6 @@
 ``from mindspore.ops import functional as F``.
 """
 
-import sys as _sys
-from importlib import import_module as _import_module
 from typing import Any as _Any
 
 from mindgrad.core.dtype import DType as _DType
@@ -162,12 +160,3 @@ __all__ = [name for name, value in globals().items() if callable(value) and name
 
 #: not among the names of ``ops``, where this is a module
 padding = _padding.widened_to
-
-
-def __getattr__(name: str) -> _Any:
-    if name.endswith("_ext"):  # functions of mint, which is loaded after this module
-        generated = _import_module("mindgrad.ops.auto_generate")
-        if name in vars(generated):
-            return vars(generated)[name]
-    module = _sys.modules[__name__]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=module)

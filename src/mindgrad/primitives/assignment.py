@@ -1,13 +1,12 @@
 """The assignment problem: one column for each row, none twice, at the least cost in total.
 
-NumPy leaves it to SciPy. Compiled it is the Hungarian algorithm with potentials (E. Lawler, "Combinatorial
-Optimization", 1976, chapter 5) on a square matrix: rows and columns without a partner meet added ones, at a
+The Hungarian algorithm with potentials (E. Lawler, "Combinatorial Optimization", 1976, chapter 5) on a square
+matrix: rows and columns without a partner meet added ones, at a
 cost that no real pair reaches, so that as many real pairs as possible are made.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -32,27 +31,60 @@ def _type_rule(cost: TensorType, limit: TensorType, maximize: bool) -> TensorTyp
     return cost.with_dtype(int64).with_shape((*cost.shape[:-2], 2, min(cost.shape[-2:])))
 
 
+def _square(numpy: Any, cost: Any, limit: Any, maximize: bool) -> tuple[Any, Any]:
+    """The costs of a square problem with the same pairs, and which of its pairs are real."""
+    rows, columns = cost.shape
+    size = max(rows, columns)
+    row, column = numpy.arange(size)[:, None] < rows, numpy.arange(size)[None] < numpy.minimum(columns, limit)
+    both, neither = row & column, ~row & ~column
+    wide = numpy.pad(-cost if maximize else cost, ((0, size - rows), (0, size - columns)))
+    wide = numpy.where(both, wide - numpy.where(both, wide, numpy.inf).min(initial=numpy.inf), 0.0)
+    # so many times the range of the real costs that one pair less never pays
+    return numpy.where(both | neither, wide, 2 * size * (wide.max(initial=0.0) + 1)), both
+
+
+def _found(numpy: Any, row_of_column: Any, both: Any, count: int) -> Any:
+    """The real pairs in the order of their rows, −1 behind."""
+    column_of_row = numpy.argsort(row_of_column)
+    real = numpy.take_along_axis(both, column_of_row[:, None], 1)[:, 0]
+    order = numpy.argsort(~real, stable=True)[:count]
+    return numpy.where(real[order], numpy.stack([order, column_of_row[order]]), -1).astype(np.int64)
+
+
+def _one_numpy(cost: Any, limit: Any, maximize: bool) -> Any:
+    wide, both = _square(np, cost.astype(np.float64), limit, maximize)
+    size = len(wide)
+    u, v, partner = np.zeros(size + 1), np.zeros(size + 1), np.zeros(size + 1, int)
+    for row in range(1, size + 1):
+        partner[0], at = row, 0
+        way, distance, used = np.zeros(size + 1, int), np.full(size + 1, np.inf), np.zeros(size + 1, bool)
+        while partner[at]:
+            used[at] = True
+            length = wide[partner[at] - 1] - u[partner[at]] - v[1:]
+            closer = (length < distance[1:]) & ~used[1:]
+            distance[1:][closer], way[1:][closer] = length[closer], at
+            following = int(np.argmin(np.where(used[1:], np.inf, distance[1:]))) + 1
+            step = distance[following]
+            u[partner[used]] += step
+            v[used] -= step
+            distance[~used] -= step
+            at = following
+        while at:
+            partner[at], at = partner[way[at]], way[at]
+    return _found(np, partner[1:] - 1, both, min(cost.shape))
+
+
 def _numpy(cost: Any, limit: Any, maximize: bool) -> Any:
-    solve = import_module("scipy.optimize").linear_sum_assignment  # which takes long to import
     y = np.full((*cost.shape[:-2], 2, min(cost.shape[-2:])), -1, np.int64)
-    for index in np.ndindex(*cost.shape[:-2]):
-        columns = min(cost.shape[-1], max(0, int(limit[index])))
-        pairs = solve(cost[index][:, :columns].astype(np.float64), maximize)
-        y[index][:, : len(pairs[0])] = pairs
+    for index in np.ndindex(*cost.shape[:-2]) if y.size else ():
+        y[index] = _one_numpy(cost[index], limit[index], maximize)
     return y
 
 
 def _one_xla(jax: Any, cost: Any, limit: Any, maximize: bool) -> Any:
     numpy, lax = jax.numpy, jax.lax
-    rows, columns = cost.shape
-    size = max(rows, columns)
-    real = (numpy.arange(size) < rows)[:, None], (numpy.arange(size) < numpy.minimum(columns, limit))[None]
-    wide = numpy.zeros((size, size)).at[:rows, :columns].set(-cost if maximize else cost)
-    # the range of the real costs, so many times that one pair less never pays
-    both, neither = real[0] & real[1], ~real[0] & ~real[1]
-    least = numpy.where(both, wide, numpy.inf).min(initial=numpy.inf)
-    spread = numpy.where(both, wide - least, 0.0)
-    wide = numpy.where(both, spread, numpy.where(neither, 0.0, 2 * size * (spread.max(initial=0.0) + 1)))
+    wide, both = _square(numpy, cost, limit, maximize)
+    size = len(wide)
 
     def search(state: Any) -> Any:
         """One more column joins those that the tree of shortest paths has reached."""
@@ -87,11 +119,7 @@ def _one_xla(jax: Any, cost: Any, limit: Any, maximize: bool) -> Any:
 
     zeros = numpy.zeros(size + 1)
     *_, partner = lax.fori_loop(1, size + 1, add_row, (zeros, zeros, numpy.zeros(size + 1, int)))
-    row_of_column = partner[1:] - 1
-    column_of_row = numpy.argsort(row_of_column)
-    found = numpy.take_along_axis(both, column_of_row[:, None], 1)[:, 0]
-    order = numpy.argsort(~found, stable=True)[: min(rows, columns)]
-    return numpy.where(found[order], numpy.stack([order, column_of_row[order]]), -1).astype(np.int64)
+    return _found(numpy, partner[1:] - 1, both, min(cost.shape))
 
 
 def _xla(jax: Any, cost: Any, limit: Any, maximize: bool) -> Any:
