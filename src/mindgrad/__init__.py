@@ -60,8 +60,11 @@ from mindgrad.common.seed import get_rng_state, get_seed, set_rng_state, set_see
 from mindgrad.common.sparse_tensor import COOTensor, CSRTensor, RowTensor, SparseTensor
 from mindgrad.common.tensor import tensor
 from mindgrad.context import (
+    COMPATIBLE,
     GRAPH_MODE,
+    LAX,
     PYNATIVE_MODE,
+    STRICT,
     ParallelMode,
     get_auto_parallel_context,
     get_context,
@@ -199,7 +202,8 @@ _LATER = {name: module for module, names in _NAMES.items() for name in names}
 _OWN_VERSION = __version__ = "0.1.0"
 
 __all__ = [
-    "CompileError", "FrozenValueWarning", "GRAPH_MODE", "JitConfig", "PYNATIVE_MODE", "Parameter",
+    "COMPATIBLE", "CompileError", "FrozenValueWarning", "GRAPH_MODE", "JitConfig", "LAX", "PYNATIVE_MODE",
+    "Parameter", "STRICT",
     "ParameterTuple", "Tensor",
     "cache_info", "clear_cache", "common", "context", "dtype",
     "get_context", "get_grad", "get_rng_state", "get_seed", "grad", "install", "jacfwd",

@@ -1,4 +1,4 @@
-"""Decorators of Cells that older programs import: ``from mindspore._extends import cell_attr_register``."""
+"""Names of MindSpore's compiler: ``from mindspore._extends import cell_attr_register``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,30 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["cell_attr_register"]
+from mindgrad.core import settings
+
+__all__ = ["cell_attr_register", "compile_config"]
+
+
+class _Switches:
+    """Switches of MindSpore's compiler: ``from mindspore._extends.parse import compile_config``.
+
+    They are kept and change nothing, but one: with ``CHECK_BPROP`` the gradients of a ``bprop`` must have the
+    shapes and element types of the inputs, as with ``set_context(check_bprop=True)``.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "CHECK_BPROP":
+            settings.store("check_bprop", bool(value))
+        object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.isupper():
+            return ""
+        raise AttributeError(f"'compile_config' has no switch {name!r}.")
+
+
+compile_config = _Switches()
 
 
 def cell_attr_register(fn: Callable[..., Any] | None = None, attrs: Any = None) -> Any:

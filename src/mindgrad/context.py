@@ -20,9 +20,9 @@ from mindgrad.core import settings
 from mindgrad.core.settings import GRAPH_MODE, PYNATIVE_MODE
 
 __all__ = [
-    "GRAPH_MODE", "PYNATIVE_MODE", "ParallelMode", "get_auto_parallel_context", "get_context",
-    "get_ps_context", "reset_auto_parallel_context", "reset_ps_context", "set_auto_parallel_context",
-    "set_context", "set_device", "set_ps_context",
+    "COMPATIBLE", "GRAPH_MODE", "LAX", "PYNATIVE_MODE", "STRICT", "ParallelMode",
+    "get_auto_parallel_context", "get_context", "get_ps_context", "reset_auto_parallel_context",
+    "reset_ps_context", "set_auto_parallel_context", "set_context", "set_device", "set_ps_context",
 ]  # fmt: skip
 
 #: options of MindSpore that steer its own machinery; they are kept, and change nothing here

@@ -89,6 +89,16 @@ def test_a_schedule_changes_a_compiled_step_without_compiling_again():
         (lambda o: lr_scheduler.ConstantLR(o, 0.5, 2), [0.5, 0.5, 1, 1, 1]),
         (lambda o: lr_scheduler.PolynomialLR(o, 4, 2.0), [1, 9 / 16, 1 / 4, 1 / 16, 0]),
         (lambda o: lr_scheduler.CosineAnnealingLR(o, 4, 0.2), 0.2 + 0.4 * (1 + np.cos(np.pi * np.arange(5) / 4))),
+        (lambda o: lr_scheduler.MultiplicativeLR(o, lambda epoch: 0.5), [1, 1 / 2, 1 / 4, 1 / 8, 1 / 16]),
+        (lambda o: lr_scheduler.CyclicLR(o, 0.2, 1.0, 2), [0.2, 0.6, 1.0, 0.6, 0.2]),
+        (lambda o: lr_scheduler.CyclicLR(o, 0.0, 1.0, 1, mode="triangular2"), [0, 1, 0, 0.5, 0]),
+        (lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 2), [1, 0.5, 1, 0.5, 1]),
+        (
+            lambda o: lr_scheduler.SequentialLR(
+                o, [lr_scheduler.ConstantLR(o, 0.1, 2), lr_scheduler.ExponentialLR(o, 0.9)], [2]
+            ),
+            [0.1, 0.1, 1, 0.9, 0.81],
+        ),
     ],
 )  # fmt: skip
 def test_schedules(made, wanted):
@@ -97,7 +107,7 @@ def test_schedules(made, wanted):
     for _ in range(5):
         found += scheduler.get_last_lr()
         scheduler.step()
-    np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose([float(x) for x in found], wanted, rtol=1e-6, atol=1e-7)
 
 
 def test_a_plateau():
@@ -107,7 +117,7 @@ def test_a_plateau():
     for figure in (1.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0):
         scheduler.step(Tensor(figure))
         found += scheduler.get_last_lr()
-    np.testing.assert_allclose(found, [1, 1, 1, 0.5, 0.5, 0.5, 0.3, 0.3, 0.3], rtol=1e-6)
+    np.testing.assert_allclose([float(x) for x in found], [1, 1, 1, 0.5, 0.5, 0.5, 0.3, 0.3, 0.3], rtol=1e-6)
 
 
 @pytest.mark.parametrize(

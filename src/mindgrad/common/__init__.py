@@ -5,7 +5,7 @@ module ``mindgrad.common.initializer``.
 """
 
 from mindgrad.common import api, dtype, generator, initializer, parameter, seed, tensor
-from mindgrad.common.api import jit, ms_function
+from mindgrad.common.api import JitConfig, jit, ms_function
 from mindgrad.common.dtype import *  # noqa: F403
 from mindgrad.common.generator import Generator, default_generator, initial_seed, manual_seed
 from mindgrad.common.parameter import Parameter, ParameterTuple
@@ -15,10 +15,9 @@ from mindgrad.common.tensor import Tensor
 from mindgrad.core.mutable import mutable
 
 __all__ = [
-    "COOTensor", "CSRTensor", "RowTensor", "SparseTensor",
-    "Generator", "Parameter", "ParameterTuple", "Tensor", "api", "default_generator", "dtype", "generator",
-    "get_rng_state", "get_seed", "initial_seed", "initializer",
-    "jit", "manual_seed", "ms_function", "mutable", "parameter", "seed", "set_rng_state", "set_seed",
-    "tensor",
+    "COOTensor", "CSRTensor", "RowTensor", "SparseTensor", "Generator", "JitConfig", "Parameter",
+    "ParameterTuple", "Tensor", "api", "default_generator", "dtype", "generator", "get_rng_state",
+    "get_seed", "initial_seed", "initializer", "jit", "manual_seed", "ms_function", "mutable",
+    "parameter", "seed", "set_rng_state", "set_seed", "tensor",
 ]  # fmt: skip
 __all__ += dtype.__all__

@@ -217,6 +217,33 @@ class Parameter(Tensor):
     __str__ = __repr__
 
 
+class _Buffer(Tensor):
+    """A tensor that a Cell registers as a buffer when it is assigned to an attribute: ``register_buffer``.
+
+    Args:
+        data: a Tensor.
+        persistent: whether it belongs to the Cell's ``state_dict``.
+
+    Raises:
+        TypeError: ``data`` is no Tensor.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad.common.parameter import _Buffer
+    >>> net = ms.nn.Cell()
+    >>> net.scale = _Buffer(ms.Tensor([2.0]))
+    >>> [name for name, _ in net.named_buffers()]
+    ['scale']
+    """
+
+    __slots__ = ("persistent",)
+
+    def __init__(self, data: Tensor, *, persistent: bool = True) -> None:
+        if not isinstance(data, Tensor):
+            raise TypeError(f"For 'Buffer', the data must be a Tensor, but got {type(data).__name__}.")
+        super().__init__(data)
+        self.persistent = persistent
+
+
 class ParameterTuple(tuple):
     """A tuple of Parameters, each with a name of its own.
 

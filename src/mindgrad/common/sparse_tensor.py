@@ -67,20 +67,20 @@ class _Stored:
         """The number of axes."""
         return len(self.shape)
 
-    def _with(self, values: Any) -> Any:
+    def with_values(self, values: Any) -> Any:
         """The same places with other values."""
         raise NotImplementedError
 
     def astype(self, dtype: Any) -> Any:
         """The same with values of another element type."""
-        return self._with(self.values.astype(dtype))
+        return self.with_values(self.values.astype(dtype))
 
     def abs(self) -> Any:
         """The same with absolute values."""
-        return self._with(self.values.abs())
+        return self.with_values(self.values.abs())
 
     def __neg__(self) -> Any:
-        return self._with(-self.values)
+        return self.with_values(-self.values)
 
 
 @dataclass(init=False, eq=False, repr=False)
@@ -125,7 +125,7 @@ class COOTensor(_Stored):
                 f"{self.values.shape} do not belong together for a tensor of shape {self.shape}."
             )
 
-    def _with(self, values: Any) -> COOTensor:
+    def with_values(self, values: Any) -> COOTensor:
         return COOTensor(self.indices, values, self.shape)
 
     def to_dense(self) -> Tensor:
@@ -193,7 +193,7 @@ class COOTensor(_Stored):
     def __mul__(self, other: Any) -> COOTensor:
         if isinstance(other, Tensor) and other.ndim:
             other = other.broadcast_to(self.shape).gather_nd(self.indices)  # type: ignore[attr-defined]
-        return self._with(self.values * other)
+        return self.with_values(self.values * other)
 
     __rmul__ = __mul__
 
@@ -261,17 +261,17 @@ class CSRTensor(_Stored):
                 f"{self.shape}."
             )
 
-    def _with(self, values: Any) -> CSRTensor:
+    def with_values(self, values: Any) -> CSRTensor:
         return CSRTensor(self.indptr, self.indices, values, self.shape)
 
-    def _rows(self) -> Any:
+    def rows(self) -> Any:
         """The row of each value."""
         numbers = Tensor(np.arange(self.values.shape[0]))
         return (self.indptr.searchsorted(numbers, "right") - 1).astype(self.indices.dtype)
 
     def to_coo(self) -> COOTensor:
         """The same matrix by coordinates."""
-        rows = self._rows()
+        rows = self.rows()
         places = rows.new_zeros((rows.shape[0], 2))
         places[:, 0], places[:, 1] = rows, self.indices
         return COOTensor(places, self.values, self.shape)
@@ -293,7 +293,7 @@ class CSRTensor(_Stored):
             )
         terms = self.values.expand_dims(-1) * dense[self.indices]  # type: ignore[index]
         zeros = terms.new_zeros((self.shape[0], dense.shape[1]))
-        return zeros.scatter_add(self._rows().expand_dims(-1), terms)
+        return zeros.scatter_add(self.rows().expand_dims(-1), terms)
 
     def mv(self, dense_vector: Any) -> Tensor:
         """The product with a vector, given as a matrix of one column."""
@@ -309,18 +309,20 @@ class CSRTensor(_Stored):
             raise ValueError(f"For 'sum', the 'axis' must be 0 or 1, but got {axis!r}.")
         by_row = axis in (1, -1)
         count = self.shape[0] if by_row else self.shape[1]
-        places = (self._rows() if by_row else self.indices).expand_dims(-1)
+        places = (self.rows() if by_row else self.indices).expand_dims(-1)
         sums = self.values.new_zeros((count,)).scatter_add(places, self.values)
         return sums.reshape(-1, 1) if by_row else sums.reshape(1, -1)
 
     def add(self, b: CSRTensor, alpha: Any = 1, beta: Any = 1) -> CSRTensor:
         """α · this + β · b."""
-        return (self._with(self.values * alpha).to_coo().add(b._with(b.values * beta).to_coo())).to_csr()
+        return (
+            self.with_values(self.values * alpha).to_coo().add(b.with_values(b.values * beta).to_coo())
+        ).to_csr()
 
     def __mul__(self, other: Any) -> CSRTensor:
         if isinstance(other, Tensor) and other.ndim:
-            other = other.broadcast_to(self.shape)[self._rows(), self.indices]  # type: ignore[attr-defined]
-        return self._with(self.values * other)
+            other = other.broadcast_to(self.shape)[self.rows(), self.indices]  # type: ignore[attr-defined]
+        return self.with_values(self.values * other)
 
     __rmul__ = __mul__
 
@@ -394,3 +396,6 @@ class RowTensor:
             f"RowTensor(shape={list(self.dense_shape)}, dtype={self.dtype}, indices={self.indices!r}, "
             f"values={self.values!r})"
         )
+
+
+RowTensorInner = RowTensor

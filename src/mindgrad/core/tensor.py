@@ -16,7 +16,7 @@ from mindgrad._base.location import user_frame, warn_user
 from mindgrad._base.refusal import refuse
 from mindgrad._base.text import tensor_format, tensor_repr, tensor_str
 from mindgrad._base.waiting import computed
-from mindgrad.core import constant_arguments
+from mindgrad.core import constant_arguments, unknown_shape
 from mindgrad.core.dtype import DType, as_dtype, bfloat16, float32, int64
 from mindgrad.core.pending import PendingArray
 from mindgrad.core.types import TensorType, type_of
@@ -32,13 +32,12 @@ class Tensor:
             copied.
         dtype: the element type. By default that of an array or Tensor; for Python data Float32 for
             floats, Int64 for integers, Bool for truth values, Complex128 for complex numbers.
-        shape: with ``init``: the shape of the tensor to initialise.
+        shape: with ``init``: the shape to initialise; without, with ``None`` in it, see ``set_inputs``.
         init: an initialiser, or a number to fill ``shape`` with; ``dtype`` must be given too.
         const_arg: whether compiled functions take the tensor as a constant: one program for each value.
 
     Raises:
-        TypeError: the data is no array of numbers (None, text, ragged lists), or ``dtype`` no element
-            type.
+        TypeError: the data is no array of numbers (text, ragged lists), or ``dtype`` no element type.
         ValueError: ``shape`` or ``init`` is given with data, or without each other.
 
     >>> import numpy as np
@@ -75,6 +74,9 @@ class Tensor:
             constant_arguments.mark(self, const_arg)
         self._scope: Any = None
         self._atom: Any = None
+        if input_data is None and (described := unknown_shape.described(dtype, shape, init)):
+            self.__class__, self._type = _WithoutValues, described
+            return
         if shape is not None or init is not None:
             if input_data is not None:
                 raise ValueError(
@@ -351,6 +353,10 @@ def make_tensor(array: Any, type: TensorType | None = None, scope: Any = None, a
     tensor._scope = scope
     tensor._atom = atom
     return tensor
+
+
+class _WithoutValues(unknown_shape.WithoutValues, Tensor):  # type: ignore[misc]
+    __slots__ = ()
 
 
 class Number(Tensor):

@@ -1,11 +1,9 @@
 """Options of CPU devices, which are accepted, and how many there are."""
 
 from mindgrad import hal
-from mindgrad.device_context.accepted import accepting
+from mindgrad.device_context import cpu_tuning as op_tuning
 
 __all__ = ["device_count", "is_available", "op_tuning"]
-
-op_tuning = accepting("threads_num")
 
 
 def device_count() -> int:

@@ -8,7 +8,7 @@ from typing import Any, Self
 from mindgrad._base.location import explain_depth
 from mindgrad._base.refusal import without_own_frames
 from mindgrad._base.tree import map_leaves
-from mindgrad.common.parameter import Parameter, ParameterTuple
+from mindgrad.common.parameter import Parameter, ParameterTuple, _Buffer
 from mindgrad.core import settings
 from mindgrad.core.dtype import DType, as_dtype
 from mindgrad.core.scope import open_scopes
@@ -37,7 +37,7 @@ class Cell(Hooked):
     In GRAPH_MODE a call compiles ``construct`` with everything in it to one program, once per
     signature of the arguments; in PYNATIVE_MODE its operators run one by one. A Cell that defines
     ``bprop(self, *inputs, out, dout)`` returns from it one gradient per input, in a tuple, and these
-    replace the derivative of ``construct``.
+    replace the derivative of ``construct``; with respect to Parameters that ``construct`` reads it is then zero.
 
     Args:
         auto_prefix: whether Parameters of inner Cells are named after the attribute that holds them.
@@ -125,6 +125,9 @@ class Cell(Hooked):
             return
         if self._is_fixed():
             ownership.assign_attribute(self, name, value)
+            return
+        if type(value) is _Buffer:
+            self.register_buffer(name, Tensor(value), value.persistent)
             return
         if name in _FLAGS:
             object.__setattr__(self, name, value)
@@ -226,12 +229,6 @@ class Cell(Hooked):
 
     def _run_body(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self._custom is not None and open_scopes():
-            if next(iter(self._paths_and_parameters(True)), None) is not None:
-                raise RuntimeError(
-                    f"The Cell with user defined 'bprop' function in scope '{type(self).__name__}' does "
-                    f"not support Parameter data type: 'bprop' gives gradients of inputs only. Pass "
-                    f"the Parameter to construct as an argument."
-                )
             if kwargs:
                 bound = inspect.signature(self.construct).bind(*args, **kwargs)
                 bound.apply_defaults()
@@ -247,8 +244,10 @@ class Cell(Hooked):
         bprop = getattr(type(self), "bprop", None)
         if bprop is None:
             return None
-        names = list(inspect.signature(bprop).parameters)
-        if "out" not in names or "dout" not in names:
+        parameters = inspect.signature(bprop).parameters
+        names = list(parameters)
+        takes_all = any(each.kind is each.VAR_POSITIONAL for each in parameters.values())
+        if not takes_all and ("out" not in names or "dout" not in names):
             raise TypeError(
                 f"The params of function 'bprop' of Primitive or Cell requires the forward inputs as "
                 f"well as the 'out' and 'dout', but 'bprop' of {type(self).__name__} has {names}."

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import bool_, int32, int64
+from mindgrad.core.dtype import int32, int64
 from mindgrad.core.tensor import Tensor
 from mindgrad.numpy.arranging import expand_dims
 from mindgrad.numpy.given import tensor, tensors, truth
-from mindgrad.ops import comparison, indexing, joining, layout, members, moving, ordering, sequences, storage
+from mindgrad.ops import indexing, joining, layout, members, moving, ordering, sequences, storage
 from mindgrad.ops.arguments import axis_in_range, one_or_more, sizes, whole_number
 from mindgrad.ops.operands import broadcast_shapes
 from mindgrad.ops.places import known
@@ -39,7 +39,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if isinstance(x, (int, float)) and isinstance(y, (int, float)):
         x = tensor(x, "where")
     pair = [each if isinstance(each, (bool, int, float)) else tensor(each, "where") for each in (x, y)]
-    return indexing.where(mask if mask.dtype is bool_ else comparison.not_equal(mask, 0), *pair)
+    return indexing.where(mask, *pair)
 
 
 def take(a: Any, indices: Any, axis: int | None = None, mode: str = "clip") -> Tensor:

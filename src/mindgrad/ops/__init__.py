@@ -39,3 +39,17 @@ def _load_classes() -> None:
     operations = _import_module("mindgrad.ops.operations")
     names = list(dict.fromkeys([*composite.__all__, *functional.__all__, *operations.__all__]))
     globals().update({name: getattr(operations, name) for name in operations.__all__}, __all__=names)
+
+
+def _generated(name: str) -> _Any:
+    """A function of ``mint`` under its second name, ``max_ext``: mint is loaded after ops."""
+    if name.endswith("_ext"):
+        names = vars(_import_module("mindgrad.ops.auto_generate"))
+        if name in names:
+            return names[name]
+    raise AttributeError(
+        f"module {functional.__name__!r} has no attribute {name!r}", name=name, obj=functional
+    )
+
+
+functional.__getattr__ = _generated  # type: ignore[attr-defined]

@@ -14,7 +14,10 @@ from mindgrad.ops.operations import *  # noqa: F403
 from mindgrad.ops.operations.base import operation as _operation
 
 _FUNCTIONS = {
-    f"{name}_ext": value for name, value in vars(_mint).items() if callable(value) and name[0] != "_"
+    f"{name}_ext": value
+    for module in (_mint.nn.functional, _mint)
+    for name, value in vars(module).items()
+    if callable(value) and name[0] != "_"
 }
 globals().update(_FUNCTIONS)
 

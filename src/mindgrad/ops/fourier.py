@@ -17,8 +17,9 @@ from mindgrad.ops.operands import cast, inexact, operand
 from mindgrad.primitives import fourier as rows
 
 __all__ = [
-    "fft", "fft2", "fftfreq", "fftn", "fftshift", "ifft", "ifft2", "ifftn", "ifftshift", "irfft", "irfft2",
-    "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn",
+    "ifftshift", "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq",
+    "rfftn",
 ]  # fmt: skip
 
 _NORMS = ("backward", "ortho", "forward")
@@ -192,6 +193,72 @@ fft, fft2, fftn = (_function("fft", suffix) for suffix in ("", "2", "n"))
 ifft, ifft2, ifftn = (_function("ifft", suffix) for suffix in ("", "2", "n"))
 rfft, rfft2, rfftn = (_function("rfft", suffix) for suffix in ("", "2", "n"))
 irfft, irfft2, irfftn = (_function("irfft", suffix) for suffix in ("", "2", "n"))
+
+
+# --- real spectra ---
+
+
+_OTHER_NORM = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
+_REAL_DOC = """{what} over {axes}: :func:`{other}` of the conjugate, with the other division.
+
+    Args:
+        input: a {kind} tensor.
+        {length}
+        dim: the {dims}.
+        norm: as for :func:`fft`.
+
+    Raises:
+        TypeError: the input is of another type.
+        ValueError: ``dim`` is out of range, a length is below 1, or ``norm`` is unknown.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.{name}({example}).shape
+    {shape}
+    """
+
+
+def _real_spectrum(name: str, suffix: str) -> Callable[..., Tensor]:
+    """``hfft`` and ``ihfft``, which exchange the places of signal and spectrum in ``irfft`` and ``rfft``."""
+    operator, inverse = (name + suffix).upper(), name == "ihfft"
+    dims: Any = {"": -1, "2": (-2, -1), "n": None}[suffix]
+
+    def compute(input: Any, s: Any, dim: Any, norm: Any) -> Tensor:
+        if norm not in _OTHER_NORM:
+            raise ValueError(
+                f"For '{operator}', the 'norm' must be one of {', '.join(_NORMS)}, but got {norm!r}."
+            )
+        if inverse:
+            return complexes.conj(_half(operator, input, s, dim, _OTHER_NORM[norm]))
+        return _from_half(operator, complexes.conj(_input(input, operator)), s, dim, _OTHER_NORM[norm])
+
+    if suffix:
+
+        def several(input: Any, s: Any = None, dim: Any = dims, norm: Any = None) -> Tensor:
+            return compute(input, s, dim, norm)
+
+        made: Callable[..., Tensor] = several
+    else:
+
+        def one(input: Any, n: int | None = None, dim: int = -1, norm: Any = None) -> Tensor:
+            return compute(input, n, dim, norm)
+
+        made = one
+    axes, length = _WORDS[suffix]
+    made.__name__ = made.__qualname__ = name + suffix
+    what = "The first half of the spectrum of which :func:`hfft` gives the real numbers,"
+    made.__doc__ = _REAL_DOC.format(
+        what=what if inverse else "The real spectrum of a signal whose second half is the first, conjugate,",
+        axes=axes, other=("rfft" if inverse else "irfft") + suffix, length=length,
+        kind="real" if inverse else "real or complex",
+        dims="axis" if not suffix else f"axes, by default {'all' if dims is None else 'the last two'}",
+        name=name + suffix, example="ops.ones((2, 4))" if inverse else "ops.ones((2, 3))",
+        shape=(2, 3) if inverse else (2, 4),
+    )  # fmt: skip
+    return made
+
+
+hfft, hfft2, hfftn = (_real_spectrum("hfft", suffix) for suffix in ("", "2", "n"))
+ihfft, ihfft2, ihfftn = (_real_spectrum("ihfft", suffix) for suffix in ("", "2", "n"))
 
 
 # --- frequencies ---

@@ -2,8 +2,11 @@
 ``from mindspore.ops import functional as F``.
 """
 
+from typing import Any as _Any
+
 from mindgrad.core.dtype import DType as _DType
 from mindgrad.core.tensor import Tensor as _Tensor
+from mindgrad.functional.custom import custom_vjp  # noqa: F401
 from mindgrad.functional.gradient import (  # noqa: F401
     GradOperation,
     get_grad,
@@ -26,8 +29,11 @@ from mindgrad.functional.vmap import vmap  # noqa: F401
 from mindgrad.ops import arithmetic as _arithmetic
 from mindgrad.ops import comparison as _comparison
 from mindgrad.ops import creation as _creation
+from mindgrad.ops import flow as _flow
 from mindgrad.ops import joining as _joining
+from mindgrad.ops import members as _members
 from mindgrad.ops import ordering as _ordering
+from mindgrad.ops import padding as _padding
 from mindgrad.ops import rectifiers as _rectifiers
 from mindgrad.ops.activation import *  # noqa: F403
 from mindgrad.ops.affine import *  # noqa: F403
@@ -36,6 +42,7 @@ from mindgrad.ops.arithmetic import *  # noqa: F403
 from mindgrad.ops.assigning import *  # noqa: F403
 from mindgrad.ops.bands import *  # noqa: F403
 from mindgrad.ops.boxes import *  # noqa: F403
+from mindgrad.ops.candidates import *  # noqa: F403
 from mindgrad.ops.classification import *  # noqa: F403
 from mindgrad.ops.columns import fold, unfold  # noqa: F401
 from mindgrad.ops.comparison import *  # noqa: F403
@@ -63,9 +70,11 @@ from mindgrad.ops.likelihoods import *  # noqa: F403
 from mindgrad.ops.limits import *  # noqa: F403
 from mindgrad.ops.linalg import *  # noqa: F403
 from mindgrad.ops.losses import *  # noqa: F403
+from mindgrad.ops.lu_factors import lu_solve, lu_unpack  # noqa: F401
 from mindgrad.ops.math import *  # noqa: F403
 from mindgrad.ops.matrices import *  # noqa: F403
 from mindgrad.ops.moving import *  # noqa: F403
+from mindgrad.ops.nearest_numbers import *  # noqa: F403
 from mindgrad.ops.normalization import *  # noqa: F403
 from mindgrad.ops.ordering import *  # noqa: F403
 from mindgrad.ops.padding import *  # noqa: F403
@@ -84,11 +93,13 @@ from mindgrad.ops.sequences import *  # noqa: F403
 from mindgrad.ops.shuffling import *  # noqa: F403
 from mindgrad.ops.signs import *  # noqa: F403
 from mindgrad.ops.slices import *  # noqa: F403
+from mindgrad.ops.sparse import *  # noqa: F403
 from mindgrad.ops.special import *  # noqa: F403
 from mindgrad.ops.spectrograms import *  # noqa: F403
 from mindgrad.ops.statistics import *  # noqa: F403
 from mindgrad.ops.tapers import *  # noqa: F403
 from mindgrad.ops.tuples import *  # noqa: F403
+from mindgrad.ops.unpooling import *  # noqa: F403
 from mindgrad.ops.variates import *  # noqa: F403
 from mindgrad.ops.vectors import *  # noqa: F403
 from mindgrad.ops.warping import *  # noqa: F403
@@ -131,5 +142,21 @@ true_divide = _also_named(dividend="input", divisor="other")(_arithmetic.true_di
 Tensor = _Tensor
 row_stack = _joining.vstack
 soft_shrink = _rectifiers.softshrink
+new_ones, new_zeros = _members.new_ones, _members.new_zeros
+stop_gradient_ = _flow.stop_gradient
+
+
+def dyn_shape(input_x: _Any) -> _Tensor:
+    """The sizes of the axes of ``input_x``, as a tensor of integers.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.dyn_shape(Tensor([[1.0, 2.0]])))
+    [1 2]
+    """
+    return _creation.tuple_to_array(input_x.shape)
+
 
 __all__ = [name for name, value in globals().items() if callable(value) and name[0] != "_"]
+
+#: not among the names of ``ops``, where this is a module
+padding = _padding.widened_to

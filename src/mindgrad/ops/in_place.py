@@ -27,7 +27,7 @@ from mindgrad.ops import (
 )
 from mindgrad.ops.operands import broadcast_to, cast, operand
 
-__all__ = ["IN_PLACE", "replaced"]
+__all__ = ["IN_PLACE", "in_place", "replaced"]
 
 
 def _copied(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
@@ -121,7 +121,9 @@ def replaced(x: Tensor, name: str, function: Callable[..., Any], *args: Any, **k
     return x
 
 
-def _in_place(name: str, function: Callable[..., Any], what: str) -> Callable[..., Tensor]:
+def in_place(name: str, function: Callable[..., Any], what: str) -> Callable[..., Tensor]:
+    """The method, or function of a tensor, that lets the tensor be ``function(x, …)``."""
+
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         return replaced(self, name, function, *args, **kwargs)
 
@@ -134,5 +136,5 @@ def _in_place(name: str, function: Callable[..., Any], what: str) -> Callable[..
 
 #: the methods by name
 IN_PLACE: dict[str, Callable[..., Tensor]] = {
-    name: _in_place(name, function, what) for name, (function, what) in _RESULTS.items()
+    name: in_place(name, function, what) for name, (function, what) in _RESULTS.items()
 }

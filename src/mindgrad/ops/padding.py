@@ -9,7 +9,7 @@ import numpy as np
 
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor, make_tensor
-from mindgrad.ops.arguments import sizes
+from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.moving import slice_axis
 from mindgrad.ops.operands import operand
 from mindgrad.ops.places import read_along
@@ -62,6 +62,33 @@ def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -
     pairs = [(0, 0)] * (x.ndim - count)
     pairs += [(given[2 * k], given[2 * k + 1]) for k in reversed(range(count))]
     return padded(x, pairs, mode, value)
+
+
+def widened_to(x: Any, pad_dim_size: int = 8) -> Tensor:
+    """``x``, whose last axis has one element, with zeros behind it: MindSpore's function ``padding``.
+
+    Args:
+        x: a tensor of shape (…, 1), of two axes at least.
+        pad_dim_size: the size of the last axis of the result.
+
+    Raises:
+        ValueError: the last axis has more than one element, ``x`` has one axis only, or ``pad_dim_size`` is
+            below 1.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.ops import functional as F
+    >>> print(F.padding(Tensor([[1.0], [2.0]]), 3))
+    [[1. 0. 0.]
+     [2. 0. 0.]]
+    """
+    x = operand(x, "Padding")
+    count = whole_number(pad_dim_size, "Padding", "pad_dim_size", 1)
+    if x.ndim < 2 or x.shape[-1] != 1:
+        raise ValueError(
+            f"For 'Padding', the input must have two axes at least, the last of size 1, but its shape "
+            f"is {x.shape}."
+        )
+    return padded(x, [(0, 0)] * (x.ndim - 1) + [(0, count - 1)], "constant")
 
 
 def padded(x: Tensor, pairs: Sequence[tuple[int, int]], mode: str, value: Any = None) -> Tensor:

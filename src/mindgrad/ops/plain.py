@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -11,14 +12,17 @@ from mindgrad._base.tree import map_leaves
 from mindgrad.core.dtype import DType, as_dtype
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend.printing import printed
+from mindgrad.ops import limits
+from mindgrad.ops import math as functions
 from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import cast, operand
 
 __all__ = [
-    "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "mixed_precision_cast", "numel", "partial",
-    "print_", "same_type_shape", "scalar_add", "scalar_cast", "scalar_div", "scalar_eq", "scalar_floordiv",
-    "scalar_ge", "scalar_gt", "scalar_le", "scalar_lt", "scalar_mod", "scalar_mul", "scalar_ne", "scalar_pow",
-    "scalar_sub", "scalar_usub",
+    "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "mixed_precision_cast", "numel",
+    "partial", "print_", "same_type_shape", "scalar_add", "scalar_cast", "scalar_div", "scalar_eq",
+    "scalar_floordiv", "scalar_ge", "scalar_gt", "scalar_le", "scalar_log", "scalar_lt", "scalar_max",
+    "scalar_min", "scalar_mod", "scalar_mul", "scalar_ne", "scalar_pow", "scalar_sub", "scalar_uadd",
+    "scalar_usub",
 ]  # fmt: skip
 
 # --- questions about tensors ------------------------------------------------------------------------------
@@ -177,6 +181,46 @@ scalar_lt = _scalar("scalar_lt", "<", operator.lt)
 scalar_le = _scalar("scalar_le", "<=", operator.le)
 scalar_gt = _scalar("scalar_gt", ">", operator.gt)
 scalar_ge = _scalar("scalar_ge", ">=", operator.ge)
+
+
+def scalar_uadd(x: Any) -> Any:
+    """``+x`` of a number.
+
+    >>> from mindgrad.ops import functional as F
+    >>> F.scalar_uadd(2)
+    2
+    """
+    return x
+
+
+def scalar_log(x: Any) -> Any:
+    """The logarithm of a number.
+
+    >>> from mindgrad.ops import functional as F
+    >>> F.scalar_log(1)
+    0.0
+    """
+    return functions.log(x) if isinstance(x, Tensor) else math.log(x)
+
+
+def scalar_max(x: Any, y: Any) -> Any:
+    """The larger of two numbers.
+
+    >>> from mindgrad.ops import functional as F
+    >>> F.scalar_max(1, 2)
+    2
+    """
+    return limits.maximum(x, y) if isinstance(x, Tensor) or isinstance(y, Tensor) else max(x, y)
+
+
+def scalar_min(x: Any, y: Any) -> Any:
+    """The smaller of two numbers.
+
+    >>> from mindgrad.ops import functional as F
+    >>> F.scalar_min(1, 2)
+    1
+    """
+    return limits.minimum(x, y) if isinstance(x, Tensor) or isinstance(y, Tensor) else min(x, y)
 
 
 def scalar_usub(x: Any) -> Any:

@@ -10,11 +10,12 @@ from mindgrad.ops import arithmetic, rounding
 from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.math import exp, log, log1p
 from mindgrad.ops.operands import inexact, operand, pointwise, unary
-from mindgrad.primitives import bessel, piecewise, special
+from mindgrad.primitives import bessel, bessel_second, piecewise, special
 
 __all__ = [
-    "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e", "bessel_j0", "bessel_j1", "digamma", "erf",
-    "erfc", "erfinv", "lgamma", "logit", "mvlgamma", "polygamma",
+    "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e", "bessel_j0", "bessel_j1", "bessel_k0", "bessel_k0e",
+    "bessel_k1", "bessel_k1e", "bessel_y0", "bessel_y1", "digamma", "erf", "erfc", "erfinv", "i0", "lgamma",
+    "logit", "mvlgamma", "polygamma",
 ]  # fmt: skip
 
 
@@ -194,3 +195,79 @@ def bessel_i1(x: Any) -> Tensor:
     0.5652
     """
     return arithmetic.mul(exp(rounding.abs(operand(x, "BesselI1"))), bessel_i1e(x))
+
+
+def i0(input: Any) -> Tensor:
+    """I₀(x): :func:`bessel_i0`.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.i0(Tensor(1.0)):.4f}")
+    1.2661
+    """
+    return bessel_i0(input)
+
+
+def bessel_y0(x: Any) -> Tensor:
+    """Y₀(x), the Bessel function of the second kind of order 0; its derivative is −Y₁(x).
+
+    Args:
+        x: a tensor of any shape or a number; integers are taken as Float32. At 0 it is −inf, below NaN.
+
+    Raises:
+        TypeError: ``x`` is complex, or neither a tensor nor a number.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.bessel_y0(Tensor(1.0)):.4f}")
+    0.0883
+    """
+    return unary(bessel_second.bessel_y, "BesselY0", x, float_only=True, n=0)
+
+
+def bessel_y1(x: Any) -> Tensor:
+    """Y₁(x), the Bessel function of the second kind of order 1; its derivative is (Y₀(x) − Y₂(x)) / 2.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.bessel_y1(Tensor(1.0)):.4f}")
+    -0.7812
+    """
+    return unary(bessel_second.bessel_y, "BesselY1", x, float_only=True, n=1)
+
+
+def bessel_k0e(x: Any) -> Tensor:
+    """exp(x) K₀(x), which does not vanish for large ``x``.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.bessel_k0e(Tensor(1.0)):.4f}")
+    1.1445
+    """
+    return unary(bessel_second.bessel_ke, "BesselK0e", x, float_only=True, n=0)
+
+
+def bessel_k1e(x: Any) -> Tensor:
+    """exp(x) K₁(x), which does not vanish for large ``x``.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.bessel_k1e(Tensor(1.0)):.4f}")
+    1.6362
+    """
+    return unary(bessel_second.bessel_ke, "BesselK1e", x, float_only=True, n=1)
+
+
+def bessel_k0(x: Any) -> Tensor:
+    """K₀(x), the modified Bessel function of the second kind of order 0; its derivative is −K₁(x).
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.bessel_k0(Tensor(1.0)):.4f}")
+    0.4210
+    """
+    return arithmetic.mul(exp(arithmetic.neg(operand(x, "BesselK0"))), bessel_k0e(x))
+
+
+def bessel_k1(x: Any) -> Tensor:
+    """K₁(x), the modified Bessel function of the second kind of order 1; its derivative is −(K₀ + K₂) / 2.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(f"{ops.bessel_k1(Tensor(1.0)):.4f}")
+    0.6019
+    """
+    return arithmetic.mul(exp(arithmetic.neg(operand(x, "BesselK1"))), bessel_k1e(x))

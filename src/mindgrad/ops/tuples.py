@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 __all__ = [
-    "bool_and", "bool_eq", "bool_not", "bool_or", "dict_getitem", "in_dict", "is_", "is_not", "list_getitem",
-    "list_len", "make_dict", "make_list", "make_range", "make_slice", "make_tuple", "not_in_dict",
-    "string_concat", "string_eq", "tuple_equal", "tuple_getitem", "tuple_len", "tuple_reversed",
+    "bool_and", "bool_eq", "bool_not", "bool_or", "dict_getitem", "in_dict", "is_", "is_not",
+    "list_getitem", "list_len", "make_dict", "make_list", "make_range", "make_slice", "make_tuple",
+    "not_in_dict", "string_concat", "string_eq", "tensor_to_tuple", "tuple_div", "tuple_equal",
+    "tuple_getitem", "tuple_len", "tuple_reversed",
 ]  # fmt: skip
 
 
@@ -26,6 +27,30 @@ def make_range(*bounds: int) -> tuple[int, ...]:
     (1, 2, 3)
     """
     return tuple(range(*bounds))
+
+
+def tensor_to_tuple(x: Any) -> tuple[Any, ...]:
+    """The elements of a tensor of one axis: numbers, or tensors while a program is being compiled.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.TensorToTuple()(Tensor([1, 2]))
+    (1, 2)
+    """
+    if x.is_traced:
+        return tuple(x)
+    return tuple(x.tolist()) if x.ndim else (x.item(),)
+
+
+def tuple_div(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
+    """The quotients of two tuples of ints, item by item, which must divide without rest.
+
+    >>> from mindgrad import ops
+    >>> ops.tuple_div((8, 9), (2, 3))
+    (4, 3)
+    """
+    if len(x) != len(y) or any(a % b for a, b in zip(x, y, strict=True)):
+        raise ValueError(f"For 'tuple_div', {x} is not divisible by {y}.")
+    return tuple(a // b for a, b in zip(x, y, strict=True))
 
 
 def tuple_len(sequence: Any) -> int:

@@ -2,7 +2,9 @@
 
 from mindgrad.primitives import (
     arithmetic,
+    assignment,
     bessel,
+    bessel_second,
     complexes,
     contraction,
     convolution,
@@ -15,6 +17,8 @@ from mindgrad.primitives import (
     indexing,
     linalg,
     logic,
+    lu,
+    neighbours,
     piecewise,
     random,
     reduction,
@@ -27,7 +31,8 @@ from mindgrad.primitives import (
 )
 
 __all__ = [
-    "arithmetic", "bessel", "complexes", "contraction", "convolution", "cumulative", "determinant",
-    "eigen", "einsum", "elementwise", "fourier", "indexing", "linalg", "logic", "piecewise", "random",
-    "reduction", "slicing", "sorting", "special", "spectral", "structural", "unstacking",
+    "arithmetic", "assignment", "bessel", "bessel_second", "complexes", "contraction", "convolution",
+    "cumulative", "determinant", "eigen", "einsum", "elementwise", "fourier", "indexing", "linalg",
+    "logic", "lu", "neighbours", "piecewise", "random", "reduction", "slicing", "sorting", "special",
+    "spectral", "structural", "unstacking",
 ]  # fmt: skip

@@ -20,22 +20,23 @@ from mindgrad.primitives.precision import in_single_xla
 from mindgrad.primitives.samples import case, reals
 from mindgrad.primitives.special_kernels import in_double
 
-__all__ = ["bessel_ie", "bessel_j"]
+__all__ = ["SWITCH", "TERMS", "bessel_ie", "bessel_j", "coefficients", "order_type", "power_sum"]
 
-_SWITCH = 25.0
+SWITCH = 25.0  #: from where on the expansions are used
 _ANGLES = 2 * np.pi * np.arange(96) / 96
-_TERMS = 24
+TERMS = 24  #: of them
 
 
-def _coefficients(n: int) -> list[float]:
+def coefficients(n: int) -> list[float]:
     """aₖ(n) of DLMF 10.17.1."""
     found = [1.0]
-    for k in range(1, _TERMS):
+    for k in range(1, TERMS):
         found.append(found[-1] * (4 * n * n - (2 * k - 1) ** 2) / (8 * k))
     return found
 
 
-def _power_sum(factors: list[float], t: Any) -> Any:
+def power_sum(factors: list[float], t: Any) -> Any:
+    """Σₖ factors[k] tᵏ."""
     total = factors[-1] + 0 * t
     for factor in reversed(factors[:-1]):
         total = total * t + factor
@@ -54,15 +55,15 @@ def _mean(numpy: Any, x: Any, term: Any, jax: Any = None) -> Any:
 
 def _j(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
     size = numpy.abs(x)
-    near = _mean(numpy, numpy.minimum(size, _SWITCH), lambda a, t: numpy.cos(n * t - a * numpy.sin(t)), jax)
-    far = numpy.maximum(size, _SWITCH)
-    a = _coefficients(n)
+    near = _mean(numpy, numpy.minimum(size, SWITCH), lambda a, t: numpy.cos(n * t - a * numpy.sin(t)), jax)
+    far = numpy.maximum(size, SWITCH)
+    a = coefficients(n)
     inverse = 1 / far
-    p = _power_sum([(-1) ** k * a[2 * k] for k in range(_TERMS // 2)], inverse * inverse)
-    q = _power_sum([(-1) ** k * a[2 * k + 1] for k in range(_TERMS // 2)], inverse * inverse) * inverse
+    p = power_sum([(-1) ** k * a[2 * k] for k in range(TERMS // 2)], inverse * inverse)
+    q = power_sum([(-1) ** k * a[2 * k + 1] for k in range(TERMS // 2)], inverse * inverse) * inverse
     phase = far - (n / 2 + 0.25) * math.pi
     wave = numpy.sqrt(2 / math.pi * inverse) * (p * numpy.cos(phase) - q * numpy.sin(phase))
-    found = numpy.where(numpy.isinf(size), 0 * near, numpy.where(size <= _SWITCH, near, wave))
+    found = numpy.where(numpy.isinf(size), 0 * near, numpy.where(size <= SWITCH, near, wave))
     found = numpy.where(numpy.isnan(x), x, found)
     return numpy.where(x < 0, (-1) ** n * found, found).astype(x.dtype)
 
@@ -71,18 +72,20 @@ def _ie(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
     size = numpy.abs(x)
     near = _mean(
         numpy,
-        numpy.minimum(size, _SWITCH),
+        numpy.minimum(size, SWITCH),
         lambda a, t: numpy.exp(a * (numpy.cos(t) - 1)) * numpy.cos(n * t),
         jax,
     )
-    inverse = 1 / numpy.maximum(size, _SWITCH)
-    series = _power_sum([(-1) ** k * c for k, c in enumerate(_coefficients(n))], inverse)
-    found = numpy.where(size <= _SWITCH, near, numpy.sqrt(inverse / (2 * math.pi)) * series)
+    inverse = 1 / numpy.maximum(size, SWITCH)
+    series = power_sum([(-1) ** k * c for k, c in enumerate(coefficients(n))], inverse)
+    found = numpy.where(size <= SWITCH, near, numpy.sqrt(inverse / (2 * math.pi)) * series)
     found = numpy.where(numpy.isnan(x), x, found)
     return numpy.where(x < 0, (-1) ** n * found, found).astype(x.dtype)
 
 
-def _type(name: str) -> Any:
+def order_type(name: str) -> Any:
+    """The type rule of a function of an order."""
+
     def type_rule(x: TensorType, *, n: int) -> TensorType:
         same_type(name, "float")(x)
         if type(n) is not int or n < 0:
@@ -111,7 +114,7 @@ _SAMPLES = [
 #: ``bessel_j(x, n)``: Jₙ(x)
 bessel_j = elementwise(
     "bessel_j",
-    type_rule=_type("bessel_j"),
+    type_rule=order_type("bessel_j"),
     numpy=in_double(lambda x, n: _j(np, x, n)),
     xla=in_single_xla(lambda jax, x, n: _j(jax.numpy, x, n, jax)),
     partials=lambda y, x, *, n: [_j_partial(y, x, n)],
@@ -122,7 +125,7 @@ bessel_j = elementwise(
 #: ``bessel_ie(x, n)``: exp(−|x|) Iₙ(x)
 bessel_ie = elementwise(
     "bessel_ie",
-    type_rule=_type("bessel_ie"),
+    type_rule=order_type("bessel_ie"),
     numpy=in_double(lambda x, n: _ie(np, x, n)),
     xla=in_single_xla(lambda jax, x, n: _ie(jax.numpy, x, n, jax)),
     partials=lambda y, x, *, n: [_ie_partial(y, x, n)],

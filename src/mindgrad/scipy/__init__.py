@@ -1,8 +1,8 @@
-"""SciPy under MindSpore's names (``import mindspore.scipy``): ``linalg``, ``optimize``."""
+"""SciPy under MindSpore's names (``import mindspore.scipy``): ``fft``, ``linalg``, ``optimize``."""
 
 from mindgrad._base.missing import explain_room as _explain_room
-from mindgrad.scipy import linalg, optimize
+from mindgrad.scipy import fft, linalg, ops, optimize
 
-__all__ = ["linalg", "optimize"]
+__all__ = ["fft", "linalg", "ops", "optimize"]
 
 _explain_room(__name__)

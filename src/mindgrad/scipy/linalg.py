@@ -12,14 +12,17 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.ops import factorisation
 from mindgrad.ops import linalg as _linalg
 from mindgrad.ops.bands import block_diag as _block_diag
+from mindgrad.ops.contraction import matmul
+from mindgrad.ops.creation import zeros
 from mindgrad.ops.exponential import matrix_exp
 from mindgrad.ops.linalg import adjoint_of
+from mindgrad.ops.lu_factors import lu_factors, lu_parts, permutation_of, solved_by_factors
 from mindgrad.ops.operands import inexact, operand
 from mindgrad.ops.reduction import flag
 
 __all__ = [
-    "block_diag", "cho_factor", "cho_solve", "cholesky", "det", "eigh", "expm", "inv", "lstsq", "solve",
-    "solve_triangular",
+    "block_diag", "cho_factor", "cho_solve", "cholesky", "det", "eigh", "expm", "inv", "lstsq", "lu",
+    "lu_factor", "lu_solve", "solve", "solve_triangular",
 ]  # fmt: skip
 
 
@@ -143,7 +146,7 @@ def eigh(
     """The eigenvalues, ascending, and eigenvectors of symmetric (Hermitian) matrices: A v = λ B v.
 
     Args:
-        a: A, a tensor of shape (…, n, n).
+        a: A, a tensor of shape (n, n), of 32 bits or more.
         b: B, positive definite; ``None``: the identity.
         lower: which triangle of ``a`` and ``b`` is read.
         eigvals_only: whether the eigenvectors are left out.
@@ -155,7 +158,8 @@ def eigh(
         The eigenvalues, and the matrix of eigenvectors as its columns, with Vᴴ B V = I.
 
     Raises:
-        ValueError: ``eigvals`` or ``type`` is another, or the matrices are not square.
+        TypeError: a flag is no bool, or ``a`` has less than 32 bits.
+        ValueError: ``eigvals`` or ``type`` is another, or ``a`` is no square matrix.
 
     >>> import mindgrad.scipy as scipy
     >>> from mindgrad import Tensor
@@ -164,6 +168,19 @@ def eigh(
     """
     if eigvals is not None or type != 1:
         raise ValueError("For 'eigh', 'eigvals' must be None and 'type' must be 1: A v = λ B v, all of them.")
+    flags = {
+        "lower": lower, "eigvals_only": eigvals_only, "overwrite_a": overwrite_a, "overwrite_b": overwrite_b,
+        "turbo": turbo, "check_finite": check_finite,
+    }  # fmt: skip
+    for name, value in flags.items():
+        flag(value, "eigh", name)
+    if isinstance(a, Tensor) and a.dtype.itemsize < 4:
+        raise TypeError(f"For 'eigh', the matrix must not be of half precision or less, but is {a.dtype}.")
+    if isinstance(a, Tensor) and (a.ndim != 2 or a.shape[0] != a.shape[1]):
+        raise ValueError(
+            f"For 'eigh', the matrix must be square, of shape (n, n), but its shape is {a.shape}; "
+            "ops.eigh takes several."
+        )
     x = _symmetric(a, lower)
     if b is None:
         return factorisation.eigvalsh(x) if eigvals_only else factorisation.eigh(x)
@@ -177,11 +194,53 @@ def eigh(
 
 
 def _symmetric(a: Any, lower: bool) -> Tensor:
-    x = _matrix(a, "eigh")
-    flag(lower, "eigh", "lower")
-    if x.ndim < 2:
-        return x
-    return factorisation.of_one_triangle(x, lower)
+    return factorisation.of_one_triangle(_matrix(a, "eigh"), lower)
+
+
+def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Tensor, Tensor]:
+    """The LU factors of square matrices in one matrix, and with which row each row was exchanged in turn.
+
+    >>> import mindgrad.scipy as scipy
+    >>> from mindgrad import Tensor
+    >>> factors = scipy.linalg.lu_factor(Tensor([[1.0, 2.0], [2.0, 2.0]]))
+    >>> print(factors[0], factors[1], scipy.linalg.lu_solve(factors, Tensor([3.0, 4.0])))
+    [[2.  2. ]
+     [0.5 1. ]] [1 1] [1. 1.]
+    """
+    a = _matrix(a, "lu_factor")
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ValueError(f"For 'lu_factor', the matrix must be square, but its shape is {a.shape}.")
+    return lu_factors("lu_factor", a)
+
+
+def lu(a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+    """P, L and U with A = P L U; with ``permute_l`` only P L and U.
+
+    >>> import mindgrad.scipy as scipy
+    >>> from mindgrad import Tensor
+    >>> p, low, up = scipy.linalg.lu(Tensor([[1.0, 2.0], [2.0, 2.0]]))
+    >>> print(p @ low @ up)
+    [[1. 2.]
+     [2. 2.]]
+    """
+    factors, pivots = lu_factors("lu", _matrix(a, "lu"))
+    p, (low, up) = permutation_of(pivots, factors.shape[-2], factors.dtype), lu_parts(factors)
+    return (matmul(p, low), up) if flag(permute_l, "lu", "permute_l") else (p, low, up)
+
+
+def lu_solve(
+    lu_and_piv: Any, b: Any, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True
+) -> Tensor:
+    """The solution x of A x = b, given what :func:`lu_factor` gave; ``trans`` 1: of Aᵀ x = b, 2: of Aᴴ x = b.
+
+    >>> import mindgrad.scipy as scipy
+    >>> from mindgrad import Tensor
+    >>> factors = scipy.linalg.lu_factor(Tensor([[0.0, 2.0], [4.0, 0.0]]))
+    >>> print(scipy.linalg.lu_solve(factors, Tensor([2.0, 4.0])))
+    [1. 1.]
+    """
+    factors, pivots = lu_and_piv
+    return solved_by_factors("lu_solve", _matrix(factors, "lu_solve"), pivots, _matrix(b, "lu_solve"), trans)
 
 
 def lstsq(A: Any, B: Any, rcond: Any = None, driver: Any = None) -> Tensor:
@@ -204,7 +263,7 @@ def block_diag(*arrs: Any) -> Tensor:
     [[1. 0. 0.]
      [0. 2. 3.]]
     """
-    return _block_diag(*arrs)
+    return _block_diag(*(arrs or (zeros((1, 0)),)))
 
 
 def expm(A: Any) -> Tensor:

@@ -14,8 +14,9 @@ import numpy as np
 
 from mindgrad.core.tensor import Tensor
 from mindgrad.functional.gradient import value_and_grad
+from mindgrad.scipy.ops import linear_sum_assignment
 
-__all__ = ["OptimizeResults", "minimize"]
+__all__ = ["OptimizeResults", "linear_sum_assignment", "minimize"]
 
 _DECREASE, _CURVATURE = 1e-4, 0.9  # the constants of the Wolfe conditions
 _PAIRS = 10  # how many steps L-BFGS remembers, unless told otherwise

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from mindgrad._base.refusal import refuse
 from mindgrad.core.tensor import Tensor
 from mindgrad.experimental.optim.optimizer import Optimizer
+from mindgrad.frontend import state
 
 __all__ = [
-    "ConstantLR", "CosineAnnealingLR", "ExponentialLR", "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR",
-    "PolynomialLR", "ReduceLROnPlateau", "StepLR",
+    "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialLR",
+    "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "PolynomialLR",
+    "ReduceLROnPlateau", "SequentialLR", "StepLR",
 ]  # fmt: skip
 
 
@@ -33,10 +37,10 @@ class LRScheduler:
     >>> scheduler = optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
     >>> for epoch in range(3):
     ...     scheduler.step()
-    ...     print(scheduler.get_last_lr())
-    [0.5]
-    [0.25]
-    [0.25]
+    ...     print(scheduler.get_last_lr()[0])
+    0.5
+    0.25
+    0.25
     """
 
     def __init__(self, optimizer: Any, last_epoch: int = -1) -> None:
@@ -49,7 +53,9 @@ class LRScheduler:
         if isinstance(last_epoch, bool) or not isinstance(last_epoch, int):
             raise TypeError(f"For '{owner}', the 'last_epoch' must be an int, but got {last_epoch!r}.")
         self.optimizer = optimizer
-        self.base_lrs = [float(group["lr"].asnumpy()) for group in optimizer.param_groups]
+        for group in optimizer.param_groups:
+            group.setdefault("initial_lr", float(group["lr"].asnumpy()))
+        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         self.step()
 
@@ -67,14 +73,17 @@ class LRScheduler:
         self._write([self.rate(base, self.last_epoch) for base in self.base_lrs])
 
     def _write(self, rates: Sequence[float]) -> None:
+        if state.is_compiling():
+            refuse(
+                f"{type(self).__name__}.step() counts in Python, a compiled program would count once",
+                "Call step() outside of the compiled function, after each epoch.",
+            )
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
             group["lr"].set_data(Tensor(np.float32(rate)))
 
-    def get_last_lr(self) -> list[float]:
-        """The rates of the groups now."""
-        return [
-            float(np.format_float_positional(group["lr"].asnumpy())) for group in self.optimizer.param_groups
-        ]
+    def get_last_lr(self) -> list[Tensor]:
+        """The rates of the groups now, as Float32 tensors."""
+        return [group["lr"].value() for group in self.optimizer.param_groups]
 
 
 class StepLR(LRScheduler):
@@ -134,6 +143,160 @@ class LambdaLR(LRScheduler):
                 f"{len(listed)}."
             )
         self._write([base * f(self.last_epoch) for base, f in zip(self.base_lrs, listed, strict=True)])
+
+
+class MultiplicativeLR(LRScheduler):
+    """The rate times ``lr_lambda(epoch)`` after each epoch, a function or one for each group."""
+
+    def __init__(self, optimizer: Any, lr_lambda: Any, last_epoch: int = -1) -> None:
+        self.lr_lambdas = _for_each_group("MultiplicativeLR", "lr_lambda", lr_lambda, optimizer)
+        super().__init__(optimizer, last_epoch)
+
+    def step(self) -> None:
+        """An epoch has ended."""
+        self.last_epoch += 1
+        if self.last_epoch > 0:
+            rates = [float(group["lr"].asnumpy()) for group in self.optimizer.param_groups]
+            self._write([rate * f(self.last_epoch) for rate, f in zip(rates, self.lr_lambdas, strict=True)])
+
+
+class SequentialLR(LRScheduler):
+    """Schedules one after the other: the next one from each epoch in ``milestones`` on.
+
+    Args:
+        optimizer: whose learning rates are changed.
+        schedulers: schedules of that optimiser.
+        milestones: one number less than there are schedules, ascending.
+        last_epoch: how many steps have been made, less one.
+
+    Raises:
+        ValueError: a schedule belongs to another optimiser, or the numbers do not fit.
+    """
+
+    def __init__(self, optimizer: Any, schedulers: Any, milestones: Any, last_epoch: int = -1) -> None:
+        if any(scheduler.optimizer is not optimizer for scheduler in schedulers):
+            raise ValueError("For 'SequentialLR', all schedulers must belong to the same optimizer.")
+        if len(milestones) != len(schedulers) - 1:
+            raise ValueError(
+                f"For 'SequentialLR', there must be one scheduler more than milestones, but there are "
+                f"{len(schedulers)} and {len(milestones)}."
+            )
+        self.optimizer, self.milestones, self.last_epoch = optimizer, list(milestones), last_epoch + 1
+        self._schedulers = list(schedulers)
+        first = self._schedulers[0]
+        self._write(first.base_lrs)
+        for scheduler in self._schedulers:
+            scheduler.last_epoch -= 1
+        first.step()
+
+    def step(self) -> None:
+        """An epoch has ended."""
+        self.last_epoch += 1
+        scheduler = self._schedulers[bisect.bisect_right(self.milestones, self.last_epoch)]
+        if self.last_epoch in self.milestones:
+            scheduler.last_epoch = -1
+        scheduler.step()
+
+
+class CyclicLR(LRScheduler):
+    """The rate goes up from ``base_lr`` to ``max_lr`` and back, again and again (L. N. Smith, 2017).
+
+    Args:
+        optimizer: whose learning rates are changed.
+        base_lr, max_lr: the bounds, numbers or one for each group.
+        step_size_up, step_size_down: the steps of both halves of a cycle; by default as many down as up.
+        mode: ``"triangular"``; ``"triangular2"``: half as high each cycle; ``"exp_range"``: times gamma
+            each step.
+        gamma: for ``"exp_range"``.
+        scale_fn, scale_mode: a factor of the height instead, of the number of the ``"cycle"`` or of
+            ``"iterations"``.
+        last_epoch: how many steps have been made, less one.
+
+    Raises:
+        ValueError: ``mode`` is another word, or the bounds are not one for each group.
+    """
+
+    def __init__(
+        self,
+        optimizer: Any,
+        base_lr: Any,
+        max_lr: Any,
+        step_size_up: float = 2000,
+        step_size_down: Any = None,
+        mode: str = "triangular",
+        gamma: float = 1.0,
+        scale_fn: Any = None,
+        scale_mode: str = "cycle",
+        last_epoch: int = -1,
+    ) -> None:
+        scales: dict[str, tuple[Callable[[float], float], str]] = {
+            "triangular": (lambda cycle: 1.0, "cycle"),
+            "triangular2": (lambda cycle: 0.5 ** (cycle - 1), "cycle"),
+            "exp_range": (lambda step: gamma**step, "iterations"),
+        }
+        if scale_fn is None and mode not in scales:
+            raise ValueError(
+                f"For 'CyclicLR', the 'mode' must be one of {', '.join(scales)}, but got {mode!r}."
+            )
+        self._scale: Callable[[float], float] = scales[mode][0] if scale_fn is None else scale_fn
+        self.scale_mode = scales[mode][1] if scale_fn is None else scale_mode
+        down = step_size_up if step_size_down is None else step_size_down
+        self.total_step_size = float(step_size_up + down)
+        self.step_up_ratio = step_size_up / self.total_step_size
+        lows = _for_each_group("CyclicLR", "base_lr", base_lr, optimizer)
+        self.max_lrs = dict(zip(lows, _for_each_group("CyclicLR", "max_lr", max_lr, optimizer), strict=True))
+        if last_epoch == -1:
+            for group, low in zip(optimizer.param_groups, lows, strict=True):
+                group["lr"].set_data(Tensor(np.float32(low)))
+        super().__init__(optimizer, last_epoch)
+        self.base_lrs = lows
+
+    def rate(self, base: float, epoch: int) -> float:
+        """See the class."""
+        cycle = math.floor(1 + epoch / self.total_step_size)
+        x = 1 + epoch / self.total_step_size - cycle
+        up = x <= self.step_up_ratio
+        height = x / self.step_up_ratio if up else (x - 1) / (self.step_up_ratio - 1)
+        most = self.max_lrs.get(base, base)
+        return base + (most - base) * height * self._scale(cycle if self.scale_mode == "cycle" else epoch)
+
+
+class CosineAnnealingWarmRestarts(LRScheduler):
+    """Half a period of a cosine down to ``eta_min``, again and again, each ``T_mult`` times as long.
+
+    Args:
+        optimizer: whose learning rates are changed.
+        T_0: the epochs of the first period.
+        T_mult: an int of at least 1.
+        eta_min: the least rate.
+        last_epoch: how many steps have been made, less one.
+
+    Raises:
+        ValueError: ``T_0`` or ``T_mult`` is no int, or below 1.
+    """
+
+    def __init__(
+        self, optimizer: Any, T_0: int, T_mult: int = 1, eta_min: float = 0, last_epoch: int = -1
+    ) -> None:
+        owner = "CosineAnnealingWarmRestarts"
+        self.T_0, self.T_mult = _positive(owner, "T_0", T_0), _positive(owner, "T_mult", T_mult)
+        self.eta_min = eta_min
+        super().__init__(optimizer, last_epoch)
+
+    def step(self, epoch: float | None = None) -> None:
+        """An epoch has ended, or ``epoch`` of them have, which may be a fraction."""
+        if epoch is not None and epoch < 0:
+            raise ValueError(f"For 'CosineAnnealingWarmRestarts', the 'epoch' must not be negative: {epoch}.")
+        time = self.last_epoch + 1 if epoch is None else epoch
+        self.last_epoch = math.floor(time)
+        self._write([self.rate(base, time) for base in self.base_lrs])  # type: ignore[arg-type]
+
+    def rate(self, base: float, epoch: float) -> float:
+        """See the class."""
+        length = self.T_0
+        while epoch >= length:
+            epoch, length = epoch - length, length * self.T_mult
+        return self.eta_min + (base - self.eta_min) * (1 + math.cos(math.pi * epoch / length)) / 2
 
 
 class LinearLR(LRScheduler):
@@ -215,8 +378,8 @@ class ReduceLROnPlateau(LRScheduler):
     >>> scheduler = optim.lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.5, patience=1)
     >>> for loss in (3.0, 3.0, 3.0):
     ...     scheduler.step(loss)
-    >>> scheduler.get_last_lr()
-    [0.25]
+    >>> print(scheduler.get_last_lr()[0])
+    0.25
     """
 
     def __init__(
@@ -251,7 +414,7 @@ class ReduceLROnPlateau(LRScheduler):
         if self.cooling > 0:
             self.cooling, self.bad_epochs = self.cooling - 1, 0
         if self.bad_epochs > self.patience:
-            now = self.get_last_lr()
+            now = [float(rate.asnumpy()) for rate in self.get_last_lr()]
             lower = [max(rate * self.factor, self.min_lr) for rate in now]
             self._write([new if old - new > self.eps else old for old, new in zip(now, lower, strict=True)])
             self.cooling, self.bad_epochs = self.cooldown, 0
@@ -268,3 +431,15 @@ def _positive(owner: str, name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ValueError(f"For '{owner}', the '{name}' must be a positive int, but got {value!r}.")
     return value
+
+
+def _for_each_group(owner: str, name: str, value: Any, optimizer: Any) -> list[Any]:
+    """``value``, or the items of it, one for each group of Parameters."""
+    count = len(optimizer.param_groups)
+    if not isinstance(value, (list, tuple)):
+        return [value] * count
+    if len(value) != count:
+        raise ValueError(
+            f"For '{owner}', the '{name}' must have {count} items, one for each group, not {len(value)}."
+        )
+    return list(value)

@@ -1,10 +1,16 @@
 """``mint.nn``: layers and losses with the arguments of ``mint``."""
 
 from mindgrad._base.missing import explain_room as _explain_room
-from mindgrad.mint.nn import functional, layers
+from mindgrad.mint.nn import functional, layers, pooling
 from mindgrad.mint.nn.layers import *  # noqa: F403
 
 __all__ = ["functional"]
 __all__ += layers.__all__
+__all__ += list(pooling.CELLS)
+
+globals().update({name: getattr(pooling, name) for name in pooling.CELLS})
+# functions of pooling are those of the module of functions, which is loaded before it
+vars(functional).update({name: getattr(pooling, name) for name in pooling.FUNCTIONS})
+functional.__all__ += pooling.FUNCTIONS
 
 _explain_room(__name__)

@@ -37,8 +37,8 @@ def _layer(name: str, axes: int, mode: str, meaning: str, example: str, prints: 
     )  # fmt: skip
 
 
-def _family(name: str, mode: str, meaning: str, prints: str, more: str = "", counts: Any = (1, 2, 3)) -> Any:
-    """The layers of one kind for each number of axes."""
+def family(name: str, mode: str, meaning: str, prints: str, more: str = "", counts: Any = (1, 2, 3)) -> Any:
+    """The layers of one kind for each number of axes in ``counts``."""
     made = []
     for axes in counts:
         pairs = ", ".join(["1, 1"] + ["0, 0"] * (axes - 1))
@@ -48,16 +48,16 @@ def _family(name: str, mode: str, meaning: str, prints: str, more: str = "", cou
     return made
 
 
-ConstantPad1d, ConstantPad2d, ConstantPad3d = _family(
+ConstantPad1d, ConstantPad2d, ConstantPad3d = family(
     "ConstantPad", "constant", "A number", "[9. 1. 2. 3. 9.]", ", 9.0"
 )
-ReflectionPad1d, ReflectionPad2d, ReflectionPad3d = _family(
+ReflectionPad1d, ReflectionPad2d, ReflectionPad3d = family(
     "ReflectionPad", "reflect", "The elements mirrored at the edge, which is not repeated,",
     "[2. 1. 2. 3. 2.]",
 )  # fmt: skip
-ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = _family(
+ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = family(
     "ReplicationPad", "edge", "The edge, repeated,", "[1. 1. 2. 3. 3.]"
 )
-(ZeroPad2d,) = _family("ZeroPad", "constant", "Zeros", "[0. 1. 2. 3. 0.]", counts=(2,))
+(ZeroPad2d,) = family("ZeroPad", "constant", "Zeros", "[0. 1. 2. 3. 0.]", counts=(2,))
 
 __all__ = list(function_cells(globals()))

@@ -6,7 +6,7 @@ from typing import Any
 
 from mindgrad.nn.function_cells import FunctionCell, function_cell, function_cells
 from mindgrad.nn.layer.parameters import check_data_format
-from mindgrad.ops import pooling
+from mindgrad.ops import pooling, unpooling
 from mindgrad.ops.operations.base import Attribute, anything, boolean, integers, text
 from mindgrad.ops.pool_windows import avg_pooled, max_pooled, pool_windows
 
@@ -121,5 +121,61 @@ AdaptiveAvgPool3d = _adaptive("Avg", 3, (1, 3, 5, 5, 5), "(1, 3, 2, 2, 2)")
 AdaptiveMaxPool1d = _adaptive("Max", 1, (1, 3, 5), "(1, 3, 2)")
 AdaptiveMaxPool2d = _adaptive("Max", 2, (1, 3, 5, 5), "(1, 3, 2, 2)")
 AdaptiveMaxPool3d = _adaptive("Max", 3, (1, 3, 5, 5, 5), "(1, 3, 2, 2, 2)")
+
+_SIZES = anything("an int or a tuple of ints")
+
+
+def _max_unpool(axes: int, shape: Any, prints: str) -> Any:
+    name = f"MaxUnpool{axes}d"
+    function = getattr(unpooling, f"max_unpool{axes}d")
+    return function_cell(
+        __name__, name, function,
+        attributes={"kernel_size": _SIZES, "stride": anything("an int, a tuple of ints or None", None),
+                    "padding": integers(0)},
+        run=lambda self, x, indices, output_size=None: function(
+            x, indices, self.kernel_size, self.stride, self.padding, output_size
+        ),
+        inputs="x indices output_size",
+        example=f"nn.{name}(2)(*ops.max_pool{axes}d(ops.ones({shape}), 2, return_indices=True)).shape",
+        prints=prints,
+    )  # fmt: skip
+
+
+MaxUnpool1d = _max_unpool(1, (1, 2, 4), "(1, 2, 4)")
+MaxUnpool2d = _max_unpool(2, (1, 2, 4, 4), "(1, 2, 4, 4)")
+MaxUnpool3d = _max_unpool(3, (1, 2, 4, 4, 4), "(1, 2, 4, 4, 4)")
+
+
+def _lp_pool(axes: int, shape: Any, prints: str) -> Any:
+    name = f"LPPool{axes}d"
+    return function_cell(
+        __name__, name, getattr(unpooling, f"lp_pool{axes}d"),
+        attributes={
+            "norm_type": anything("a number"), "kernel_size": _SIZES,
+            "stride": anything("an int, a tuple of ints or None", None), "ceil_mode": boolean(False),
+        },
+        inputs="x", example=f"nn.{name}(2, 2)(ops.ones({shape})).shape", prints=prints,
+    )  # fmt: skip
+
+
+LPPool1d = _lp_pool(1, (1, 2, 4), "(1, 2, 2)")
+LPPool2d = _lp_pool(2, (1, 2, 4, 4), "(1, 2, 2, 2)")
+
+
+def _fractional(axes: int, shape: Any, prints: str) -> Any:
+    name = f"FractionalMaxPool{axes}d"
+    return function_cell(
+        __name__, name, getattr(unpooling, f"fractional_max_pool{axes}d"),
+        attributes={
+            "kernel_size": _SIZES, "output_size": anything("an int, a tuple of ints or None", None),
+            "output_ratio": anything("a number, a tuple of numbers or None", None),
+            "return_indices": boolean(False), "_random_samples": anything("a tensor or None", None),
+        },
+        inputs="input", example=f"nn.{name}(2, output_size=3)(ops.ones({shape})).shape", prints=prints,
+    )  # fmt: skip
+
+
+FractionalMaxPool2d = _fractional(2, (1, 2, 7, 7), "(1, 2, 3, 3)")
+FractionalMaxPool3d = _fractional(3, (1, 2, 7, 7, 7), "(1, 2, 3, 3, 3)")
 
 __all__ = list(function_cells(globals()))

@@ -18,6 +18,7 @@ from mindgrad.ops.operations import (
     part_ops,
     primitive,
     random_ops,
+    special_ops,
     status_ops,
     update_ops,
 )
@@ -35,6 +36,7 @@ from mindgrad.ops.operations.other_ops import *  # noqa: F403
 from mindgrad.ops.operations.part_ops import *  # noqa: F403
 from mindgrad.ops.operations.primitive import *  # noqa: F403
 from mindgrad.ops.operations.random_ops import *  # noqa: F403
+from mindgrad.ops.operations.special_ops import *  # noqa: F403
 from mindgrad.ops.operations.status_ops import *  # noqa: F403
 from mindgrad.ops.operations.status_ops import identity  # noqa: F401
 from mindgrad.ops.operations.update_ops import *  # noqa: F403
@@ -53,6 +55,7 @@ __all__ += other_ops.__all__
 __all__ += part_ops.__all__
 __all__ += primitive.__all__
 __all__ += random_ops.__all__
+__all__ += special_ops.__all__
 __all__ += status_ops.__all__
 __all__ += update_ops.__all__
 

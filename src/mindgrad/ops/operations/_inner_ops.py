@@ -7,8 +7,8 @@ from typing import Any
 from mindgrad._base.absent import absent
 from mindgrad.core.dtype import DType
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import cumulative, diagonals
-from mindgrad.ops.operations.base import integer, operation
+from mindgrad.ops import cumulative, diagonals, flow
+from mindgrad.ops.operations.base import boolean, integer, operation
 from mindgrad.ops.operations.collective_ops import Receive, Send
 from mindgrad.ops.operations.primitive import Primitive
 
@@ -47,11 +47,17 @@ class TopTypeof(Primitive):
         return next((name for kind, name in kinds if isinstance(x, kind)), type(x).__name__)
 
 
+ConvertToDynamic = operation(
+    __name__, "ConvertToDynamic", flow.identity, attributes={"is_dynamic_rank": boolean(False)},
+    run=lambda self, x: x, example="ops.operations._inner_ops.ConvertToDynamic()(Tensor([1.0]))",
+    prints="[1.]",
+)  # fmt: skip
 AntiQuant = absent(__name__, "AntiQuant", "computes with quantised weights on Ascend", _QUANTISED)
 Dequant = absent(__name__, "Dequant", "computes with quantised weights on Ascend", _QUANTISED)
 Quant = absent(__name__, "Quant", "computes with quantised weights on Ascend", _QUANTISED)
 Generator = absent(__name__, "Generator", "is the state of random numbers", "Use mindgrad.Generator.")
 
 __all__ = [
-    "AntiQuant", "Cummin", "Dequant", "Generator", "MatrixSetDiag", "Quant", "Receive", "Send", "TopTypeof",
+    "AntiQuant", "ConvertToDynamic", "Cummin", "Dequant", "Generator", "MatrixSetDiag", "Quant",
+    "Receive", "Send", "TopTypeof",
 ]  # fmt: skip

@@ -247,7 +247,7 @@ def _documentation(
     if "ValueError" in rest or attributes:
         lines += ["    ValueError: an attribute or an input has a value or shape that does not fit."]
     if example:
-        needed = ", ".join(word for word in ("Parameter", "Tensor", "ops") if word in example)
+        needed = ", ".join(word for word in ("Parameter", "Tensor", "ops", "scipy") if word in example)
         lines += ["", f">>> from mindgrad import {needed}", f">>> print({example})", *prints.split("\n")]
     else:
         shown = rest[rest.index(">>> ") :]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ops import exponential, factorisation, linalg, matrices
+from mindgrad.ops import exponential, factorisation, linalg, lu_factors, matrices
 from mindgrad.ops.operands import operand
 from mindgrad.ops.operations.base import boolean, classes, integer, operation
 
@@ -47,6 +47,14 @@ Eigh = operation(
 LogMatrixDeterminant = operation(
     __name__, "LogMatrixDeterminant", linalg.slogdet, run=lambda self, x: linalg.slogdet(x),
     example=f"ops.LogMatrixDeterminant()({_DIAGONAL})[0]", prints="1.0",
+)  # fmt: skip
+LuSolve = operation(__name__, "LuSolve", lu_factors.lu_solve)
+LuUnpack = operation(
+    __name__, "LuUnpack", lu_factors.lu_unpack,
+    attributes={"unpack_data": boolean(True), "unpack_pivots": boolean(True)},
+    run=lambda self, data, pivots: lu_factors.lu_unpack(data, pivots, self.unpack_data, self.unpack_pivots),
+    example="ops.LuUnpack()(Tensor([[2.0, 2.0], [0.5, 1.0]]), Tensor([2, 2]))[2]",
+    prints="[[2. 2.]\n [0. 1.]]",
 )  # fmt: skip
 MatrixDeterminant = operation(__name__, "MatrixDeterminant", linalg.det)
 MatrixExp = operation(__name__, "MatrixExp", exponential.matrix_exp)

@@ -28,6 +28,7 @@ from mindgrad.ops import (
     shuffling,
     signs,
     statistics,
+    tuples,
     vectors,
 )
 from mindgrad.ops.arguments import axis_in_range
@@ -146,6 +147,11 @@ def _inplace(name: str, function: Any, prints: str) -> Any:
 InplaceAdd = _inplace("InplaceAdd", assigning.inplace_add, "[1. 7.]")
 InplaceSub = _inplace("InplaceSub", assigning.inplace_sub, "[ 1. -3.]")
 InplaceUpdate = _inplace("InplaceUpdate", assigning.inplace_update, "[1. 5.]")
+InplaceUpdateV2 = operation(
+    __name__, "InplaceUpdateV2", assigning.inplace_update,
+    run=lambda self, x, indices, v: assigning.inplace_update(x, v, indices),
+    example="ops.InplaceUpdateV2()(Tensor([1.0, 2.0]), (1,), Tensor([5.0]))", prints="[1. 5.]",
+)  # fmt: skip
 IndexFill = operation(__name__, "IndexFill", scattering.index_fill)
 
 # --- space, channels, batch ------------------------------------------------------------------------------
@@ -249,6 +255,18 @@ TensorShape = operation(
     __name__, "TensorShape", layout.shape, run=lambda self, x: creation.tuple_to_array(layout.shape(x)),
     example="ops.TensorShape()(Tensor([[1.0, 2.0]]))", prints="[1 2]",
 )  # fmt: skip
+Padding = operation(
+    __name__, "Padding", padding.widened_to, attributes={"pad_dim_size": integer(8)},
+    run=lambda self, x: padding.widened_to(x, self.pad_dim_size),
+    example="ops.Padding(3)(Tensor([[1.0], [2.0]]))", prints="[[1. 0. 0.]\n [2. 0. 0.]]",
+)  # fmt: skip
+TensorToTuple = operation(
+    __name__,
+    "TensorToTuple",
+    tuples.tensor_to_tuple,
+    example="ops.TensorToTuple()(Tensor([1, 2]))",
+    prints="(1, 2)",
+)
 DynamicShape = operation(
     __name__, "DynamicShape", layout.shape, run=lambda self, x: creation.tuple_to_array(layout.shape(x)),
     example="ops.DynamicShape()(Tensor([[1.0, 2.0]]))", prints="[1 2]",

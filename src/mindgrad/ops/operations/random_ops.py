@@ -8,10 +8,10 @@ import numpy as np
 
 from mindgrad.core.dtype import float32, int32, int64
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import arithmetic, dropping, ordering, random, sampling, variates
+from mindgrad.ops import arithmetic, candidates, dropping, ordering, random, sampling, variates
 from mindgrad.ops.drawing import NO_SEEDS, fractions, seeds_of, shape_of
 from mindgrad.ops.operands import broadcast_to, cast, choose, operand
-from mindgrad.ops.operations.base import Attribute, classes, element_type, integer, operation
+from mindgrad.ops.operations.base import Attribute, boolean, classes, element_type, integer, operation
 
 _SEEDS = {"seed": integer(0), "seed2": integer(0)}
 
@@ -20,6 +20,29 @@ def _seeds(self: Any) -> Any:
     return self.seed, self.seed2
 
 
+UniformCandidateSampler = operation(
+    __name__, "UniformCandidateSampler", candidates.uniform_candidate_sampler,
+    attributes={
+        "num_true": integer(), "num_sampled": integer(), "unique": boolean(), "range_max": integer(),
+        "seed": integer(0), "remove_accidental_hits": boolean(False),
+    },
+    run=lambda self, true_classes: candidates.uniform_candidate_sampler(
+        true_classes, self.num_true, self.num_sampled, self.unique, self.range_max, self.seed,
+        self.remove_accidental_hits,
+    ),
+    example="ops.UniformCandidateSampler(1, 5, False, 10)(Tensor([[1], [3]]))[0].shape", prints="(5,)",
+)  # fmt: skip
+LogUniformCandidateSampler = operation(
+    __name__, "LogUniformCandidateSampler", candidates.log_uniform_candidate_sampler,
+    attributes={
+        "num_true": integer(1), "num_sampled": integer(5), "unique": boolean(True), "range_max": integer(5),
+        "seed": integer(0),
+    },
+    run=lambda self, true_classes: candidates.log_uniform_candidate_sampler(
+        true_classes, self.num_true, self.num_sampled, self.unique, self.range_max, self.seed
+    ),
+    example="ops.LogUniformCandidateSampler()(Tensor([[1], [3]]))[0].shape", prints="(5,)",
+)  # fmt: skip
 StandardNormal = operation(
     __name__, "StandardNormal", random.standard_normal, attributes=_SEEDS,
     run=lambda self, shape: random.standard_normal(shape, _seeds(self)),

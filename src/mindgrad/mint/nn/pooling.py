@@ -1,0 +1,166 @@
+"""Pooling, padding, columns and sizes of images: functions and Cells with PyTorch's arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad import nn
+from mindgrad.core.tensor import Tensor
+from mindgrad.mint.nn import functional as own
+from mindgrad.nn.function_cells import function_cell
+from mindgrad.nn.layer.padding import family
+from mindgrad.ops import functional
+from mindgrad.ops.in_place import IN_PLACE, in_place
+from mindgrad.ops.operations.base import anything, boolean, integer, integers
+
+_nn: Any = nn  # whose names a type checker does not follow
+
+# --- functions -------------------------------------------------------------------------------------------
+
+
+def avg_pool1d(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:  # fmt: skip
+    """The mean of each window over one axis.
+
+    >>> from mindgrad import Tensor, mint
+    >>> print(mint.nn.functional.avg_pool1d(Tensor([[[1.0, 3.0, 5.0, 7.0]]]), 2))
+    [[[2. 6.]]]
+    """
+    steps = kernel_size if stride is None else stride
+    return functional.avg_pool1d(input, kernel_size, steps, padding, ceil_mode, count_include_pad)
+
+
+def avg_pool3d(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True, divisor_override: int | None = None,
+) -> Tensor:  # fmt: skip
+    """The mean of each window over three axes.
+
+    >>> from mindgrad import mint
+    >>> mint.nn.functional.avg_pool3d(mint.ones((1, 1, 4, 4, 4)), 2).shape
+    (1, 1, 2, 2, 2)
+    """
+    steps = kernel_size if stride is None else stride
+    return functional.avg_pool3d(
+        input, kernel_size, steps, padding, ceil_mode, count_include_pad, divisor_override or 0
+    )
+
+
+adaptive_max_pool1d = functional.adaptive_max_pool1d
+adaptive_max_pool2d = functional.adaptive_max_pool2d
+max_unpool2d = functional.max_unpool2d
+
+
+def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Whole channels of images set to 0 with probability ``p``, and the others divided by 1 − p.
+
+    >>> from mindgrad import mint
+    >>> mint.nn.functional.dropout2d(mint.ones((2, 3, 4, 4)), 0.5).shape
+    (2, 3, 4, 4)
+    """
+    return functional.dropout2d(input, p, training)
+
+
+def conv_transpose2d(
+    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+    groups: int = 1, dilation: Any = 1,
+) -> Tensor:  # fmt: skip
+    """The transpose of :func:`conv2d`, along two axes.
+
+    Args:
+        input: a tensor of shape (n, c, h, w).
+        weight: kernels of shape (c, channels of a group, height, width).
+        bias: a number for each channel of the result.
+        stride, padding, dilation: those of the convolution.
+        output_padding: elements added to the end of each axis of the result.
+        groups: the number of groups of channels.
+
+    >>> from mindgrad import mint
+    >>> mint.nn.functional.conv_transpose2d(mint.ones((1, 2, 3, 3)), mint.ones((2, 1, 2, 2)), stride=2).shape
+    (1, 1, 6, 6)
+    """
+    return functional.conv_transpose2d(
+        input, weight, bias, stride, "pad", padding, output_padding, dilation, groups
+    )
+
+
+# --- in place --------------------------------------------------------------------------------------------
+
+
+relu_, sigmoid_ = IN_PLACE["relu_"], IN_PLACE["sigmoid_"]
+elu_ = in_place("elu_", own.elu, "x above 0 and ``alpha · (exp x − 1)`` below")
+hardtanh_ = in_place("hardtanh_", functional.hardtanh, "x held between ``min_val`` and ``max_val``")
+threshold_ = in_place("threshold_", functional.threshold, "x above ``threshold`` and ``value`` elsewhere")
+
+FUNCTIONS = [
+    "adaptive_max_pool1d", "adaptive_max_pool2d", "avg_pool1d", "avg_pool3d", "conv_transpose2d", "dropout2d",
+    "elu_", "hardtanh_", "max_unpool2d", "relu_", "sigmoid_", "threshold_",
+]  # fmt: skip
+
+# --- Cells -----------------------------------------------------------------------------------------------
+
+_SIZES = anything("an int or a tuple of ints")
+_STRIDE = anything("an int, a tuple of ints or None", None)
+_AVERAGE = {
+    "kernel_size": _SIZES, "stride": _STRIDE, "padding": integers(0), "ceil_mode": boolean(False),
+    "count_include_pad": boolean(True),
+}  # fmt: skip
+
+AvgPool1d = function_cell(
+    __name__, "AvgPool1d", avg_pool1d, attributes=_AVERAGE, inputs="input",
+    example="nn.AvgPool1d(2, 2)(Tensor([[[1.0, 3.0]]]))", prints="[[[2.]]]",
+)  # fmt: skip
+AvgPool3d = function_cell(
+    __name__, "AvgPool3d", avg_pool3d,
+    attributes=_AVERAGE | {"divisor_override": anything("an int or None", None)},
+    inputs="input", example="nn.AvgPool3d(2, 2)(ops.ones((1, 1, 2, 2, 2))).shape", prints="(1, 1, 1, 1, 1)",
+)  # fmt: skip
+AdaptiveMaxPool1d = function_cell(
+    __name__, "AdaptiveMaxPool1d", functional.adaptive_max_pool1d,
+    attributes={"output_size": _SIZES, "return_indices": boolean(False)}, inputs="input",
+    example="nn.AdaptiveMaxPool1d(1)(Tensor([[[1.0, 3.0]]]))", prints="[[[3.]]]",
+)  # fmt: skip
+AdaptiveMaxPool2d, MaxUnpool2d = _nn.AdaptiveMaxPool2d, _nn.MaxUnpool2d
+GLU = function_cell(
+    __name__, "GLU", own.glu, attributes={"dim": integer(-1)}, inputs="input",
+    example="nn.GLU()(Tensor([3.0, 0.0]))", prints="[1.5]",
+)  # fmt: skip
+_COLUMNS = {"dilation": integers(1), "padding": integers(0), "stride": integers(1)}
+Unfold = function_cell(
+    __name__, "Unfold", own.unfold, attributes={"kernel_size": _SIZES, **_COLUMNS}, inputs="input",
+    meaning="The windows of images as columns: :func:`mindgrad.mint.nn.functional.unfold`.",
+    example="ops.unfold(ops.ones((1, 2, 3, 3)), 2).shape", prints="(1, 8, 4)",
+)  # fmt: skip
+Fold = function_cell(
+    __name__, "Fold", functional.fold, attributes={"output_size": _SIZES, "kernel_size": _SIZES, **_COLUMNS},
+    inputs="input", meaning="Columns added up to images: :func:`mindgrad.mint.nn.functional.fold`.",
+    example="ops.fold(ops.ones((1, 8, 4)), (3, 3), 2).shape", prints="(1, 2, 3, 3)",
+)  # fmt: skip
+_SCALES = {
+    "size": anything("an int, a tuple of ints or None", None),
+    "scale_factor": anything("a number, a tuple of numbers or None", None),
+}
+UpsamplingNearest2d = function_cell(
+    __name__, "UpsamplingNearest2d", functional.interpolate, attributes=_SCALES,
+    run=lambda self, input: functional.interpolate(input, self.size, self.scale_factor, mode="nearest"),
+    inputs="input", meaning="Images of another size; each element is the nearest one.",
+    example="nn.Upsample(size=(2, 2))(Tensor([[[[1.0]]]]))", prints="[[[[1. 1.]\n   [1. 1.]]]]",
+)  # fmt: skip
+UpsamplingBilinear2d = function_cell(
+    __name__, "UpsamplingBilinear2d", functional.interpolate, attributes=_SCALES,
+    run=lambda self, input: functional.interpolate(
+        input, self.size, self.scale_factor, mode="bilinear", align_corners=True
+    ),
+    inputs="input", meaning="Images of another size, linear between elements; the corners stay.",
+    example='nn.Upsample(size=(1, 3), mode="bilinear", align_corners=True)(Tensor([[[[1.0, 3.0]]]]))',
+    prints="[[[[1. 2. 3.]]]]",
+)  # fmt: skip
+ZeroPad1d, ZeroPad3d = family("ZeroPad", "constant", "Zeros", "[0. 1. 2. 3. 0.]", counts=(1, 3))
+
+CELLS = [
+    "AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AvgPool1d", "AvgPool3d", "Fold", "GLU", "MaxUnpool2d",
+    "Unfold", "UpsamplingBilinear2d", "UpsamplingNearest2d", "ZeroPad1d", "ZeroPad3d",
+]  # fmt: skip
+__all__ = list(FUNCTIONS + CELLS)

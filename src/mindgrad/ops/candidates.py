@@ -1,0 +1,138 @@
+"""Candidate sampling: classes drawn at random, for losses over a few of very many classes.
+
+Distinct classes are the first to arrive when class i arrives at times of rate pᵢ, which is the distribution
+of drawing until enough distinct ones are there; the expected count of a class is then 1 − exp(−pᵢ t), with
+the time t of the last arrival.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import float32, float64
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import arithmetic, math, rounding
+from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.drawing import exponentials, fractions, seeds_of
+from mindgrad.ops.flow import stop_gradient
+from mindgrad.ops.layout import reshape
+from mindgrad.ops.operands import broadcast_to, cast, operand
+from mindgrad.ops.ordering import topk
+from mindgrad.ops.reduction import flag
+from mindgrad.ops.scattering import tensor_scatter_elements
+
+__all__ = ["log_uniform_candidate_sampler", "uniform_candidate_sampler"]
+
+
+def _rates(range_max: int, logarithmic: bool) -> np.ndarray:
+    places = np.arange(range_max)
+    if logarithmic:
+        return np.log((places + 2.0) / (places + 1.0)) / np.log(range_max + 1.0)
+    return np.full(range_max, 1.0 / range_max)
+
+
+def _sampled(
+    operator: str, classes: Any, num_true: Any, num_sampled: Any, unique: Any, range_max: Any, seed: Any,
+    remove: bool, logarithmic: bool,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    x = operand(classes, operator)
+    if x.dtype.kind not in ("int", "uint"):
+        raise TypeError(f"For '{operator}', the classes must be integers, but are {x.dtype}.")
+    count = whole_number(num_sampled, operator, "num_sampled", 1)
+    size = whole_number(range_max, operator, "range_max", 1)
+    per_example = whole_number(num_true, operator, "num_true", 1)
+    if x.ndim not in (1, 2) or (x.ndim == 2 and x.shape[1] != per_example):
+        raise ValueError(f"For '{operator}', the shape must be (n, {num_true}), but is {x.shape}.")
+    distinct = flag(unique, operator, "unique")
+    if distinct and count > size:
+        raise ValueError(f"For '{operator}', {count} distinct classes cannot be drawn from {size}.")
+    if remove and not distinct:
+        raise NotImplementedError(
+            f"For '{operator}', 'remove_accidental_hits' needs distinct classes here: unique=True."
+        )
+    rates: Any = Tensor(_rates(size, logarithmic))
+    seeds = seeds_of(operator, seed)
+    if distinct:
+        times = arithmetic.div(exponentials(operator, (size,), float64, seeds), rates)
+        if remove:
+            hits = reshape(x, (-1,))
+            times = tensor_scatter_elements(times, hits, broadcast_to(Tensor(np.inf, float64), hits.shape))
+        first, sampled = topk(arithmetic.neg(times), count)
+        last = arithmetic.neg(first[count - 1])  # type: ignore[index]
+        expected = lambda p: arithmetic.neg(math.expm1(arithmetic.neg(arithmetic.mul(p, last))))
+    else:
+        u = fractions(operator, (count,), float64, seeds)
+        sampled = rounding.floor(
+            math.expm1(arithmetic.mul(u, float(np.log(size + 1.0))))
+            if logarithmic
+            else arithmetic.mul(u, float(size))
+        )
+        expected = lambda p: arithmetic.mul(p, float(count))
+    sampled = cast(sampled, x.dtype)
+    counts = [stop_gradient(cast(expected(rates[each]), float32)) for each in (x, sampled)]  # type: ignore[index]
+    return sampled, counts[0], counts[1]
+
+
+def uniform_candidate_sampler(
+    true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int = 0,
+    remove_accidental_hits: bool = False,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """Classes drawn with equal probabilities.
+
+    Args:
+        true_classes: the classes of n examples, integers of shape (n, num_true).
+        num_true: how many there are for each example.
+        num_sampled: how many are drawn.
+        unique: whether they are distinct.
+        range_max: the number of classes.
+        seed: a seed of this call's own; 0 for none.
+        remove_accidental_hits: whether ``true_classes`` are not drawn, with ``unique`` only.
+
+    Returns:
+        The classes drawn, of the element type of ``true_classes``; and how often each true class, and each
+        class drawn, is expected among them, as Float32.
+
+    Raises:
+        TypeError: ``true_classes`` are no integers.
+        ValueError: more distinct classes are asked for than there are, or a number is below 1.
+        NotImplementedError: hits are to be removed without ``unique``.
+
+    >>> from mindgrad import Tensor, ops
+    >>> sampled, _, expected = ops.uniform_candidate_sampler(Tensor([[1], [3]]), 1, 5, False, 10)
+    >>> print(sampled.shape, expected)
+    (5,) [0.5 0.5 0.5 0.5 0.5]
+    """
+    return _sampled(
+        "UniformCandidateSampler", true_classes, num_true, num_sampled, unique, range_max, seed,
+        flag(remove_accidental_hits, "UniformCandidateSampler", "remove_accidental_hits"), False,
+    )  # fmt: skip
+
+
+def log_uniform_candidate_sampler(
+    true_classes: Any, num_true: int = 1, num_sampled: int = 5, unique: bool = True, range_max: int = 5,
+    seed: int = 0,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """Classes drawn with probabilities log((i + 2) / (i + 1)) / log(range_max + 1), as of words by frequency.
+
+    Args:
+        true_classes, num_true, num_sampled, unique, range_max, seed: those of
+            :func:`uniform_candidate_sampler`.
+
+    >>> from mindgrad import Tensor, ops
+    >>> sampled, expected, _ = ops.log_uniform_candidate_sampler(Tensor([[1], [3]]), 1, 5, True, 10)
+    >>> sampled.shape, expected.shape
+    ((5,), (2, 1))
+    """
+    return _sampled(
+        "LogUniformCandidateSampler",
+        true_classes,
+        num_true,
+        num_sampled,
+        unique,
+        range_max,
+        seed,
+        False,
+        True,
+    )

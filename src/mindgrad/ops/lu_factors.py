@@ -1,0 +1,126 @@
+"""LU factors of matrices: the factors themselves, systems that are solved with them, and their parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.core.dtype import int32
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops.arithmetic import add, sub
+from mindgrad.ops.comparison import equal
+from mindgrad.ops.complexes import conj
+from mindgrad.ops.creation import arange, eye
+from mindgrad.ops.indexing import gather_elements
+from mindgrad.ops.layout import reshape
+from mindgrad.ops.linalg import matrix_operand, solution, system, triangle_solved
+from mindgrad.ops.matrices import tril, triu
+from mindgrad.ops.moving import narrow
+from mindgrad.ops.operands import applied, broadcast_to, cast, operand
+from mindgrad.ops.reduction import flag
+from mindgrad.primitives import lu as rows
+
+__all__ = ["lu_factors", "lu_parts", "lu_solve", "lu_unpack", "permutation_of", "solved_by_factors"]
+
+
+def lu_factors(operator: str, a: Any) -> tuple[Tensor, Tensor]:
+    """L and U in one matrix, and with which row each row was exchanged, counted from 0."""
+    a = matrix_operand(a, operator)
+    return applied(rows.lu, operator, a), apply(rows.lu_pivots, a)
+
+
+def permutation_of(pivots: Tensor, size: int, dtype: Any) -> Tensor:
+    """P with A = P L U."""
+    order = apply(rows.row_order, pivots, size=size)
+    columns = broadcast_to(reshape(arange(size, dtype=int32), (size, 1)), (*order.shape[:-1], size, size))
+    return cast(equal(columns, order.expand_dims(-2)), dtype)
+
+
+def lu_parts(factors: Tensor) -> tuple[Tensor, Tensor]:
+    """L of shape (…, m, k) and U of shape (…, k, n), with k = min(m, n)."""
+    m, n = factors.shape[-2:]
+    k = min(m, n)
+    low = tril(narrow(factors, factors.ndim - 1, 0, k), -1)
+    return add(low, eye(m, k, factors.dtype)), triu(narrow(factors, factors.ndim - 2, 0, k))
+
+
+def solved_by_factors(operator: str, factors: Any, pivots: Any, b: Any, trans: Any = 0) -> Tensor:
+    """The X of A X = B, of Aᵀ X = B (``trans`` 1) or of Aᴴ X = B (2), with pivots counted from 0.
+
+    Raises:
+        ValueError: ``trans`` is another number, or the shapes do not fit.
+    """
+    if trans not in (0, 1, 2):
+        raise ValueError(f"For '{operator}', the 'trans' must be 0, 1 or 2, but got {trans!r}.")
+    factors, b, vectors = system(operator, factors, b)
+    order = apply(rows.row_order, operand(pivots, operator), size=factors.shape[-1])
+    if trans == 2:
+        factors = conj(factors)
+    if trans:
+        y = triangle_solved(operator, factors, b, False, True)
+        y = triangle_solved(operator, factors, y, True, True, True)
+        order = order.argsort(-1)
+    else:
+        y = b
+    places = broadcast_to(order.expand_dims(-1), y.shape)
+    y = gather_elements(y, y.ndim - 2, places)
+    if not trans:
+        y = triangle_solved(operator, factors, y, True, False, True)
+        y = triangle_solved(operator, factors, y, False, False)
+    return solution(y, vectors)
+
+
+def lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Tensor:
+    """The solution X of A X = B, given the LU factors of A.
+
+    Args:
+        b: right-hand sides B, a tensor of shape (…, n, k).
+        LU_data: L below the diagonal and U from it on, a tensor of shape (…, n, n).
+        LU_pivots: with which row each row was exchanged in turn, counted from 1, integers of shape (…, n).
+
+    Returns:
+        Tensor of the shape of ``b``.
+
+    Raises:
+        TypeError: an operand is no tensor or has half precision.
+        ValueError: the shapes do not fit.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.lu_solve(Tensor([[4.0], [2.0]]), Tensor([[2.0, 2.0], [0.5, 1.0]]), Tensor([2, 2])))
+    [[-2.]
+     [ 3.]]
+    """
+    return solved_by_factors("LuSolve", LU_data, sub(operand(LU_pivots, "LuSolve"), 1), b)
+
+
+def lu_unpack(
+    LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    """P, L and U with A = P L U, of LU factors in one matrix.
+
+    Args:
+        LU_data: L below the diagonal and U from it on, a tensor of shape (…, m, n).
+        LU_pivots: with which row each row was exchanged in turn, counted from 1.
+        unpack_data: whether L and U are given; else they are ``None``.
+        unpack_pivots: whether P is given; else it is ``None``.
+
+    Returns:
+        P of shape (…, m, m), L of shape (…, m, k) and U of shape (…, k, n), with k = min(m, n).
+
+    Raises:
+        TypeError: an operand is no tensor, or a flag no bool.
+
+    >>> from mindgrad import Tensor, ops
+    >>> p, low, up = ops.lu_unpack(Tensor([[2.0, 2.0], [0.5, 1.0]]), Tensor([2, 2]))
+    >>> print(ops.matmul(ops.matmul(p, low), up))
+    [[1. 2.]
+     [2. 2.]]
+    """
+    factors, permutation = matrix_operand(LU_data, "LuUnpack"), None
+    parts: tuple[Tensor | None, Tensor | None] = (None, None)
+    if flag(unpack_pivots, "LuUnpack", "unpack_pivots"):
+        pivots = sub(operand(LU_pivots, "LuUnpack"), 1)
+        permutation = permutation_of(pivots, factors.shape[-2], factors.dtype)
+    if flag(unpack_data, "LuUnpack", "unpack_data"):
+        parts = lu_parts(factors)
+    return permutation, *parts

@@ -1,0 +1,14 @@
+"""Neighbours of floating-point numbers: ``nextafter``."""
+
+from __future__ import annotations
+
+from mindgrad.ops.define import binary_function
+from mindgrad.primitives import neighbours
+
+__all__ = ["nextafter"]
+
+nextafter = binary_function(
+    __name__, "nextafter", neighbours.nextafter,
+    "The next floating-point number after ``x`` in the direction of ``y``; it has no derivative.",
+    "Tensor([1.0]), Tensor([2.0])", "[1.0000001]",
+)  # fmt: skip

@@ -1,0 +1,365 @@
+"""Functions of sparse tensors: those of their values one by one, sums, products, and changes of layout.
+
+``csr_sin(x)`` is a CSRTensor of the sines of the stored values, at the same places, and so are the others of
+its kind; elements that are not stored stay 0, also where the function of 0 is something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindgrad.common.sparse_tensor import COOTensor, CSRTensor, RowTensor
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import activation, arithmetic, math, rectifiers, rounding
+from mindgrad.ops.arguments import axis_in_range
+from mindgrad.ops.contraction import matmul
+from mindgrad.ops.conversion import cast
+from mindgrad.ops.joining import concat
+from mindgrad.ops.layout import swapaxes
+
+_ELEMENTWISE: dict[str, Callable[..., Any]] = {
+    "abs": rounding.abs, "acos": math.acos, "acosh": math.acosh, "asin": math.asin, "asinh": math.asinh,
+    "atan": math.atan, "atanh": math.atanh, "ceil": rounding.ceil, "cos": math.cos, "cosh": math.cosh,
+    "exp": math.exp, "expm1": math.expm1, "floor": rounding.floor, "inv": math.inv,
+    "isfinite": rounding.isfinite, "isinf": rounding.isinf, "isnan": rounding.isnan, "log": math.log,
+    "log1p": math.log1p, "neg": arithmetic.neg, "relu": rectifiers.relu, "relu6": rectifiers.relu6,
+    "round": rounding.round, "sigmoid": activation.sigmoid, "sin": math.sin, "sinh": math.sinh,
+    "softsign": activation.softsign, "sqrt": math.sqrt, "square": math.square, "tan": math.tan,
+    "tanh": math.tanh,
+}  # fmt: skip
+
+
+def _sparse(x: Any, kind: type, operator: str) -> Any:
+    if not isinstance(x, kind):
+        raise TypeError(f"For '{operator}', the input must be a {kind.__name__}, but got {type(x).__name__}.")
+    return x
+
+
+def _of_values(layout: str, name: str, function: Callable[..., Any]) -> Callable[[Any], Any]:
+    kind: type = COOTensor if layout == "coo" else CSRTensor
+
+    def apply_to_values(x: Any) -> Any:
+        return _sparse(x, kind, f"{layout}_{name}").with_values(function(x.values))
+
+    apply_to_values.__name__ = apply_to_values.__qualname__ = f"{layout}_{name}"
+    made = "COOTensor(Tensor([[0, 1]]), Tensor([1.0]), (2, 2))"
+    if layout == "csr":
+        made = "CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([1.0]), (2, 2))"
+    apply_to_values.__doc__ = f"""The {kind.__name__} whose stored values are :func:`{name}` of those of x.
+
+    Raises:
+        TypeError: ``x`` is no {kind.__name__}.
+
+    >>> from mindgrad import {kind.__name__}, Tensor, ops
+    >>> ops.{layout}_{name}({made}).shape
+    (2, 2)
+    """
+    return apply_to_values
+
+
+globals().update(
+    {
+        f"{layout}_{name}": _of_values(layout, name, function)
+        for layout in ("coo", "csr")
+        for name, function in _ELEMENTWISE.items()
+    }
+)
+
+
+# --- sums and products ---------------------------------------------------------------------------------
+
+
+def coo_add(x1: Any, x2: Any, thresh: Any) -> COOTensor:
+    """The sum of two COOTensors, without values of a size below ``thresh``.
+
+    >>> from mindgrad import COOTensor, Tensor, ops
+    >>> x = COOTensor(Tensor([[0, 1]]), Tensor([1.0]), (2, 2))
+    >>> print(ops.coo_add(x, x, 0).values)
+    [2.]
+    """
+    return _sparse(x1, COOTensor, "coo_add").add(x2, thresh)
+
+
+def csr_add(a: Any, b: Any, alpha: Any = 1, beta: Any = 1) -> CSRTensor:
+    """α · a + β · b of two CSRTensors.
+
+    >>> from mindgrad import CSRTensor, Tensor, ops
+    >>> x = CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([1.0]), (2, 2))
+    >>> print(ops.csr_add(x, x, Tensor(1.0), Tensor(2.0)).values)
+    [3.]
+    """
+    return _sparse(a, CSRTensor, "csr_add").add(_sparse(b, CSRTensor, "csr_add"), alpha, beta)
+
+
+def csr_mul(x: Any, y: Any) -> CSRTensor:
+    """The stored values times the elements of ``y`` at their places.
+
+    >>> from mindgrad import CSRTensor, Tensor, ops
+    >>> x = CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([2.0]), (2, 2))
+    >>> print(ops.csr_mul(x, Tensor([[1.0, 3.0], [1.0, 1.0]])).values)
+    [6.]
+    """
+    return _sparse(x, CSRTensor, "csr_mul") * y
+
+
+def csr_div(x: Any, y: Any) -> CSRTensor:
+    """The stored values divided by the elements of ``y`` at their places.
+
+    >>> from mindgrad import CSRTensor, Tensor, ops
+    >>> x = CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))
+    >>> print(ops.csr_div(x, Tensor([[1.0, 3.0], [1.0, 1.0]])).values)
+    [2.]
+    """
+    return _sparse(x, CSRTensor, "csr_div") / y
+
+
+def csr_mv(csr_tensor: Any, dense: Any) -> Tensor:
+    """The product of a sparse matrix with a vector, given as a matrix of one column.
+
+    >>> from mindgrad import CSRTensor, Tensor, ops
+    >>> x = CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))
+    >>> print(ops.csr_mv(x, Tensor([[1.0], [2.0]])).flatten())
+    [12.  0.]
+    """
+    return _sparse(csr_tensor, CSRTensor, "csr_mv").mv(dense)
+
+
+def csr_mm(a: Any, b: Any, trans_a: bool = False, trans_b: bool = False) -> Tensor:
+    """The product of a sparse matrix with a dense or a sparse one.
+
+    Args:
+        a: a CSRTensor.
+        b: a matrix, or a CSRTensor, which is made dense.
+        trans_a, trans_b: whether the transpose of ``a`` (then made dense) or ``b`` is taken.
+
+    >>> from mindgrad import CSRTensor, Tensor, ops
+    >>> x = CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))
+    >>> print(ops.csr_mm(x, Tensor([[1.0], [2.0]])).flatten())
+    [12.  0.]
+    """
+    a = _sparse(a, CSRTensor, "csr_mm")
+    dense = b.to_dense() if isinstance(b, CSRTensor) else b
+    dense = swapaxes(dense, 0, 1) if trans_b else dense
+    return matmul(swapaxes(a.to_dense(), 0, 1), dense) if trans_a else a.mm(dense)
+
+
+def csr_reduce_sum(csr_tensor: Any, axis: int) -> Tensor:
+    """The sums of rows (``axis`` 1), as a column, or of columns (0), as a row.
+
+    >>> from mindgrad import CSRTensor, Tensor, ops
+    >>> x = CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))
+    >>> print(ops.csr_reduce_sum(x, 1).flatten())
+    [6. 0.]
+    """
+    return _sparse(csr_tensor, CSRTensor, "csr_reduce_sum").sum(axis)
+
+
+def csr_gather(indptr: Any, indices: Any, dense: Any, sparse_shape: Any) -> Tensor:
+    """The elements of a dense matrix at the places of a sparse one.
+
+    Args:
+        indptr, indices: where the rows begin, and the columns, as of a CSRTensor.
+        dense: a matrix of that shape.
+        sparse_shape: (rows, columns).
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.csr_gather(Tensor([0, 1, 2]), Tensor([1, 0]), Tensor([[1.0, 2.0], [3.0, 4.0]]), (2, 2)))
+    [2. 3.]
+    """
+    ones = dense.new_ones((indices.shape[0], *dense.shape[2:]))
+    if dense.ndim == 2:
+        return (CSRTensor(indptr, indices, ones, sparse_shape) * dense).values
+    rows = indptr.searchsorted(Tensor(np.arange(indices.shape[0])), "right") - 1
+    return dense[rows, indices]
+
+
+def csr_softmax(logits: Any, dtype: Any) -> CSRTensor:
+    """The softmax of each row over its stored values.
+
+    >>> from mindgrad import CSRTensor, Tensor, float32, ops
+    >>> x = CSRTensor(Tensor([0, 2]), Tensor([0, 1]), Tensor([3.0, 3.0]), (1, 2))
+    >>> print(ops.csr_softmax(x, float32).values)
+    [0.5 0.5]
+    """
+    x = _sparse(logits, CSRTensor, "csr_softmax")
+    rows, count = x.rows(), x.shape[0]
+    values: Any = cast(x.values, dtype)
+    powers: Any = math.exp(values - values.unsorted_segment_max(rows, count)[rows])
+    return x.with_values(powers / powers.unsorted_segment_sum(rows, count)[rows])
+
+
+# --- layouts -------------------------------------------------------------------------------------------
+
+
+def csr_to_coo(tensor: Any) -> COOTensor:
+    """A sparse matrix by coordinates.
+
+    >>> from mindgrad import CSRTensor, Tensor, ops
+    >>> print(ops.csr_to_coo(CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))).indices)
+    [[0 1]]
+    """
+    return _sparse(tensor, CSRTensor, "csr_to_coo").to_coo()
+
+
+def csr_to_dense(csr_tensor: Any) -> Tensor:
+    """A sparse matrix as a dense one.
+
+    >>> from mindgrad import CSRTensor, Tensor, ops
+    >>> print(ops.csr_to_dense(CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))))
+    [[0. 6.]
+     [0. 0.]]
+    """
+    return _sparse(csr_tensor, CSRTensor, "csr_to_dense").to_dense()
+
+
+def dense_to_sparse_coo(tensor: Any) -> COOTensor:
+    """The elements of a tensor that are not 0, with their places.
+
+    Raises:
+        RuntimeError: a program is being compiled, in which their number is unknown.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.dense_to_sparse_coo(Tensor([[0.0, 6.0], [0.0, 0.0]])).indices)
+    [[0 1]]
+    """
+    indices = tensor.nonzero()
+    return COOTensor(indices, tensor.gather_nd(indices), tensor.shape)
+
+
+def dense_to_sparse_csr(tensor: Any) -> CSRTensor:
+    """The elements of a matrix that are not 0, row by row.
+
+    Raises:
+        RuntimeError: a program is being compiled, in which their number is unknown.
+        ValueError: ``tensor`` is no matrix.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.dense_to_sparse_csr(Tensor([[0.0, 6.0], [0.0, 0.0]])).indptr)
+    [0 1 1]
+    """
+    return dense_to_sparse_coo(tensor).to_csr()
+
+
+def coalesce(x_indices: Any, x_values: Any, x_shape: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """Places and values with every place once, in order; values of one place add up.
+
+    Args:
+        x_indices: integers of shape (k, n): the places of n elements of a tensor of k axes, as columns.
+        x_values: their values, of shape (n,).
+        x_shape: the shape of the whole tensor, a tensor of k integers.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.coalesce(Tensor([[0, 0]]), Tensor([1.0, 2.0]), Tensor([3]))[1])
+    [3.]
+    """
+    shape = tuple(int(n) for n in x_shape.asnumpy())
+    found = COOTensor(x_indices.T, x_values, shape).coalesce()
+    return found.indices.T, found.values, x_shape
+
+
+def coo_concat(sp_input: Any, concat_dim: int = 0) -> COOTensor:
+    """COOTensors one behind the other along an axis, their places in order.
+
+    Args:
+        sp_input: two or more COOTensors whose other axes agree.
+        concat_dim: the axis.
+
+    Raises:
+        ValueError: there is one only, their shapes do not fit, or the axis is out of range.
+        CompileError: the places are not known because a program is being compiled.
+
+    >>> from mindgrad import COOTensor, Tensor, ops
+    >>> x = COOTensor(Tensor([[0, 1]]), Tensor([1.0]), (2, 2))
+    >>> ops.coo_concat([x, x], 1).shape
+    (2, 4)
+    """
+    if len(sp_input) < 2:
+        raise ValueError("For 'coo_concat', there must be two tensors at least.")
+    first = _sparse(sp_input[0], COOTensor, "coo_concat")
+    axis = axis_in_range(concat_dim, len(first.shape), "coo_concat", "concat_dim")
+    parts, start = [], 0
+    for x in sp_input:
+        if x.shape[:axis] + x.shape[axis + 1 :] != first.shape[:axis] + first.shape[axis + 1 :]:
+            raise ValueError(f"For 'coo_concat', the shapes {first.shape} and {x.shape} do not fit.")
+        shift = np.zeros(len(x.shape), np.int64)
+        shift[axis] = start
+        parts.append(x.indices + Tensor(shift))
+        start += x.shape[axis]
+    shape = (*first.shape[:axis], start, *first.shape[axis + 1 :])
+    indices: Any = concat(parts)
+    values: Any = concat([x.values for x in sp_input])
+    order = np.argsort(np.ravel_multi_index(tuple(indices.asnumpy().T), shape), kind="stable")
+    return COOTensor(indices[Tensor(order)], values[Tensor(order)], shape)
+
+
+# --- constructors and parts ------------------------------------------------------------------------------
+
+make_coo_tensor = make_sparse_tensor = COOTensor
+make_csr_tensor = CSRTensor
+make_row_tensor = make_row_tensor_inner = RowTensor
+
+
+def _part(name: str, kind: type, what: str, made: str, prints: str) -> Callable[[Any], Any]:
+    *_, attribute = name.split("_tensor_get_")
+    member = "shape" if attribute == "dense_shape" and kind is not RowTensor else attribute
+
+    def get(x: Any) -> Any:
+        return getattr(_sparse(x, kind, name), member)
+
+    get.__name__ = get.__qualname__ = name
+    get.__doc__ = f"""{what} of a {kind.__name__}.
+
+    >>> from mindgrad import {kind.__name__}, Tensor, ops
+    >>> print(ops.{name}({made}))
+    {prints}
+    """
+    return get
+
+
+_PARTS: dict[str, tuple[type, str, list[tuple[str, str, str]]]] = {
+    "coo": (COOTensor, "COOTensor(Tensor([[0, 1]]), Tensor([6.0]), (2, 2))", [
+        ("dense_shape", "The shape", "(2, 2)"), ("indices", "The places", "[[0 1]]"),
+        ("values", "The values", "[6.]"),
+    ]),
+    "csr": (CSRTensor, "CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))", [
+        ("dense_shape", "The shape", "(2, 2)"), ("indices", "The columns", "[1]"),
+        ("indptr", "The starts of the rows", "[0 1 1]"), ("values", "The values", "[6.]"),
+    ]),
+    "row": (RowTensor, "RowTensor(Tensor([1]), Tensor([[6.0]]), (2, 1))", [
+        ("dense_shape", "The shape", "(2, 1)"), ("indices", "The rows", "[1]"),
+        ("values", "The values", "[[6.]]"),
+    ]),
+}  # fmt: skip
+globals().update(
+    {
+        f"{layout}_tensor_get_{attribute}": _part(
+            f"{layout}_tensor_get_{attribute}", kind, what, made, prints
+        )
+        for layout, (kind, made, parts) in _PARTS.items()
+        for attribute, what, prints in parts
+    }
+)
+
+
+def row_tensor_add(row_tensor1: Any, row_tensor2: Any) -> RowTensor:
+    """The rows of both: rows that both have add up in the whole tensor.
+
+    >>> from mindgrad import RowTensor, Tensor, ops
+    >>> x = RowTensor(Tensor([1]), Tensor([[6.0]]), (2, 1))
+    >>> print(ops.row_tensor_add(x, x).to_dense().flatten())
+    [ 0. 12.]
+    """
+    a, b = (_sparse(x, RowTensor, "row_tensor_add") for x in (row_tensor1, row_tensor2))
+    if a.dense_shape != b.dense_shape:
+        raise ValueError(f"For 'row_tensor_add', the shapes {a.dense_shape} and {b.dense_shape} differ.")
+    return RowTensor(concat([a.indices, b.indices]), concat([a.values, b.values]), a.dense_shape)
+
+
+__all__ = [
+    name
+    for name, value in globals().items()
+    if name[0] != "_" and (name.startswith("make_") or getattr(value, "__module__", "") == __name__)
+]

@@ -1,0 +1,266 @@
+"""Kinds of pooling beside maxima and averages: power means, windows at random places, and the way back."""
+
+from __future__ import annotations
+
+import math as _math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import int64
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import arithmetic, rounding
+from mindgrad.ops.arguments import one_or_more, whole_number
+from mindgrad.ops.convolution import per_axis
+from mindgrad.ops.extremes import max as _greatest
+from mindgrad.ops.indexing import gather_elements
+from mindgrad.ops.layout import expand_dims, reshape
+from mindgrad.ops.operands import broadcast_to, cast, choose, operand
+from mindgrad.ops.pool_windows import avg_pooled
+from mindgrad.ops.random import rand
+from mindgrad.ops.reduction import flag
+from mindgrad.primitives.indexing import scatter_set
+
+__all__ = [
+    "fractional_max_pool2d", "fractional_max_pool3d", "lp_pool1d", "lp_pool2d", "max_unpool1d",
+    "max_unpool2d", "max_unpool3d",
+]  # fmt: skip
+
+# --- the way back from maxima ----------------------------------------------------------------------------
+
+
+def _unpooled_sizes(
+    operator: str, axes: int, x: Tensor, kernel_size: Any, stride: Any, padding: Any, output_size: Any
+) -> tuple[int, ...]:
+    kernel = per_axis(kernel_size, axes, operator, "kernel_size", 1)
+    unset = stride is None or stride == 0
+    steps = kernel if unset else per_axis(stride, axes, operator, "stride", 1)
+    around = per_axis(padding, axes, operator, "padding", 0)
+    usual = [
+        (n - 1) * s - 2 * p + k for n, k, s, p in zip(x.shape[-axes:], kernel, steps, around, strict=True)
+    ]
+    if output_size is None or output_size == ():
+        return tuple(usual)
+    if not isinstance(output_size, tuple) or len(output_size) not in (axes, axes + 1, axes + 2):
+        raise ValueError(
+            f"For '{operator}', the 'output_size' must be a tuple of {axes} ints, or a whole shape, but got "
+            f"{output_size!r}."
+        )
+    sizes = tuple(whole_number(n, operator, "output_size", 1) for n in output_size[-axes:])
+    if any(abs(n - m) > s for n, m, s in zip(sizes, usual, steps, strict=True)):
+        raise ValueError(
+            f"For '{operator}', each 'output_size' must be within one stride of {tuple(usual)}, but got "
+            f"{sizes}."
+        )
+    return sizes
+
+
+_UNPOOL = """The tensor of which :func:`max_pool{axes}d` took the maxima, with 0 for all other elements.
+
+    Args:
+        x: the maxima, of shape (n, c, …), or (c, …).
+        indices: their places, counted over the pooled axes, integers of the shape of ``x``.
+        kernel_size, stride, padding: those of the pooling; ``stride`` ``None``: the size of a window.
+        output_size: the sizes of the pooled axes, or the whole shape; by default the least that gives these
+            windows.
+
+    Returns:
+        Tensor of the element type of ``x``.
+
+    Raises:
+        TypeError: ``x`` is no tensor, or ``indices`` are no integers.
+        ValueError: the shapes differ, an argument is out of range, or ``output_size`` is not near.
+
+    >>> from mindgrad import Tensor, ops
+    >>> x = ops.arange(1, {count} + 1).astype("float32").reshape({shape})
+    >>> maxima, places = ops.max_pool{axes}d(x, 2, return_indices=True)
+    >>> print(ops.max_unpool{axes}d(maxima, places, 2).flatten())
+    {prints}
+    """
+
+
+def _max_unpool(axes: int, shape: tuple[int, ...], prints: str) -> Callable[..., Tensor]:
+    operator = f"MaxUnpool{axes}D"
+
+    def function(
+        x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+    ) -> Tensor:
+        x, places = operand(x, operator), operand(indices, operator)
+        if places.dtype.kind not in ("int", "uint"):
+            raise TypeError(f"For '{operator}', the 'indices' must be integers, but are {places.dtype}.")
+        if x.shape != places.shape or x.ndim not in (axes + 1, axes + 2):
+            raise ValueError(
+                f"For '{operator}', the input must have {axes + 2} axes (or {axes + 1}, without a batch) and "
+                f"the shape of the 'indices', but the shapes are {x.shape} and {places.shape}."
+            )
+        sizes = _unpooled_sizes(operator, axes, x, kernel_size, stride, padding, output_size)
+        first = x.shape[:-axes]
+        count = _math.prod(first)
+        zeros = Tensor(np.zeros((count, _math.prod(sizes)), x.dtype.numpy))
+        written = apply(
+            scatter_set,
+            zeros,
+            reshape(places, (count, -1, 1)),
+            reshape(x, (count, -1)),
+            axes=(1,),
+            batch=(0,),
+        )
+        return reshape(written, (*first, *sizes))
+
+    function.__name__ = function.__qualname__ = f"max_unpool{axes}d"
+    function.__doc__ = _UNPOOL.format(axes=axes, count=_math.prod(shape), shape=shape, prints=prints)
+    return function
+
+
+max_unpool1d = _max_unpool(1, (1, 1, 4), "[0. 2. 0. 4.]")
+max_unpool2d = _max_unpool(2, (1, 1, 2, 4), "[0. 0. 0. 0. 0. 6. 0. 8.]")
+max_unpool3d = _max_unpool(3, (1, 1, 2, 2, 2), "[0. 0. 0. 0. 0. 0. 0. 8.]")
+
+# --- power means -----------------------------------------------------------------------------------------
+
+_POWER = """(Σ xᵖ)^(1/p) over each window; p = ``norm_type``.
+
+    Args:
+        x: a real tensor of shape (n, c, …), or (c, …).
+        norm_type: the power, a number other than 0; odd ones need elements that are not negative.
+        kernel_size: the size of a window.
+        stride: the distance between neighbouring windows; ``None``: the size of a window.
+        ceil_mode: whether the last window may reach over the edge; its mean counts as that of a whole one.
+
+    Returns:
+        Tensor of the element type of ``x``.
+
+    Raises:
+        TypeError: ``x`` is no real tensor, or ``norm_type`` no number.
+        ValueError: ``norm_type`` is 0, or no window fits.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.lp_pool{axes}d({example}, 1, 2).flatten())
+    {prints}
+    """
+
+
+def _lp_pool(axes: int, example: str, prints: str) -> Callable[..., Tensor]:
+    operator = f"LPPool{axes}D"
+
+    def function(
+        x: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+    ) -> Tensor:
+        if isinstance(norm_type, bool) or not isinstance(norm_type, (int, float)):
+            raise TypeError(f"For '{operator}', the 'norm_type' must be a number, but got {norm_type!r}.")
+        if norm_type == 0:
+            raise ValueError(f"For '{operator}', the 'norm_type' must not be 0.")
+        kernel = per_axis(kernel_size, axes, operator, "kernel_size", 1)
+        powers = arithmetic.pow(operand(x, operator), float(norm_type))
+        mean = avg_pooled(operator, axes, powers, kernel, stride, "pad", 0, ceil_mode)
+        return arithmetic.pow(arithmetic.mul(mean, float(_math.prod(kernel))), 1.0 / norm_type)
+
+    function.__name__ = function.__qualname__ = f"lp_pool{axes}d"
+    function.__doc__ = _POWER.format(axes=axes, example=example, prints=prints)
+    return function
+
+
+lp_pool1d = _lp_pool(1, "Tensor([[[1.0, 2.0, 3.0, 4.0]]])", "[3. 7.]")
+lp_pool2d = _lp_pool(2, "Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])", "[10.]")
+
+# --- windows at random places ------------------------------------------------------------------------------
+
+_FRACTIONAL = """The greatest element of each of as many windows as are asked for, at random places.
+
+    With u drawn for each axis the i-th of m windows of k of n elements begins at ⌊(i + u) a⌋ − ⌊u a⌋ with
+    a = (n − k) / (m − 1), and the last at n − k (B. Graham, "Fractional max-pooling", 2014).
+
+    Args:
+        input: a real tensor of shape (n, c, …), or (c, …).
+        kernel_size: the size of a window: an int, or one for each axis.
+        output_size: the number of windows, likewise.
+        output_ratio: that number divided by the number of elements, instead.
+        return_indices: whether the places of the elements are given too, counted over the pooled axes.
+        _random_samples: u, between 0 and 1, of shape (n, c, {axes}); by default drawn.
+
+    Returns:
+        Tensor of the maxima; with ``return_indices`` a tuple of it and an Int64 tensor.
+
+    Raises:
+        TypeError: ``input`` is no tensor, or an argument of another type.
+        ValueError: ``input`` has another number of axes, windows do not fit, or size and ratio are missing.
+
+    >>> from mindgrad import ops
+    >>> ops.fractional_max_pool{axes}d(ops.ones({shape}), 2, output_size=3).shape
+    {prints}
+    """
+
+
+def _starts(u: Any, size: int, kernel: int, count: int) -> Tensor:
+    """Where the windows of one axis begin, of shape (n, c, count)."""
+    if count == 1:
+        return cast(arithmetic.add(arithmetic.mul(u.expand_dims(-1), 0.0), float(size - kernel)), int64)
+    step = (size - kernel) / (count - 1)
+    number = Tensor(np.arange(count), u.dtype)
+    wave: Any = rounding.floor(u * step)
+    places = arithmetic.sub(rounding.floor((number + u.expand_dims(-1)) * step), wave.expand_dims(-1))
+    last = Tensor(np.arange(count) == count - 1)
+    return cast(choose(last, Tensor(size - kernel, u.dtype), places), int64)
+
+
+def _fractional(axes: int, shape: tuple[int, ...], prints: str) -> Callable[..., Any]:
+    operator = f"FractionalMaxPool{axes}D"
+
+    def function(
+        input: Any,
+        kernel_size: Any,
+        output_size: Any = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+        _random_samples: Any = None,
+    ) -> Any:
+        x = operand(input, operator)
+        if x.ndim not in (axes + 1, axes + 2):
+            raise ValueError(
+                f"For '{operator}', the input must have {axes + 2} axes, not the shape {x.shape}."
+            )
+        sizes, first = x.shape[-axes:], x.shape[:-axes]
+        kernel = per_axis(kernel_size, axes, operator, "kernel_size", 1)
+        if output_size is None and output_ratio is None:
+            raise ValueError(f"For '{operator}', an 'output_size' or 'output_ratio' is needed.")
+        if output_size is None:
+            ratios = one_or_more(output_ratio)
+            ratios = ratios * axes if len(ratios) == 1 else ratios
+            output_size = tuple(int(n * ratio) for n, ratio in zip(sizes, ratios, strict=True))
+        counts = per_axis(output_size, axes, operator, "output_size", 1)
+        if any(m + k - 1 > n for m, k, n in zip(counts, kernel, sizes, strict=True)):
+            raise ValueError(
+                f"For '{operator}', {counts} windows of {kernel} elements do not fit into an input of shape "
+                f"{x.shape}."
+            )
+        batch = (1,) * (2 - len(first)) + tuple(first)
+        u: Any = rand(*batch, axes) if _random_samples is None else operand(_random_samples, operator)
+        u = broadcast_to(u, (*batch, axes))
+        places: Any = 0
+        for k in range(axes):
+            starts = _starts(u[:, :, k], sizes[k], kernel[k], counts[k])  # type: ignore[index]
+            steps: Any = expand_dims(starts, -1) + Tensor(np.arange(kernel[k]))
+            # the axes of the result, then those of a window
+            spread = [1] * (2 * axes)
+            spread[k], spread[axes + k] = counts[k], kernel[k]
+            places = places * sizes[k] + reshape(steps, (*batch, *spread))
+        whole = (*batch, *counts, *kernel)
+        places = reshape(broadcast_to(places, whole), (*first, _math.prod(counts), _math.prod(kernel)))
+        flat = reshape(x, (*first, -1))
+        windows = gather_elements(flat, flat.ndim - 1, reshape(places, (*first, -1)))
+        values, best = _greatest(reshape(windows, places.shape), places.ndim - 1)
+        maxima = reshape(values, (*first, *counts))
+        if not flag(return_indices, operator, "return_indices"):
+            return maxima
+        chosen = gather_elements(places, places.ndim - 1, expand_dims(cast(best, int64), -1))
+        return maxima, reshape(chosen, (*first, *counts))
+
+    function.__name__ = function.__qualname__ = f"fractional_max_pool{axes}d"
+    function.__doc__ = _FRACTIONAL.format(axes=axes, shape=shape, prints=prints)
+    return function
+
+
+fractional_max_pool2d = _fractional(2, (1, 2, 7, 7), "(1, 2, 3, 3)")
+fractional_max_pool3d = _fractional(3, (1, 2, 7, 7, 7), "(1, 2, 3, 3, 3)")

@@ -1,0 +1,98 @@
+"""Operators that MindSpore keeps beside SciPy's functions: ``from mindspore.scipy.ops import Eig``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.core.dtype import float64, int32, int64
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import factorisation, linalg
+from mindgrad.ops.lu_factors import lu_factors, permutation_of
+from mindgrad.ops.operands import cast, operand
+from mindgrad.ops.operations.base import anything, boolean, classes, operation
+from mindgrad.primitives.assignment import assignment
+
+_MATRIX = "Tensor([[2.0, 0.0], [0.0, 4.0]])"
+
+
+def linear_sum_assignment(
+    cost_matrix: Any, maximize: bool = False, dimension_limit: Any = None
+) -> tuple[Tensor, Tensor]:
+    """One column for each row (or one row for each column), none twice, at the least cost in total.
+
+    Args:
+        cost_matrix: a real tensor of shape (m, n): the cost of each pair.
+        maximize: whether the total is to be as large as possible.
+        dimension_limit: an integer tensor without axes: how many columns take part; by default all.
+
+    Returns:
+        The rows, in order, and the columns of the pairs: Int64 tensors of shape (min(m, n),), with −1
+        behind where columns that do not take part leave fewer pairs.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: ``cost_matrix`` is no matrix.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.scipy.optimize import linear_sum_assignment
+    >>> rows, columns = linear_sum_assignment(Tensor([[4.0, 1.0, 3.0], [2.0, 0.0, 5.0]]))
+    >>> print(rows, columns)
+    [0 1] [1 0]
+    """
+    cost = operand(cost_matrix, "LinearSumAssignment")
+    if not isinstance(cost_matrix, Tensor) or cost.dtype.kind == "complex":
+        raise TypeError(
+            f"For 'LinearSumAssignment', the costs must be a real tensor, but got {cost_matrix!r}."
+        )
+    if not isinstance(maximize, bool):
+        raise TypeError(f"For 'LinearSumAssignment', the 'maximize' must be a bool, but got {maximize!r}.")
+    if cost.ndim != 2:
+        raise ValueError(f"For 'LinearSumAssignment', the costs must be a matrix, not of shape {cost.shape}.")
+    limit = operand(cost.shape[1] if dimension_limit is None else dimension_limit, "LinearSumAssignment")
+    if limit.ndim or limit.dtype.kind not in ("int", "uint"):
+        raise TypeError(
+            f"For 'LinearSumAssignment', the 'dimension_limit' must be one integer, but got "
+            f"{dimension_limit!r}."
+        )
+    pairs: Any = apply(assignment, cast(cost, float64), cast(limit, int64), maximize=maximize)
+    return pairs[0], pairs[1]
+
+
+Eig = operation(
+    __name__, "Eig", factorisation.eig, attributes={"compute_v": boolean(True)},
+    run=lambda self, x: factorisation.eig(x) if self.compute_v else (factorisation.eigvals(x), None),
+    example=f"scipy.ops.Eig()({_MATRIX})[0]", prints="[2.+0.j 4.+0.j]",
+)  # fmt: skip
+LinearSumAssignment = operation(
+    __name__, "LinearSumAssignment", linear_sum_assignment,
+    run=lambda self, cost_matrix, dimension_limit, maximize: linear_sum_assignment(
+        cost_matrix, maximize, dimension_limit
+    ),
+    example="scipy.ops.LinearSumAssignment()(Tensor([[4.0, 1.0], [2.0, 0.0]]), Tensor(2), False)[1]",
+    prints="[1 0]",
+)  # fmt: skip
+
+
+def _lu(self: Any, x: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """The factors in one matrix, the pivots, and the permutation matrix."""
+    factors, pivots = lu_factors("LU", x)
+    return factors, pivots, permutation_of(pivots, factors.shape[-2], int32)
+
+
+LU = operation(
+    __name__, "LU", lu_factors, run=_lu,
+    example="scipy.ops.LU()(Tensor([[1.0, 2.0], [2.0, 2.0]]))[0]", prints="[[2.  2. ]\n [0.5 1. ]]",
+)  # fmt: skip
+SolveTriangular = operation(
+    __name__, "SolveTriangular", linalg.solve_triangular,
+    attributes={
+        "lower": boolean(False), "unit_diagonal": boolean(False),
+        "trans": anything("a word or a number", "N"),
+    },
+    run=lambda self, a, b: linalg.solve_triangular(a, b, self.trans, self.lower, self.unit_diagonal),
+    example=f"scipy.ops.SolveTriangular()({_MATRIX}, Tensor([2.0, 8.0]))", prints="[1. 2.]",
+)  # fmt: skip
+
+__all__ = list(classes(globals()))
+__all__ += ["linear_sum_assignment"]
