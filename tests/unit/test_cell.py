@@ -210,15 +210,58 @@ def test_bprop_without_dout_is_refused():
 
 
 @MODES
-def test_bprop_with_parameters_is_refused(mode):
+def test_bprop_makes_constants_of_the_parameters_that_construct_reads(mode):
     ms.set_context(mode=mode)
 
-    class Bad(Affine):
-        def bprop(self, x, out, dout):
-            return (dout,)
+    class Tripled(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.z = ms.Parameter(Tensor(2.0), name="z")
 
-    with pytest.raises(RuntimeError, match="does not support Parameter data type"):
-        ops.GradOperation()(Bad())(Tensor([1.0]))
+        def construct(self, x):
+            return x * self.z
+
+        def bprop(self, x, out, dout):
+            return (3 * x * dout,)
+
+    class Outer(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.inner = Tripled()
+
+        def construct(self, x):
+            return self.inner(x) * self.inner.z
+
+    net = Outer()
+    x = Tensor([1.0, 1.0])
+    of_x, (of_z,) = ms.grad(net, 0, net.trainable_params())(x)
+    assert of_x.asnumpy().tolist() == [6.0, 6.0]
+    assert of_z.asnumpy() == 4.0  # of the factor outside; through the Cell it is zero
+    (of_z,) = ms.grad(net, None, net.trainable_params())(x)
+    assert of_z.asnumpy() == 4.0
+
+
+@MODES
+def test_check_bprop_checks_number_and_kind_of_the_gradients(mode):
+    class Bad(nn.Cell):
+        def construct(self, x, y):
+            return x * y
+
+        def bprop(self, x, y, out, dout):
+            return returned(dout)
+
+    ms.set_context(mode=mode, check_bprop=True)
+    x = Tensor([1.0])
+    wrong_number = ValueError if mode == ms.GRAPH_MODE else TypeError
+    try:
+        for returned in (lambda g: (g,), lambda g: (g, g, g)):
+            with pytest.raises(wrong_number, match="one gradient per input is needed: 2 inputs"):
+                ms.grad(Bad())(x, x)
+        for returned in (lambda g: (g, 2), lambda g: (g, g.astype(ms.float16))):
+            with pytest.raises(TypeError, match="the 1th return value.* should have the same dtype"):
+                ms.grad(Bad())(x, x)
+    finally:
+        ms.set_context(check_bprop=False)
 
 
 @MODES

@@ -56,3 +56,14 @@ def test_marks():
     del tensor
     gc.collect()
     assert len(constant_arguments._MARKED) == before
+
+
+def test_mutable_gives_a_tensor_without_the_mark():
+    constant = Tensor([2.0], const_arg=True)
+    data = ms.mutable(constant)
+    assert constant.const_arg
+    assert not data.const_arg
+    gradient = ms.jit(lambda x: ops.GradOperation()(lambda x: x * x)(x))
+    assert gradient(data).asnumpy() == 4.0
+    constant.set_const_arg(False)
+    assert gradient(constant).asnumpy() == 4.0

@@ -143,3 +143,10 @@ def test_reading_a_value_under_a_gradient_says_that_it_leaves_the_derivative():
         assert gradient(quiet)(Tensor([3.0])).asnumpy() == [3.0]
     branch = lambda x: x * x if x > 2 else x
     assert gradient(branch)(Tensor([3.0])).asnumpy() == [6.0]
+
+
+@pytest.mark.parametrize("kind", ["forward", "forward_pre", "backward", "backward_pre"])
+def test_a_compiled_function_is_no_hook(kind):
+    hook = ms.jit(lambda cell, *values: values[-1])
+    with pytest.raises(TypeError, match=f"For 'register_{kind}_hook', .* with '@jit' is not supported"):
+        getattr(nn.ReLU(), f"register_{kind}_hook")(hook)

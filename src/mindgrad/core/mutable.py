@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from mindgrad._base.tree import attributes_of, is_record, record_of
+from mindgrad.core.constant_arguments import is_constant
 from mindgrad.core.tensor import Tensor
 
 __all__ = ["MutableFloat", "MutableInt", "is_container", "is_mutable", "mutable", "plain_kind"]
@@ -73,7 +74,8 @@ def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
         input_data: an int, a float, or a tuple (a named one too), list, dict or dataclass of these and
             of Tensors, nested to any depth. ``None`` in a container is a constant; in a dataclass so is
             everything but Tensors and what ``mutable`` made, numbers too. A Tensor is data anyway and a
-            bool has no derivative: both are given back.
+            bool has no derivative: both are given back, but for a Tensor with ``const_arg=True`` a copy
+            without the mark.
         dynamic_len: accepted for compatibility, of a tuple or list: a program is compiled for each length.
 
     Returns:
@@ -100,7 +102,7 @@ Tensor(shape=[1], dtype=Float32, value= [ 1.00000000e+00]))
             f"got {input_data!r} of type {type(input_data).__name__}."
         )
     if isinstance(input_data, (Tensor, bool)):
-        return input_data
+        return Tensor(input_data) if is_constant(input_data) else input_data
     kind: Any = type(input_data)
     if isinstance(input_data, tuple):
         return tuple.__new__(_marked(kind), map(_inside, input_data))

@@ -1,12 +1,14 @@
-"""Python functions with a derivative of their own: what ``Cell.bprop`` becomes."""
+"""Python functions with a derivative of their own: ``custom_vjp``, and what ``Cell.bprop`` becomes."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.custom import custom
+from mindgrad.core import settings
 from mindgrad.core.graph import Equation, Graph, Variable
 from mindgrad.core.scope import GraphScope, apply, opened
 from mindgrad.core.tensor import Tensor, make_tensor
@@ -16,7 +18,7 @@ from mindgrad.primitives.complexes import conj
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.structural import convert, stop_gradient
 
-__all__ = ["CustomDerivative", "kept"]
+__all__ = ["CustomDerivative", "custom_vjp", "kept"]
 
 #: graphs by what they compute, so that equal ones are one graph whoever made them
 _GRAPHS: dict[Any, Graph] = {}
@@ -27,7 +29,8 @@ class CustomDerivative:
     """Calls a function whose reverse mode is ``bprop(*inputs, out, dout)``.
 
     Args:
-        function: the function; its own operators are not differentiated.
+        function: the function; its own operators are not differentiated. What it reads besides its inputs,
+            such as Parameters, is a constant: the gradient with respect to it is zero.
         bprop: gives a tuple with one gradient per input of ``function``; in PYNATIVE_MODE also a list, or
             the one gradient.
         name: what errors call it.
@@ -49,7 +52,7 @@ class CustomDerivative:
         xs = [x for x in leaves if isinstance(x, Tensor)]
         ys = [state.read(y) for y in results if isinstance(y, Tensor)]
         if not xs or not ys or not any(x.is_traced for x in xs):
-            return unflatten(result_structure, results)
+            return unflatten(result_structure, [_constant(y) for y in results])
         is_strict = state.is_compiling()
         pullback, extras = self._pullback(leaves, structure, results, result_structure, xs, ys, is_strict)
         made = apply(custom, *ys, *xs, *extras, pullback=pullback, outputs=len(ys), inputs=len(xs))
@@ -95,8 +98,10 @@ class CustomDerivative:
                 f"{type(returned).__name__}: 'bprop' of {self.name} must return a tuple with one "
                 f"gradient per input."
             )
-        if len(returned) < len(inputs):
-            raise IndexError(
+        is_checked = settings.get("check_bprop")
+        if len(returned) < len(inputs) or (is_checked and len(returned) > len(inputs)):
+            error = IndexError if not is_checked else ValueError if is_strict else TypeError
+            raise error(
                 f"For user defined method 'bprop' of {self.name}, one gradient per input is "
                 f"needed: {len(inputs)} inputs, but {len(returned)} gradients were returned."
             )
@@ -112,12 +117,19 @@ class CustomDerivative:
                     f"must have the structure of the {index}th argument."
                 )
             pairs = zip(given_leaves, found, strict=True)
-            checked.extend(self._checked(index, x, g) for x, g in pairs)
+            checked.extend(self._checked(index, x, g, is_checked) for x, g in pairs)
         return checked
 
-    def _checked(self, index: int, x: Tensor, gradient: Any) -> Tensor:
+    def _checked(self, index: int, x: Tensor, gradient: Any, is_checked: bool) -> Tensor:
         if gradient is None:
             return _zeros(x.type)
+        if is_checked and getattr(gradient, "dtype", None) is not x.dtype:
+            kind = getattr(gradient, "dtype", type(gradient).__name__)
+            raise TypeError(
+                f"For user defined method 'bprop' of {self.name}, the {index}th return "
+                f"value(gradient of the {index}th argument) should have the same dtype as the "
+                f"{index}th argument, which is:{x.dtype}, but got: {kind}."
+            )
         if not isinstance(gradient, Tensor):
             gradient = Tensor(gradient, x.dtype)
         gradient = state.read(gradient)
@@ -128,6 +140,71 @@ class CustomDerivative:
                 f"{index}th argument, which is:{list(x.shape)}, but got: {list(gradient.shape)}."
             )
         return gradient if gradient.dtype is x.dtype else apply(convert, gradient, dtype=x.dtype)
+
+
+class custom_vjp:
+    """A function whose reverse mode its author writes: with ``bprop`` given to :meth:`defbwd`,
+
+        reverse: x̄ = bprop(*inputs, out, ȳ)
+
+    Both are written with operators, so the derivative of ``bprop`` is that of second order, and so on. What
+    the function reads besides its inputs, such as Parameters, is a constant.
+
+    Args:
+        fn: the function, of Tensors; a decorator.
+
+    Raises:
+        TypeError: ``fn`` is no function.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad.ops.functional import custom_vjp
+    >>> @custom_vjp
+    ... def sign(x):
+    ...     return ms.ops.sign(x)
+    >>> sign.defbwd(lambda x, out, dout: (dout,))
+    >>> print(sign(ms.Tensor([-2.0])), ms.grad(sign)(ms.Tensor([-2.0])))
+    [-1.] [1.]
+    """
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        if not callable(fn):
+            raise TypeError(f"For 'custom_vjp', 'fn' must be a function, but got {fn!r}.")
+        self.fn = fn
+        self.bwd: Callable[..., Any] | None = None
+        self.__name__ = type(fn).__name__
+        functools.update_wrapper(self, fn)
+        self._derivative = CustomDerivative(fn, self._run_backward, self.__name__)
+
+    def defbwd(self, bwd: Callable[..., Any]) -> None:
+        """Set the reverse mode.
+
+        Args:
+            bwd: called as ``bwd(*inputs, out, dout)`` with the result and its gradient; gives a tuple with the
+                gradient of each input.
+
+        Raises:
+            TypeError: ``bwd`` is no function.
+        """
+        if not callable(bwd):
+            raise TypeError(f"For 'defbwd', 'bwd' must be a function, but got {bwd!r}.")
+        self.bwd = bwd
+
+    def _run_backward(self, *arguments: Any) -> Any:
+        if self.bwd is None:
+            raise TypeError(
+                f"The function '{self.__name__}' with 'custom_vjp' has no derivative yet: give it one by "
+                f"{self.__name__}.defbwd(bwd), with bwd(*inputs, out, dout)."
+            )
+        return entry.run(self.bwd, *arguments)
+
+    def __call__(self, *args: Any) -> Any:
+        """The value of the function."""
+        return self._derivative(*args)
+
+
+def _constant(value: Any) -> Any:
+    """``value`` without what it depends on, if it is a tensor that is differentiated."""
+    return apply(stop_gradient, value) if isinstance(value, Tensor) and value.is_traced else value
 
 
 def kept(graph: Graph) -> Graph:

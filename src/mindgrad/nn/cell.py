@@ -37,7 +37,7 @@ class Cell(Hooked):
     In GRAPH_MODE a call compiles ``construct`` with everything in it to one program, once per
     signature of the arguments; in PYNATIVE_MODE its operators run one by one. A Cell that defines
     ``bprop(self, *inputs, out, dout)`` returns from it one gradient per input, in a tuple, and these
-    replace the derivative of ``construct``.
+    replace the derivative of ``construct``; with respect to Parameters that ``construct`` reads it is then zero.
 
     Args:
         auto_prefix: whether Parameters of inner Cells are named after the attribute that holds them.
@@ -226,12 +226,6 @@ class Cell(Hooked):
 
     def _run_body(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self._custom is not None and open_scopes():
-            if next(iter(self._paths_and_parameters(True)), None) is not None:
-                raise RuntimeError(
-                    f"The Cell with user defined 'bprop' function in scope '{type(self).__name__}' does "
-                    f"not support Parameter data type: 'bprop' gives gradients of inputs only. Pass "
-                    f"the Parameter to construct as an argument."
-                )
             if kwargs:
                 bound = inspect.signature(self.construct).bind(*args, **kwargs)
                 bound.apply_defaults()

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from mindgrad.core.scope import open_scopes
 from mindgrad.frontend import entry
 from mindgrad.functional.hooks import HookHandle, backward_hooked
+from mindgrad.functional.jit import JitFunction
 from mindgrad.nn.inventory import Inventory
 
 __all__ = ["HookHandle", "Hooked"]
@@ -44,7 +45,7 @@ class Hooked(Inventory):
             A handle whose ``remove()`` takes the hook off.
 
         Raises:
-            TypeError: ``hook_fn`` is no function.
+            TypeError: ``hook_fn`` is no function, or one that ``jit`` compiles.
 
         >>> import mindgrad as ms
         >>> net = ms.nn.ReLU()
@@ -69,7 +70,7 @@ class Hooked(Inventory):
             A handle whose ``remove()`` takes the hook off.
 
         Raises:
-            TypeError: ``hook_fn`` is no function.
+            TypeError: ``hook_fn`` is no function, or one that ``jit`` compiles.
         """
         return self._register("forward", hook_fn, prepend, with_kwargs, always_call)
 
@@ -84,7 +85,7 @@ class Hooked(Inventory):
             A handle whose ``remove()`` takes the hook off.
 
         Raises:
-            TypeError: ``hook_fn`` is no function.
+            TypeError: ``hook_fn`` is no function, or one that ``jit`` compiles.
 
         >>> import mindgrad as ms
         >>> net = ms.nn.ReLU()
@@ -105,7 +106,7 @@ class Hooked(Inventory):
             A handle whose ``remove()`` takes the hook off.
 
         Raises:
-            TypeError: ``hook_fn`` is no function.
+            TypeError: ``hook_fn`` is no function, or one that ``jit`` compiles.
         """
         return self._register("backward", hook_fn)
 
@@ -114,6 +115,11 @@ class Hooked(Inventory):
             raise TypeError(
                 f"For 'register_{kind}_hook', the type of 'hook_fn' should be python function, but "
                 f"got {type(function)}."
+            )
+        if isinstance(function, JitFunction):
+            raise TypeError(
+                f"For 'register_{kind}_hook', decorating the hook function '{function.__name__}' with '@jit' is "
+                f"not supported: register the function itself, which is compiled with the Cell."
             )
         handle = HookHandle(self._hooks, _Hook(kind, function, *options), prepend)
         self._changed()

@@ -4,6 +4,7 @@
 
 from mindgrad.core.dtype import DType as _DType
 from mindgrad.core.tensor import Tensor as _Tensor
+from mindgrad.functional.custom import custom_vjp  # noqa: F401
 from mindgrad.functional.gradient import (  # noqa: F401
     GradOperation,
     get_grad,
