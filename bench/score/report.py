@@ -18,7 +18,7 @@ VARIABLE = [
     (re.compile(r"\s+"), " "),
     (re.compile(r"0x[0-9a-f]+"), "0x…"),
     (re.compile(r"(/[\w.+-]+){2,}"), "…"),
-    (re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?"), "N"),
+    (re.compile(r"(?<!\w)-?\d+(\.\d+)?(e[+-]?\d+)?\b"), "N"),
     (re.compile(r"N(, N)+"), "N, …"),
 ]
 
@@ -38,7 +38,7 @@ def folder(test: str) -> str:
 
 
 def counted(tests: Tests) -> Tests:
-    """The tests that are neither skipped nor left out because the reference fails them."""
+    """The tests that are not skipped."""
     return {name: test for name, test in tests.items() if test["outcome"] != "skipped"}
 
 
@@ -59,6 +59,21 @@ def causes(tests: Tests) -> list[tuple[str, int]]:
     """Why tests that count do not pass: each cause and its number of tests, the most frequent first."""
     counter = Counter(cause(test["reason"]) for test in counted(tests).values() if test["outcome"] != "passed")
     return counter.most_common()
+
+
+def summary(result: dict[str, Any], most: int = 25) -> dict[str, Any]:
+    """A score for the page of what is covered: the numbers, and the most frequent causes of what does not pass."""
+    passed, number = score(result["tests"])
+    rows = causes(result["tests"])
+    return {
+        "date": result["date"],
+        "against_mindspore": "reference" in result,
+        "passed": passed,
+        "counted": number,
+        "files_left_out": dict(Counter(result["left_out"].values()).most_common()),
+        "causes": dict(rows[:most]),
+        "further_causes": [len(rows[most:]), sum(tests for _, tests in rows[most:])],
+    }
 
 
 def difference(old: Tests, new: Tests) -> tuple[list[str], list[str]]:

@@ -19,13 +19,14 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from report import difference, lines, show
+from report import difference, lines, show, summary
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from selection import OTHER_MARKS, SUITES, Source, marks_of, sources
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKER = str(Path(__file__).with_name("worker.py"))
+FILES_A_LINE = 25  # of progress, where it goes to a file
 
 
 def arguments() -> argparse.Namespace:
@@ -45,8 +46,14 @@ def arguments() -> argparse.Namespace:
         metavar="PYTHON | FILE",
         help="an interpreter with MindSpore, or what --json wrote after a run with one: tests count that pass there",
     )
+    parser.add_argument(
+        "--record",
+        type=Path,
+        metavar="FILE",
+        help="put the score, and why the other tests fail, into a file of scores (docs/coverage/scores.json)",
+    )
     parser.add_argument("--causes", type=int, default=40, metavar="N", help="reasons to show (40)")
-    return parser.parse_args()
+    return parser.parse_intermixed_args()
 
 
 class Worker:
@@ -85,19 +92,21 @@ class Worker:
             self.process = None
 
 
-def worker(command: list[str], options: argparse.Namespace, path: list[str]) -> Worker:
-    """A worker that ``command`` starts, with ``path`` where Python looks for modules."""
+def started(command: list[str], options: argparse.Namespace, path: list[str], files: int) -> list[Worker]:
+    """Workers for so many files that ``command`` starts, with ``path`` where Python looks for modules."""
     checkout = options.checkout.resolve()
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*path, str(checkout)])}
     environment["PYTHONPYCACHEPREFIX"] = options.bytecode
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     settings = {
         "checkout": str(checkout),
         "marks": sorted(marks_of(options.suite)),
         "others": sorted(OTHER_MARKS),
         "test_limit": options.test_limit,
         "file_limit": options.file_limit,
+        "files": files,
     }
-    return Worker([*command, WORKER], environment, settings)
+    return [Worker([*command, WORKER], environment, settings) for _ in range(options.workers)]
 
 
 def outcomes(
@@ -120,9 +129,11 @@ def outcomes(
         task = progress.add_task(title, total=len(chosen))
         try:
             passed = 0
-            for source, result in zip(chosen, pool.map(run, chosen), strict=True):
+            for number, (source, result) in enumerate(zip(chosen, pool.map(run, chosen), strict=True), 1):
                 passed += sum(test["outcome"] == "passed" for test in result["tests"].values())
                 progress.update(task, advance=1, description=f"{title}: {passed} passed, {source.path}")
+                if not console.is_terminal and number % FILES_A_LINE == 0:
+                    console.print(f"{title}: {number} of {len(chosen)} files, {passed} tests passed")
                 yield source, result
         finally:
             for each in workers:
@@ -150,7 +161,7 @@ def reference_of(
     if options.reference.suffix == ".json":
         earlier: dict[str, dict[str, Any]] = json.loads(options.reference.read_text())["reference"]
         return {source.path: earlier.get(source.path, {}) for source in chosen}
-    workers = [worker([str(options.reference.absolute())], options, []) for _ in range(options.workers)]
+    workers = started([str(options.reference.absolute())], options, [], len(chosen))
     runs = outcomes(chosen, workers, "reference", console)
     return {source.path: result["tests"] for source, result in runs}
 
@@ -186,7 +197,7 @@ def measured(options: argparse.Namespace) -> int:
     if reference is not None:
         result["reference"] = reference
     command = [sys.executable, "-m", "mindgrad"]
-    workers = [worker(command, options, [str(ROOT / "src")]) for _ in range(options.workers)]
+    workers = started(command, options, [str(ROOT / "src")], len(chosen))
     for source, file in outcomes(chosen, workers, "mindgrad", console):
         known = None if reference is None else reference[source.path]
         result["tests"].update(tests_of(source, file, known))
@@ -197,6 +208,10 @@ def measured(options: argparse.Namespace) -> int:
             console.print(line, markup=False)
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
+    if options.record:
+        scores = json.loads(options.record.read_text()) if options.record.exists() else {}
+        scores[f"{result['checkout']}, {result['suite']}"] = summary(result)
+        options.record.write_text(json.dumps(dict(sorted(scores.items())), indent=1, ensure_ascii=False) + "\n")
     return 0
 
 

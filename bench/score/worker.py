@@ -26,6 +26,8 @@ HERE = str(Path(__file__).resolve().parent)
 sys.path[:] = [folder for folder in sys.path if os.path.abspath(folder or ".") != HERE]  # names of tests' own helpers
 #: What is imported before the first fork, where it is there; jax starts no thread before it compiles.
 PRELOADED = ("mindspore", "mindspore.nn", "mindspore.ops", "mindspore.numpy", "mindspore.scipy", "jax")
+#: with so many files this is quicker than an import in each
+MANY = 10
 MOST_RESTARTS = 25
 SETTINGS = ["-q", "-q", "-p", "no:cacheprovider", "-W", "ignore", "-o", "addopts=", "--tb=short", "-c", os.devnull]
 
@@ -211,7 +213,7 @@ def main() -> None:
     os.dup2(2, 1)  # what programs print does not come between the answers
     settings = json.loads(sys.stdin.readline())
     sys.path.insert(0, settings["checkout"])
-    for name in PRELOADED:
+    for name in PRELOADED if settings["files"] >= MANY else ():
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     for line in sys.stdin:
