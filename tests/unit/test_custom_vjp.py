@@ -51,3 +51,34 @@ def test_what_is_no_function_is_refused():
         custom_vjp(3)
     with pytest.raises(TypeError, match="'bwd' must be a function"):
         custom_vjp(lambda x: x).defbwd(3)
+
+
+@MODES
+def test_equal_calls_are_not_merged(mode):
+    ms.set_context(mode=mode)
+    function = custom_vjp(lambda x: x * x)
+    function.defbwd(lambda x, out, dout: (5 * x,))  # not linear in dout
+    x = Tensor([1.0])
+    assert ms.grad(lambda x: function(x) + function(x))(x).asnumpy() == 10.0
+    assert ms.grad(ms.jit(lambda x: function(x) + function(x)))(x).asnumpy() == 10.0
+
+
+@MODES
+def test_the_second_derivative_is_that_of_the_given_first(mode):
+    ms.set_context(mode=mode)
+
+    class Net(ms.nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.w = Parameter(Tensor([2.0]), name="w")
+
+        def construct(self, x):
+            return x * self.w
+
+        def bprop(self, x, out, dout):
+            return (self.w * self.w * x * dout,)
+
+    net = Net()
+    slope = ms.grad(net)
+    of_x, (of_w,) = ms.grad(lambda x: slope(x), 0, [net.w])(Tensor([3.0]))
+    assert (of_x.asnumpy(), of_w.asnumpy()) == (4.0, 12.0)
