@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -25,10 +26,10 @@ VARIABLE = [
 
 def cause(reason: str) -> str:
     """The first line of an error, without what changes from test to test."""
-    text = reason.strip().split("\n")[0]
+    text = reason.strip().split("\n")[0].replace("`", "'")
     for pattern, replacement in VARIABLE:
         text = pattern.sub(replacement, text)
-    return text.replace("mindgrad", "mindspore")[:150]
+    return textwrap.shorten(text, 130, placeholder=" …")
 
 
 def folder(test: str) -> str:
@@ -57,12 +58,14 @@ def by_folder(tests: Tests) -> dict[str, Counter[str]]:
 
 def causes(tests: Tests) -> list[tuple[str, int]]:
     """Why tests that count do not pass: each cause and its number of tests, the most frequent first."""
-    counter = Counter(cause(test["reason"]) for test in counted(tests).values() if test["outcome"] != "passed")
+    counter = Counter(
+        cause(test["reason"]) for test in counted(tests).values() if test["outcome"] != "passed"
+    )
     return counter.most_common()
 
 
 def summary(result: dict[str, Any], most: int = 25) -> dict[str, Any]:
-    """A score for the page of what is covered: the numbers, and the most frequent causes of what does not pass."""
+    """A score for the page of what is covered: the numbers, and ``most`` causes of what does not pass."""
     passed, number = score(result["tests"])
     rows = causes(result["tests"])
     return {

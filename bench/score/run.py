@@ -1,7 +1,8 @@
 """The score of MindSpore's own tests: how many of those in a checkout of its repository pass on mindgrad.
 
-What counts is decided by rules (`selection.py`), each file runs in a process of its own (`worker.py`). Nothing of the
-checkout is written to; tests start in an empty folder. With a reference only tests count that pass there.
+What counts is decided by rules (`selection.py`), each file runs in a process of its own (`worker.py`).
+Nothing of the checkout is written to; tests start in an empty folder. With a reference only tests count that
+pass there.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/score", description=__doc__)
     parser.add_argument("checkout", type=Path, help="a folder with MindSpore's tests in tests/")
     parser.add_argument("paths", nargs="*", help="files or folders below it; all where none is named")
-    parser.add_argument("--suite", choices=SUITES, default="cpu", help="gradient: derivatives, mutable, hooks")
+    parser.add_argument(
+        "--suite", choices=SUITES, default="cpu", help="gradient: derivatives, mutable, hooks"
+    )
     parser.add_argument("--workers", type=int, default=1, help="processes at a time (1)")
     parser.add_argument("--test-limit", type=float, default=60, metavar="SECONDS", help="for one test (60)")
     parser.add_argument("--file-limit", type=float, default=600, metavar="SECONDS", help="for one file (600)")
@@ -44,7 +47,7 @@ def arguments() -> argparse.Namespace:
         "--reference",
         type=Path,
         metavar="PYTHON | FILE",
-        help="an interpreter with MindSpore, or what --json wrote after a run with one: tests count that pass there",
+        help="an interpreter with MindSpore, or what --json wrote with one: only tests that pass there count",
     )
     parser.add_argument(
         "--record",
@@ -96,7 +99,8 @@ def started(command: list[str], options: argparse.Namespace, path: list[str], fi
     """Workers for so many files that ``command`` starts, with ``path`` where Python looks for modules."""
     checkout = options.checkout.resolve()
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*path, str(checkout)])}
-    environment["PYTHONPYCACHEPREFIX"] = options.bytecode
+    environment["PYTHONPYCACHEPREFIX"] = options.bytecode  # of what the tests share
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     settings = {
         "checkout": str(checkout),
@@ -198,9 +202,13 @@ def measured(options: argparse.Namespace) -> int:
         result["reference"] = reference
     command = [sys.executable, "-m", "mindgrad"]
     workers = started(command, options, [str(ROOT / "src")], len(chosen))
-    for source, file in outcomes(chosen, workers, "mindgrad", console):
-        known = None if reference is None else reference[source.path]
-        result["tests"].update(tests_of(source, file, known))
+    try:
+        for source, file in outcomes(chosen, workers, "mindgrad", console):
+            known = None if reference is None else reference[source.path]
+            result["tests"].update(tests_of(source, file, known))
+            result["files"] = result.get("files", 0) + 1
+    except KeyboardInterrupt:
+        console.print(f"interrupted after {result['files']} of {len(chosen)} files")
     show(console, result, options.causes)
     if options.since:
         newly, no_longer = difference(json.loads(options.since.read_text())["tests"], result["tests"])
@@ -208,10 +216,12 @@ def measured(options: argparse.Namespace) -> int:
             console.print(line, markup=False)
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
-    if options.record:
+    if options.record and result.get("files") == len(chosen):
         scores = json.loads(options.record.read_text()) if options.record.exists() else {}
         scores[f"{result['checkout']}, {result['suite']}"] = summary(result)
-        options.record.write_text(json.dumps(dict(sorted(scores.items())), indent=1, ensure_ascii=False) + "\n")
+        options.record.write_text(
+            json.dumps(dict(sorted(scores.items())), indent=1, ensure_ascii=False) + "\n"
+        )
     return 0
 
 

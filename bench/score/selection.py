@@ -1,6 +1,7 @@
 """Selection of the tests that count: those marked for a CPU, without the inside of MindSpore's own engine.
 
-Test files are only read here, never imported: a file that cannot be imported still says how many tests are lost.
+Test files are only read here, never imported: a file that cannot be imported still says how many tests are
+lost.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ CPU_MARKS = frozenset(
 OTHER_MARKS = frozenset({"allcards", "env_single", "dryrun", "dryrun_only"})
 
 SUITES = ("cpu", "gradient")
-#: Folders of the gradient suite: first and higher derivatives, mutable inputs, hooks. Its tests count whatever
-#: platform they are marked for: what a derivative is does not depend on the device.
+#: Folders of the gradient suite: first and higher derivatives, mutable inputs, hooks. Its tests count
+#: whatever platform they are marked for: what a derivative is does not depend on the device.
 GRADIENT = re.compile(r"^tests/st/.*(gradient|high_grad|hook|tensor_hook|mutable)/")
 
 #: Names of MindSpore's compiled part that programs use too; every other one belongs to its engine.
@@ -30,8 +31,8 @@ PROGRAM_NAMES = frozenset({"security", "MetaTensor", "Tensor", "TensorPy", "typi
 FOLDERS = {
     "dumps of intermediate results": {"dump", "debugger", "dfx"},
     "several devices": {
-        "parallel", "auto_parallel", "cpu_data_parallel", "data_parallel", "nccl", "hcom", "lccl", "msrun", "ps",
-        "fl", "graceful_exit", "high_availability", "uce",
+        "parallel", "auto_parallel", "cpu_data_parallel", "data_parallel", "nccl", "hcom", "lccl", "msrun",
+        "ps", "fl", "graceful_exit", "high_availability", "uce",
     },
     "files of MindSpore's compiler cache": {"frontend_compile_cache"},
     "files of exported graphs (MINDIR)": {"export_and_load"},
@@ -54,7 +55,9 @@ WORDS = {
         r"MINDSPORE_DUMP_CONFIG|MS_DIAGNOSTIC_DATA_PATH|enable_dump|set_dump\(|save_graphs_path|save_graph_ir|"
         r"MS_DEV_SAVE_GRAPHS|MS_DEV_DUMP"
     ),
-    "several devices": re.compile(r"from mindspore\.communication(\.management)? import .*\binit\b|mpirun|msrun"),
+    "several devices": re.compile(
+        r"from mindspore\.communication(\.management)? import .*\binit\b|mpirun|msrun"
+    ),
     "kernels that the test writes for MindSpore's kernel compilers": re.compile(
         r"custom_info_register|ops\.Custom\(|import .*\bCustom\b|CustomOpBuilder|CustomRegOp"
     ),
@@ -141,16 +144,17 @@ def _imports(tree: ast.Module) -> Iterator[str]:
 
 
 def _tests(tree: ast.Module, counting: frozenset[str]) -> Iterator[tuple[str, int]]:
+    """The tests that count, of functions and classes, and their variants."""
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and node.name.startswith("Test"):
-            for inner in node.body:
-                if isinstance(inner, ast.FunctionDef) and inner.name.startswith("test"):
-                    decorators = [*inner.decorator_list, *node.decorator_list]
-                    if counts(set().union(*map(_words, decorators)), counting):
-                        yield f"{node.name}::{inner.name}", _variants(decorators)
-        elif isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
-            if counts(set().union(*map(_words, node.decorator_list)), counting):
-                yield node.name, _variants(node.decorator_list)
+            tests = [(f"{node.name}::", inner, node.decorator_list) for inner in node.body]
+        else:
+            tests = [("", node, [])]
+        for prefix, test, decorators in tests:
+            if isinstance(test, ast.FunctionDef) and test.name.startswith("test"):
+                every = [*test.decorator_list, *decorators]
+                if counts(set().union(*map(_words, every)), counting):
+                    yield prefix + test.name, _variants(every)
 
 
 def marks_of(suite: str) -> frozenset[str]:

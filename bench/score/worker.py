@@ -1,8 +1,8 @@
 """Workers run test files: one fork a file, of a process that has imported MindSpore and pytest before.
 
-``python -m mindgrad worker.py`` reads its settings and then the paths of test files, a line each, and answers each
-with a line of JSON: the outcomes of its tests. A test that ends its process or runs too long loses itself only: the
-file goes on behind it, in another process.
+``python -m mindgrad worker.py`` reads its settings and then the paths of test files, a line each, and answers
+each with a line of JSON: the outcomes of its tests. A test that ends its process or runs too long loses
+itself only: the file goes on behind it, in another process.
 """
 
 from __future__ import annotations
@@ -23,13 +23,27 @@ from typing import Any
 import pytest
 
 HERE = str(Path(__file__).resolve().parent)
-sys.path[:] = [folder for folder in sys.path if os.path.abspath(folder or ".") != HERE]  # names of tests' own helpers
+sys.path[:] = [
+    folder for folder in sys.path if os.path.abspath(folder or ".") != HERE
+]  # names of tests' own helpers
 #: What is imported before the first fork, where it is there; jax starts no thread before it compiles.
 PRELOADED = ("mindspore", "mindspore.nn", "mindspore.ops", "mindspore.numpy", "mindspore.scipy", "jax")
 #: with so many files this is quicker than an import in each
 MANY = 10
 MOST_RESTARTS = 25
-SETTINGS = ["-q", "-q", "-p", "no:cacheprovider", "-W", "ignore", "-o", "addopts=", "--tb=short", "-c", os.devnull]
+SETTINGS = [
+    "-q",
+    "-q",
+    "-p",
+    "no:cacheprovider",
+    "-W",
+    "ignore",
+    "-o",
+    "addopts=",
+    "--tb=short",
+    "-c",
+    os.devnull,
+]
 
 
 class Recorder:
@@ -141,7 +155,9 @@ class Child:
             elif kind == "start":
                 self.running, self.since = test, time.monotonic()
             else:
-                if test not in self.outcomes or event["outcome"] == "error":  # an error of the teardown counts
+                if (
+                    test not in self.outcomes or event["outcome"] == "error"
+                ):  # an error of the teardown counts
                     self.outcomes[test] = event
                 self.running, self.since = None, time.monotonic()
         return bool(data)
@@ -182,7 +198,7 @@ def run_file(settings: dict[str, Any], file: str) -> dict[str, Any]:
     """Runs the tests of one file.
 
     Returns:
-        ``tests``: the outcome of each test that counts; ``lost``: why the file could not be collected, or nothing.
+        ``tests``: the outcome of each test that counts; ``lost``: why the file could not be collected.
     """
     deadline = time.monotonic() + settings["file_limit"]
     collected: list[str] = []

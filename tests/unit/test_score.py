@@ -63,9 +63,12 @@ def test_lost(x): pass
 def test_of_another_device(): pass
 def test_of_mindgrad_only(): assert "mindgrad" in sys.modules
 """,
-    "st/inside/test_kernels.py": CPU + "from mindspore.ops.operations import _grad_ops\n@cpu\ndef test_inside(): pass\n",
-    "st/inside/test_core.py": CPU + "from mindspore._c_expression import Graph\n@cpu\ndef test_inside(): pass\n",
-    "st/inside/test_type.py": CPU + "from mindspore._c_expression import typing\n@cpu\ndef test_type(): pass\n",
+    "st/inside/test_kernels.py": CPU
+    + "from mindspore.ops.operations import _grad_ops\n@cpu\ndef test_inside(): pass\n",
+    "st/inside/test_core.py": CPU
+    + "from mindspore._c_expression import Graph\n@cpu\ndef test_inside(): pass\n",
+    "st/inside/test_type.py": CPU
+    + "from mindspore._c_expression import typing\n@cpu\ndef test_type(): pass\n",
     "st/inside/test_file.py": CPU + "@cpu\ndef test_inside(): open('net.mindir')\n",
     "ut/test_without_marks.py": "def test_of_no_platform(): raise RuntimeError\n",
 }

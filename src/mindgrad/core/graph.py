@@ -191,7 +191,7 @@ class Equation:
         self.source = source
         #: whether it does something that is seen, so that it must not be left out
         self.has_effect = primitive.effect
-        #: whether it is another one each time: it, or its derivative, has an effect, or is not linear in cotangents
+        #: whether it is another one each time: it, or its derivative, has an effect or is not linear
         self.is_unique = primitive.unique
         if primitive.kind == "control":
             graphs = [value for value in parameters.values() if isinstance(value, Graph)]
