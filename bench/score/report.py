@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 OUTCOMES = ("passed", "failed", "error", "skipped", "not collected")
+#: so many tests that do not pass are named one by one
+NAMED = 10
 Tests = dict[str, dict[str, Any]]
 
 # What differs between two errors with one cause: addresses, numbers, folders, and the rest of a list.
@@ -68,12 +70,14 @@ def summary(result: dict[str, Any], most: int = 25) -> dict[str, Any]:
     """A score for the page of what is covered: the numbers, and ``most`` causes of what does not pass."""
     passed, number = score(result["tests"])
     rows = causes(result["tests"])
+    failing = [name for name, test in counted(result["tests"]).items() if test["outcome"] != "passed"]
     return {
         "date": result["date"],
         "against_mindspore": "reference" in result,
         "passed": passed,
         "counted": number,
         "files_left_out": dict(Counter(result["left_out"].values()).most_common()),
+        "failing": failing if len(failing) <= NAMED else [],
         "causes": dict(rows[:most]),
         "further_causes": [len(rows[most:]), sum(tests for _, tests in rows[most:])],
     }

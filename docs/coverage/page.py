@@ -36,7 +36,8 @@ Measured by `scripts/score CHECKOUT [--suite gradient] --record docs/coverage/sc
 MindSpore's repository, which are no part of this one. *cpu*: every test marked for a CPU, without those of
 the inside of MindSpore's engine (`bench/score/selection.py` says by which rules). *gradient*: the tests of
 derivatives, hooks and `mutable`, on any platform. Where a score is said to be *against 2.10*, only tests
-count that pass on MindSpore 2.10 itself.
+count that pass on MindSpore 2.10 itself. [differences.md](differences.md) says of what is refused, or has
+another result, why.
 
 | checkout, suite | measured | pass | of | |
 |---|---|---|---|---|
@@ -104,6 +105,8 @@ def scores() -> list[str]:
         further, tests = score["further_causes"]
         if further:
             details.append(f"- {tests} tests for {further} further reasons")
+        if score["failing"]:
+            details += ["", f"They are {', '.join(f'`{test}`' for test in score['failing'])}."]
         files = [f"{number} ({reason})" for reason, number in score["files_left_out"].items()]
         if files:
             details += ["", textwrap.fill(f"Files left out by rule: {', '.join(files)}.", 120)]

@@ -21,12 +21,14 @@ def test_the_page_is_what_its_command_writes():
 def test_scores_are_shown_with_what_remains(tmp_path):
     page = runpy.run_path(str(COVERAGE / "page.py"))
     score = {"date": "2026-01-02", "against_mindspore": True, "passed": 3, "counted": 4}
+    score |= {"failing": ["tests/test_a.py::test"]}
     score |= {"causes": {"an error": 1}, "further_causes": [0, 0], "files_left_out": {"dumps": 2}}
     (tmp_path / "scores.json").write_text(json.dumps({"v9, cpu": score}))
     page["scores"].__globals__["FOLDER"] = tmp_path
     text = "\n".join(page["scores"]())
     assert "| v9, cpu against 2.10 | 2026-01-02 | 3 | 4 | 75 % |" in text
     assert "- 1: `an error`" in text
+    assert "They are `tests/test_a.py::test`." in text
     assert "Files left out by rule: 2 (dumps)." in text
 
 

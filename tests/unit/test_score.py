@@ -128,6 +128,7 @@ def test_every_outcome_is_told_and_no_file_ends_the_run(checkout):
     (score,) = json.loads((checkout / "scores.json").read_text()).values()
     assert (score["passed"], score["counted"], score["against_mindspore"]) == (6, 13, False)
     assert max(score["causes"].values()) == 3
+    assert len(score["failing"]) == 7
     written = {path.name for path in checkout.rglob("*")} - {path.name for path in before}
     assert written == {"result.json", "scores.json"}  # nothing else is left in the checkout
 
