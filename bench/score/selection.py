@@ -61,8 +61,16 @@ WORDS = {
     "kernels that the test writes for MindSpore's kernel compilers": re.compile(
         r"custom_info_register|ops\.Custom\(|import .*\bCustom\b|CustomOpBuilder|CustomRegOp"
     ),
+    "operators that the test declares for kernels of MindSpore's": re.compile(
+        r"^class \w+\((\w+\.)?Primitive(WithInfer|WithCheck)?\)", re.M
+    ),
     "data sets that are not part of the checkout": re.compile(r"/home/workspace/mindspore_(dataset|ckpt)"),
 }
+
+#: Errors of tests that no program can pass: what they call was taken out of NumPy or SciPy since they were written.
+OUTDATED = re.compile(
+    r"was removed in the NumPy|module 'numpy' has no attribute|cannot import name '\w+' from 'scipy\."
+)
 
 
 @dataclass
