@@ -197,7 +197,10 @@ def measured(options: argparse.Namespace) -> int:
         return 2
     reference = reference_of(options, chosen, console)
     if reference is not None:
-        chosen = [source for source in chosen if any(reference[source.path].values())]
+        chosen = [s for s in chosen if any(t["outcome"] == "passed" for t in reference[s.path].values())]
+        if not chosen:
+            console.print("the reference has no test there that passes")
+            return 2
     result: dict[str, Any] = {
         "checkout": options.checkout.name,
         "suite": options.suite,

@@ -67,7 +67,7 @@ WORDS = {
     "data sets that are not part of the checkout": re.compile(r"/home/workspace/mindspore_(dataset|ckpt)"),
 }
 
-#: Errors of tests that no program can pass: what they call was taken out of NumPy or SciPy since they were written.
+#: Errors of tests that nothing can pass: what they call was taken out of NumPy or SciPy since.
 OUTDATED = re.compile(
     r"was removed in the NumPy|module 'numpy' has no attribute|cannot import name '\w+' from 'scipy\."
 )
