@@ -1,4 +1,4 @@
-"""The page docs/coverage.md, written from the recorded names of MindSpore and from this package.
+"""The page docs/coverage.md is written from the names of MindSpore, the scores of its tests and this package.
 
 python docs/coverage/page.py            writes the page
 python docs/coverage/page.py --check    exits with 1 if it would be another one
@@ -27,6 +27,20 @@ that programs can import and derive from, and that refuses to be called and says
 that is there may still lack an argument or a data type: what is known to differ stands in
 [differences.md](differences.md).
 
+"""
+
+SCORES = """
+## MindSpore's own tests
+
+Measured by `scripts/score CHECKOUT [--suite gradient] --record docs/coverage/scores.json` on checkouts of
+MindSpore's repository, which are no part of this one. *cpu*: every test marked for a CPU, without those of
+the inside of MindSpore's engine (`bench/score/selection.py` says by which rules). *gradient*: the tests of
+derivatives, hooks and `mutable`, on any platform. Where a score is said to be *against 2.10*, only tests
+count that pass on MindSpore 2.10 itself. [differences.md](differences.md) says of what is refused, or has
+another result, why.
+
+| checkout, suite | measured | pass | of | |
+|---|---|---|---|---|
 """
 
 
@@ -77,6 +91,28 @@ def modules() -> list[Module]:
     return [compare(path, names) for path, names in record["names"].items()]
 
 
+def scores() -> list[str]:
+    """The lines on MindSpore's own tests: a table, and why tests do not pass."""
+    record = json.loads((FOLDER / "scores.json").read_text())
+    rows, details = [], []
+    for name, score in record.items():
+        share = 100 * score["passed"] / score["counted"]
+        against = " against 2.10" if score["against_mindspore"] else ""
+        row = [name + against, score["date"], str(score["passed"]), f"{score['counted']}", f"{share:.0f} %"]
+        rows.append(f"| {' | '.join(row)} |")
+        details += ["", f"### What remains of {name}", ""]
+        details += [f"- {number}: `{cause}`" for cause, number in score["causes"].items()] or ["Nothing."]
+        further, tests = score["further_causes"]
+        if further:
+            details.append(f"- {tests} tests for {further} further reasons")
+        if score["failing"]:
+            details += ["", f"They are {', '.join(f'`{test}`' for test in score['failing'])}."]
+        files = [f"{number} ({reason})" for reason, number in score["files_left_out"].items()]
+        if files:
+            details += ["", textwrap.fill(f"Files left out by rule: {', '.join(files)}.", 120)]
+    return [SCORES + "\n".join(rows), *details, ""]
+
+
 def page() -> str:
     """The text of the page."""
     record = json.loads((FOLDER / "names.json").read_text())
@@ -94,7 +130,7 @@ def page() -> str:
         )
     share = 100 * total[1] / total[0]
     lines.append(f"| **all** | {total[0]} | {total[1]} ({share:.0f} %) | {total[2]} | {total[3]} |")
-    lines.append("")
+    lines += scores()
     for module in compared:
         if module.missing or module.importable:
             lines += ["", f"## {module.path}", ""]

@@ -1,5 +1,6 @@
 """The page of the names that MindSpore exports: it is what its command writes."""
 
+import json
 import os
 import runpy
 import subprocess
@@ -15,6 +16,20 @@ def test_the_page_is_what_its_command_writes():
     environment = {**os.environ, "PYTHONPATH": str(COVERAGE.parents[1] / "src")}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, f"write it anew: python docs/coverage/page.py\n{done.stderr}"
+
+
+def test_scores_are_shown_with_what_remains(tmp_path):
+    page = runpy.run_path(str(COVERAGE / "page.py"))
+    score = {"date": "2026-01-02", "against_mindspore": True, "passed": 3, "counted": 4}
+    score |= {"failing": ["tests/test_a.py::test"]}
+    score |= {"causes": {"an error": 1}, "further_causes": [0, 0], "files_left_out": {"dumps": 2}}
+    (tmp_path / "scores.json").write_text(json.dumps({"v9, cpu": score}))
+    page["scores"].__globals__["FOLDER"] = tmp_path
+    text = "\n".join(page["scores"]())
+    assert "| v9, cpu against 2.10 | 2026-01-02 | 3 | 4 | 75 % |" in text
+    assert "- 1: `an error`" in text
+    assert "They are `tests/test_a.py::test`." in text
+    assert "Files left out by rule: 2 (dumps)." in text
 
 
 def test_names_are_covered_missing_or_importable():

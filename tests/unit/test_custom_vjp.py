@@ -24,7 +24,7 @@ def test_the_derivative_is_the_one_that_was_given(mode):
     assert scaled(x, y).asnumpy() == 7.0
     assert [g.asnumpy().item() for g in ms.grad(scaled, (0, 1))(x, y)] == [9.0, 7.0]
     assert ms.grad(ms.grad(scaled))(x, y).asnumpy() == 6.0
-    out, pullback = ops.vjp(scaled, x, y)
+    _, pullback = ops.vjp(scaled, x, y)
     assert [g.asnumpy().item() for g in pullback(Tensor([2.0]))] == [18.0, 14.0]
     assert ms.grad(ms.jit(lambda x: scaled(x, y) * 2))(x).asnumpy() == 18.0
 
@@ -42,7 +42,7 @@ def test_parameters_that_the_function_reads_are_constants(mode):
 def test_a_derivative_that_was_not_given_is_asked_for():
     function = custom_vjp(lambda x: x)
     assert function(Tensor([1.0])).asnumpy() == 1.0
-    with pytest.raises(TypeError, match="has no derivative yet: give it one by .*defbwd"):
+    with pytest.raises(TypeError, match=r"has no derivative yet: give it one by .*defbwd"):
         ms.grad(function)(Tensor([1.0]))
 
 
@@ -51,3 +51,34 @@ def test_what_is_no_function_is_refused():
         custom_vjp(3)
     with pytest.raises(TypeError, match="'bwd' must be a function"):
         custom_vjp(lambda x: x).defbwd(3)
+
+
+@MODES
+def test_equal_calls_are_not_merged(mode):
+    ms.set_context(mode=mode)
+    function = custom_vjp(lambda x: x * x)
+    function.defbwd(lambda x, out, dout: (5 * x,))  # not linear in dout
+    x = Tensor([1.0])
+    assert ms.grad(lambda x: function(x) + function(x))(x).asnumpy() == 10.0
+    assert ms.grad(ms.jit(lambda x: function(x) + function(x)))(x).asnumpy() == 10.0
+
+
+@MODES
+def test_the_second_derivative_is_that_of_the_given_first(mode):
+    ms.set_context(mode=mode)
+
+    class Net(ms.nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.w = Parameter(Tensor([2.0]), name="w")
+
+        def construct(self, x):
+            return x * self.w
+
+        def bprop(self, x, out, dout):
+            return (self.w * self.w * x * dout,)
+
+    net = Net()
+    slope = ms.grad(net)
+    of_x, (of_w,) = ms.grad(lambda x: slope(x), 0, [net.w])(Tensor([3.0]))
+    assert (of_x.asnumpy(), of_w.asnumpy()) == (4.0, 12.0)

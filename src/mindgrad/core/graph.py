@@ -191,8 +191,8 @@ class Equation:
         self.source = source
         #: whether it does something that is seen, so that it must not be left out
         self.has_effect = primitive.effect
-        #: whether it is another one each time: it, or its derivative, has an effect
-        self.is_unique = primitive.effect
+        #: whether it is another one each time: it, or its derivative, has an effect or is not linear
+        self.is_unique = primitive.unique
         if primitive.kind == "control":
             graphs = [value for value in parameters.values() if isinstance(value, Graph)]
             self.has_effect |= primitive.runs_graphs and any(graph.has_effect for graph in graphs)

@@ -20,6 +20,7 @@ Conventions of the rules (``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cota
 - ``effect`` rows do something that is seen (print): they are never merged, folded or left out; nor
   are those with a graph in them (a loop's body) in which such a row stands; where ``runs_graphs`` is not set,
   graphs are run by the derivative only, and so are their effects.
+- ``unique`` rows are never merged, though nothing is seen of them: two calls with the same operands stay two.
 - ``keeps_type`` says that all operands and the result have one type; it comes with the type rule.
 - ``series(equation, coefficients, order)`` gives the Taylor coefficients 0 … ``order`` of each output of an
   operator with graphs in it, for those of each operand, ``None`` for zero (see ``transforms.taylor``);
@@ -65,6 +66,7 @@ class Primitive:
         "taint",
         "transpose",
         "type_rule",
+        "unique",
         "xla",
     )
 
@@ -85,6 +87,7 @@ class Primitive:
         simplify: Callable[..., Any] | None = None,
         taint: str | Callable[..., str] = "stops",
         effect: bool = False,
+        unique: bool = False,
         runs_graphs: bool = True,
         series: Callable[..., Any] | None = None,
     ) -> None:
@@ -104,6 +107,7 @@ class Primitive:
         self.multiple = multiple
         self.commutative = commutative
         self.effect = effect
+        self.unique = unique or effect
         self.runs_graphs = runs_graphs
         self.series = series
         self.simplify = simplify
