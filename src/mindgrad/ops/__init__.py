@@ -52,4 +52,4 @@ def _generated(name: str) -> _Any:
     )
 
 
-functional.__getattr__ = _generated  # type: ignore[attr-defined]
+functional.__getattr__ = _generated  # type: ignore[method-assign]
