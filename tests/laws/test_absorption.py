@@ -10,7 +10,7 @@ import pytest
 import mindgrad as ms
 from mindgrad import Tensor, ops
 from mindgrad._base.tree import flatten
-from mindgrad.control.deferred import settled
+from mindgrad.control.lazy import settled
 from mindgrad.core import settings
 from mindgrad.core.build import Builder, building
 from mindgrad.core.dtype import float64
@@ -18,12 +18,12 @@ from mindgrad.core.graph import Constant, Graph
 from mindgrad.core.primitive import REGISTRY
 from mindgrad.core.scope import apply
 from mindgrad.core.types import tensor_type
-from mindgrad.rewrites.order import before_compilation, before_derivative
+from mindgrad.rewrites.pipeline import before_compilation, before_derivative
+from mindgrad.transforms.apply_rule import step
 from mindgrad.transforms.batch import batch
-from mindgrad.transforms.collapse import collapse
 from mindgrad.transforms.forward import forward
+from mindgrad.transforms.forward_laplacian import collapse
 from mindgrad.transforms.reverse import reverse
-from mindgrad.transforms.step import step
 from mindgrad.transforms.taylor import taylor
 from tests.laws.harness import calls
 from tests.laws.test_conventions import UNARY

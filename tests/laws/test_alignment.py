@@ -6,9 +6,9 @@ import pytest
 from mindgrad.core.dtype import float64
 from mindgrad.core.evaluate import evaluate
 from mindgrad.core.primitive import REGISTRY
-from mindgrad.rewrites.region import MOVABLE
-from mindgrad.transforms import alignment as module
-from mindgrad.transforms.alignment import alignment
+from mindgrad.rewrites.batch_region import MOVABLE
+from mindgrad.transforms import axis_propagation as module
+from mindgrad.transforms.axis_propagation import alignment
 from mindgrad.transforms.forward import forward
 from tests.laws.harness import ROWS, Call, calls, graph_of
 

@@ -6,8 +6,8 @@ import pytest
 from mindgrad.core.dtype import float64
 from mindgrad.core.evaluate import evaluate
 from mindgrad.core.graph import Graph
-from mindgrad.transforms.collapse import collapse
 from mindgrad.transforms.forward import forward
+from mindgrad.transforms.forward_laplacian import collapse
 from tests.laws.control_programs import PROGRAMS
 from tests.laws.harness import ROWS, calls, directions, graph_of
 

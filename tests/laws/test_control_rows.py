@@ -11,8 +11,8 @@ import pytest
 from mindgrad.backend.xla import compile_graph
 from mindgrad.control.cond import cond
 from mindgrad.control.custom import custom
+from mindgrad.control.debug_print import show
 from mindgrad.control.scan import scan
-from mindgrad.control.show import show
 from mindgrad.control.while_ import while_
 from mindgrad.core.build import current
 from mindgrad.core.dtype import bool_, float64, int32

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies
 
 import mindgrad as ms
-from mindgrad.rewrites import directions
+from mindgrad.rewrites import mode_choice
 from tests.programs.corpus import rows
 from tests.unit.rewrite_checks import with_and_without
 
@@ -49,9 +49,9 @@ def test_a_wrong_mode_would_be_noticed(monkeypatch):
         places = honest(equations, x)
         return {v: (0, *at[1:]) if v.shape[:1] == x.shape[:1] else at for v, at in places.items()}
 
-    honest = directions.alignment
+    honest = mode_choice.alignment
     instructions, steps = [(list(rows.OPERATORS).index("centred"), 0, 0), (0, 1, 0)], [(0, 0)]
     agree(instructions, steps, 1)
-    monkeypatch.setattr(directions, "alignment", careless)
+    monkeypatch.setattr(mode_choice, "alignment", careless)
     with pytest.raises(AssertionError, match="centred"):
         agree(instructions, steps, 1)

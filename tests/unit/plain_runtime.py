@@ -11,7 +11,7 @@ import functools
 import operator
 
 from mindgrad.frontend.convert import convert
-from mindgrad.frontend.flow import Runtime
+from mindgrad.frontend.runtime import Runtime
 
 _AUGMENT = {
     "+": operator.iadd, "-": operator.isub, "*": operator.imul, "@": operator.imatmul, "/": operator.itruediv,

@@ -5,15 +5,15 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad.control.frequency import runs
 from mindgrad.control.scan import scan
+from mindgrad.control.trip_counts import runs
 from mindgrad.core import settings
 from mindgrad.core.build import Builder, building
 from mindgrad.core.rewriting import REWRITES, Rewrite
 from mindgrad.core.types import tensor_type
 from mindgrad.functional.compiled import trace
 from mindgrad.primitives.elementwise import exp, log
-from mindgrad.rewrites import order
+from mindgrad.rewrites import pipeline
 from mindgrad.tools.cost import Cost, cost
 
 X = Tensor(np.array([1.0, 2.0, 3.0], np.float32))
@@ -41,7 +41,7 @@ def inverse(monkeypatch):
                     known[e.outputs[0]] = e.primitive(*given, **e.parameters)
             return builder.close([known[y] for y in graph.outputs])
 
-    monkeypatch.setattr(order, "_AFTER", [*order._AFTER, passed])
+    monkeypatch.setattr(pipeline, "_BEFORE_COMPILATION", [*pipeline._BEFORE_COMPILATION, passed])
     yield rewrite
     del REWRITES["inverse"]
 

@@ -13,7 +13,7 @@ from mindgrad.core.build import Builder, building
 from mindgrad.core.dtype import float64
 from mindgrad.core.evaluate import evaluate
 from mindgrad.core.types import tensor_type
-from mindgrad.functional import portions
+from mindgrad.functional import direction_batches
 from mindgrad.functional.compiled import trace
 from mindgrad.primitives.contraction import dot
 from mindgrad.primitives.structural import broadcast_in_dim
@@ -127,8 +127,8 @@ def test_a_factor(shape):
 
 def test_portions(monkeypatch):
     """With a small cache the directions go in portions, of which the last is not full."""
-    monkeypatch.setattr(portions, "_PORTION", {"CPU": 2 * 8 * HIDDEN * ROWS})
-    monkeypatch.setattr(portions, "_WORTH", 0)
+    monkeypatch.setattr(direction_batches, "_PORTION", {"CPU": 2 * 8 * HIDDEN * ROWS})
+    monkeypatch.setattr(direction_batches, "_WORTH", 0)
     a, x = RANDOM.normal(size=(D, D)), Tensor(X)
     program = trace(ms.laplacian(network), x)
     assert [e.parameters["length"] for e in program.equations if e.primitive.name == "scan"] == [2]

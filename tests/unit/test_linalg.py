@@ -12,11 +12,11 @@ from mindgrad.core import build
 from mindgrad.core.evaluate import evaluate
 from mindgrad.core.types import type_of
 from mindgrad.primitives.determinant import det, slogdet
+from mindgrad.primitives.eigh_svd import eigh, eigvalsh, svd, svdvals
 from mindgrad.primitives.elementwise import log
 from mindgrad.primitives.linalg import cholesky, inverse, qr, solve, triangular_solve
-from mindgrad.primitives.matrices import columns, diagonal, identity, matmul, sum_of_products, swapped
+from mindgrad.primitives.linalg_rules import columns, diagonal, identity, matmul, sum_of_products, swapped
 from mindgrad.primitives.reduction import reduce_sum
-from mindgrad.primitives.spectral import eigh, eigvalsh, svd, svdvals
 from mindgrad.transforms.batch import batch
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.reverse import reverse

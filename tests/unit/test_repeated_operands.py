@@ -10,7 +10,7 @@ import pytest
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, ops
 from mindgrad.core.primitive import REGISTRY
-from mindgrad.ops import operands, parts
+from mindgrad.ops import getitem, operands
 
 #: numbers that are equal, or whose text is, and that are not the same operand
 ALIKE = [1, 1.0, True, 1 + 0j, np.float32(1.0), 0, 0.0, -0.0, False, 2**40, float(2**40)]
@@ -133,12 +133,12 @@ def _read(x, index):
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_indices_that_are_equal_are_indices_of_their_own(monkeypatch, order):
-    monkeypatch.setattr(parts, "_READS", {})
+    monkeypatch.setattr(getitem, "_READS", {})
     array = np.arange(6.0, dtype=np.float32).reshape(2, 3)
     x = Tensor(array)
     alone = []
     for index in INDICES:
-        parts._READS.clear()
+        getitem._READS.clear()
         alone.append(_read(x, index))
     for _ in range(2):
         for index, expected in list(zip(INDICES, alone, strict=True))[::order]:
@@ -149,7 +149,7 @@ def test_indices_that_are_equal_are_indices_of_their_own(monkeypatch, order):
                 assert found.shape == expected.shape, index
                 assert (found == expected).all(), index
                 assert (found == _read(array, index)).all(), index
-    assert parts._READS
+    assert getitem._READS
 
 
 def test_bound_that_is_a_tensor_is_read_each_time():
@@ -161,11 +161,11 @@ def test_bound_that_is_a_tensor_is_read_each_time():
 
 
 def test_bounds_of_kept_reads(monkeypatch):
-    monkeypatch.setattr(parts, "_READS", {})
-    monkeypatch.setattr(parts, "_READS_KEPT", 8)
+    monkeypatch.setattr(getitem, "_READS", {})
+    monkeypatch.setattr(getitem, "_READS_KEPT", 8)
     x = Tensor(np.arange(50.0, dtype=np.float32))
     assert [float(x[k].asnumpy()) for k in range(50)] == list(range(50))
-    assert len(parts._READS) <= 8
+    assert len(getitem._READS) <= 8
 
 
 def test_truth_values_and_floats_are_no_axes_or_sizes_after_ints_were():

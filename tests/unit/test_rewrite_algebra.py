@@ -8,8 +8,8 @@ from mindgrad import Tensor, ops
 from mindgrad.core.evaluate import evaluate
 from mindgrad.core.rewriting import watching
 from mindgrad.functional.compiled import trace
-from mindgrad.rewrites import algebra
-from mindgrad.rewrites.algebra import distributed
+from mindgrad.rewrites import distribution
+from mindgrad.rewrites.distribution import distributed
 from tests.unit.rewrite_checks import compiled, on_and_off
 
 POINTS, CENTRES, WIDTH = 60, 8, 10
@@ -192,7 +192,7 @@ def test_a_repeated_contraction_is_a_sum():
 @pytest.mark.parametrize("seed", range(20))
 def test_repeated_products_of_any_axes(k, seed, monkeypatch):
     """Whatever axes repeat, whatever order they are in: against NumPy."""
-    monkeypatch.setattr(algebra, "_ELEMENTS", 1)
+    monkeypatch.setattr(distribution, "_ELEMENTS", 1)
     source = np.random.default_rng(seed)
     letters = "abcdef"
     sizes = dict(zip(letters, source.permutation([1, 2, 3, 4, 5, 2]), strict=True))
@@ -220,9 +220,9 @@ def test_repeated_products_of_any_axes(k, seed, monkeypatch):
         both[k], both[1 - k] = ops.broadcast_to(first, whole) - ops.broadcast_to(second, whole), other
         return ops.einsum(spec, *both)
 
-    monkeypatch.setattr(algebra, "_PART", 1)
-    monkeypatch.setattr(algebra, "_COLUMNS", range(1, 9))
-    monkeypatch.setattr(algebra, "_pays", lambda *_: True)
+    monkeypatch.setattr(distribution, "_PART", 1)
+    monkeypatch.setattr(distribution, "_COLUMNS", range(1, 9))
+    monkeypatch.setattr(distribution, "_pays", lambda *_: True)
     for function, xs in (
         (product, [first, operands[1 - k]]),
         (difference, [first, second, operands[1 - k]]),

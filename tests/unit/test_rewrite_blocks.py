@@ -7,7 +7,7 @@ import mindgrad as ms
 from mindgrad import ops
 from mindgrad.core import settings
 from mindgrad.core.rewriting import watching
-from mindgrad.functional import portions
+from mindgrad.functional import direction_batches
 from mindgrad.functional.compiled import trace
 from mindgrad.rewrites import blocks
 from mindgrad.tools import profile
@@ -46,8 +46,8 @@ def small(monkeypatch):
     monkeypatch.setattr(blocks, "BLOCK", 2 * D * H * 8)
     monkeypatch.setattr(blocks, "WORTH", 2)
     monkeypatch.setattr(blocks, "_WIDTH", 2)
-    monkeypatch.setattr(portions, "_PORTION", {"CPU": 2 * D * H * 8})
-    monkeypatch.setattr(portions, "_WORTH", 2)
+    monkeypatch.setattr(direction_batches, "_PORTION", {"CPU": 2 * D * H * 8})
+    monkeypatch.setattr(direction_batches, "_WORTH", 2)
 
 
 def both(function, *inputs):

@@ -7,8 +7,8 @@ import mindgrad as ms
 from mindgrad import Tensor, ops
 from mindgrad.core.evaluate import evaluate
 from mindgrad.functional.compiled import trace
-from mindgrad.rewrites import chain
-from mindgrad.rewrites.chain import products_ordered
+from mindgrad.rewrites import matmul_order
+from mindgrad.rewrites.matmul_order import products_ordered
 from tests.unit.rewrite_checks import compiled, on_and_off
 
 
@@ -126,9 +126,9 @@ def test_a_product_that_is_used_twice_is_computed_once():
 @pytest.mark.parametrize("seed", range(40))
 def test_any_tree_of_products(seed, monkeypatch):
     """Contractions, batches, outer products and scaled factors, of few leaves and of many."""
-    monkeypatch.setattr(chain, "_OPERATIONS", 0)
-    monkeypatch.setattr(chain, "_PART", 1e9)
-    monkeypatch.setattr(chain, "_ALL", 3 + seed % 4)
+    monkeypatch.setattr(matmul_order, "_OPERATIONS", 0)
+    monkeypatch.setattr(matmul_order, "_PART", 1e9)
+    monkeypatch.setattr(matmul_order, "_ALL", 3 + seed % 4)
     source = np.random.default_rng(seed)
     sizes = dict(zip("abcdefg", (int(n) for n in source.permutation([1, 2, 3, 4, 2, 3, 5])), strict=True))
     terms = [

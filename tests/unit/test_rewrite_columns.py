@@ -6,12 +6,12 @@ import pytest
 import mindgrad as ms
 from mindgrad import ops
 from mindgrad._base.tree import flatten
-from mindgrad.control.deferred import settled
+from mindgrad.control.lazy import settled
 from mindgrad.core.evaluate import evaluate
 from mindgrad.core.rewriting import watching
 from mindgrad.functional.compiled import trace
 from mindgrad.functional.tracing import Trace
-from mindgrad.rewrites.directions import in_columns
+from mindgrad.rewrites.mode_choice import in_columns
 from mindgrad.transforms.batch import batch
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.taylor import taylor

@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import Any
 
 from mindgrad.backend.jax_import import jax_module
-from mindgrad.control.frequency import runs
+from mindgrad.control.trip_counts import runs
 from mindgrad.core.graph import Equation, Graph
 
 __all__ = ["compiled_with", "options_of"]

@@ -17,7 +17,7 @@ from mindgrad._base.waiting import interruptible
 from mindgrad.backend.executable import Executable, ahead
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.options import options_of
-from mindgrad.control.frequency import runs
+from mindgrad.control.trip_counts import runs
 from mindgrad.core.graph import Constant, Graph, Variable
 from mindgrad.core.primitive import Primitive
 

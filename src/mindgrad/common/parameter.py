@@ -14,7 +14,7 @@ from mindgrad.core.scope import current_deferral
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.core.types import TensorType
 from mindgrad.frontend import state
-from mindgrad.frontend.dependencies import clock
+from mindgrad.frontend.guards import clock
 from mindgrad.functional.donation import settled
 
 __all__ = ["DEFAULT_NAME", "Parameter", "ParameterTuple"]

@@ -6,9 +6,20 @@ import os
 from typing import Any
 
 __all__ = [
-    "GlobalComm", "HCCL_WORLD_COMM_GROUP", "MCCL_WORLD_COMM_GROUP", "NCCL_WORLD_COMM_GROUP", "create_group",
-    "destroy_group", "get_group_rank_from_world_rank", "get_group_size", "get_local_rank",
-    "get_local_rank_size", "get_process_group_ranks", "get_rank", "get_world_rank_from_group_rank", "init",
+    "HCCL_WORLD_COMM_GROUP",
+    "MCCL_WORLD_COMM_GROUP",
+    "NCCL_WORLD_COMM_GROUP",
+    "GlobalComm",
+    "create_group",
+    "destroy_group",
+    "get_group_rank_from_world_rank",
+    "get_group_size",
+    "get_local_rank",
+    "get_local_rank_size",
+    "get_process_group_ranks",
+    "get_rank",
+    "get_world_rank_from_group_rank",
+    "init",
     "release",
 ]  # fmt: skip
 

@@ -1,5 +1,23 @@
 """Higher-order rows: operators that hold programs, each with all its rules."""
 
-from mindgrad.control import along, cond, custom, hook, scan, show, while_, while_pullback
+from mindgrad.control import (
+    cond,
+    custom,
+    debug_print,
+    hook,
+    scan,
+    taylor_coefficients,
+    while_,
+    while_pullback,
+)
 
-__all__ = ["along", "cond", "custom", "hook", "scan", "show", "while_", "while_pullback"]
+__all__ = [
+    "cond",
+    "custom",
+    "debug_print",
+    "hook",
+    "scan",
+    "taylor_coefficients",
+    "while_",
+    "while_pullback",
+]

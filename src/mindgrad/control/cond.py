@@ -27,7 +27,7 @@ from mindgrad.control.batches import (
     only_for,
     refuse_effects,
 )
-from mindgrad.control.bodies import (
+from mindgrad.control.subgraphs import (
     Split,
     active,
     forward_body,

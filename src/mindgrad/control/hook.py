@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.control.bodies import active, forward_body
+from mindgrad.control.subgraphs import active, forward_body
 from mindgrad.core.build import current
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.tensor import Tensor, make_tensor

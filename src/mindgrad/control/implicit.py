@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.control.batches import Flags, batched_graph, fronted
-from mindgrad.control.bodies import forward_body
+from mindgrad.control.subgraphs import forward_body
 from mindgrad.core.build import Builder, building, current
 from mindgrad.core.evaluate import evaluate
 from mindgrad.core.graph import Equation, Graph, Variable, without_effects

@@ -23,7 +23,8 @@ from functools import lru_cache
 from typing import Any
 
 from mindgrad.control.batches import batched_graph, batched_outputs, fronted
-from mindgrad.control.bodies import (
+from mindgrad.control.cond import cond
+from mindgrad.control.subgraphs import (
     active,
     forward_body,
     marked,
@@ -35,7 +36,6 @@ from mindgrad.control.bodies import (
     taylor_body,
     varying,
 )
-from mindgrad.control.cond import cond
 from mindgrad.core.build import Builder, building, current
 from mindgrad.core.dtype import float32
 from mindgrad.core.evaluate import evaluate

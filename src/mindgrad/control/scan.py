@@ -25,7 +25,9 @@ from typing import Any
 import numpy as np
 
 from mindgrad.control.batches import batched_graph, batched_outputs, batched_parts, fronted
-from mindgrad.control.bodies import (
+from mindgrad.control.remat_policy import kept
+from mindgrad.control.scan_transpose import transposed_trip
+from mindgrad.control.subgraphs import (
     active,
     closure,
     forward_body,
@@ -38,8 +40,6 @@ from mindgrad.control.bodies import (
     taylor_body,
     varying,
 )
-from mindgrad.control.residuals import kept
-from mindgrad.control.transposed import transposed_trip
 from mindgrad.core.build import current
 from mindgrad.core.evaluate import evaluate
 from mindgrad.core.graph import Constant, Equation, Graph, silent

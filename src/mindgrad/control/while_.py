@@ -35,7 +35,7 @@ from mindgrad.control.batches import (
     only_for,
     refuse_effects,
 )
-from mindgrad.control.bodies import (
+from mindgrad.control.subgraphs import (
     active,
     closure,
     forward_body,

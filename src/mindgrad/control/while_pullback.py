@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.control import checkpoints
-from mindgrad.control.bodies import (
+from mindgrad.control.subgraphs import (
     closure,
     marked_loop,
     series_operands,
@@ -32,7 +32,6 @@ from mindgrad.control.bodies import (
     starts_taint,
     varying,
 )
-from mindgrad.control.trips import linear_trip
 from mindgrad.control.while_ import (
     Fused,
     batched_loop,
@@ -42,6 +41,7 @@ from mindgrad.control.while_ import (
     series_loop,
     while_,
 )
+from mindgrad.control.while_reverse_step import linear_trip
 from mindgrad.core.build import current
 from mindgrad.core.evaluate import evaluate
 from mindgrad.core.graph import Equation, Graph, without_effects

@@ -213,7 +213,8 @@ class Scope:
         written: Parameters assigned inside the scope.
         rebound: tensors that were bound to a value of the scope by item assignment.
         restored: such tensors from outside of a compiled program, as they were before.
-        runs: the latest runs of Cells inside the scope (``frontend.runs``), ``None`` if there was none.
+        runs: the latest runs of Cells inside the scope (``frontend.replayed_forward``), ``None`` if there
+        was none.
     """
 
     __slots__ = ("__weakref__", "bindings", "level", "rebound", "restored", "runs", "written")

@@ -12,9 +12,9 @@ from mindgrad.control.cond import cond
 from mindgrad.core.scope import apply, as_it_is, rebind
 from mindgrad.core.tensor import Tensor, make_number
 from mindgrad.core.types import TensorType
-from mindgrad.frontend import aliases, ownership, state
-from mindgrad.frontend.assigned import Local
-from mindgrad.frontend.exits import LEAVE
+from mindgrad.frontend import aliases, mutation_policy, state
+from mindgrad.frontend.effect_log import Local
+from mindgrad.frontend.loop_exits import LEAVE
 from mindgrad.frontend.snapshots import Snapshot
 from mindgrad.frontend.traced import Traced, assemble, refuse_missing, with_assigned
 from mindgrad.frontend.variables import (
@@ -92,7 +92,7 @@ def branch(
         for tensor, side in ((one, True), (two, False)):
             if isinstance(tensor, Tensor) and not tensor.is_parameter:
                 aliases.note(joined, tensor, (predicate, side))
-    ownership.own(values)
+    mutation_policy.own(values)
     variables.put(values)
     for tensor, k in places:
         rebind(tensor, found[k])
@@ -130,7 +130,7 @@ def _joined_variable(
             refuse_missing(held, "on one side of this 'if' only, whose test is a tensor")
         if x is y or not (name.startswith(FLAGS) or _has_left(variables, missing)):
             if x is not y:
-                ownership.dropped(held.name if held is not None else name, _dropped(variables))
+                mutation_policy.dropped(held.name if held is not None else name, _dropped(variables))
             return lambda found: UNDEFINED
         side, other = (b, a) if x is UNDEFINED else (a, b)
         leaves, structure = side.leaves[k], side.structures[k]

@@ -19,12 +19,12 @@ from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.primitive import REGISTRY
 from mindgrad.core.scope import apply, as_it_is
 from mindgrad.core.tensor import Number, Tensor, make_number
-from mindgrad.frontend import aliases, ownership, snapshots, state
-from mindgrad.frontend.assigned import UNDEFINED, changed_since, current_values
+from mindgrad.frontend import aliases, mutation_policy, snapshots, state
 from mindgrad.frontend.choices import choice, functions_in
+from mindgrad.frontend.effect_log import UNDEFINED, changed_since, current_values
+from mindgrad.frontend.predicates import plain_truth, predicate
 from mindgrad.frontend.printing import printed
 from mindgrad.frontend.texts import UnknownText, with_marks
-from mindgrad.frontend.truth import plain_truth, predicate
 from mindgrad.frontend.variables import is_symbolic
 
 __all__ = ["TensorRange", "attribute", "chosen", "delete_attribute", "replacement", "set_attribute"]
@@ -183,7 +183,7 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
         return runtime.call(found.fget)(owner)
     value = state.read_attribute(owner, name)
     if type(value) in (list, dict, set):
-        ownership.note_outside(owner, value)
+        mutation_policy.note_outside(owner, value)
     return value
 
 
@@ -196,10 +196,10 @@ def set_attribute(owner: Any, name: str, value: Any, runtime: Any) -> None:
     held = getattr(owner, "__dict__", {}).get(name)
     is_cell = hasattr(owner, "parameters_and_names")
     is_write = is_cell and isinstance(held, Tensor) and held.is_parameter and isinstance(value, Tensor)
-    if is_write or ownership.is_own(owner) or _is_frozen(owner) or _is_of_call(owner):
+    if is_write or mutation_policy.is_own(owner) or _is_frozen(owner) or _is_of_call(owner):
         setattr(owner, name, value)
     else:
-        ownership.assign_attribute(owner, name, value)
+        mutation_policy.assign_attribute(owner, name, value)
 
 
 def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
@@ -207,15 +207,15 @@ def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
     found = _property(type(owner), name)
     if isinstance(found, property) and found.fdel is not None:
         runtime.call(found.fdel)(owner)
-    elif ownership.is_own(owner) or not hasattr(owner, name):
+    elif mutation_policy.is_own(owner) or not hasattr(owner, name):
         delattr(owner, name)
     else:
-        ownership.assign_attribute(owner, name, UNDEFINED)
+        mutation_policy.assign_attribute(owner, name, UNDEFINED)
 
 
 def _is_of_call(owner: Any) -> bool:
     """Whether the object lives for one call of a function: the context of a function with a derivative."""
-    return getattr(type(owner), "lives_for_one_call", False) and not ownership.is_in_body()
+    return getattr(type(owner), "lives_for_one_call", False) and not mutation_policy.is_in_body()
 
 
 def _is_frozen(owner: Any) -> bool:
@@ -326,7 +326,7 @@ def _sorted(items: Any, **kwargs: Any) -> Any:
         )
     if kwargs.get("key") is not None:
         kwargs["key"] = RUNTIME_OF[0].call(kwargs["key"])
-    return ownership.made(sorted(listed, **kwargs))
+    return mutation_policy.made(sorted(listed, **kwargs))
 
 
 def _map(function: Any, *items: Any) -> Any:
@@ -378,7 +378,7 @@ def _of_identity(function: Callable[[Any], int]) -> Callable[[Any], int]:
 
 
 def _made(kind: type) -> Callable[..., Any]:
-    return lambda *args, **kwargs: ownership.made(kind(*args, **kwargs))
+    return lambda *args, **kwargs: mutation_policy.made(kind(*args, **kwargs))
 
 
 def _getattr(owner: Any, name: str, *default: Any) -> Any:

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from mindgrad._base.location import PACKAGE
-from mindgrad.frontend.contents import CONTAINERS
 from mindgrad.frontend.signature import same
+from mindgrad.frontend.state_equality import CONTAINERS
 
 __all__ = ["MISSING", "CellGuard", "follow_reads", "note_all", "reads_noted", "was_read"]
 

@@ -30,7 +30,7 @@ def choice(functions: Sequence[Callable[..., Any]], index: Any, runtime: Any) ->
         functions: the functions.
         index: a tensor of one integer; a negative one counts from the end. A place outside of the list
             gives the first or last function: a compiled program cannot raise.
-        runtime: traces calls and branches (``frontend.flow``).
+        runtime: traces calls and branches (``frontend.runtime``).
 
     Raises:
         TypeError: ``index`` is no single integer.

@@ -26,11 +26,11 @@ from typing import Any
 
 from mindgrad._base.location import PACKAGE
 from mindgrad._base.refusal import HELPER
-from mindgrad.frontend import assigned
-from mindgrad.frontend.fence import check, is_generator_function, refuse_depth, refuse_generator
-from mindgrad.frontend.nodes import PART, RUNTIME
+from mindgrad.frontend import effect_log
+from mindgrad.frontend.ast_helpers import PART, RUNTIME
 from mindgrad.frontend.rewrite import rewrite_function
 from mindgrad.frontend.source import NoSource, compile_function, find_source, without_text
+from mindgrad.frontend.unsupported import check, is_generator_function, refuse_depth, refuse_generator
 
 __all__ = [
     "NUMERIC",
@@ -208,14 +208,14 @@ def _converted(function: types.FunctionType, runtime: Any) -> types.FunctionType
     if rewritten is None and not entry.is_inner:
         return function
     held, own = function.__closure__, types.CellType(runtime)
-    note = assigned.note_local if entry.is_inner or id(code) in _inside else assigned.note_variable
+    note = effect_log.note_local if entry.is_inner or id(code) in _inside else effect_log.note_variable
     for each in entry.assigned[0]:
         label = f"the variable '{each}' that {function.__qualname__} assigns"
         note(held[code.co_freevars.index(each)], each, label)  # type: ignore[index]
     if rewritten is None:
         return function
     for each in entry.assigned[1]:
-        assigned.note_global(function.__globals__, each)
+        effect_log.note_global(function.__globals__, each)
     closure = tuple([own if each < 0 else held[each] for each in entry.cells])  # type: ignore[index]
     made = types.FunctionType(
         rewritten, function.__globals__, function.__name__, function.__defaults__, closure

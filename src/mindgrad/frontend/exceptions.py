@@ -9,8 +9,8 @@ from typing import Any
 from mindgrad._base.refusal import CompileError, refuse
 from mindgrad.core.scope import innermost
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import ownership
-from mindgrad.frontend.truth import equations, plain_truth
+from mindgrad.frontend import mutation_policy
+from mindgrad.frontend.predicates import equations, plain_truth
 
 __all__ = ["Exceptions"]
 
@@ -20,7 +20,7 @@ class Exceptions:
 
     def raise_(self, make: Callable[[], Any], cause: Any = None) -> None:
         """``raise make()``; ``cause`` is ``from`` what."""
-        if ownership.is_in_body():
+        if mutation_policy.is_in_body():
             error = make()
             named = error if isinstance(error, type) else type(error)
             refuse(

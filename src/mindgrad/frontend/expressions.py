@@ -26,9 +26,9 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
+from mindgrad.frontend.ast_helpers import PART, at, call, constant, name, runtime, thunk
+from mindgrad.frontend.bindings import Scope, parameters, within
 from mindgrad.frontend.comprehensions import CONSUMERS
-from mindgrad.frontend.names import Scope, parameters, within
-from mindgrad.frontend.nodes import PART, at, call, constant, name, runtime, thunk
 
 __all__ = ["Expressions", "mangled"]
 

@@ -21,8 +21,8 @@ import ast
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from mindgrad.frontend.exits import LEAVE, leaving, note_exits
-from mindgrad.frontend.nodes import assign, at, constant, either, name, negation
+from mindgrad.frontend.ast_helpers import assign, at, constant, either, name, negation
+from mindgrad.frontend.loop_exits import LEAVE, leaving, note_exits
 
 __all__ = ["RESULT", "completes", "escapes", "is_true", "lower_jumps", "stops"]
 

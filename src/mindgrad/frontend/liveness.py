@@ -24,8 +24,8 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
+from mindgrad.frontend.bindings import Assignments, Scope, binds, reads
 from mindgrad.frontend.jumps import stops
-from mindgrad.frontend.names import Assignments, Scope, binds, reads
 
 __all__ = ["handed_on"]
 

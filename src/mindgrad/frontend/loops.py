@@ -19,8 +19,8 @@ from mindgrad.core.graph import Equation, Graph, Variable
 from mindgrad.core.scope import BodyScope, apply, as_it_is, identity, lifted, rebind
 from mindgrad.core.tensor import Number, Tensor, make_number
 from mindgrad.core.types import TensorType
-from mindgrad.frontend import aliases, ownership, state
-from mindgrad.frontend.assigned import Local
+from mindgrad.frontend import aliases, mutation_policy, state
+from mindgrad.frontend.effect_log import Local
 from mindgrad.frontend.snapshots import Snapshot
 from mindgrad.frontend.traced import Traced, assemble, refuse_missing, with_assigned
 from mindgrad.frontend.variables import (
@@ -364,14 +364,14 @@ class _Loop:
                 if self.body.values[k] is not UNDEFINED:
                     held = self.variables.place(k)
                     name = held.name if held is not None else name
-                    ownership.dropped(name, "it is assigned only in a loop that may make no trip")
+                    mutation_policy.dropped(name, "it is assigned only in a loop that may make no trip")
                 values.append(UNDEFINED)
                 continue
             pairs = zip(self.places[k], self.leaves[k], strict=True)
             made = unflatten(self.structures[k], [value(p, x) for p, x in pairs])
             same_object = self.body.values[k] is self.body.given[k]
             values.append(in_place(self.variables.values[k] if same_object else None, made))
-        ownership.own(values)
+        mutation_policy.own(values)
         self.variables.put(tuple(values))
         for tensor, place in self.changed.values():
             rebind(tensor, value(place, None))

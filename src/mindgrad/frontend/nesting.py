@@ -15,8 +15,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from mindgrad.frontend.names import within
-from mindgrad.frontend.nodes import at
+from mindgrad.frontend.ast_helpers import at
+from mindgrad.frontend.bindings import within
 from mindgrad.frontend.source import copied
 
 __all__ = ["with_nested_tests"]

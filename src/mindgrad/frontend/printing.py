@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.text import tensor_format, tensor_repr, tensor_str
-from mindgrad.control.show import show
+from mindgrad.control.debug_print import show
 from mindgrad.core.scope import GraphScope, innermost, lifted
 from mindgrad.core.tensor import MARK, Number, Tensor, marked
 

@@ -27,11 +27,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend.assigned import puts
-from mindgrad.frontend.contents import NOT_THE_USERS
 from mindgrad.frontend.convert import NUMERIC
-from mindgrad.frontend.dependencies import clock, global_names
+from mindgrad.frontend.effect_log import puts
+from mindgrad.frontend.guards import clock, global_names
 from mindgrad.frontend.signature import in_package
+from mindgrad.frontend.state_equality import NOT_THE_USERS
 
 __all__ = [
     "attribute_names",

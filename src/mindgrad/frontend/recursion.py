@@ -19,7 +19,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from mindgrad.frontend.nodes import at, constant, runtime
+from mindgrad.frontend.ast_helpers import at, constant, runtime
 
 __all__ = ["tail_calls_as_loop"]
 

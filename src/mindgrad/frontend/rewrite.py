@@ -28,12 +28,7 @@ import ast
 import itertools
 from typing import Any
 
-from mindgrad.frontend.expressions import Expressions, mangled
-from mindgrad.frontend.jumps import is_true, lower_jumps, stops
-from mindgrad.frontend.liveness import handed_on
-from mindgrad.frontend.names import Assignments, Scope, is_generator
-from mindgrad.frontend.nesting import with_nested_tests
-from mindgrad.frontend.nodes import (
+from mindgrad.frontend.ast_helpers import (
     RUNTIME,
     assign,
     at,
@@ -46,6 +41,11 @@ from mindgrad.frontend.nodes import (
     statement,
     thunk,
 )
+from mindgrad.frontend.bindings import Assignments, Scope, is_generator
+from mindgrad.frontend.expressions import Expressions, mangled
+from mindgrad.frontend.jumps import is_true, lower_jumps, stops
+from mindgrad.frontend.liveness import handed_on
+from mindgrad.frontend.nesting import with_nested_tests
 from mindgrad.frontend.recursion import tail_calls_as_loop
 
 __all__ = ["rewrite_function"]

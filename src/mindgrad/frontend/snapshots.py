@@ -19,12 +19,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mindgrad._base.refusal import CompileError, refuse
-from mindgrad.frontend.contents import NOT_THE_USERS
 from mindgrad.frontend.convert import NUMERIC
 from mindgrad.frontend.kinds import COPIED_BYTES, ITERATOR, Kind, is_generator, kinds_of
 from mindgrad.frontend.reach import (
     objects_in_reach,
 )
+from mindgrad.frontend.state_equality import NOT_THE_USERS
 
 __all__ = ["Snapshot", "check", "checked", "entries_of", "refuse_advance", "refuse_change"]
 

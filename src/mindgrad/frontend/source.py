@@ -22,7 +22,7 @@ import types
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from mindgrad.frontend.nodes import RUNTIME, at
+from mindgrad.frontend.ast_helpers import RUNTIME, at
 
 __all__ = ["NoSource", "Source", "compile_function", "copied", "find_source", "without_text"]
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from mindgrad.core.scope import GraphScope, as_it_is, innermost, open_scopes
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import assigned, cell_guards
-from mindgrad.frontend.dependencies import MISSING, Dependencies
+from mindgrad.frontend import cell_guards, effect_log
+from mindgrad.frontend.guards import MISSING, Dependencies
 
 __all__ = [
     "Journal",
@@ -187,7 +187,7 @@ def read_attribute(owner: Any, name: str) -> Any:
     if isinstance(owner, Tensor) or isinstance(value, types.BuiltinFunctionType | types.MethodWrapperType):
         return value
     noted = _noted()
-    if noted is None or assigned.is_known(owner, name):
+    if noted is None or effect_log.is_known(owner, name):
         return value
     if isinstance(value, types.MethodType):
         if value.__self__ is owner:
@@ -208,7 +208,7 @@ def read_attribute(owner: Any, name: str) -> Any:
             read_attribute(owner, each)
     elif not isinstance(getattr(kind, name, None), property):
         noted.attribute(owner, name, value)
-        assigned.note_read(assigned.Attribute(owner, name))
+        effect_log.note_read(effect_log.Attribute(owner, name))
     return value
 
 
@@ -221,9 +221,9 @@ def has_attribute(owner: Any, name: str, own: bool = False) -> bool:
         read_attribute(owner, name)
         return True
     noted = _noted()
-    if noted is not None and not isinstance(owner, Tensor) and not assigned.is_known(owner, name):
+    if noted is not None and not isinstance(owner, Tensor) and not effect_log.is_known(owner, name):
         noted.attribute(owner, name, MISSING, own)
-        assigned.note_read(assigned.Attribute(owner, name))
+        effect_log.note_read(effect_log.Attribute(owner, name))
     return False
 
 

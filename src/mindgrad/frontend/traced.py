@@ -18,8 +18,8 @@ from mindgrad.core.graph import Graph, Variable, live_equations
 from mindgrad.core.scope import BodyScope, as_it_is, identity, lifted, opened
 from mindgrad.core.tensor import Tensor
 from mindgrad.core.types import TensorType
-from mindgrad.frontend import aliases, assigned, ownership, state
-from mindgrad.frontend.assigned import UNDEFINED, Attribute, Local, Place
+from mindgrad.frontend import aliases, effect_log, mutation_policy, state
+from mindgrad.frontend.effect_log import UNDEFINED, Attribute, Local, Place
 from mindgrad.frontend.snapshots import Snapshot
 from mindgrad.frontend.variables import State, containers, flattened
 from mindgrad.primitives.structural import convert
@@ -65,12 +65,12 @@ class Traced:
     ) -> None:
         self.scope = scope = BodyScope()
         try:
-            with opened(scope), assigned.body() as level:
+            with opened(scope), effect_log.body() as level:
                 self.given = give(scope)
                 owned: dict[int, Any] = {}
                 containers(self.given, owned)
                 variables.put(self.given)
-                with ownership.open_body(owned):
+                with mutation_policy.open_body(owned):
                     self.result = run()
                 self.assigned: dict[Any, Place] = {
                     key: place
@@ -122,8 +122,8 @@ def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
         # on another way, or in no trip, it keeps what it holds
         if isinstance(place, Attribute):
             state.has_attribute(place.holder, place.name)
-        if not ownership.is_own(place.holder):
-            assigned.innermost().note(place)
+        if not mutation_policy.is_own(place.holder):
+            effect_log.innermost().note(place)
     return variables.extended(list(found.values()))
 
 

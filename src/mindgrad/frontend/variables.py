@@ -18,8 +18,8 @@ from mindgrad.core.dtype import promote_scalar
 from mindgrad.core.tensor import Number, Tensor, make_number
 from mindgrad.core.types import TensorType, tensor_type
 from mindgrad.frontend import state
-from mindgrad.frontend.assigned import UNDEFINED, Place
-from mindgrad.frontend.exits import LEAVE
+from mindgrad.frontend.effect_log import UNDEFINED, Place
+from mindgrad.frontend.loop_exits import LEAVE
 
 __all__ = [
     "FLAGS", "NUMBER_TYPES", "UNDEFINED", "GrowingList", "Mismatch", "State", "blank", "containers", "equal",

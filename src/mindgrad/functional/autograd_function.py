@@ -15,7 +15,7 @@ from typing import Any
 from mindgrad._base.tree import flatten, map_leaves, unflatten
 from mindgrad.core.scope import apply, rebind
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import entry
+from mindgrad.frontend import user_calls
 from mindgrad.functional.custom import CustomDerivative
 from mindgrad.primitives.structural import stop_gradient
 
@@ -145,7 +145,7 @@ class _Call:
         context = self._context(args, out)
         outputs, received = (out, dout) if isinstance(out, tuple) else ((out,), (dout,))
         gradients = [g if _tensors(y) else None for y, g in zip(outputs, received, strict=True)]
-        returned = entry.run(self.kind.backward, context, *gradients)
+        returned = user_calls.run(self.kind.backward, context, *gradients)
         return returned if isinstance(returned, tuple) else (returned,)
 
     def _context(self, args: Sequence[Any], out: Any) -> AutogradFunction:
@@ -191,9 +191,9 @@ class _Call:
 def _forward(kind: type[AutogradFunction], context: AutogradFunction, args: Sequence[Any]) -> Any:
     context.needs_input_grad = tuple([isinstance(x, Tensor) and x.dtype.is_float for x in args])
     if kind.setup_context is None:
-        return entry.run(kind.forward, context, *args)
-    result = entry.run(kind.forward, *args)
-    entry.run(kind.setup_context, context, tuple(args), result)
+        return user_calls.run(kind.forward, context, *args)
+    result = user_calls.run(kind.forward, *args)
+    user_calls.run(kind.setup_context, context, tuple(args), result)
     return result
 
 

@@ -17,9 +17,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from mindgrad._base.location import warn_user
-from mindgrad.frontend.dependencies import Change
+from mindgrad.frontend.guards import Change
 from mindgrad.frontend.signature import functions_in
-from mindgrad.functional.memory import Memory, memory
+from mindgrad.functional.object_cache import Memory, memory
 
 __all__ = [
     "MAXSIZE",

@@ -11,8 +11,8 @@ from typing import Any
 from mindgrad.core.settings import GRAPH_MODE, options
 from mindgrad.core.tensor import Tensor
 from mindgrad.functional.compiled import Compiled
-from mindgrad.functional.memory import memory, remembered
 from mindgrad.functional.numbers import as_data, as_python
+from mindgrad.functional.object_cache import memory, remembered
 from mindgrad.functional.purity import impurity
 from mindgrad.functional.tensor_hooks import warn_of_hooks
 from mindgrad.functional.tiers import EagerCalls

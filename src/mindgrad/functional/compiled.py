@@ -26,9 +26,9 @@ from mindgrad.core.graph import Graph
 from mindgrad.core.scope import LEFT_BEHIND, as_it_is, open_scopes
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.core.types import TensorType
-from mindgrad.frontend import entry
-from mindgrad.frontend.assigned import Place, Variable
-from mindgrad.frontend.dependencies import Change, Dependencies
+from mindgrad.frontend import user_calls
+from mindgrad.frontend.effect_log import Place, Variable
+from mindgrad.frontend.guards import Change, Dependencies
 from mindgrad.frontend.signature import leaf_signature, matched, shifting, snapshot
 from mindgrad.functional.cache import (
     MAXSIZE,
@@ -40,11 +40,11 @@ from mindgrad.functional.cache import (
     register,
     withdraw,
 )
+from mindgrad.functional.cache_miss import UNKNOWN, between_functions, between_signatures, refused
 from mindgrad.functional.donation import run_and_store, settled
 from mindgrad.functional.numbers import number_tensor
-from mindgrad.functional.reasons import UNKNOWN, between_functions, between_signatures, refused
 from mindgrad.functional.tracing import DATA, NUMBER, TENSOR, Trace, kind_held, kind_of, trace_of
-from mindgrad.rewrites.order import before_compilation
+from mindgrad.rewrites.pipeline import before_compilation
 
 __all__ = ["Compiled", "call_signature", "trace"]
 
@@ -263,7 +263,7 @@ class Compiled:
         if open_scopes():
             # as when it is called from outside: what it assigns to elements of arguments stays inside
             args = tuple([as_it_is(x) if type(x) is Tensor else x for x in args])
-            return entry.run(self.function, *args, **kwargs)
+            return user_calls.run(self.function, *args, **kwargs)
         try:
             key, tensors = call_signature(args, kwargs)
         except TypeError as error:

@@ -13,7 +13,7 @@ from mindgrad.core.graph import Equation, Graph, Variable
 from mindgrad.core.scope import GraphScope, apply, opened
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.core.types import Shape, TensorType
-from mindgrad.frontend import entry, state
+from mindgrad.frontend import state, user_calls
 from mindgrad.primitives.complexes import conj
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.reduction import reduce_sum
@@ -49,7 +49,7 @@ class CustomDerivative:
         leaves, structure = flatten(args)
         leaves = [state.read(x) if isinstance(x, Tensor) else x for x in leaves]
         held = [apply(stop_gradient, x) if isinstance(x, Tensor) else x for x in leaves]
-        results, result_structure = flatten(entry.run(self.function, *unflatten(structure, held)))
+        results, result_structure = flatten(user_calls.run(self.function, *unflatten(structure, held)))
         xs = [x for x in leaves if isinstance(x, Tensor)]
         ys = [state.read(y) for y in results if isinstance(y, Tensor)]
         if not xs or not ys or not any(x.is_traced for x in xs):
@@ -81,7 +81,7 @@ class CustomDerivative:
             # bprop sees gradients as users do, ∂/∂Re + i ∂/∂Im: the conjugates of cotangents
             received = [_conjugate(ct) for ct in ct_symbols]
             dout = unflatten(result_structure, _replaced(results, received))
-            gradients = self._gradients(inputs, entry.run(self.bprop, *inputs, out, dout), is_strict)
+            gradients = self._gradients(inputs, user_calls.run(self.bprop, *inputs, out, dout), is_strict)
             atoms = [scope.atom(_conjugate(g)) for g in gradients]
             graph = scope.builder.close(atoms)
         return kept(graph), [state.read(tensor) for _, tensor in scope.captures]
@@ -198,7 +198,7 @@ class custom_vjp:
                 f"The function '{self.__name__}' with 'custom_vjp' has no derivative yet: give it one by "
                 f"{self.__name__}.defbwd(bwd), with bwd(*inputs, out, dout)."
             )
-        return entry.run(self.bwd, *arguments)
+        return user_calls.run(self.bwd, *arguments)
 
     def __call__(self, *args: Any) -> Any:
         """The value of the function."""

@@ -13,10 +13,10 @@ from typing import Any
 from mindgrad._base.location import warn_user
 from mindgrad.core.constant_arguments import is_constant
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import runs
+from mindgrad.frontend import replayed_forward
 from mindgrad.functional.arguments import Weights, check_callable, check_flag, check_positions
 from mindgrad.functional.callables import Arity, arity, differentiates, in_either_mode, remembered
-from mindgrad.functional.derive import Call, derive
+from mindgrad.functional.vjp_call import Call, derive
 
 __all__ = ["GradOperation", "by_operation", "get_grad", "grad", "gradient_function", "value_and_grad"]
 
@@ -56,7 +56,7 @@ def gradient_function(
             known = arity(fn)
         call = Call(owner, fn, known, args, kwargs, positions, sens_param, strict)
         if getattr(fn, "requires_grad", False) and not call.kwargs:
-            runs.take_back(fn, call.args)
+            replayed_forward.take_back(fn, call.args)
         value, inputs, found, by_parameter = derive(
             owner,
             fn,

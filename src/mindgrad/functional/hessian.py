@@ -18,25 +18,25 @@ from itertools import product
 from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.control.second import second
+from mindgrad.control.lazy_hessian import second
 from mindgrad.core.build import Builder, building
 from mindgrad.core.graph import Graph, Variable, kept_with_graph
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import entry, state
+from mindgrad.frontend import state, user_calls
+from mindgrad.functional.argnums import Wanted
 from mindgrad.functional.arguments import Weights, check_callable, check_flag, match
-from mindgrad.functional.autodiff import forward_rule, reverse_rule
 from mindgrad.functional.callables import arity, differentiates, remembered
-from mindgrad.functional.derive import Run
 from mindgrad.functional.jacobian import by_columns, by_rows
 from mindgrad.functional.numbers import block
+from mindgrad.functional.pullback import forward_rule, reverse_rule
 from mindgrad.functional.record import transformed
 from mindgrad.functional.sparse import sparse_function
-from mindgrad.functional.wanted import Wanted
+from mindgrad.functional.vjp_call import Run
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.structural import stop_gradient
-from mindgrad.rewrites.directions import of_vector
-from mindgrad.transforms.step import between, step
+from mindgrad.rewrites.mode_choice import of_vector
+from mindgrad.transforms.apply_rule import between, step
 
 __all__ = ["ggnvp", "hessian", "hvp", "vhp"]
 
@@ -218,11 +218,15 @@ def ggnvp(
     check_callable("ggnvp", loss)
 
     def with_loss(*args: Any, **kwargs: Any) -> Any:
-        out = entry.run(fn, *args, **kwargs)
+        out = user_calls.run(fn, *args, **kwargs)
         leaves, structure = flatten(out)
         # what the loss sees is cut off from the function, so that it is differentiated by itself
         held = [apply(stop_gradient, state.read(x)) if isinstance(x, Tensor) else x for x in leaves]
-        return out, [x for x in held if isinstance(x, Tensor)], entry.run(loss, unflatten(structure, held))
+        return (
+            out,
+            [x for x in held if isinstance(x, Tensor)],
+            user_calls.run(loss, unflatten(structure, held)),
+        )
 
     def make() -> Callable[..., Any]:
         own = differentiates(with_loss, fn)
@@ -282,7 +286,7 @@ def _hessian_rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Seq
 
 @kept_with_graph
 def _whole(program: Graph, place: int) -> Graph:
-    """The Hessian of a program in one of its inputs, as ``control.second`` takes it."""
+    """The Hessian of a program in one of its inputs, as ``control.lazy_hessian`` takes it."""
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(program.inputs)

@@ -11,8 +11,8 @@ from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.hook import hook
 from mindgrad.core.scope import apply, open_scopes
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import entry, state
-from mindgrad.frontend.dependencies import clock
+from mindgrad.frontend import state, user_calls
+from mindgrad.frontend.guards import clock
 from mindgrad.functional.custom import CustomDerivative
 
 __all__ = ["HookBackward", "HookHandle", "InsertGradientOf", "backward_hooked"]
@@ -157,7 +157,7 @@ def backward_hooked(
     def leave(gradients: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         nonlocal arrived
         for each in before:
-            gradients = _replaced(entry.run(each, cell, gradients), gradients)
+            gradients = _replaced(user_calls.run(each, cell, gradients), gradients)
         arrived = gradients
         return gradients
 
@@ -165,7 +165,7 @@ def backward_hooked(
         nonlocal arrived
         came, arrived = arrived, ()  # not kept: the derived program holds on to this function
         for each in after:
-            gradients = _replaced(entry.run(each, cell, gradients, came), gradients)
+            gradients = _replaced(user_calls.run(each, cell, gradients, came), gradients)
         return gradients
 
     leaves, structure = flatten(args)

@@ -18,7 +18,7 @@ from mindgrad.core.build import Builder, building
 from mindgrad.core.graph import Graph
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import entry, state
+from mindgrad.frontend import state, user_calls
 from mindgrad.functional.arguments import check_callable
 from mindgrad.functional.iterate import (
     Function,
@@ -27,8 +27,8 @@ from mindgrad.functional.iterate import (
     check_real_tensors,
     held,
 )
-from mindgrad.functional.searches import SolverInfo, iterated, minimised, newton
-from mindgrad.functional.systems import NAMES, LinearSolver, dot, tolerance
+from mindgrad.functional.linear_solvers import NAMES, LinearSolver, dot, tolerance
+from mindgrad.functional.root_finding import SolverInfo, iterated, minimised, newton
 from mindgrad.primitives.kinds import ones
 from mindgrad.transforms.reverse import pull_back
 
@@ -150,7 +150,7 @@ def fixed_point(
 
     def residual(x: Any) -> Any:
         start, structure = flatten(x)
-        found, shape = as_tensors(owner, "result of the 'f'", entry.run(once, x))
+        found, shape = as_tensors(owner, "result of the 'f'", user_calls.run(once, x))
         if shape != structure or [y.type for y in found] != [y.type for y in start]:
             return unflatten(shape, found)  # refused, with the reason, where it is compared
         return unflatten(structure, [y - x for y, x in zip(found, start, strict=True)])
@@ -304,7 +304,7 @@ def custom_linear_solve(
 
 def _plain(f: Callable[..., Any], args: Sequence[Any]) -> Callable[[Any], Any]:
     def once(x: Any) -> Any:
-        return entry.run(f, x, *args)
+        return user_calls.run(f, x, *args)
 
     return once if args or not hasattr(f, "__code__") else f
 
@@ -357,12 +357,12 @@ def _found(
     if state.is_compiling():
         # a program of its own, of constants for every derivative: nothing in it is ever linearized
         traced = Function(
-            owner, "solve", lambda x: entry.run(solve, f, x), [x.type for x in start], structure
+            owner, "solve", lambda x: user_calls.run(solve, f, x), [x.type for x in start], structure
         )
         found: Any = traced([held(x) for x in traced.outside], [held(x) for x in start])
         found = unflatten(traced.structure, found)
     else:
-        found = entry.run(solve, f, first)
+        found = user_calls.run(solve, f, first)
     aux = None
     if has_aux:
         if not isinstance(found, tuple) or len(found) != 2:

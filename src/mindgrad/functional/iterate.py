@@ -12,8 +12,8 @@ from mindgrad.core.scope import GraphScope, apply, as_it_is, lifted, opened
 from mindgrad.core.settings import is_graph_mode
 from mindgrad.core.tensor import Tensor
 from mindgrad.core.types import TensorType
-from mindgrad.frontend import assigned, entry, state
-from mindgrad.frontend.flow import RUNTIME
+from mindgrad.frontend import effect_log, state, user_calls
+from mindgrad.frontend.runtime import RUNTIME
 from mindgrad.functional.custom import kept
 from mindgrad.functional.record import inline_here
 from mindgrad.primitives.arithmetic import select
@@ -110,11 +110,11 @@ class Function:
         expected: tuple[Any, Sequence[TensorType]] | None = None,
     ) -> None:
         scope = GraphScope(values_are_inputs=True)
-        with opened(scope), assigned.body() if assigned.watch() is not None else assigned.watched():
+        with opened(scope), effect_log.body() if effect_log.watch() is not None else effect_log.watched():
             symbols = [scope.symbol(type) for type in types]
             atoms = [x._atom for x in symbols]
             try:
-                found = entry.run(fn, unflatten(structure, symbols))
+                found = user_calls.run(fn, unflatten(structure, symbols))
             except Exception as error:
                 if not is_graph_mode() and not hasattr(error, "__notes__"):
                     error.add_note(
@@ -122,7 +122,7 @@ class Function:
                     )
                 raise
             results, self.structure = as_tensors(owner, f"result of the '{label}'", found)
-            if assigned.innermost() or scope.written:
+            if effect_log.innermost() or scope.written:
                 raise RuntimeError(
                     f"For '{owner}', the '{label}' assigns an attribute, variable or Parameter: how often it "
                     f"runs is up to the solver. Return what is to be kept."

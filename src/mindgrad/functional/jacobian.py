@@ -19,20 +19,20 @@ from mindgrad.core.dtype import int32
 from mindgrad.core.graph import Graph
 from mindgrad.core.tensor import Tensor
 from mindgrad.core.types import TensorType
+from mindgrad.functional.argnums import Wanted
 from mindgrad.functional.arguments import check_flag
-from mindgrad.functional.autodiff import forward_rule, reverse_rule
 from mindgrad.functional.callables import remembered
-from mindgrad.functional.derive import further
 from mindgrad.functional.numbers import block
+from mindgrad.functional.pullback import forward_rule, reverse_rule
 from mindgrad.functional.record import transformed
 from mindgrad.functional.sparse import sparse_function
-from mindgrad.functional.wanted import Wanted
+from mindgrad.functional.vjp_call import further
 from mindgrad.primitives.arithmetic import equal
 from mindgrad.primitives.batching import placed
 from mindgrad.primitives.kinds import ones, zeros
 from mindgrad.primitives.structural import convert, iota, reshape
+from mindgrad.transforms.apply_rule import directional
 from mindgrad.transforms.batch import push_batch
-from mindgrad.transforms.step import directional
 
 __all__ = ["by_columns", "by_rows", "identity", "jacfwd", "jacobian", "jacrev"]
 

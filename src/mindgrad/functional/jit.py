@@ -13,7 +13,7 @@ from mindgrad.frontend import state
 from mindgrad.functional.arguments import check_instance
 from mindgrad.functional.cache import CacheInfo
 from mindgrad.functional.compiled import Compiled
-from mindgrad.functional.memory import remembered
+from mindgrad.functional.object_cache import remembered
 
 __all__ = ["JitConfig", "JitFunction", "jit", "jit_class", "lazy_inline", "ms_function"]
 

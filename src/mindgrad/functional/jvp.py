@@ -18,11 +18,11 @@ from mindgrad.functional.arguments import (
     is_input,
     match,
 )
-from mindgrad.functional.autodiff import push
 from mindgrad.functional.callables import arity, in_either_mode, remembered
-from mindgrad.functional.derive import Inputs, Run, further
 from mindgrad.functional.linearized import linearized
 from mindgrad.functional.numbers import as_python
+from mindgrad.functional.pullback import push
+from mindgrad.functional.vjp_call import Inputs, Run, further
 
 __all__ = ["jvp", "jvp_of", "like", "linearize"]
 

@@ -23,7 +23,7 @@ from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.functional.compiled import call_signature
 from mindgrad.functional.donation import window
 from mindgrad.functional.tracing import TENSOR, Trace, kind_of
-from mindgrad.rewrites.order import before_compilation
+from mindgrad.rewrites.pipeline import before_compilation
 
 __all__ = ["KernelPrograms"]
 

@@ -5,7 +5,7 @@
 
 Points are the rows of ``x``, of shape ``(…, D)``: each leading index is a point of its own, moved along the
 same directions as all others, and has a value of its own. Second derivatives are summed over the directions
-while they are made (``transforms.collapse``): no Hessian, and about D + 2 times the function.
+while they are made (``transforms.forward_laplacian``): no Hessian, and about D + 2 times the function.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.core.types import TensorType
 from mindgrad.frontend import state
 from mindgrad.functional.arguments import check_callable, check_positions
-from mindgrad.functional.autodiff import forward_rule
 from mindgrad.functional.callables import arity, differentiates, in_either_mode, remembered
-from mindgrad.functional.derive import Call, Run
+from mindgrad.functional.direction_batches import Directions, spread, summed
 from mindgrad.functional.jacobian import identity
-from mindgrad.functional.portions import Directions, spread, summed
+from mindgrad.functional.pullback import forward_rule
 from mindgrad.functional.record import transformed
+from mindgrad.functional.vjp_call import Call, Run
 from mindgrad.primitives.batching import moved, placed
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.reduction import reduce_sum
 from mindgrad.primitives.structural import broadcast_in_dim, reshape
+from mindgrad.transforms.apply_rule import between, directional
 from mindgrad.transforms.batch import push_batch
-from mindgrad.transforms.mixing import mixing
-from mindgrad.transforms.step import between, directional
+from mindgrad.transforms.row_independence import mixing
 from mindgrad.transforms.taylor import taylor
 
 __all__ = [

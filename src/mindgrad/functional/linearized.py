@@ -21,13 +21,13 @@ from mindgrad.core.graph import Graph, without_effects
 from mindgrad.core.scope import GraphScope, as_it_is, open_scopes
 from mindgrad.core.settings import is_graph_mode
 from mindgrad.core.tensor import Number, Tensor, make_number, make_tensor
-from mindgrad.functional.autodiff import forward_rule, reverse_rule
 from mindgrad.functional.callables import is_compiled, remembered
 from mindgrad.functional.compiled import Compiled
-from mindgrad.functional.derive import Inputs, Run
 from mindgrad.functional.numbers import as_data
+from mindgrad.functional.pullback import forward_rule, reverse_rule
 from mindgrad.functional.record import Recorded, inline_here, transformed
-from mindgrad.transforms.step import directional
+from mindgrad.functional.vjp_call import Inputs, Run
+from mindgrad.transforms.apply_rule import directional
 
 __all__ = ["linearized"]
 

@@ -20,7 +20,7 @@ from mindgrad.core.dtype import int32
 from mindgrad.core.graph import Graph
 from mindgrad.core.scope import apply, lifted
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import entry, state
+from mindgrad.frontend import state, user_calls
 from mindgrad.frontend.loops import scanned
 from mindgrad.frontend.variables import State
 from mindgrad.functional.arguments import check_callable
@@ -35,8 +35,8 @@ from mindgrad.functional.iterate import (
     held,
     repeat,
 )
+from mindgrad.functional.linear_solvers import dot
 from mindgrad.functional.record import inline_here
-from mindgrad.functional.systems import dot
 from mindgrad.primitives.structural import concatenate, convert, reverse
 from mindgrad.transforms.reverse import pull_back
 
@@ -161,7 +161,7 @@ def odeint(
     function = Function(
         owner,
         "f",
-        lambda given: entry.run(f, *given, *args),
+        lambda given: user_calls.run(f, *given, *args),
         [*types, times.type.with_shape(())],
         flatten((y0, times))[1],
         (structure, types),

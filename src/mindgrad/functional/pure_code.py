@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend.dependencies import global_names
+from mindgrad.frontend.guards import global_names
 from mindgrad.frontend.reach import is_cell
 from mindgrad.frontend.source import NoSource, find_source
 from mindgrad.functional.pure_names import COMPUTING, CONTAINERS, MUTATING, PLAIN, READING, of_tensors

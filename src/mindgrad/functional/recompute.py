@@ -10,7 +10,7 @@ from mindgrad.control.recompute import recomputed
 from mindgrad.core.graph import Graph
 from mindgrad.core.scope import GraphScope, apply, open_scopes
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import entry, state
+from mindgrad.frontend import state, user_calls
 from mindgrad.functional.custom import kept
 from mindgrad.functional.record import record, transformed
 
@@ -88,7 +88,7 @@ def run_recomputed(block: Callable[..., Any], args: tuple[Any, ...], kwargs: dic
         following = iter(tensors)
         given = [next(following) if isinstance(x, Tensor) else x for x in leaves]
         positional, named = unflatten(structure, given)
-        return entry.run(block, *positional, **named)
+        return user_calls.run(block, *positional, **named)
 
     run_once = record(run, inputs, within=GraphScope(values_are_inputs=True))
     outside, _ = transformed(run_once, _nothing, applied=_applied)

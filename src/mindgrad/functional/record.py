@@ -30,11 +30,11 @@ from mindgrad.core.scope import (
     rebind,
 )
 from mindgrad.core.tensor import Number, Tensor, make_number
-from mindgrad.frontend import outcome, state
+from mindgrad.frontend import side_effects, state
 from mindgrad.functional.plans import finish_recorder
-from mindgrad.rewrites.families import joined
-from mindgrad.rewrites.order import before_derivative
-from mindgrad.rewrites.repetition import with_smaller_inputs
+from mindgrad.rewrites.broadcast_elimination import with_smaller_inputs
+from mindgrad.rewrites.derivative_fusion import joined
+from mindgrad.rewrites.pipeline import before_derivative
 
 __all__ = ["Recorded", "finish", "new_scope", "record", "transformed"]
 
@@ -146,7 +146,7 @@ def transformed(
         extras: cotangents or tangents; ``None`` is passed on as ``None``.
         outputs: the outputs to transform, by default all.
         shortcut: what is tried first while compiling, on a program that holds derivatives as equations of
-            ``control.along``; called as ``transform`` is, it may give ``None``.
+            ``control.taylor_coefficients``; called as ``transform`` is, it may give ``None``.
         applied: how the program made while compiling is applied to tensors; by default it is inlined.
 
     Returns:
@@ -160,7 +160,7 @@ def transformed(
     kept = returned
     if written or rebound:
         kept = [*returned, *[value for _, value in written], *map(as_it_is, rebound)]
-    places = outcome.inner(scope) if isinstance(scope, GraphScope) else []
+    places = side_effects.inner(scope) if isinstance(scope, GraphScope) else []
     if places:
         kept = [*kept, *[as_it_is(x) for _, leaves, _ in places for x in leaves if _is_of(x, scope)]]
     given = [None if e is None else lifted(e) for e in extras]
@@ -186,7 +186,7 @@ def transformed(
     following = iter(outside[count_of_others + len(rebound) :])
     for place, leaves, structure in places:
         now = [_seen(x, next(following)) if _is_of(x, scope) else x for x in leaves]
-        outcome.rebuilt(place, now, structure)
+        side_effects.rebuilt(place, now, structure)
     return outside[:count], results
 
 

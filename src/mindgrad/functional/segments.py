@@ -19,7 +19,7 @@ from mindgrad.core.scope import GraphScope, opened
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.functional.replay import OPEN, Event, Replay, needed_events
 from mindgrad.functional.structure import Segment, Structure
-from mindgrad.rewrites.order import before_compilation
+from mindgrad.rewrites.pipeline import before_compilation
 
 __all__ = ["compile_request", "compile_structure"]
 

@@ -23,13 +23,13 @@ from mindgrad.core.graph import Constant, Graph
 from mindgrad.core.scope import GraphScope, innermost, open_scopes
 from mindgrad.core.settings import is_graph_mode
 from mindgrad.core.tensor import Tensor
+from mindgrad.functional.argnums import Wanted
 from mindgrad.functional.callables import arity, describe, differentiates, is_compiled
 from mindgrad.functional.compiled import Compiled
-from mindgrad.functional.compression import Structure, compressed
-from mindgrad.functional.derive import Call, Inputs, Run, further
+from mindgrad.functional.decompression import Structure, compressed
 from mindgrad.functional.numbers import as_data, as_python
 from mindgrad.functional.record import transformed
-from mindgrad.functional.wanted import Wanted
+from mindgrad.functional.vjp_call import Call, Inputs, Run, further
 from mindgrad.transforms.sparsity import Known, known_values
 
 __all__ = ["sparse_function"]

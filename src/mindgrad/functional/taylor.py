@@ -21,12 +21,12 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import state
 from mindgrad.functional.arguments import check_callable, check_count, match
 from mindgrad.functional.callables import arity, in_either_mode, remembered
-from mindgrad.functional.derive import Run
 from mindgrad.functional.jvp import like
 from mindgrad.functional.record import transformed
+from mindgrad.functional.vjp_call import Run
 from mindgrad.primitives.kinds import ones
 from mindgrad.primitives.structural import concatenate, convert, reshape, slice_axis
-from mindgrad.transforms.step import between
+from mindgrad.transforms.apply_rule import between
 from mindgrad.transforms.taylor import taylor as series_of
 
 __all__ = ["derivative", "jet", "taylor"]

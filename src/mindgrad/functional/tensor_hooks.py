@@ -24,8 +24,8 @@ from mindgrad.core.pending import PendingArray
 from mindgrad.core.scope import GraphScope, Recorder, apply, as_it_is, innermost, opened
 from mindgrad.core.tensor import Tensor
 from mindgrad.core.types import TensorType
-from mindgrad.frontend import aliases, entry, state
-from mindgrad.frontend.dependencies import clock
+from mindgrad.frontend import aliases, state, user_calls
+from mindgrad.frontend.guards import clock
 from mindgrad.functional.custom import CustomDerivative
 from mindgrad.functional.hooks import HookHandle
 
@@ -59,7 +59,7 @@ class _Hooks:
         """The gradient after all hooks, of a tuple that holds it."""
         (gradient,) = gradients
         for function in tuple(self.functions.values()):
-            returned = entry.run(function, gradient)
+            returned = user_calls.run(function, gradient)
             if returned is None:
                 continue
             if not isinstance(returned, Tensor):

@@ -13,11 +13,11 @@ from mindgrad.core.mutable import MutableFloat, MutableInt
 from mindgrad.core.scope import GraphScope, opened
 from mindgrad.core.tensor import Number, Tensor, make_number
 from mindgrad.core.types import tensor_type
-from mindgrad.frontend import entry, ownership, state
-from mindgrad.frontend.assigned import Place, watched
+from mindgrad.frontend import mutation_policy, state, user_calls
 from mindgrad.frontend.cell_guards import reads_noted
-from mindgrad.frontend.dependencies import Dependencies
-from mindgrad.frontend.outcome import bind, finish
+from mindgrad.frontend.effect_log import Place, watched
+from mindgrad.frontend.guards import Dependencies
+from mindgrad.frontend.side_effects import bind, finish
 from mindgrad.frontend.texts import refuse_kept
 
 __all__ = ["DATA", "NUMBER", "TENSOR", "Trace", "kind_held", "kind_of", "trace_of"]
@@ -48,7 +48,7 @@ class Trace:
             args, kwargs = unflatten(structure, symbols)
             for each in (function, *[x for x in leaves if callable(x)]):
                 state.read_function(each)
-            results, self.structure = flatten(entry.run(function, *args, **kwargs))
+            results, self.structure = flatten(user_calls.run(function, *args, **kwargs))
             for leaf in results:
                 refuse_kept(leaf, "a result")
             self.results = [state.read(x) if isinstance(x, Tensor) else x for x in results]
@@ -142,5 +142,5 @@ def trace_of(
         return _traced(function, leaves, structure, numbers, tensors)
     except RecursionError:
         pass
-    with ownership.with_tail_calls_as_loops():
+    with mutation_policy.with_tail_calls_as_loops():
         return _traced(function, leaves, structure, numbers, tensors)

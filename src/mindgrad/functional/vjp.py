@@ -16,9 +16,9 @@ from mindgrad.functional.arguments import (
     match,
 )
 from mindgrad.functional.callables import arity, describe, in_either_mode, remembered
-from mindgrad.functional.derive import derive, further
 from mindgrad.functional.linearized import linearized
 from mindgrad.functional.numbers import as_python
+from mindgrad.functional.vjp_call import derive, further
 
 __all__ = ["vjp", "vjp_at_once"]
 

@@ -23,7 +23,7 @@ from mindgrad.core.scope import GraphScope, apply, as_it_is, lifted, open_scopes
 from mindgrad.core.settings import is_graph_mode
 from mindgrad.core.tensor import Number, Tensor
 from mindgrad.core.types import tensor_type
-from mindgrad.frontend import assigned, entry, state
+from mindgrad.frontend import effect_log, state, user_calls
 from mindgrad.functional.arguments import bind_keywords, check_callable, check_count, check_inputs
 from mindgrad.functional.axes import check_axes, frozen, leaf_axes, mapped, position, size_of, thawed
 from mindgrad.functional.callables import arity, describe, differentiates, in_either_mode, remembered
@@ -32,7 +32,7 @@ from mindgrad.functional.record import inline_here
 from mindgrad.primitives.batching import placed
 from mindgrad.primitives.random import random_bits
 from mindgrad.primitives.structural import concatenate, convert, reshape
-from mindgrad.rewrites.families import joined
+from mindgrad.rewrites.derivative_fusion import joined
 from mindgrad.transforms.batch import push_batch
 
 __all__ = ["vmap"]
@@ -254,7 +254,7 @@ def _result(x: Tensor) -> Tensor:
 
 def _traced(fn: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     try:
-        return entry.run(fn, *args, **kwargs)
+        return user_calls.run(fn, *args, **kwargs)
     except CompileError as error:
         if not is_graph_mode() and not hasattr(error, "__notes__"):
             error.add_note("vmap traces its function as if it were compiled, in PYNATIVE_MODE too.")
@@ -332,9 +332,9 @@ def _unassigned(fn: Any) -> Iterator[None]:
     """While ``fn`` is traced; what it has assigned outside of itself is undone and raises."""
     program: Any = outermost_program()
     before = set(program.restored)
-    with assigned.body() if assigned.watch() is not None else assigned.watched():
+    with effect_log.body() if effect_log.watch() is not None else effect_log.watched():
         yield
-        level = assigned.innermost()
+        level = effect_log.innermost()
         labels = [p.label for p, was, surely in level.values() if surely or p.value() is not was]
     if labels:
         raise RuntimeError(

@@ -7,8 +7,8 @@ from typing import Any
 from mindgrad.core.dtype import as_dtype, int64
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import functional
-from mindgrad.ops.drawing import drawing_from
 from mindgrad.ops.operands import cast, operand
+from mindgrad.ops.rng_bits import drawing_from
 
 __all__ = [
     "bernoulli", "multinomial", "normal", "rand", "rand_like", "randint", "randint_like", "randn",

@@ -13,10 +13,10 @@ from mindgrad.core import settings
 from mindgrad.core.dtype import DType, as_dtype
 from mindgrad.core.scope import open_scopes
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import entry, ownership, runs, state
-from mindgrad.frontend.assigned import UNDEFINED
+from mindgrad.frontend import mutation_policy, replayed_forward, state, user_calls
 from mindgrad.frontend.cell_guards import follow_reads, note_all
-from mindgrad.frontend.dependencies import clock
+from mindgrad.frontend.effect_log import UNDEFINED
+from mindgrad.frontend.guards import clock
 from mindgrad.functional.compiled import Compiled
 from mindgrad.functional.custom import CustomDerivative
 from mindgrad.functional.purity import impurity
@@ -124,7 +124,7 @@ class Cell(Hooked):
             held.set_data(value)
             return
         if self._is_fixed():
-            ownership.assign_attribute(self, name, value)
+            mutation_policy.assign_attribute(self, name, value)
             return
         if type(value) is _Buffer:
             self.register_buffer(name, Tensor(value), value.persistent)
@@ -168,7 +168,7 @@ class Cell(Hooked):
 
     def __delattr__(self, name: str) -> None:
         if self._is_fixed() and name in self.__dict__:
-            ownership.assign_attribute(self, name, UNDEFINED)
+            mutation_policy.assign_attribute(self, name, UNDEFINED)
             return
         self._params.pop(name, None)
         self._cells.pop(name, None)
@@ -211,7 +211,7 @@ class Cell(Hooked):
     def _run(self, *args: Any, **kwargs: Any) -> Any:
         state.depends_on(self)
         if self.requires_grad and not kwargs:
-            with runs.noted(self, args):
+            with replayed_forward.noted(self, args):
                 return self._run_converted(args, kwargs)
         return self._run_converted(args, kwargs)
 
@@ -219,7 +219,7 @@ class Cell(Hooked):
         wanted = self._to_float
         is_changed = self._hooks or self._recomputes or self._custom is not None
         if not is_changed and wanted is state.float_type() is None:  # as most Cells
-            return entry.run(self.construct, *args, **kwargs)
+            return user_calls.run(self.construct, *args, **kwargs)
         if wanted is not None:
             args, kwargs = map_leaves(lambda x: _as_float(x, wanted), (args, kwargs))
         if wanted is state.float_type():
@@ -238,7 +238,7 @@ class Cell(Hooked):
             return self._run_hooked(args, kwargs)
         if self._recomputes:
             return run_recomputed(self.construct, args, kwargs)
-        return entry.run(self.construct, *args, **kwargs)
+        return user_calls.run(self.construct, *args, **kwargs)
 
     def _custom_derivative(self) -> CustomDerivative | None:
         bprop = getattr(type(self), "bprop", None)
@@ -253,8 +253,8 @@ class Cell(Hooked):
                 f"well as the 'out' and 'dout', but 'bprop' of {type(self).__name__} has {names}."
             )
         return CustomDerivative(
-            lambda *args: entry.run(self.construct, *args),
-            lambda *args: entry.run(self.bprop, *args),  # type: ignore[attr-defined]
+            lambda *args: user_calls.run(self.construct, *args),
+            lambda *args: user_calls.run(self.bprop, *args),  # type: ignore[attr-defined]
             type(self).__name__,
         )
 

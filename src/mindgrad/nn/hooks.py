@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from mindgrad.core.scope import open_scopes
-from mindgrad.frontend import entry
+from mindgrad.frontend import user_calls
 from mindgrad.functional.hooks import HookHandle, backward_hooked
 from mindgrad.functional.jit import JitFunction
 from mindgrad.nn.inventory import Inventory
@@ -130,11 +130,11 @@ class Hooked(Inventory):
     def _run_hooked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for hook in self._hooks_of("forward_pre"):
             if hook.with_kwargs:
-                returned = entry.run(hook.function, self, args, kwargs)
+                returned = user_calls.run(hook.function, self, args, kwargs)
                 if returned is not None:
                     args, kwargs = returned
                 continue
-            returned = entry.run(hook.function, self, args)
+            returned = user_calls.run(hook.function, self, args)
             if returned is not None:
                 args = returned if isinstance(returned, tuple) else (returned,)
         try:
@@ -155,13 +155,13 @@ class Hooked(Inventory):
         before = [hook.function for hook in self._hooks_of("backward_pre")]
         after = [hook.function for hook in self._hooks_of("backward")]
         if not (before or after) or not open_scopes():
-            return entry.run(self.construct, *args, **kwargs)
-        construct = lambda *entered: entry.run(self.construct, *entered, **kwargs)
+            return user_calls.run(self.construct, *args, **kwargs)
+        construct = lambda *entered: user_calls.run(self.construct, *entered, **kwargs)
         return backward_hooked(construct, self, before, after, args)
 
     def _call_after(self, hook: _Hook, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
         keywords = (kwargs,) if hook.with_kwargs else ()
-        return entry.run(hook.function, self, args, *keywords, result)
+        return user_calls.run(hook.function, self, args, *keywords, result)
 
     def _hooks_of(self, kind: str) -> Iterator[_Hook]:
         return iter([hook for hook in self._hooks.values() if hook.kind == kind])

@@ -27,10 +27,10 @@ from mindgrad.common.dtype import (
 from mindgrad.numpy import analysing as _analysing
 from mindgrad.numpy import arranging as _arranging
 from mindgrad.numpy import choosing as _choosing
+from mindgrad.numpy import concatenation as _joined
 from mindgrad.numpy import counting as _counting
 from mindgrad.numpy import creating as _creating
 from mindgrad.numpy import grids as _grids
-from mindgrad.numpy import joined as _joined
 from mindgrad.numpy import margins as _margins
 from mindgrad.numpy import pointwise as _pointwise
 from mindgrad.numpy import products as _products
@@ -38,10 +38,10 @@ from mindgrad.numpy import reducing as _reducing
 from mindgrad.numpy.analysing import *  # noqa: F403
 from mindgrad.numpy.arranging import *  # noqa: F403
 from mindgrad.numpy.choosing import *  # noqa: F403
+from mindgrad.numpy.concatenation import *  # noqa: F403
 from mindgrad.numpy.counting import *  # noqa: F403
 from mindgrad.numpy.creating import *  # noqa: F403
 from mindgrad.numpy.grids import *  # noqa: F403
-from mindgrad.numpy.joined import *  # noqa: F403
 from mindgrad.numpy.margins import *  # noqa: F403
 from mindgrad.numpy.pointwise import *  # noqa: F403
 from mindgrad.numpy.products import *  # noqa: F403
@@ -61,9 +61,39 @@ NZERO, PZERO = -0.0, 0.0
 pi = _math.pi
 
 __all__ = [
-    "Inf", "Infinity", "NAN", "NINF", "NZERO", "NaN", "PINF", "PZERO", "abs", "bfloat16", "bool_",
-    "complex128", "complex64", "e", "euler_gamma", "float16", "float32", "float64", "inf", "infty", "int16",
-    "int32", "int64", "int8", "max", "min", "mod", "nan", "pi", "uint16", "uint32", "uint64", "uint8",
+    "NAN",
+    "NINF",
+    "NZERO",
+    "PINF",
+    "PZERO",
+    "Inf",
+    "Infinity",
+    "NaN",
+    "abs",
+    "bfloat16",
+    "bool_",
+    "complex64",
+    "complex128",
+    "e",
+    "euler_gamma",
+    "float16",
+    "float32",
+    "float64",
+    "inf",
+    "infty",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "max",
+    "min",
+    "mod",
+    "nan",
+    "pi",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
 ]  # fmt: skip
 for _part in (
     _analysing, _arranging, _choosing, _counting, _creating, _grids, _joined, _margins, _pointwise, _products,

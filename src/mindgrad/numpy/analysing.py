@@ -9,15 +9,15 @@ import numpy as np
 
 from mindgrad.core.dtype import int32, promote
 from mindgrad.core.tensor import Tensor
-from mindgrad.numpy.given import converted, floating, tensor, tensors
+from mindgrad.numpy.coercion import converted, floating, tensor, tensors
 from mindgrad.ops import (
     arithmetic,
+    clipping,
     comparison,
     indexing,
     joining,
     layout,
-    limits,
-    moving,
+    movement,
     ordering,
     reduction,
     rounding,
@@ -27,9 +27,24 @@ from mindgrad.ops.arguments import axes_in_order, axis_in_range
 from mindgrad.ops.operands import promoted
 
 __all__ = [
-    "around", "round", "clip", "convolve", "corrcoef", "correlate", "cov", "diff", "digitize", "divmod",
+    "around",
+    "clip",
+    "convolve",
+    "corrcoef",
+    "correlate",
+    "cov",
+    "diff",
+    "digitize",
+    "divmod",
     "ediff1d",
-    "gradient", "interp", "promote_types", "ravel_multi_index", "result_type", "searchsorted", "trapz",
+    "gradient",
+    "interp",
+    "promote_types",
+    "ravel_multi_index",
+    "result_type",
+    "round",
+    "searchsorted",
+    "trapz",
     "unwrap",
 ]  # fmt: skip
 
@@ -64,7 +79,7 @@ def clip(x: Any, xmin: Any, xmax: Any, dtype: Any = None) -> Tensor:
     if xmin is None and xmax is None:
         raise ValueError("For 'clip', one of 'xmin' and 'xmax' must be given.")
     bounds = [b if b is None or isinstance(b, (int, float)) else tensor(b, "clip") for b in (xmin, xmax)]
-    return converted(limits.clamp(tensor(x, "clip"), *bounds), dtype)
+    return converted(clipping.clamp(tensor(x, "clip"), *bounds), dtype)
 
 
 def divmod(x1: Any, x2: Any, dtype: Any = None) -> tuple[Tensor, Tensor]:
@@ -94,8 +109,8 @@ def unwrap(p: Any, discont: float = _math.pi, axis: int = -1) -> Tensor:
     turned = indexing.where(up, _math.pi, turned)
     change = arithmetic.sub(turned, step)
     change = indexing.where(comparison.less(rounding.abs(step), discont), 0, change)
-    first = moving.narrow(x, place, 0, 1)
-    rest = moving.narrow(x, place, 1, x.shape[place] - 1)
+    first = movement.narrow(x, place, 0, 1)
+    rest = movement.narrow(x, place, 1, x.shape[place] - 1)
     return joining.concat((first, arithmetic.add(rest, change.cumsum(place))), place)  # type: ignore[attr-defined]
 
 
@@ -171,11 +186,11 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
                 f"For 'gradient', axis {place} must have at least two elements, but it has {count}."
             )
         apart = vectors.diff(x, axis=place)
-        ends = [moving.narrow(apart, place, k, 1) for k in (0, count - 2)]
+        ends = [movement.narrow(apart, place, k, 1) for k in (0, count - 2)]
         inside = arithmetic.mul(
             0.5,
             arithmetic.add(
-                moving.narrow(apart, place, 0, count - 2), moving.narrow(apart, place, 1, count - 2)
+                movement.narrow(apart, place, 0, count - 2), movement.narrow(apart, place, 1, count - 2)
             ),
         )
         found.append(arithmetic.true_divide(joining.concat((ends[0], inside, ends[1]), place), step))
@@ -217,7 +232,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
     rising = ordering.searchsorted(edges, values, out_int32=True, side=side)
     if edges.size < 2:
         return rising
-    flipped = moving.flip(edges, (0,))
+    flipped = movement.flip(edges, (0,))
     falling = arithmetic.sub(edges.size, ordering.searchsorted(flipped, values, out_int32=True, side=side))
     down = comparison.less(edges[-1], edges[0])  # type: ignore[index]
     return converted(indexing.where(down, falling, rising), int32)
@@ -245,9 +260,9 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Ten
         )
     count = places.size
     if count == 1:
-        inside = moving.broadcast_to(values, at.shape) if at.ndim else values[0]  # type: ignore[index]
+        inside = movement.broadcast_to(values, at.shape) if at.ndim else values[0]  # type: ignore[index]
     else:
-        above = limits.clamp(ordering.searchsorted(places, at, out_int32=True, right=True), 1, count - 1)
+        above = clipping.clamp(ordering.searchsorted(places, at, out_int32=True, right=True), 1, count - 1)
         below = arithmetic.sub(above, 1)
         x0, x1, y0, y1 = (indexing.gather(each, k, 0) for each in (places, values) for k in (below, above))
         share = arithmetic.true_divide(arithmetic.sub(at, x0), arithmetic.sub(x1, x0))
@@ -278,7 +293,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "clip", order: st
     found: Any = 0
     for coordinate, count in pairs if order == "C" else pairs[::-1]:
         inside = (
-            limits.clamp(coordinate, 0, count - 1)
+            clipping.clamp(coordinate, 0, count - 1)
             if mode == "clip"
             else arithmetic.floor_mod(coordinate, count)
         )
@@ -317,7 +332,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
     inside = (places >= 0) & (places < n)
     window = indexing.gather(x, Tensor(np.where(inside, places, 0)), 0)
     window = indexing.where(Tensor(inside), window, 0)
-    return reduction.sum(arithmetic.mul(window, moving.flip(y, (0,))), 1)
+    return reduction.sum(arithmetic.mul(window, movement.flip(y, (0,))), 1)
 
 
 def correlate(a: Any, v: Any, mode: str = "valid") -> Tensor:
@@ -329,8 +344,8 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Tensor:
     """
     x, y = _pair(a, v, "correlate")
     if x.size < y.size and mode != "full":
-        return moving.flip(convolve(y, moving.flip(x, (0,)), mode), (0,))
-    return convolve(x, moving.flip(y, (0,)), mode)
+        return movement.flip(convolve(y, movement.flip(x, (0,)), mode), (0,))
+    return convolve(x, movement.flip(y, (0,)), mode)
 
 
 # --- covariances and types ---

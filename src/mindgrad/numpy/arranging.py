@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad.core.tensor import Tensor
-from mindgrad.numpy.given import tensor
-from mindgrad.ops import layout, moving
+from mindgrad.numpy.coercion import tensor
+from mindgrad.ops import layout, movement
 from mindgrad.ops.arguments import axes_in_order, axis_in_range, one_or_more
 from mindgrad.ops.operands import broadcast_shapes
 
@@ -122,7 +122,7 @@ def broadcast_to(array: Any, shape: Any) -> Tensor:
     [[1 2]
      [1 2]]
     """
-    return moving.broadcast_to(tensor(array, "broadcast_to"), shape)
+    return movement.broadcast_to(tensor(array, "broadcast_to"), shape)
 
 
 def broadcast_arrays(*args: Any) -> list[Tensor]:
@@ -134,7 +134,7 @@ def broadcast_arrays(*args: Any) -> list[Tensor]:
     """
     given = [tensor(x, "broadcast_arrays") for x in args]
     shape = broadcast_shapes("broadcast_arrays", *[x.shape for x in given])
-    return [moving.broadcast_to(x, shape) for x in given]
+    return [movement.broadcast_to(x, shape) for x in given]
 
 
 def _each(function: Callable[[Any], Any], name: str, arrays: tuple[Any, ...]) -> Any:
@@ -204,7 +204,7 @@ def flip(m: Any, axis: Any = None) -> Tensor:
     [3 2 1]
     """
     x = tensor(m, "flip")
-    return moving.flip(x, tuple(range(x.ndim)) if axis is None else axis)
+    return movement.flip(x, tuple(range(x.ndim)) if axis is None else axis)
 
 
 def fliplr(m: Any) -> Tensor:
@@ -214,7 +214,7 @@ def fliplr(m: Any) -> Tensor:
     >>> print(np.fliplr([[1, 2]]))
     [[2 1]]
     """
-    return moving.fliplr(tensor(m, "fliplr"))
+    return movement.fliplr(tensor(m, "fliplr"))
 
 
 def flipud(m: Any) -> Tensor:
@@ -224,7 +224,7 @@ def flipud(m: Any) -> Tensor:
     >>> print(np.flipud([1, 2]))
     [2 1]
     """
-    return moving.flipud(tensor(m, "flipud"))
+    return movement.flipud(tensor(m, "flipud"))
 
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Tensor:
@@ -234,7 +234,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Tensor:
     >>> print(np.roll([1, 2, 3], 1))
     [3 1 2]
     """
-    return moving.roll(tensor(a, "roll"), shift, axis)
+    return movement.roll(tensor(a, "roll"), shift, axis)
 
 
 def rot90(a: Any, k: int = 1, axes: Any = (0, 1)) -> Tensor:
@@ -245,4 +245,4 @@ def rot90(a: Any, k: int = 1, axes: Any = (0, 1)) -> Tensor:
     [[2 4]
      [1 3]]
     """
-    return moving.rot90(tensor(a, "rot90"), k, axes)
+    return movement.rot90(tensor(a, "rot90"), k, axes)

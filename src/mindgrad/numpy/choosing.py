@@ -10,15 +10,26 @@ import numpy as np
 from mindgrad.core.dtype import int32, int64
 from mindgrad.core.tensor import Tensor
 from mindgrad.numpy.arranging import expand_dims
-from mindgrad.numpy.given import tensor, tensors, truth
-from mindgrad.ops import indexing, joining, layout, members, moving, ordering, sequences, storage
+from mindgrad.numpy.coercion import tensor, tensors, truth
+from mindgrad.ops import indexing, joining, layout, movement, ordering, sequences, storage, tensor_members
 from mindgrad.ops.arguments import axis_in_range, one_or_more, sizes, whole_number
+from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import broadcast_shapes
-from mindgrad.ops.places import known
 
 __all__ = [
-    "apply_along_axis", "apply_over_axes", "choose", "piecewise", "select", "take", "take_along_axis",
-    "argwhere", "intersect1d", "setdiff1d", "unique", "unravel_index", "where",
+    "apply_along_axis",
+    "apply_over_axes",
+    "argwhere",
+    "choose",
+    "intersect1d",
+    "piecewise",
+    "select",
+    "setdiff1d",
+    "take",
+    "take_along_axis",
+    "unique",
+    "unravel_index",
+    "where",
 ]  # fmt: skip
 
 # --- chosen ---
@@ -49,7 +60,7 @@ def take(a: Any, indices: Any, axis: int | None = None, mode: str = "clip") -> T
     >>> print(np.take([1, 2, 3], [0, 2]))
     [1 3]
     """
-    return members.take(tensor(a, "take"), tensor(indices, "take"), axis, mode)
+    return tensor_members.take(tensor(a, "take"), tensor(indices, "take"), axis, mode)
 
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None) -> Tensor:
@@ -67,7 +78,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None) -> Tensor:
         "take_along_axis", *[(*each.shape[:place], 1, *each.shape[place + 1 :]) for each in (x, index)]
     )
     x, index = (
-        moving.broadcast_to(each, (*shape[:place], each.shape[place], *shape[place + 1 :]))
+        movement.broadcast_to(each, (*shape[:place], each.shape[place], *shape[place + 1 :]))
         for each in (x, index)
     )
     return indexing.gather_elements(x, place, index)
@@ -129,7 +140,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Te
     result: Any = values.pop() if len(values) > len(conditions) else 0
     for condition, value in zip(conditions, values, strict=True):
         result = indexing.where(condition, value, result)
-    return moving.broadcast_to(tensor(result, "piecewise", found.dtype), found.shape)
+    return movement.broadcast_to(tensor(result, "piecewise", found.dtype), found.shape)
 
 
 # --- places ---

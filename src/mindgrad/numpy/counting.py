@@ -9,7 +9,7 @@ import numpy as np
 from mindgrad.core.dtype import float32
 from mindgrad.core.tensor import Tensor
 from mindgrad.numpy.analysing import convolve
-from mindgrad.numpy.given import floating, tensor, tensors
+from mindgrad.numpy.coercion import floating, tensor, tensors
 from mindgrad.ops import (
     arithmetic,
     comparison,
@@ -18,13 +18,13 @@ from mindgrad.ops import (
     indexing,
     joining,
     layout,
-    moving,
+    movement,
     ordering,
     reduction,
 )
 from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import cast
-from mindgrad.ops.places import known
 
 __all__ = [
     "bincount", "histogram", "histogram2d", "histogram_bin_edges", "histogramdd", "polyadd", "polyder",
@@ -258,7 +258,7 @@ def polyder(p: Any, m: int = 1) -> Tensor:
         if count < 2:
             return creation.zeros((0,), found.dtype)
         powers = Tensor(np.arange(count - 1, 0, -1), found.dtype)
-        found = arithmetic.mul(moving.narrow(found, 0, 0, count - 1), powers)
+        found = arithmetic.mul(movement.narrow(found, 0, 0, count - 1), powers)
     return found
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from mindgrad.core.dtype import float32, int32
 from mindgrad.core.tensor import Tensor
-from mindgrad.numpy.given import converted, element_type, floating, tensor
-from mindgrad.ops import arithmetic, creation, layout, math, matrices, moving, tapers
+from mindgrad.numpy.coercion import converted, element_type, floating, tensor
+from mindgrad.ops import arithmetic, creation, layout, math, matrices, movement, window_functions
 from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.reduction import whole_as_int64
 
@@ -114,7 +114,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
     [[1 2]
      [1 2]]
     """
-    return moving.broadcast_to(tensor(fill_value, "full", dtype), sizes(shape, "full", "shape", least=0))
+    return movement.broadcast_to(tensor(fill_value, "full", dtype), sizes(shape, "full", "shape", least=0))
 
 
 def _like(name: str, a: Any, value: Any, dtype: Any, shape: Any) -> Tensor:
@@ -363,7 +363,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
      [3 1]]
     """
     values = tensor(x, "vander")
-    return converted(tapers.vander(values, N, increasing), values.dtype)
+    return converted(window_functions.vander(values, N, increasing), values.dtype)
 
 
 # --- indices ------------------------------------------------------------------------------------------------

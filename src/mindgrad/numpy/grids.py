@@ -8,8 +8,8 @@ import numpy as np
 
 from mindgrad.core.dtype import float32, int32
 from mindgrad.core.tensor import Tensor
-from mindgrad.numpy.given import converted, element_type, tensor, tensors
-from mindgrad.ops import joining, layout, random, tapers
+from mindgrad.numpy.coercion import converted, element_type, tensor, tensors
+from mindgrad.ops import joining, layout, random, window_functions
 from mindgrad.ops.arguments import sizes, whole_number
 
 __all__ = [
@@ -116,7 +116,7 @@ def bartlett(M: int) -> Tensor:
     >>> print(np.bartlett(3))
     [0. 1. 0.]
     """
-    return tapers.bartlett_window(max(M, 0), False)
+    return window_functions.bartlett_window(max(M, 0), False)
 
 
 def blackman(M: int) -> Tensor:
@@ -126,7 +126,7 @@ def blackman(M: int) -> Tensor:
     >>> print(np.blackman(3).shape)
     (3,)
     """
-    return tapers.blackman_window(max(M, 0), False)
+    return window_functions.blackman_window(max(M, 0), False)
 
 
 def hamming(M: int) -> Tensor:
@@ -136,7 +136,7 @@ def hamming(M: int) -> Tensor:
     >>> print(np.hamming(3))
     [0.08 1.   0.08]
     """
-    return tapers.hamming_window(max(M, 0), False)
+    return window_functions.hamming_window(max(M, 0), False)
 
 
 def hanning(M: int) -> Tensor:
@@ -146,7 +146,7 @@ def hanning(M: int) -> Tensor:
     >>> print(np.hanning(3))
     [0. 1. 0.]
     """
-    return tapers.hann_window(max(M, 0), False)
+    return window_functions.hann_window(max(M, 0), False)
 
 
 # --- random numbers -----------------------------------------------------------------------------------------

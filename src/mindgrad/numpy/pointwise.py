@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad.core.tensor import Tensor
-from mindgrad.numpy.given import converted, floating, tensor
-from mindgrad.ops import arithmetic, comparison, divisors, limits, math, rounding, signs
+from mindgrad.numpy.coercion import converted, floating, tensor
+from mindgrad.ops import arithmetic, clipping, comparison, divisors, math, rounding, signs
 from mindgrad.ops.define import also_named
 
 __all__: list[str] = []
@@ -80,8 +80,8 @@ _TABLE: dict[str, tuple[Callable[..., Any], int, str]] = {
     "logical_not": (comparison.logical_not, 1, "whether x is false"),
     "logical_or": (comparison.logical_or, 2, "whether x1 or x2 is true"),
     "logical_xor": (comparison.logical_xor, 2, "whether one of x1 and x2 is true"),
-    "maximum": (limits.maximum, 2, "the greater one of x1 and x2"),
-    "minimum": (limits.minimum, 2, "the smaller one of x1 and x2"),
+    "maximum": (clipping.maximum, 2, "the greater one of x1 and x2"),
+    "minimum": (clipping.minimum, 2, "the smaller one of x1 and x2"),
     "multiply": (arithmetic.mul, 2, "x1 · x2"),
     "negative": (arithmetic.neg, 1, "−x"),
     "not_equal": (comparison.not_equal, 2, "whether x1 ≠ x2"),

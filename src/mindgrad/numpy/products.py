@@ -6,8 +6,18 @@ from typing import Any
 
 from mindgrad.core.tensor import Tensor
 from mindgrad.numpy.arranging import moveaxis
-from mindgrad.numpy.given import converted, floating, tensor, tensors
-from mindgrad.ops import arithmetic, bands, contraction, joining, layout, linalg, moving, statistics, vectors
+from mindgrad.numpy.coercion import converted, floating, tensor, tensors
+from mindgrad.ops import (
+    arithmetic,
+    contraction,
+    joining,
+    layout,
+    linalg,
+    matrix_bands,
+    movement,
+    statistics,
+    vectors,
+)
 from mindgrad.ops.operands import broadcast_shapes, promoted
 
 __all__ = [
@@ -111,11 +121,11 @@ def cross(
         )
     flat = x.shape[-1] == y.shape[-1] == 2
     x, y = (
-        each if each.shape[-1] == 3 else joining.concat((each, moving.narrow(each, -1, 0, 1) * 0), -1)  # type: ignore[operator]
+        each if each.shape[-1] == 3 else joining.concat((each, movement.narrow(each, -1, 0, 1) * 0), -1)  # type: ignore[operator]
         for each in (x, y)
     )
     shape = broadcast_shapes("cross", x.shape, y.shape)
-    found = vectors.cross(moving.broadcast_to(x, shape), moving.broadcast_to(y, shape), -1)
+    found = vectors.cross(movement.broadcast_to(x, shape), movement.broadcast_to(y, shape), -1)
     return found[..., 2] if flat else moveaxis(found, -1, axisc)  # type: ignore[index]
 
 
@@ -137,7 +147,7 @@ def multi_dot(arrays: Any) -> Tensor:
     >>> print(np.multi_dot([[[1.0, 2.0]], [[3.0], [4.0]], [[5.0]]]))
     [[55.]]
     """
-    return bands.multi_dot(tensors(arrays, "multi_dot"))
+    return matrix_bands.multi_dot(tensors(arrays, "multi_dot"))
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.core.tensor import Tensor
-from mindgrad.numpy.given import converted, floating, tensor, truth
+from mindgrad.numpy.coercion import converted, floating, tensor, truth
 from mindgrad.ops import (
     arithmetic,
     comparison,
@@ -16,7 +16,7 @@ from mindgrad.ops import (
     indexing,
     layout,
     math,
-    moving,
+    movement,
     quantiles,
     reduction,
     rounding,
@@ -80,12 +80,12 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
         if counts.shape != values.shape and counts.ndim == 1 and axis is not None:
             place = axis_in_range(axis, values.ndim, "average")
             counts = layout.reshape(counts, tuple(-1 if k == place else 1 for k in range(values.ndim)))
-        counts = moving.broadcast_to(counts, values.shape)
+        counts = movement.broadcast_to(counts, values.shape)
         total = reduction.sum(counts, axis)
         found = arithmetic.true_divide(reduction.sum(arithmetic.mul(values, counts), axis), total)
     if not returned:
         return found
-    return found, moving.broadcast_to(converted(total, found.dtype), found.shape)
+    return found, movement.broadcast_to(converted(total, found.dtype), found.shape)
 
 
 def var(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:

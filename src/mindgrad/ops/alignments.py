@@ -12,14 +12,14 @@ import numpy as np
 
 from mindgrad.core.dtype import bool_, float32, float64, int32
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import arithmetic, comparison, layout, math, moving
+from mindgrad.ops import arithmetic, comparison, layout, math, movement
 from mindgrad.ops.activation import real_operand
 from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.index_checks import known
 from mindgrad.ops.indexing import gather_elements
 from mindgrad.ops.joining import concat, stack
 from mindgrad.ops.losses import checked_reduction, summarised
 from mindgrad.ops.operands import broadcast_to, cast, choose, operand
-from mindgrad.ops.places import known
 from mindgrad.ops.recurrence import over_time
 from mindgrad.ops.reduction import flag
 
@@ -96,7 +96,7 @@ def ctc_loss(
     two_before = read
     if some:
         nobody = broadcast_to(operand(-1, "CTCLoss", read), (batch, 2))
-        two_before = concat([nobody, moving.slice_axis(read, 1, 0, width - 2)], 1)
+        two_before = concat([nobody, movement.slice_axis(read, 1, 0, width - 2)], 1)
     may_skip = comparison.logical_and(
         broadcast_to(Tensor(odd & (np.arange(width) > 1)), (batch, width)),
         comparison.not_equal(read, two_before),
@@ -148,7 +148,7 @@ def _behind(alpha: Tensor, count: int) -> Tensor:
     batch, width = alpha.shape
     count = min(count, width)
     filling = broadcast_to(operand(_IMPOSSIBLE, "CTCLoss", alpha), (batch, count))
-    return concat([filling, moving.slice_axis(alpha, 1, 0, width - count)], 1) if count < width else filling
+    return concat([filling, movement.slice_axis(alpha, 1, 0, width - count)], 1) if count < width else filling
 
 
 def _lengths(lengths: Any, name: str, batch: int, most: int) -> Tensor:

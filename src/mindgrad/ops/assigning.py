@@ -8,8 +8,8 @@ from typing import Any
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import state
 from mindgrad.ops import layout, scattering
+from mindgrad.ops.getitem import updated
 from mindgrad.ops.operands import cast, operand
-from mindgrad.ops.parts import updated
 
 __all__ = [
     "inplace_add", "inplace_index_add", "inplace_sub", "inplace_update", "scatter_div", "scatter_max",

@@ -14,7 +14,7 @@ import numpy as np
 
 from mindgrad.core.dtype import bool_, float32, int32
 from mindgrad.core.tensor import Tensor, make_tensor
-from mindgrad.ops import arithmetic, indexing, joining, layout, limits, math, ordering, reduction, rounding
+from mindgrad.ops import arithmetic, clipping, indexing, joining, layout, math, ordering, reduction, rounding
 from mindgrad.ops.activation import real_operand
 from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.operands import broadcast_to, cast, choose, operand
@@ -45,8 +45,8 @@ def _shares(first: Any, second: Any, pixel: float, of_first: bool) -> Any:
     """For each pair of a first and a second box the area of both, relative to that of one or of the union."""
     a = [layout.expand_dims(each, 1) for each in _columns(first)]
     b = [layout.expand_dims(each, 0) for each in _columns(second)]
-    width = limits.maximum(limits.minimum(a[2], b[2]) - limits.maximum(a[0], b[0]) + pixel, 0.0)  # type: ignore[operator]
-    height = limits.maximum(limits.minimum(a[3], b[3]) - limits.maximum(a[1], b[1]) + pixel, 0.0)  # type: ignore[operator]
+    width = clipping.maximum(clipping.minimum(a[2], b[2]) - clipping.maximum(a[0], b[0]) + pixel, 0.0)  # type: ignore[operator]
+    height = clipping.maximum(clipping.minimum(a[3], b[3]) - clipping.maximum(a[1], b[1]) + pixel, 0.0)  # type: ignore[operator]
     both = width * height  # type: ignore[operator]
     area_a = (a[2] - a[0] + pixel) * (a[3] - a[1] + pixel)  # type: ignore[operator]
     area_b = (b[2] - b[0] + pixel) * (b[3] - b[1] + pixel)  # type: ignore[operator]
@@ -134,7 +134,7 @@ def nms_with_mask(bboxes: Any, iou_threshold: float = 0.5) -> tuple[Tensor, Tens
 
     def step(row: Any, suppressed: Any) -> tuple[Any, Any]:
         remains = 1.0 - reduction.sum(row[1] * suppressed)  # type: ignore[operator]
-        return limits.maximum(suppressed, row[0] * remains), remains
+        return clipping.maximum(suppressed, row[0] * remains), remains
 
     rows = joining.stack([overlaps, one_hot], 1)
     remaining, _ = over_time(step, rows, make_tensor(np.zeros(count, np.float32)))
@@ -220,13 +220,13 @@ def bounding_box_decode(
     parts = _columns(_boxes(deltas, owner, "deltas"))
     dx, dy, dw, dh = (d * s + m for d, s, m in zip(parts, scale, mean, strict=True))
     bound = abs(_math.log(wh_ratio_clip))
-    gw, gh = (size * math.exp(limits.clamp(d, -bound, bound)) for size, d in ((pw, dw), (ph, dh)))
+    gw, gh = (size * math.exp(clipping.clamp(d, -bound, bound)) for size, d in ((pw, dw), (ph, dh)))
     gx, gy = px + pw * dx, py + ph * dy
     corners = [
         (gx - gw * 0.5 + 0.5, width), (gy - gh * 0.5 + 0.5, height),
         (gx + gw * 0.5 - 0.5, width), (gy + gh * 0.5 - 0.5, height),
     ]  # fmt: skip
-    return joining.stack([limits.clamp(value, 0.0, float(most)) for value, most in corners], -1)
+    return joining.stack([clipping.clamp(value, 0.0, float(most)) for value, most in corners], -1)
 
 
 # --- features inside of boxes -------------------------------------------------------------------------------
@@ -249,10 +249,10 @@ def _between_pixels(rows: Any, numbers: Any, shape: Sequence[int], y: Any, x: An
     if kind == "nearest":
         return indexing.gather(rows, (numbers * height + _rounded(y)) * width + _rounded(x), 0)
     low = [
-        cast(limits.clamp(rounding.floor(at), 0, max(size - 2, 0)), int32)
+        cast(clipping.clamp(rounding.floor(at), 0, max(size - 2, 0)), int32)
         for at, size in ((y, height), (x, width))
     ]
-    high = [limits.minimum(at + 1, size - 1) for at, size in zip(low, (height, width), strict=True)]  # type: ignore[operator]
+    high = [clipping.minimum(at + 1, size - 1) for at, size in zip(low, (height, width), strict=True)]  # type: ignore[operator]
     part = [layout.expand_dims(at - cast(first, at.dtype), -1) for at, first in ((y, low[0]), (x, low[1]))]
     result: Any = 0.0
     for row, share_y in ((low[0], 1.0 - part[0]), (high[0], part[0])):  # type: ignore[operator]
@@ -327,11 +327,11 @@ def roi_align(
     least = 0.0 if roi_end_mode else 1.0
     points, weights = [], []
     for start, end, parts, size in ((y1, y2, bins[0], x.shape[2]), (x1, x2, bins[1], x.shape[3])):
-        step = limits.maximum(end - start, least) / (parts * count)  # type: ignore[operator]
+        step = clipping.maximum(end - start, least) / (parts * count)  # type: ignore[operator]
         places = np.arange(parts * count, dtype=np.float32) + 0.5
         at = layout.expand_dims(start, 1) + layout.expand_dims(step, 1) * make_tensor(places)  # type: ignore[operator]
         weights.append(cast((at >= -1.0) & (at <= float(size)), x.dtype))
-        points.append(limits.clamp(at, 0.0, size - 1.0))
+        points.append(clipping.clamp(at, 0.0, size - 1.0))
     rows = layout.reshape(layout.transpose(x, (0, 2, 3, 1)), (-1, x.shape[1]))
     numbers = layout.reshape(cast(number, int32), (-1, 1, 1))
     y, z = layout.expand_dims(points[0], 2), layout.expand_dims(points[1], 1)
@@ -393,7 +393,7 @@ def crop_and_resize(
             if inside is not True
             else (at >= 0.0) & (at <= size - 1.0)  # type: ignore[operator]
         )
-        points.append(limits.clamp(at, 0.0, size - 1.0))
+        points.append(clipping.clamp(at, 0.0, size - 1.0))
     numbers = layout.reshape(cast(operand(box_indices, owner), int32), (-1, 1, 1))
     rows = layout.reshape(x, (-1, x.shape[3]))
     values = _between_pixels(rows, numbers, x.shape[1:3], points[0], points[1], method)

@@ -15,12 +15,12 @@ from mindgrad.core.dtype import float32, float64
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import arithmetic, math, rounding
 from mindgrad.ops.arguments import whole_number
-from mindgrad.ops.drawing import exponentials, fractions, seeds_of
 from mindgrad.ops.flow import stop_gradient
 from mindgrad.ops.layout import reshape
 from mindgrad.ops.operands import broadcast_to, cast, operand
 from mindgrad.ops.ordering import topk
 from mindgrad.ops.reduction import flag
+from mindgrad.ops.rng_bits import exponentials, fractions, seeds_of
 from mindgrad.ops.scattering import tensor_scatter_elements
 
 __all__ = ["log_uniform_candidate_sampler", "uniform_candidate_sampler"]

@@ -9,17 +9,17 @@ from typing import Any
 
 from mindgrad.common.sparse_tensor import COOTensor, CSRTensor, RowTensor
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import entry
+from mindgrad.frontend import user_calls
 from mindgrad.functional.gradient import GradOperation
+from mindgrad.ops.clipping import clip_by_value
 from mindgrad.ops.contraction import batch_dot, dot, matmul, tensor_dot
 from mindgrad.ops.creation import ones_like, zeros_like
 from mindgrad.ops.joining import repeat_elements
-from mindgrad.ops.limits import clip_by_value
 from mindgrad.ops.random import laplace, normal, uniform
 from mindgrad.ops.reduction import count_nonzero
+from mindgrad.ops.rejection_samplers import gamma, poisson
 from mindgrad.ops.sampling import multinomial
 from mindgrad.ops.statistics import clip_by_global_norm, clip_by_norm
-from mindgrad.ops.variates import gamma, poisson
 
 __all__ = [
     "GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "add_flags", "batch_dot", "clip_by_global_norm",
@@ -153,7 +153,7 @@ class MultitypeFuncGraph:
     def __call__(self, *args: Any) -> Any:
         for kinds, body in self.entries:
             if len(kinds) == len(args) and all(_KINDS[kind](x) for kind, x in zip(kinds, args, strict=True)):
-                return entry.run(body, *args)
+                return user_calls.run(body, *args)
         given = ", ".join(type(x).__name__ for x in args)
         known = "; ".join(", ".join(kinds) for kinds, _ in self.entries) or "none"
         raise TypeError(
@@ -204,7 +204,7 @@ class HyperMap:
         first: Any = trees[0]
         kind: Any = next((k for k in (tuple, list, dict) if isinstance(first, k)), None)
         if kind is None or (depth and not self._deep):
-            return entry.run(function, *trees)
+            return user_calls.run(function, *trees)
         for tree in trees:
             if not isinstance(tree, dict if kind is dict else (tuple, list)):
                 raise TypeError(

@@ -15,7 +15,7 @@ import numpy as np
 from mindgrad.core.dtype import complex64, complex128, float32, float64
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import arithmetic, complexes, indexing, joining, moving, padding
+from mindgrad.ops import arithmetic, complexes, indexing, joining, movement, padding
 from mindgrad.ops.arguments import axes_in_order, one_or_more, whole_number
 from mindgrad.ops.layout import moveaxis
 from mindgrad.ops.operands import cast, operand
@@ -46,7 +46,7 @@ def _taken(x: Tensor, length: int) -> Tensor:
     """So many elements along the last axis: cut, or with zeros behind."""
     size = x.shape[-1]
     if length < size:
-        return moving.narrow(x, -1, 0, length)
+        return movement.narrow(x, -1, 0, length)
     return (
         padding.padded(x, [(0, 0)] * (x.ndim - 1) + [(0, length - size)], "constant") if length > size else x
     )
@@ -78,7 +78,10 @@ def _backward(y: Tensor) -> Tensor:
     n, kind = y.shape[-1], _complex_type(y)
     # Y_k − i Y_{n−k}, turned back, is the spectrum of the elements in their other order
     mirrored = joining.concat(
-        [arithmetic.mul(moving.narrow(y, -1, 0, 1), 0.0), moving.flip(moving.narrow(y, -1, 1, n - 1), (-1,))],
+        [
+            arithmetic.mul(movement.narrow(y, -1, 0, 1), 0.0),
+            movement.flip(movement.narrow(y, -1, 1, n - 1), (-1,)),
+        ],
         -1,
     )
     k = np.arange(n)

@@ -15,8 +15,8 @@ import numpy as np
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import indexing, layout, matrices
 from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import cast, operand
-from mindgrad.ops.places import known
 
 __all__ = ["matrix_diag", "matrix_diag_part", "matrix_set_diag"]
 

@@ -9,8 +9,8 @@ import numpy as np
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.ops import arithmetic, comparison, indexing, rounding
 from mindgrad.ops.define import also_named
+from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import promoted
-from mindgrad.ops.places import known
 
 __all__ = ["gcd", "lcm"]
 

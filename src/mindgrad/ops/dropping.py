@@ -14,9 +14,9 @@ import numpy as np
 
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops.drawing import NO_SEEDS, combined, seeds_of, with_probability
 from mindgrad.ops.operands import broadcast_to, cast, operand
 from mindgrad.ops.reduction import flag
+from mindgrad.ops.rng_bits import NO_SEEDS, combined, seeds_of, with_probability
 from mindgrad.primitives import arithmetic
 
 __all__ = ["dropout", "dropout1d", "dropout2d", "dropout3d"]

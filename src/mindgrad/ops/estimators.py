@@ -20,10 +20,10 @@ from mindgrad.functional.arguments import check_callable, check_positions
 from mindgrad.functional.callables import differentiates, in_either_mode, remembered
 from mindgrad.functional.laplacian import divergence_along, second_order
 from mindgrad.ops.arguments import whole_number
-from mindgrad.ops.drawing import combined, fractions, normals, seeds_of, with_probability
 from mindgrad.ops.matrices import one_hot
 from mindgrad.ops.operands import cast
 from mindgrad.ops.ordering import argsort
+from mindgrad.ops.rng_bits import combined, fractions, normals, seeds_of, with_probability
 from mindgrad.primitives import arithmetic
 
 __all__ = ["estimate_divergence", "estimate_laplacian"]

@@ -12,14 +12,14 @@ import numpy as np
 
 from mindgrad.core.dtype import int32
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import arithmetic, comparison, layout, limits, linalg, math, rounding
+from mindgrad.ops import arithmetic, clipping, comparison, layout, linalg, math, rounding
 from mindgrad.ops.contraction import matmul
 from mindgrad.ops.creation import eye
 from mindgrad.ops.extremes import amax
 from mindgrad.ops.flow import stop_gradient
+from mindgrad.ops.index_checks import known
 from mindgrad.ops.linalg import matrix_operand
 from mindgrad.ops.operands import broadcast_to, cast, choose, inexact, operand
-from mindgrad.ops.places import known
 from mindgrad.ops.reduction import sum as sum_of
 
 __all__ = ["matrix_exp"]
@@ -64,7 +64,7 @@ def matrix_exp(input: Any) -> Tensor:
     if not a.size:
         return a
     norm = amax(sum_of(rounding.abs(stop_gradient(a)), -2), -1)
-    halvings = rounding.ceil(math.log2(limits.maximum(arithmetic.div(norm, _RADIUS), 1.0)))
+    halvings = rounding.ceil(math.log2(clipping.maximum(arithmetic.div(norm, _RADIUS), 1.0)))
     values = known(halvings)
     if values is not None:
         finite = values[np.isfinite(values)]
@@ -73,7 +73,7 @@ def matrix_exp(input: Any) -> Tensor:
         for _ in range(most):
             y = matmul(y, y)
         return y
-    halvings = limits.minimum(halvings, float(_MOST))
+    halvings = clipping.minimum(halvings, float(_MOST))
     scale = math.exp2(arithmetic.neg(halvings))
     y = _approximant(arithmetic.mul(a, cast(_over_matrices(scale, a), a.dtype)))
     counts = _over_matrices(cast(halvings, int32), a)

@@ -14,7 +14,7 @@ from mindgrad.core.dtype import int64
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import limits
+from mindgrad.ops import clipping
 from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import (
     accepted,
@@ -107,7 +107,7 @@ def _extreme(
         found = full_tensor(initial, x.dtype, shape)
     else:
         found = reduced(row, operator, x, axes, True)
-    limit = limits.maximum if row is rows.reduce_max else limits.minimum
+    limit = clipping.maximum if row is rows.reduce_max else clipping.minimum
     found = limit(found, initial)
     if flag(keep, operator, "keepdims"):
         return found
@@ -184,7 +184,7 @@ def _extreme_and_place(
         return found, full_tensor(0, int64, found.shape)
     x = _taking_part(operator, x, initial, where)
     if initial is not None:
-        x = (limits.maximum if row is rows.reduce_max else limits.minimum)(x, initial)
+        x = (clipping.maximum if row is rows.reduce_max else clipping.minimum)(x, initial)
     return at_extreme(rows.argmax if row is rows.reduce_max else rows.argmin, operator, x, axis, keep)
 
 

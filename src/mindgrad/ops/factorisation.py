@@ -1,7 +1,7 @@
 """Factorisations of matrices: Cholesky, QR, eigenvalues, singular values; and the pseudoinverse.
 
 Matrices and element types as in ``ops.linalg``. Conventions for equal eigenvalues and singular values are
-those of the rows (``primitives.spectral``).
+those of the rows (``primitives.eigh_svd``).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mindgrad.ops.linalg import adjoint_of, matrix_operand, solution, system, tr
 from mindgrad.ops.matrices import tril, triu
 from mindgrad.ops.operands import applied, choose, promoted
 from mindgrad.ops.reduction import flag
-from mindgrad.primitives import eigen, linalg, spectral
+from mindgrad.primitives import eigh_svd, general_eig, linalg
 from mindgrad.primitives.elementwise import safe_reciprocal
 from mindgrad.primitives.structural import concatenate, reshape, slice
 
@@ -182,7 +182,7 @@ def eig(A: Any) -> tuple[Tensor, Tensor]:
     >>> print(values)
     [0.+2.j 0.-2.j]
     """
-    return applied(eigen.eig, "Eig", matrix_operand(A, "Eig"))
+    return applied(general_eig.eig, "Eig", matrix_operand(A, "Eig"))
 
 
 def eigvals(A: Any) -> Tensor:
@@ -202,7 +202,7 @@ def eigvals(A: Any) -> Tensor:
     >>> print(ops.eigvals(Tensor([[0.0, -2.0], [2.0, 0.0]])))
     [0.+2.j 0.-2.j]
     """
-    return applied(eigen.eigvals, "Eigvals", matrix_operand(A, "Eigvals"))
+    return applied(general_eig.eigvals, "Eigvals", matrix_operand(A, "Eigvals"))
 
 
 def eigh(a: Any) -> tuple[Tensor, Tensor]:
@@ -226,7 +226,7 @@ def eigh(a: Any) -> tuple[Tensor, Tensor]:
     >>> print(values)
     [1. 2.]
     """
-    return applied(spectral.eigh, "Eigh", matrix_operand(a, "Eigh"))
+    return applied(eigh_svd.eigh, "Eigh", matrix_operand(a, "Eigh"))
 
 
 def of_one_triangle(x: Tensor, lower: bool) -> Tensor:
@@ -252,7 +252,7 @@ def eigvalsh(a: Any) -> Tensor:
     >>> print(ops.eigvalsh(Tensor([[2.0, 0.0], [0.0, 1.0]])))
     [1. 2.]
     """
-    return applied(spectral.eigvalsh, "Eigvalsh", matrix_operand(a, "Eigvalsh"))
+    return applied(eigh_svd.eigvalsh, "Eigvalsh", matrix_operand(a, "Eigvalsh"))
 
 
 def svd(input: Any, full_matrices: bool = False, compute_uv: bool = True) -> Any:
@@ -280,8 +280,8 @@ def svd(input: Any, full_matrices: bool = False, compute_uv: bool = True) -> Any
     flag(compute_uv, "Svd", "compute_uv")
     a = matrix_operand(input, "Svd")
     if not compute_uv:
-        return applied(spectral.svdvals, "Svd", a)
-    u, s, vh = applied(spectral.svd, "Svd", a)
+        return applied(eigh_svd.svdvals, "Svd", a)
+    u, s, vh = applied(eigh_svd.svd, "Svd", a)
     if full_matrices and a.shape[-1] != a.shape[-2]:
         raise ValueError(
             f"For 'Svd', the 'full_matrices' must be False for matrices that are not square (their shape "
@@ -307,7 +307,7 @@ def svdvals(input: Any) -> Tensor:
     >>> print(ops.svdvals(Tensor([[3.0, 0.0], [0.0, 4.0]])))
     [4. 3.]
     """
-    return applied(spectral.svdvals, "Svdvals", matrix_operand(input, "Svdvals"))
+    return applied(eigh_svd.svdvals, "Svdvals", matrix_operand(input, "Svdvals"))
 
 
 # --- the pseudoinverse -------------------------------------------------------------------------------
@@ -315,7 +315,7 @@ def svdvals(input: Any) -> Tensor:
 
 def _pinv_value(a: Tensor, atol: float, rtol: float) -> Tensor:
     """V S⁺ Uᴴ, where S⁺ has 1 / s for the singular values s that count, and 0 for the others."""
-    u, s, vh = applied(spectral.svd, "Pinv", a)
+    u, s, vh = applied(eigh_svd.svd, "Pinv", a)
     if not s.shape[-1]:
         return adjoint_of(a)
     limit = arithmetic.add(arithmetic.mul(amax(s, -1, True), rtol), atol)
@@ -376,7 +376,7 @@ def pinv(x: Any, *, atol: float | None = None, rtol: float | None = None, hermit
             raise TypeError(f"For 'Pinv', the '{name}' must be a float, but got {type(value).__name__}.")
         if value is not None and value < 0:
             raise ValueError(f"For 'Pinv', the '{name}' must not be negative, but got {value}.")
-    spectral.svd.type_rule(a.type)
+    eigh_svd.svd.type_rule(a.type)
     if rtol is None:
         noise = max(a.shape[-2:]) * float(np.finfo(a.dtype.numpy).eps)
         rtol = 0.0 if atol else noise

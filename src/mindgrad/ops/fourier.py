@@ -11,7 +11,7 @@ import numpy as np
 from mindgrad.core.dtype import as_dtype, complex64, complex128, float32, float64
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import arithmetic, complexes, joining, moving, padding
+from mindgrad.ops import arithmetic, complexes, joining, movement, padding
 from mindgrad.ops.arguments import axes_in_order, one_or_more, whole_number
 from mindgrad.ops.operands import cast, inexact, operand
 from mindgrad.primitives import fourier as rows
@@ -87,7 +87,7 @@ def _half(operator: str, input: Any, s: Any, dim: Any, norm: Any) -> Tensor:
         raise TypeError(f"For '{operator}', the input must be real, but its type is {x.dtype}; use fft.")
     axes, lengths = _plan(x, s, dim, operator)
     found = _transformed(_taken(x, axes, lengths), axes, lengths, norm, False, operator)
-    return moving.narrow(found, axes[-1], 0, lengths[-1] // 2 + 1)
+    return movement.narrow(found, axes[-1], 0, lengths[-1] // 2 + 1)
 
 
 def _from_half(operator: str, input: Any, s: Any, dim: Any, norm: Any) -> Tensor:
@@ -106,7 +106,7 @@ def _from_half(operator: str, input: Any, s: Any, dim: Any, norm: Any) -> Tensor
         x = apply(rows.fft, x, axes=axes[:-1], inverse=True)
     rest = lengths[-1] - kept
     if rest:
-        behind = complexes.conj(moving.flip(moving.narrow(x, last, 1, rest), (last,)))
+        behind = complexes.conj(movement.flip(movement.narrow(x, last, 1, rest), (last,)))
         x = joining.concat((x, behind), last)
     found = complexes.real(apply(rows.fft, x, axes=(last,), inverse=True))
     if norm not in (None, *_NORMS):
@@ -293,7 +293,7 @@ def fftshift(input: Any, dim: Any = None) -> Tensor:
     """
     x = operand(input, "FFTShift")
     axes = axes_in_order(tuple(range(x.ndim)) if dim is None else dim, x.ndim, "FFTShift", "dim")
-    return moving.roll(x, tuple(x.shape[axis] // 2 for axis in axes), axes) if axes else x
+    return movement.roll(x, tuple(x.shape[axis] // 2 for axis in axes), axes) if axes else x
 
 
 def ifftshift(input: Any, dim: Any = None) -> Tensor:
@@ -305,4 +305,4 @@ def ifftshift(input: Any, dim: Any = None) -> Tensor:
     """
     x = operand(input, "IFFTShift")
     axes = axes_in_order(tuple(range(x.ndim)) if dim is None else dim, x.ndim, "IFFTShift", "dim")
-    return moving.roll(x, tuple(-(x.shape[axis] // 2) for axis in axes), axes) if axes else x
+    return movement.roll(x, tuple(-(x.shape[axis] // 2) for axis in axes), axes) if axes else x

@@ -31,20 +31,19 @@ from mindgrad.ops import comparison as _comparison
 from mindgrad.ops import creation as _creation
 from mindgrad.ops import flow as _flow
 from mindgrad.ops import joining as _joining
-from mindgrad.ops import members as _members
 from mindgrad.ops import ordering as _ordering
 from mindgrad.ops import padding as _padding
 from mindgrad.ops import rectifiers as _rectifiers
+from mindgrad.ops import tensor_members as _members
 from mindgrad.ops.activation import *  # noqa: F403
 from mindgrad.ops.affine import *  # noqa: F403
 from mindgrad.ops.alignments import *  # noqa: F403
 from mindgrad.ops.arithmetic import *  # noqa: F403
 from mindgrad.ops.assigning import *  # noqa: F403
-from mindgrad.ops.bands import *  # noqa: F403
 from mindgrad.ops.boxes import *  # noqa: F403
 from mindgrad.ops.candidates import *  # noqa: F403
 from mindgrad.ops.classification import *  # noqa: F403
-from mindgrad.ops.columns import fold, unfold  # noqa: F401
+from mindgrad.ops.clipping import *  # noqa: F403
 from mindgrad.ops.comparison import *  # noqa: F403
 from mindgrad.ops.complexes import *  # noqa: F403
 from mindgrad.ops.contraction import *  # noqa: F403
@@ -62,28 +61,31 @@ from mindgrad.ops.extremes import *  # noqa: F403
 from mindgrad.ops.factorisation import *  # noqa: F403
 from mindgrad.ops.flow import *  # noqa: F403
 from mindgrad.ops.fourier import *  # noqa: F403
+from mindgrad.ops.grid_sampling import *  # noqa: F403
 from mindgrad.ops.histograms import *  # noqa: F403
+from mindgrad.ops.im2col import fold, unfold  # noqa: F401
 from mindgrad.ops.indexing import *  # noqa: F403
+from mindgrad.ops.introspection import *  # noqa: F403
 from mindgrad.ops.joining import *  # noqa: F403
 from mindgrad.ops.layout import *  # noqa: F403
 from mindgrad.ops.likelihoods import *  # noqa: F403
-from mindgrad.ops.limits import *  # noqa: F403
 from mindgrad.ops.linalg import *  # noqa: F403
 from mindgrad.ops.losses import *  # noqa: F403
 from mindgrad.ops.lu_factors import lu_solve, lu_unpack  # noqa: F401
 from mindgrad.ops.math import *  # noqa: F403
 from mindgrad.ops.matrices import *  # noqa: F403
-from mindgrad.ops.moving import *  # noqa: F403
+from mindgrad.ops.matrix_bands import *  # noqa: F403
+from mindgrad.ops.movement import *  # noqa: F403
 from mindgrad.ops.nearest_numbers import *  # noqa: F403
 from mindgrad.ops.normalization import *  # noqa: F403
 from mindgrad.ops.ordering import *  # noqa: F403
 from mindgrad.ops.padding import *  # noqa: F403
-from mindgrad.ops.plain import *  # noqa: F403
 from mindgrad.ops.pooling import *  # noqa: F403
 from mindgrad.ops.quantiles import *  # noqa: F403
 from mindgrad.ops.random import *  # noqa: F403
 from mindgrad.ops.rectifiers import *  # noqa: F403
 from mindgrad.ops.reduction import *  # noqa: F403
+from mindgrad.ops.rejection_samplers import *  # noqa: F403
 from mindgrad.ops.resizing import *  # noqa: F403
 from mindgrad.ops.rounding import *  # noqa: F403
 from mindgrad.ops.sampling import *  # noqa: F403
@@ -97,12 +99,10 @@ from mindgrad.ops.sparse import *  # noqa: F403
 from mindgrad.ops.special import *  # noqa: F403
 from mindgrad.ops.spectrograms import *  # noqa: F403
 from mindgrad.ops.statistics import *  # noqa: F403
-from mindgrad.ops.tapers import *  # noqa: F403
 from mindgrad.ops.tuples import *  # noqa: F403
 from mindgrad.ops.unpooling import *  # noqa: F403
-from mindgrad.ops.variates import *  # noqa: F403
 from mindgrad.ops.vectors import *  # noqa: F403
-from mindgrad.ops.warping import *  # noqa: F403
+from mindgrad.ops.window_functions import *  # noqa: F403
 
 
 def dtype(x: _Tensor) -> _DType:

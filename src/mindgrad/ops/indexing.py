@@ -15,6 +15,7 @@ from mindgrad.core.dtype import bool_
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor, make_tensor, scalar_tensor
 from mindgrad.ops.arguments import axis_in_range, whole_number
+from mindgrad.ops.index_checks import known, places, places_nd, read_along
 from mindgrad.ops.layout import ravel
 from mindgrad.ops.operands import (
     broadcast_shapes,
@@ -25,7 +26,6 @@ from mindgrad.ops.operands import (
     operand,
     promoted,
 )
-from mindgrad.ops.places import known, places, places_nd, read_along
 from mindgrad.ops.subscript import unknown_mask_error
 from mindgrad.primitives import arithmetic, indexing, structural
 

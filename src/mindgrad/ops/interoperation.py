@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import arithmetic, comparison, members, rounding
+from mindgrad.ops import arithmetic, comparison, rounding, tensor_members
 
 __all__ = ["UFUNCS", "array_function", "array_ufunc"]
 
@@ -26,7 +26,7 @@ UFUNCS: dict[Any, Callable[..., Any]] = {
     np.floor_divide: arithmetic.floor_divide,
     np.remainder: arithmetic.floor_mod,
     np.power: arithmetic.pow,
-    np.matmul: members.matrix_product,
+    np.matmul: tensor_members.matrix_product,
     np.negative: arithmetic.neg,
     np.positive: arithmetic.positive,
     np.absolute: rounding.abs,

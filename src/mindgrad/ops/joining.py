@@ -19,6 +19,7 @@ from mindgrad.ops.arguments import (
     whole_number,
 )
 from mindgrad.ops.define import also_named
+from mindgrad.ops.index_checks import read_along
 from mindgrad.ops.layout import (
     atleast_1d,
     atleast_2d,
@@ -28,9 +29,8 @@ from mindgrad.ops.layout import (
     reshape,
     squeeze,
 )
-from mindgrad.ops.moving import slice_axis
+from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import broadcast_to, operand
-from mindgrad.ops.places import read_along
 from mindgrad.primitives import structural
 
 __all__ = [

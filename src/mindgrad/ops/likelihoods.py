@@ -9,7 +9,7 @@ import math as _math
 from typing import Any
 
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import arithmetic, comparison, limits, math
+from mindgrad.ops import arithmetic, clipping, comparison, math
 from mindgrad.ops.activation import real_operand
 from mindgrad.ops.define import also_named
 from mindgrad.ops.losses import checked_reduction, operands_of_one_shape, positive, softplus, summarised
@@ -192,7 +192,7 @@ def gaussian_nll_loss(
             f"For '{operator}', the 'var' must have the shape of the input, with a last size of 1 or without "
             f"it, but the shapes are {var.shape} and {mean.shape}."
         )
-    v = limits.maximum(broadcast_to(v, shape), eps)
+    v = clipping.maximum(broadcast_to(v, shape), eps)
     squared = math.square(arithmetic.sub(broadcast_to(mean, shape), broadcast_to(t, shape)))
     loss = arithmetic.mul(arithmetic.add(math.log(v), arithmetic.div(squared, v)), 0.5)
     if flag(full, operator, "full"):

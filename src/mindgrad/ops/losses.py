@@ -12,7 +12,7 @@ from typing import Any
 from mindgrad._base.location import warn_user
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import arithmetic, comparison, limits, math, rectifiers, rounding, statistics
+from mindgrad.ops import arithmetic, clipping, comparison, math, rectifiers, rounding, statistics
 from mindgrad.ops.activation import number, real_operand
 from mindgrad.ops.operands import (
     choose,
@@ -351,7 +351,7 @@ def triplet_margin_loss(
 
     to_far = distance(a, far)
     if flag(swap, operator, "swap"):
-        to_far = limits.minimum(to_far, distance(near, far))
+        to_far = clipping.minimum(to_far, distance(near, far))
     loss = rectifiers.relu(arithmetic.add(arithmetic.sub(distance(a, near), to_far), margin))
     return summarised(operator, loss, reduction)
 
@@ -383,7 +383,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Ten
     axis = normalize_axis(dim, x.ndim, operator)
     sizes = arithmetic.mul(statistics.vector_norm(x, 2, axis), statistics.vector_norm(y, 2, axis))
     along = sum_of(arithmetic.mul(x, y), axis)
-    return arithmetic.div(along, limits.maximum(sizes, number(eps, operator, "eps")))
+    return arithmetic.div(along, clipping.maximum(sizes, number(eps, operator, "eps")))
 
 
 def cosine_embedding_loss(

@@ -15,7 +15,7 @@ from mindgrad.ops.indexing import gather_elements
 from mindgrad.ops.layout import reshape
 from mindgrad.ops.linalg import matrix_operand, solution, system, triangle_solved
 from mindgrad.ops.matrices import tril, triu
-from mindgrad.ops.moving import narrow
+from mindgrad.ops.movement import narrow
 from mindgrad.ops.operands import applied, broadcast_to, cast, operand
 from mindgrad.ops.reduction import flag
 from mindgrad.primitives import lu as rows

@@ -14,10 +14,10 @@ from mindgrad.core.dtype import int32, int64
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.ops.arguments import axis_in_range, whole_number
+from mindgrad.ops.index_checks import known
 from mindgrad.ops.indexing import gather_elements
-from mindgrad.ops.moving import slice_axis
+from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import broadcast_to, cast, operand, promoted
-from mindgrad.ops.places import known
 from mindgrad.primitives import arithmetic, reduction, sorting, structural
 
 __all__ = [

@@ -10,9 +10,9 @@ import numpy as np
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.ops.arguments import sizes, whole_number
-from mindgrad.ops.moving import slice_axis
+from mindgrad.ops.index_checks import read_along
+from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import operand
-from mindgrad.ops.places import read_along
 from mindgrad.primitives import arithmetic, structural
 
 __all__ = ["pad"]

@@ -10,11 +10,11 @@ from mindgrad.core.dtype import as_dtype, int32, int64
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import (
     arithmetic,
+    clipping,
     extremes,
     indexing,
     layout,
-    limits,
-    moving,
+    movement,
     ordering,
     reduction,
     rounding,
@@ -139,7 +139,7 @@ def nanmedian(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tenso
     missing = rounding.isnan(x)
     ordered, places = ordering.sort(indexing.where(missing, np.inf, x), place)
     numbers = reduction.reduce_sum(cast(logical_not(missing), int32), place, True)
-    middle = arithmetic.floor_divide(limits.maximum(arithmetic.sub(numbers, 1), 0), 2)
+    middle = arithmetic.floor_divide(clipping.maximum(arithmetic.sub(numbers, 1), 0), 2)
     value = indexing.gather_elements(ordered, place, middle)
     value = indexing.where(equal(numbers, 0), np.nan, value)
     found = cast(indexing.gather_elements(places, place, middle), int64)
@@ -167,14 +167,14 @@ def _quantile(operator: str, input: Any, q: Any, axis: Any, keepdims: bool, leav
     missing = rounding.isnan(x)
     absent = reduction.sum(cast(missing, x.dtype), 0)
     ordered, _ = ordering.sort(indexing.where(missing, np.inf, x), 0)
-    last = limits.maximum(arithmetic.sub(count - 1, absent), 0) if leave_out else count - 1
+    last = clipping.maximum(arithmetic.sub(count - 1, absent), 0) if leave_out else count - 1
     column = layout.reshape(cast(part, x.dtype), (part.size, *(1 for _ in rest)))
-    position = moving.broadcast_to(arithmetic.mul(column, last), (part.size, *rest))
+    position = movement.broadcast_to(arithmetic.mul(column, last), (part.size, *rest))
     low = rounding.floor(position)
     share = arithmetic.sub(position, low)
     before = indexing.gather_elements(ordered, 0, cast(low, int32))
     after = indexing.gather_elements(
-        ordered, 0, cast(limits.minimum(arithmetic.add(low, 1), count - 1), int32)
+        ordered, 0, cast(clipping.minimum(arithmetic.add(low, 1), count - 1), int32)
     )
     step = arithmetic.mul(share, arithmetic.sub(after, before))
     value = indexing.where(equal(share, 0), before, arithmetic.add(before, step))
@@ -204,6 +204,6 @@ def logcumsumexp(input: Any, axis: int) -> Tensor:
     # each sum is over terms of which the largest is 1; the shift has no derivative of its own
     count = x.shape[place]
     moved = layout.moveaxis(x, place, -1)
-    terms = moving.broadcast_to(layout.expand_dims(moved, -2), (*moved.shape, count))
+    terms = movement.broadcast_to(layout.expand_dims(moved, -2), (*moved.shape, count))
     terms = indexing.where(Tensor(np.tri(count, dtype=bool)), terms, -np.inf)
     return layout.moveaxis(reduction.logsumexp(terms, -1), -1, place)

@@ -16,7 +16,10 @@ from mindgrad.core.dtype import DType, as_dtype, float32, float64, int64, promot
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops.arguments import varargs, whole_number
-from mindgrad.ops.drawing import (
+from mindgrad.ops.flow import stop_gradient
+from mindgrad.ops.index_checks import known
+from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, inexact, operand
+from mindgrad.ops.rng_bits import (
     exponentials,
     floating,
     fractions,
@@ -28,9 +31,6 @@ from mindgrad.ops.drawing import (
     shape_of,
     with_probability,
 )
-from mindgrad.ops.flow import stop_gradient
-from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, inexact, operand
-from mindgrad.ops.places import known
 from mindgrad.primitives import arithmetic
 from mindgrad.primitives.unstacking import unstack
 

@@ -9,14 +9,14 @@ from typing import Any
 
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import limits
+from mindgrad.ops import clipping
 from mindgrad.ops.activation import number, real_operand, sigmoid
 from mindgrad.ops.arguments import axis_in_range
 from mindgrad.ops.arithmetic import add, mul, sub
 from mindgrad.ops.comparison import greater, less_equal
 from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.math import expm1
-from mindgrad.ops.moving import slice_axis
+from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import broadcast_to, choose, operand, pointwise, promoted
 from mindgrad.primitives import piecewise
 from mindgrad.primitives.structural import reshape
@@ -229,7 +229,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     high = number(max_val, "Hardtanh", "max_val")
     x = operand(input, "Hardtanh")
     if x.dtype.kind == "int" and low.is_integer() and high.is_integer():
-        return limits.clamp(x, int(low), int(high))
+        return clipping.clamp(x, int(low), int(high))
     return pointwise(piecewise.clip, "Hardtanh", x, low, high)
 
 

@@ -18,8 +18,8 @@ from mindgrad.core.graph import Graph
 from mindgrad.core.rewriting import is_rewriting
 from mindgrad.core.scope import GraphScope, current_deferral, identity, opened
 from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import ownership, state
-from mindgrad.frontend.flow import RUNTIME, SCAN_TRIPS
+from mindgrad.frontend import mutation_policy, state
+from mindgrad.frontend.runtime import RUNTIME, SCAN_TRIPS
 from mindgrad.functional.custom import kept
 from mindgrad.ops import joining
 
@@ -42,7 +42,7 @@ def over_time(step: Step, xs: Tensor, carry: Any) -> tuple[Tensor, Any]:
             carry, y = step(x, carry)
             outputs.append(y)
         return joining.stack(outputs), carry
-    held = [carry, ownership.made(outputs)]
+    held = [carry, mutation_policy.made(outputs)]
 
     def trip(x: Tensor) -> None:
         held[0], y = step(x, held[0])
@@ -102,7 +102,7 @@ def _deferred(step: Step, xs: Tensor, carry: Any) -> tuple[Tensor, Any]:
 def _traced(step: Step, tensors: Sequence[Tensor], count: int, leaves: list[Any], structure: Any) -> _Loop:
     """Trace the loop over the first of ``tensors``, from a carry that holds the others up to ``count``."""
     scope = GraphScope(values_are_inputs=True)
-    with opened(scope), ownership.tracing():
+    with opened(scope), mutation_policy.tracing():
         symbols = [scope.symbol(t.type) for t in tensors[:count]]
         following = iter(symbols[1:])
         filled = [next(following) if isinstance(x, Tensor) else x for x in leaves]

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import creation, joining, layout, matrices, moving
+from mindgrad.ops import creation, joining, layout, matrices, movement
 from mindgrad.ops.arguments import sizes, varargs
 from mindgrad.ops.operands import operand
 from mindgrad.ops.reduction import whole_as_int64
@@ -59,7 +59,7 @@ def resize(self: Tensor, *new_shape: Any) -> Tensor:
         return self
     shape = sizes(varargs(new_shape), "Resize", "new_shape", least=0)
     flat, count = layout.ravel(self), math.prod(shape)
-    kept = moving.slice_axis(flat, 0, 0, min(count, flat.size))
+    kept = movement.slice_axis(flat, 0, 0, min(count, flat.size))
     if count > flat.size:
         kept = joining.concat([kept, creation.zeros(count - flat.size, self.dtype)])
     return layout.reshape(kept, shape)
@@ -144,7 +144,7 @@ def expand(self: Tensor, *size: Any) -> Tensor:
     >>> Tensor([1.0, 2.0]).expand(3, -1).shape
     (3, 2)
     """
-    return moving.broadcast_to(self, varargs(size))
+    return movement.broadcast_to(self, varargs(size))
 
 
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
@@ -154,7 +154,7 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
     >>> Tensor([1.0, 2.0]).expand_as(ops.ones((3, 2))).shape
     (3, 2)
     """
-    return moving.broadcast_to(self, other.shape)
+    return movement.broadcast_to(self, other.shape)
 
 
 def flip(self: Tensor, *dims: Any) -> Tensor:
@@ -164,7 +164,7 @@ def flip(self: Tensor, *dims: Any) -> Tensor:
     >>> print(Tensor([1.0, 2.0]).flip(0))
     [2. 1.]
     """
-    return moving.flip(self, varargs(dims))
+    return movement.flip(self, varargs(dims))
 
 
 def tile(self: Tensor, *dims: Any) -> Tensor:

@@ -14,9 +14,9 @@ import numpy as np
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops.activation import number, real_operand
 from mindgrad.ops.arguments import one_or_more, whole_number
+from mindgrad.ops.index_checks import read_along
 from mindgrad.ops.layout import reshape, transpose
 from mindgrad.ops.operands import cast, operand
-from mindgrad.ops.places import read_along
 from mindgrad.ops.pool_windows import adaptive_avg, mixed
 from mindgrad.ops.reduction import flag, widened
 

@@ -14,11 +14,11 @@ from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import activation, cumulative, extremes, indexing, matrices, ordering, padding
 from mindgrad.ops.arguments import axis_in_range, whole_number
-from mindgrad.ops.drawing import NO_SEEDS, bits, combined, exponentials, fractions, require, seeds_of
 from mindgrad.ops.flow import stop_gradient
+from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import broadcast_to, cast, choose, inexact, operand
-from mindgrad.ops.places import known
 from mindgrad.ops.reduction import flag
+from mindgrad.ops.rng_bits import NO_SEEDS, bits, combined, exponentials, fractions, require, seeds_of
 from mindgrad.primitives import arithmetic, elementwise, logic, structural
 from mindgrad.primitives.sorting import argsort
 from mindgrad.primitives.unstacking import unstack

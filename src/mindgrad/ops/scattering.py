@@ -17,10 +17,10 @@ from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.frontend import state
 from mindgrad.ops.arguments import axis_in_range, sizes, whole_number
 from mindgrad.ops.creation import zeros
+from mindgrad.ops.getitem import updated
+from mindgrad.ops.index_checks import known, places, places_nd, read_along, side_by_side
 from mindgrad.ops.indexing import indexed_axes, part_over
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, operand
-from mindgrad.ops.parts import updated
-from mindgrad.ops.places import known, places, places_nd, read_along, side_by_side
 from mindgrad.primitives import arithmetic, indexing, piecewise, structural
 
 __all__ = [

@@ -9,8 +9,8 @@ import numpy as np
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import comparison, creation, extremes, indexing, joining, layout, reduction, scattering
 from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import operand
-from mindgrad.ops.places import known
 
 __all__ = ["unsorted_segment_max", "unsorted_segment_min", "unsorted_segment_prod", "unsorted_segment_sum"]
 

@@ -16,13 +16,13 @@ from mindgrad.ops import (
     indexing,
     joining,
     layout,
-    moving,
+    movement,
     ordering,
     reduction,
 )
 from mindgrad.ops.arguments import axis_in_range, sizes, whole_number
+from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import cast, operand, promoted
-from mindgrad.ops.places import known
 
 __all__ = [
     "bucketize", "combinations", "intopk", "invert_permutation", "isin", "reverse", "reverse_sequence",
@@ -39,7 +39,7 @@ def reverse(x: Any, axis: Any) -> Tensor:
     >>> print(ops.reverse(Tensor([1.0, 2.0]), [0]))
     [2. 1.]
     """
-    return moving.flip(x, axis)
+    return movement.flip(x, axis)
 
 
 def reverse_sequence(x: Any, seq_lengths: Any, seq_dim: int, batch_dim: int = 0) -> Tensor:
@@ -76,7 +76,7 @@ def reverse_sequence(x: Any, seq_lengths: Any, seq_dim: int, batch_dim: int = 0)
     length = layout.reshape(lengths, tuple(-1 if k == members else 1 for k in range(found.ndim)))
     mirrored = arithmetic.sub(arithmetic.sub(length, 1), place)
     source = indexing.where(comparison.less(place, length), mirrored, place)
-    return indexing.gather_elements(found, along, moving.broadcast_to(source, found.shape))
+    return indexing.gather_elements(found, along, movement.broadcast_to(source, found.shape))
 
 
 def sequence_mask(lengths: Any, maxlen: int | None = None) -> Tensor:

@@ -8,8 +8,8 @@ from typing import Any
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import layout, padding
 from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.getitem import getitem
 from mindgrad.ops.operands import operand
-from mindgrad.ops.parts import getitem
 
 __all__ = [
     "batch_to_space_nd", "channel_shuffle", "depth_to_space", "pixel_shuffle", "pixel_unshuffle",

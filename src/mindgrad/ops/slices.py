@@ -10,10 +10,10 @@ import numpy as np
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.ops.arguments import one_or_more, sizes, whole_number
+from mindgrad.ops.getitem import getitem
+from mindgrad.ops.index_checks import known
 from mindgrad.ops.layout import reshape
 from mindgrad.ops.operands import cast, operand
-from mindgrad.ops.parts import getitem
-from mindgrad.ops.places import known
 from mindgrad.primitives import slicing, structural
 
 __all__ = ["dynamic_slice", "dynamic_update_slice", "slice", "strided_slice"]

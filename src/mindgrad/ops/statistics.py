@@ -8,7 +8,7 @@ from typing import Any
 from mindgrad.core.dtype import as_dtype, int64
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import arithmetic, extremes, limits, reduction, rounding
+from mindgrad.ops import arithmetic, clipping, extremes, reduction, rounding
 from mindgrad.ops.comparison import not_equal
 from mindgrad.ops.extremes import taken_along
 from mindgrad.ops.joining import stack
@@ -24,8 +24,8 @@ from mindgrad.ops.operands import (
 )
 from mindgrad.ops.reduction import flag, kept, reduced, widened
 from mindgrad.primitives import reduction as rows
+from mindgrad.primitives.eigh_svd import svdvals
 from mindgrad.primitives.sorting import argsort
-from mindgrad.primitives.spectral import svdvals
 from mindgrad.primitives.structural import reshape, slice, transpose
 
 __all__ = [
@@ -435,7 +435,7 @@ def _total_norm(operator: str, tensors: Any, order: float) -> Tensor:
 
 def _scaled(x: Any, total: Tensor, bound: float) -> Any:
     # one division that is never by 0, and a factor of exactly 1 below the bound
-    factor = arithmetic.div(bound, limits.maximum(total, bound))
+    factor = arithmetic.div(bound, clipping.maximum(total, bound))
     if isinstance(x, Tensor):
         return cast(arithmetic.mul(x, factor), inexact(x).dtype)
     return type(x)(_scaled(each, total, bound) for each in x)

@@ -11,21 +11,21 @@ from mindgrad.core.dtype import as_dtype
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import (
     arithmetic,
-    bands,
+    clipping,
     creation,
     indexing,
     joining,
     layout,
-    limits,
     linalg,
-    members,
+    matrix_bands,
     ordering,
     reduction,
+    tensor_members,
     vectors,
 )
 from mindgrad.ops.arguments import sizes, varargs
+from mindgrad.ops.getitem import getitem, updated
 from mindgrad.ops.operands import broadcast_to, operand, promoted
-from mindgrad.ops.parts import getitem, updated
 
 __all__: list[str] = []
 
@@ -145,7 +145,7 @@ def stride(self: Tensor, dim: int | None = None) -> list[int] | int:
     >>> Tensor([[1.0, 2.0], [3.0, 4.0]]).stride()
     [2, 1]
     """
-    found = [step // self.itemsize for step in members.strides(self)]
+    found = [step // self.itemsize for step in tensor_members.strides(self)]
     return found if dim is None else found[dim]
 
 
@@ -181,7 +181,7 @@ def adjoint(self: Tensor) -> Tensor:
     >>> print(Tensor([[1.0, 2.0]]).mH.shape)
     (2, 1)
     """
-    return bands.adjoint(self)
+    return matrix_bands.adjoint(self)
 
 
 def hermitian(self: Tensor) -> Tensor:
@@ -223,7 +223,7 @@ def choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
         choices = [getitem(choices, k) for k in range(choices.shape[0])]
     tensors = promoted("Choose", *choices)
     last = len(tensors) - 1
-    place = limits.clamp(self, 0, last) if mode == "clip" else arithmetic.floor_mod(self, last + 1)
+    place = clipping.clamp(self, 0, last) if mode == "clip" else arithmetic.floor_mod(self, last + 1)
     stacked = joining.stack(tensors, 0)
     shape = tuple(np.broadcast_shapes(self.shape, stacked.shape[1:]))
     parts = broadcast_to(stacked, (len(tensors), *shape))

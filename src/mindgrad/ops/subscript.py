@@ -17,8 +17,8 @@ from mindgrad.core.dtype import bool_
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import state
+from mindgrad.ops.index_checks import Places, known, places
 from mindgrad.ops.operands import broadcast_shapes, cast, operand
-from mindgrad.ops.places import Places, known, places
 from mindgrad.primitives import structural
 
 __all__ = ["OPERATOR", "Slot", "Subscript", "basic_key", "resolve", "stacked", "unknown_mask_error"]

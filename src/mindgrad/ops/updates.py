@@ -11,7 +11,7 @@ from typing import Any
 
 from mindgrad.core.dtype import bool_, float32
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import creation, flow, layout, limits, math, rounding, scattering, signs
+from mindgrad.ops import clipping, creation, flow, layout, math, rounding, scattering, signs
 from mindgrad.ops.operands import broadcast_to, cast, choose, operand
 
 __all__: list[str] = []
@@ -83,7 +83,7 @@ def adam_with_bound(
     """One step of AMSGrad (Reddi et al. 2018): Adam with the greatest v so far in the place of v."""
     g = operand(grad, "ApplyAdamWithAmsgrad")
     m, v = flow.assign(m, _mean(beta1, m, g)), flow.assign(v, _mean(beta2, v, g * g))  # type: ignore[operator]
-    bound = flow.assign(vhat, limits.maximum(vhat, v))
+    bound = flow.assign(vhat, clipping.maximum(vhat, v))
     one: Any = operand(beta2_power, "ApplyAdamWithAmsgrad"), operand(beta1_power, "ApplyAdamWithAmsgrad")
     rate = lr * math.sqrt(1 - one[0]) / (1 - one[1])
     return flow.assign(var, var - rate * m / (math.sqrt(bound) + epsilon)), m, v, bound
@@ -141,7 +141,7 @@ def ada_max(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """One step of AdaMax (Kingma and Ba 2015): Adam with v ← max(β₂ v, |g|)."""
     g: Any = operand(grad, "ApplyAdaMax")
-    m, v = flow.assign(m, _mean(beta1, m, g)), flow.assign(v, limits.maximum(beta2 * v, rounding.abs(g)))
+    m, v = flow.assign(m, _mean(beta1, m, g)), flow.assign(v, clipping.maximum(beta2 * v, rounding.abs(g)))
     return flow.assign(var, var - lr / (1 - operand(beta1_power, "ApplyAdaMax")) * m / (v + epsilon)), m, v  # type: ignore[operator]
 
 
@@ -282,10 +282,10 @@ def lars(
     size, slope = math.sqrt(norm_weight), math.sqrt(norm_gradient)
     factor: Any = hyperpara * size / (slope + weight_decay * size + epsilon)  # type: ignore[operator]
     if use_clip:
-        factor = limits.minimum(factor / learning_rate, 1.0)
+        factor = clipping.minimum(factor / learning_rate, 1.0)
     return factor * (gradient + weight_decay * weight)
 
 
 def _shrunk(x: Any, by: Any) -> Any:
     """x moved towards 0 by a number, and 0 where it would pass it."""
-    return signs.sgn(x) * limits.maximum(rounding.abs(x) - by, 0.0)  # type: ignore[operator]
+    return signs.sgn(x) * clipping.maximum(rounding.abs(x) - by, 0.0)  # type: ignore[operator]

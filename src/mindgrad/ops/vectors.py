@@ -9,15 +9,15 @@ import numpy as np
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import (
     arithmetic,
+    clipping,
     complexes,
     contraction,
     creation,
     indexing,
     joining,
     layout,
-    limits,
     math,
-    moving,
+    movement,
     reduction,
     statistics,
 )
@@ -54,8 +54,8 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
     axis = axis_in_range(dim, x.ndim, "Cross", "dim")
     if x.shape[axis] != 3:
         raise ValueError(f"For 'Cross', the axis {dim} must have three elements, but the shape is {x.shape}.")
-    first = arithmetic.mul(moving.roll(x, -1, axis), moving.roll(y, -2, axis))
-    return arithmetic.sub(first, arithmetic.mul(moving.roll(x, -2, axis), moving.roll(y, -1, axis)))
+    first = arithmetic.mul(movement.roll(x, -1, axis), movement.roll(y, -2, axis))
+    return arithmetic.sub(first, arithmetic.mul(movement.roll(x, -2, axis), movement.roll(y, -1, axis)))
 
 
 def dist(input: Any, other: Any, p: float = 2) -> Tensor:
@@ -153,7 +153,7 @@ def renorm(input: Any, p: int, axis: int, maxnorm: float) -> Tensor:
     others = tuple(k for k in range(x.ndim) if k != place)
     size = statistics.vector_norm(x, p, others, True)
     # no part is divided by a norm that may be zero
-    return arithmetic.mul(x, arithmetic.true_divide(maxnorm, limits.maximum(size, maxnorm)))
+    return arithmetic.mul(x, arithmetic.true_divide(maxnorm, clipping.maximum(size, maxnorm)))
 
 
 # --- neighbours -------------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def renorm(input: Any, p: int, axis: int, maxnorm: float) -> Tensor:
 def _neighbours(x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     """The elements along ``axis`` without the first, and without the last."""
     count = max(x.shape[axis] - 1, 0)
-    return moving.narrow(x, axis, x.shape[axis] - count, count), moving.narrow(x, axis, 0, count)
+    return movement.narrow(x, axis, x.shape[axis] - count, count), movement.narrow(x, axis, 0, count)
 
 
 def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
@@ -186,7 +186,7 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     count = whole_number(n, "Diff", "n", least=0)
     shape = tuple(1 if k == place else size for k, size in enumerate(found.shape))
     pieces = [
-        moving.broadcast_to(each, shape) if not each.ndim else each
+        movement.broadcast_to(each, shape) if not each.ndim else each
         for each in [operand(each, "Diff", found) for each in (prepend, append) if each is not None]
     ]
     if prepend is not None:

@@ -10,10 +10,11 @@ from mindgrad.primitives import (
     convolution,
     cumulative,
     determinant,
-    eigen,
+    eigh_svd,
     einsum,
     elementwise,
     fourier,
+    general_eig,
     indexing,
     linalg,
     logic,
@@ -25,14 +26,13 @@ from mindgrad.primitives import (
     slicing,
     sorting,
     special,
-    spectral,
     structural,
     unstacking,
 )
 
 __all__ = [
     "arithmetic", "assignment", "bessel", "bessel_second", "complexes", "contraction", "convolution",
-    "cumulative", "determinant", "eigen", "einsum", "elementwise", "fourier", "indexing", "linalg",
-    "logic", "lu", "neighbours", "piecewise", "random", "reduction", "slicing", "sorting", "special",
-    "spectral", "structural", "unstacking",
+    "cumulative", "determinant", "eigh_svd", "einsum", "elementwise", "fourier", "general_eig",
+    "indexing", "linalg", "logic", "lu", "neighbours", "piecewise", "random", "reduction", "slicing",
+    "sorting", "special", "structural", "unstacking",
 ]  # fmt: skip

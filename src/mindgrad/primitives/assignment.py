@@ -14,7 +14,7 @@ import numpy as np
 from mindgrad.core.dtype import int64
 from mindgrad.core.types import TensorType
 from mindgrad.primitives.kinds import constant
-from mindgrad.primitives.matrices import batched_in_front
+from mindgrad.primitives.linalg_rules import batched_in_front
 from mindgrad.primitives.samples import case, fixed, reals
 
 __all__ = ["assignment"]

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from mindgrad.core.types import TensorType
+from mindgrad.primitives.accumulation_type import in_single_xla
 from mindgrad.primitives.kinds import elementwise, same_type
 from mindgrad.primitives.piecewise import sign
-from mindgrad.primitives.precision import in_single_xla
 from mindgrad.primitives.samples import case, reals
 from mindgrad.primitives.special_kernels import in_double
 

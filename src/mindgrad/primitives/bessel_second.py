@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.primitives.accumulation_type import in_single_xla
 from mindgrad.primitives.bessel import SWITCH, TERMS, coefficients, order_type, power_sum
 from mindgrad.primitives.kinds import elementwise
-from mindgrad.primitives.precision import in_single_xla
 from mindgrad.primitives.samples import case, reals
 from mindgrad.primitives.special_kernels import in_double
 

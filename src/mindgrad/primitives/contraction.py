@@ -9,9 +9,9 @@ import numpy as np
 
 from mindgrad.core.graph import Atom, Constant
 from mindgrad.core.types import Shape, TensorType
+from mindgrad.primitives.accumulation_type import is_half
 from mindgrad.primitives.batching import past
 from mindgrad.primitives.kinds import accumulate, full, multilinear
-from mindgrad.primitives.precision import is_half
 from mindgrad.primitives.reduction import reduce_sum
 from mindgrad.primitives.samples import case, reals
 from mindgrad.primitives.structural import broadcast_in_dim, transpose

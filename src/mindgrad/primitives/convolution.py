@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from mindgrad.core.types import Shape, TensorType
+from mindgrad.primitives.accumulation_type import is_half
 from mindgrad.primitives.batching import moved
 from mindgrad.primitives.kinds import multilinear, zeros
-from mindgrad.primitives.precision import is_half
 from mindgrad.primitives.samples import case, reals
 from mindgrad.primitives.structural import pad, reshape, reverse, transpose
 

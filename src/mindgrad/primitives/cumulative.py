@@ -17,9 +17,9 @@ from mindgrad.core.dtype import int32
 from mindgrad.core.graph import Constant
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.types import TensorType
+from mindgrad.primitives.accumulation_type import in_single, in_single_xla, is_half
 from mindgrad.primitives.batching import batched_along
 from mindgrad.primitives.kinds import constant, general, linear, ones, product, zeros
-from mindgrad.primitives.precision import in_single, in_single_xla, is_half
 from mindgrad.primitives.samples import case, fixed, reals
 from mindgrad.primitives.structural import concatenate, slice_axis
 

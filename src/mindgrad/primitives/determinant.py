@@ -22,9 +22,10 @@ from mindgrad.core.graph import Constant
 from mindgrad.core.types import TensorType
 from mindgrad.primitives.arithmetic import greater, less, select
 from mindgrad.primitives.complexes import complex, imag, real
+from mindgrad.primitives.eigh_svd import svd
 from mindgrad.primitives.kinds import full, general, ones, zeros
 from mindgrad.primitives.linalg import inverse
-from mindgrad.primitives.matrices import (
+from mindgrad.primitives.linalg_rules import (
     batched_in_front,
     check_square,
     columns,
@@ -36,7 +37,6 @@ from mindgrad.primitives.matrices import (
 )
 from mindgrad.primitives.reduction import reduce_max, reduce_min, reduce_sum
 from mindgrad.primitives.samples import case, reals
-from mindgrad.primitives.spectral import svd
 from mindgrad.primitives.structural import (
     broadcast_in_dim,
     concatenate,

@@ -23,10 +23,10 @@ import numpy as np
 from mindgrad.core.dtype import bool_
 from mindgrad.core.graph import Constant
 from mindgrad.core.types import Shape, TensorType
+from mindgrad.primitives.accumulation_type import is_half
 from mindgrad.primitives.arithmetic import select
 from mindgrad.primitives.batching import at_front, moved, past, placed
 from mindgrad.primitives.kinds import constant, linear, zeros
-from mindgrad.primitives.precision import is_half
 from mindgrad.primitives.samples import case, fixed, integers, reals
 from mindgrad.primitives.structural import broadcast_in_dim
 

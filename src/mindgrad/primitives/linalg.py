@@ -21,7 +21,7 @@ from mindgrad.core.types import TensorType
 from mindgrad.primitives.batching import at_front, moved
 from mindgrad.primitives.complexes import complex, imag
 from mindgrad.primitives.kinds import accumulate, general, zeros
-from mindgrad.primitives.matrices import (
+from mindgrad.primitives.linalg_rules import (
     adjoint,
     batched_in_front,
     check_matrix,

@@ -18,7 +18,7 @@ from mindgrad.core.types import TensorType
 from mindgrad.primitives.indexing import gather
 from mindgrad.primitives.kinds import constant, general, ones, zeros
 from mindgrad.primitives.linalg import triangular_solve
-from mindgrad.primitives.matrices import (
+from mindgrad.primitives.linalg_rules import (
     batched_in_front,
     check_matrix,
     lower,

@@ -17,6 +17,7 @@ from mindgrad.core.dtype import float32, int32
 from mindgrad.core.graph import Constant
 from mindgrad.core.primitive import REGISTRY, Primitive
 from mindgrad.core.types import Shape, TensorType
+from mindgrad.primitives.accumulation_type import in_single, in_single_xla, is_half
 from mindgrad.primitives.arithmetic import equal, select
 from mindgrad.primitives.batching import batched_along
 from mindgrad.primitives.elementwise import exp, safe_reciprocal
@@ -28,7 +29,6 @@ from mindgrad.primitives.kinds import (
     product,
     zeros,
 )
-from mindgrad.primitives.precision import in_single, in_single_xla, is_half
 from mindgrad.primitives.roots import ROOTS, Root
 from mindgrad.primitives.samples import booleans, case, fixed, reals
 from mindgrad.primitives.structural import (

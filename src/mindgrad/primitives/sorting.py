@@ -8,9 +8,9 @@ import numpy as np
 
 from mindgrad.core.dtype import int32
 from mindgrad.core.types import TensorType
+from mindgrad.primitives.accumulation_type import is_half
 from mindgrad.primitives.batching import batched_along
 from mindgrad.primitives.kinds import constant
-from mindgrad.primitives.precision import is_half
 from mindgrad.primitives.samples import case, fixed, reals
 
 __all__ = ["argsort"]

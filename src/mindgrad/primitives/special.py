@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from mindgrad.core.types import TensorType
+from mindgrad.primitives.accumulation_type import in_single
 from mindgrad.primitives.arithmetic import equal, neg, select
 from mindgrad.primitives.elementwise import exp
 from mindgrad.primitives.kinds import elementwise, full, same_type, zeros
 from mindgrad.primitives.logic import isinf, logical_and
-from mindgrad.primitives.precision import in_single
 from mindgrad.primitives.samples import case, reals
 from mindgrad.primitives.special_kernels import (
     digamma_kernel,

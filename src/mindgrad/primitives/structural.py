@@ -23,7 +23,7 @@ from mindgrad.primitives.batching import (
     past,
 )
 from mindgrad.primitives.kinds import constant, linear, zeros
-from mindgrad.primitives.moved_again import joined, part_of, reshaped_twice, uniform
+from mindgrad.primitives.movement_fusion import joined, part_of, reshaped_twice, uniform
 from mindgrad.primitives.roots import VIEWS
 from mindgrad.primitives.samples import case, reals
 

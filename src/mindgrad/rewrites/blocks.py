@@ -40,8 +40,8 @@ from mindgrad.core.rewriting import Rewrite
 from mindgrad.primitives.contraction import dot
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.structural import broadcast_in_dim, reshape, transpose
-from mindgrad.rewrites.rebuilding import inside
-from mindgrad.rewrites.region import Region, left_behind, region_of, row_axis
+from mindgrad.rewrites.batch_region import Region, left_behind, region_of, row_axis
+from mindgrad.rewrites.graph_rewriter import inside
 
 __all__ = ["BLOCK", "WORTH", "in_blocks", "keeps_rows_apart"]
 

@@ -61,7 +61,7 @@ from mindgrad.primitives.structural import (
     slice,
     transpose,
 )
-from mindgrad.rewrites.repetition import free_axes, repeated
+from mindgrad.rewrites.broadcast_elimination import free_axes, repeated
 
 __all__ = ["narrow_products_turned", "transposes_carried"]
 

@@ -2,8 +2,8 @@
 
     Σ_n g(x_n) = Σ_tiles Σ_{n in tile} g(x_n)          [g(x_n)]_n = the tiles of results, one after another
 
-Proof: rows that do not mix (``rewrites.region``) are functions of their own row of the data; sums over them
-are linear. Only the order in which rows are added changes.
+Proof: rows that do not mix (``rewrites.batch_region``) are functions of their own row of the data; sums
+over them are linear. Only the order in which rows are added changes.
 
 **When it pays** (two cores, jax 0.10.2; `scripts/bench t3`). *Tiles*: the gradient of a residual at 10,000
 points keeps every layer of every derivative, 54 MB, in fresh memory with each call; four tiles of 13 MB
@@ -32,7 +32,7 @@ from mindgrad.core.rewriting import Rewrite
 from mindgrad.primitives.contraction import dot
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.structural import broadcast_in_dim, concatenate, pad, reshape, slice, transpose
-from mindgrad.rewrites.region import Region, left_behind, region, row_axis
+from mindgrad.rewrites.batch_region import Region, left_behind, region, row_axis
 
 __all__ = ["tiled"]
 

@@ -11,12 +11,12 @@ from typing import Any
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import factorisation
 from mindgrad.ops import linalg as _linalg
-from mindgrad.ops.bands import block_diag as _block_diag
 from mindgrad.ops.contraction import matmul
 from mindgrad.ops.creation import zeros
 from mindgrad.ops.exponential import matrix_exp
 from mindgrad.ops.linalg import adjoint_of
 from mindgrad.ops.lu_factors import lu_factors, lu_parts, permutation_of, solved_by_factors
+from mindgrad.ops.matrix_bands import block_diag as _block_diag
 from mindgrad.ops.operands import inexact, operand
 from mindgrad.ops.reduction import flag
 

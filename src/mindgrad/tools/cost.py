@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from mindgrad.control.frequency import runs
+from mindgrad.control.trip_counts import runs
 from mindgrad.core.graph import Equation, Graph, Variable
 
 __all__ = ["Cost", "cost"]

@@ -27,9 +27,16 @@ from mindgrad.train import ckpt, safetensors
 from mindgrad.train.loading import load_param_into_net
 
 __all__ = [
-    "ckpt_to_safetensors", "export", "load", "load_checkpoint", "load_param_into_net", "safetensors_to_ckpt",
+    "build_searched_strategy",
+    "ckpt_to_safetensors",
+    "export",
+    "load",
+    "load_checkpoint",
+    "load_distributed_checkpoint",
+    "load_param_into_net",
+    "merge_sliced_parameter",
+    "safetensors_to_ckpt",
     "save_checkpoint",
-    "build_searched_strategy", "load_distributed_checkpoint", "merge_sliced_parameter",
 ]  # fmt: skip
 
 _FORMATS = ("ckpt", "safetensors")

@@ -14,8 +14,16 @@ from mindgrad.dataset.vision.arguments import number
 from mindgrad.dataset.vision.transform import ImageTransform, refuse_image
 
 __all__ = [
-    "Decode", "HWC2CHW", "LinearTransformation", "Normalize", "NormalizePad", "Rescale", "ToNumpy", "ToPIL",
-    "ToTensor", "ToType",
+    "HWC2CHW",
+    "Decode",
+    "LinearTransformation",
+    "Normalize",
+    "NormalizePad",
+    "Rescale",
+    "ToNumpy",
+    "ToPIL",
+    "ToTensor",
+    "ToType",
 ]  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from mindgrad.nn.layer.basic import Dense
 from mindgrad.nn.layer.dropout import Dropout
 from mindgrad.nn.layer.parameters import parameter
 from mindgrad.nn.layer.recurrence import affine
-from mindgrad.ops import arithmetic, contraction, layout, moving
+from mindgrad.ops import arithmetic, contraction, layout, movement
 from mindgrad.ops.activation import number, real_operand, softmax
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, choose, operand
@@ -112,7 +112,7 @@ class MultiheadAttention(Cell):
         size = self.embed_dim
         if self._same_sizes:
             whole = operand(self.in_proj_weight, "MultiheadAttention")
-            weights = [moving.slice_axis(whole, 0, k * size, (k + 1) * size) for k in range(3)]
+            weights = [movement.slice_axis(whole, 0, k * size, (k + 1) * size) for k in range(3)]
         else:
             weights = [self.q_proj_weight, self.k_proj_weight, self.v_proj_weight]
         found = []
@@ -120,7 +120,7 @@ class MultiheadAttention(Cell):
             bias = None
             if self.in_proj_bias is not None:
                 every = operand(self.in_proj_bias, "MultiheadAttention")
-                bias = moving.slice_axis(every, 0, k * size, (k + 1) * size)
+                bias = movement.slice_axis(every, 0, k * size, (k + 1) * size)
             y = affine(x, w, bias)
             length, batch = y.shape[:2]
             y = layout.reshape(y, (length, batch, self.num_heads, self.head_dim))

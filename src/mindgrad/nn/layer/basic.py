@@ -15,7 +15,17 @@ from mindgrad.nn.cell import Cell
 from mindgrad.nn.function_cells import function_cell, function_cells
 from mindgrad.nn.layer.activation import get_activation
 from mindgrad.nn.layer.parameters import bias_of_fan, parameter, weight_of_fan
-from mindgrad.ops import arithmetic, contraction, flow, layout, matrices, moving, padding, reduction, rounding
+from mindgrad.ops import (
+    arithmetic,
+    contraction,
+    flow,
+    layout,
+    matrices,
+    movement,
+    padding,
+    reduction,
+    rounding,
+)
 from mindgrad.ops import statistics as norms
 from mindgrad.ops.activation import number as number_of
 from mindgrad.ops.activation import real_operand
@@ -227,8 +237,8 @@ def _unflattened(x: Tensor, axis: int, parts: Any) -> Tensor:
 
 
 Roll = function_cell(
-    __name__, "Roll", moving.roll, attributes={"shift": integers(), "axis": integers()},
-    run=lambda self, x: moving.roll(x, self.shift, self.axis), inputs="input_x",
+    __name__, "Roll", movement.roll, attributes={"shift": integers(), "axis": integers()},
+    run=lambda self, x: movement.roll(x, self.shift, self.axis), inputs="input_x",
     meaning="Elements moved along axes, those that leave at one end enter at the other.",
     example="nn.Roll(1, 0)(Tensor([1.0, 2.0, 3.0]))", prints="[3. 1. 2.]",
 )  # fmt: skip
@@ -351,7 +361,7 @@ class ClipByNorm(Cell):
         x = real_operand(x, "ClipByNorm")
         bound = cast(operand(clip_norm, "ClipByNorm", x), x.dtype)
         size = norms.vector_norm(x, 2, self.axis, True)
-        return arithmetic.mul(x, arithmetic.div(bound, norms.limits.maximum(size, bound)))
+        return arithmetic.mul(x, arithmetic.div(bound, norms.clipping.maximum(size, bound)))
 
 
 __all__ = list(function_cells(globals()))

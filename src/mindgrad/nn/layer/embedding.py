@@ -13,9 +13,9 @@ from mindgrad.nn.cell import Cell
 from mindgrad.nn.layer.parameters import parameter
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.arithmetic import div, mul
+from mindgrad.ops.clipping import maximum
 from mindgrad.ops.contraction import matmul
 from mindgrad.ops.indexing import gather
-from mindgrad.ops.limits import maximum
 from mindgrad.ops.math import sqrt, square
 from mindgrad.ops.matrices import one_hot
 from mindgrad.ops.operands import cast, operand

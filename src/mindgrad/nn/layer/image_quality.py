@@ -11,17 +11,17 @@ from mindgrad.core.dtype import float32
 from mindgrad.core.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.hyperparameters import positive, positive_int
-from mindgrad.ops import arithmetic, math, moving
+from mindgrad.ops import arithmetic, math, movement
 from mindgrad.ops.activation import real_operand
-from mindgrad.ops.columns import patches
 from mindgrad.ops.convolution import conv2d
+from mindgrad.ops.im2col import patches
 from mindgrad.ops.layout import reshape
 from mindgrad.ops.losses import operands_of_one_shape
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.padding import padded
 from mindgrad.ops.reduction import mean
 
-__all__ = ["CentralCrop", "ImageGradients", "PSNR", "SSIM", "Unfold"]
+__all__ = ["PSNR", "SSIM", "CentralCrop", "ImageGradients", "Unfold"]
 
 
 def _images(owner: str, img1: Any, img2: Any) -> tuple[Tensor, Tensor]:
@@ -174,7 +174,7 @@ class ImageGradients(Cell):
         for axis in (2, 3):
             size = x.shape[axis]
             step = arithmetic.sub(
-                moving.slice_axis(x, axis, 1, size), moving.slice_axis(x, axis, 0, size - 1)
+                movement.slice_axis(x, axis, 1, size), movement.slice_axis(x, axis, 0, size - 1)
             )
             found.append(padded(step, [(0, int(k == axis)) for k in range(4)], "constant"))
         return found[0], found[1]
@@ -216,7 +216,7 @@ class CentralCrop(Cell):
         for axis in (x.ndim - 2, x.ndim - 1):
             size = x.shape[axis]
             start = _math.floor((size - size * self.central_fraction) / 2)
-            x = moving.slice_axis(x, axis, start, size - start)
+            x = movement.slice_axis(x, axis, start, size - start)
         return x
 
 

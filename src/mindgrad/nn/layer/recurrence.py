@@ -7,7 +7,7 @@ from typing import Any
 
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import arithmetic, math, moving, rectifiers
+from mindgrad.ops import arithmetic, math, movement, rectifiers
 from mindgrad.ops.activation import sigmoid
 from mindgrad.ops.operands import promoted
 from mindgrad.primitives.contraction import dot
@@ -27,7 +27,7 @@ def affine(x: Tensor, weight: Any, bias: Any) -> Tensor:
 
 def _parts(x: Tensor, count: int) -> list[Tensor]:
     size = x.shape[-1] // count
-    return [moving.slice_axis(x, x.ndim - 1, k * size, (k + 1) * size) for k in range(count)]
+    return [movement.slice_axis(x, x.ndim - 1, k * size, (k + 1) * size) for k in range(count)]
 
 
 def _tanh(x: Tensor, h: Tensor, weight: Any, bias: Any) -> Tensor:

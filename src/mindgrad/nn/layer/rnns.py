@@ -15,7 +15,7 @@ from mindgrad.nn.cell import Cell
 from mindgrad.nn.layer.dropout import Dropout
 from mindgrad.nn.layer.parameters import parameter
 from mindgrad.nn.layer.recurrence import GATES, STEPS, affine
-from mindgrad.ops import arithmetic, comparison, creation, joining, layout, moving
+from mindgrad.ops import arithmetic, comparison, creation, joining, layout, movement
 from mindgrad.ops.activation import number, real_operand
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.indexing import gather_elements
@@ -147,7 +147,7 @@ class _Recurrent(Cell):
             for direction in range(self._directions):
                 place = layer * self._directions + direction
                 start = [
-                    layout.reshape(moving.slice_axis(s, 0, place, place + 1), s.shape[1:]) for s in states
+                    layout.reshape(movement.slice_axis(s, 0, place, place + 1), s.shape[1:]) for s in states
                 ]
                 y, end = self._one(x, start, lengths, place, direction == 1)
                 outputs.append(y)
@@ -195,7 +195,7 @@ class _Recurrent(Cell):
 def _reversed(x: Tensor, lengths: Tensor | None) -> Tensor:
     """The sequences backwards along the first axis; behind its length each stays as it is."""
     if lengths is None:
-        return moving.flip(x, (0,))
+        return movement.flip(x, (0,))
     time = x.shape[0]
     places = make_tensor(np.arange(time, dtype=np.int32).reshape(time, 1))
     last = layout.expand_dims(arithmetic.sub(lengths, 1), 0)

@@ -14,7 +14,7 @@ from mindgrad.nn.function_cells import FunctionCell, function_cell, function_cel
 from mindgrad.nn.loss.base import LossBase
 from mindgrad.nn.loss.overlaps import DiceLoss, FocalLoss, MultiClassDiceLoss
 from mindgrad.ops import activation, alignments, arithmetic, classification, likelihoods, losses, math
-from mindgrad.ops.limits import minimum
+from mindgrad.ops.clipping import minimum
 from mindgrad.ops.losses import operands_of_one_shape
 from mindgrad.ops.matrices import one_hot
 from mindgrad.ops.operands import cast, operand

@@ -9,7 +9,13 @@ import numpy as np
 from mindgrad.nn.metrics.metric import EvaluationBase, Metric, rearrange_inputs
 
 __all__ = [
-    "Accuracy", "F1", "Fbeta", "Precision", "Recall", "Top1CategoricalAccuracy", "Top5CategoricalAccuracy",
+    "F1",
+    "Accuracy",
+    "Fbeta",
+    "Precision",
+    "Recall",
+    "Top1CategoricalAccuracy",
+    "Top5CategoricalAccuracy",
     "TopKCategoricalAccuracy",
 ]  # fmt: skip
 

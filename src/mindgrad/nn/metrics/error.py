@@ -8,7 +8,7 @@ import numpy as np
 
 from mindgrad.nn.metrics.metric import Metric, rearrange_inputs
 
-__all__ = ["Loss", "MAE", "MSE"]
+__all__ = ["MAE", "MSE", "Loss"]
 
 
 class _MeanOverSamples(Metric):

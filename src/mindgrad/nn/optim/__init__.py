@@ -32,7 +32,24 @@ thor = absent(
 )  # fmt: skip
 
 __all__ = [
-    "AdaSumByDeltaWeightWrapCell", "AdaSumByGradWrapCell", "thor",
-    "ASGD", "AdaMax", "Adadelta", "Adagrad", "Adam", "AdamOffload", "AdamWeightDecay", "FTRL", "LARS",
-    "Lamb",     "LazyAdam", "Momentum", "Optimizer", "ProximalAdagrad", "RMSProp", "Rprop", "SGD",
+    "ASGD",
+    "FTRL",
+    "LARS",
+    "SGD",
+    "AdaMax",
+    "AdaSumByDeltaWeightWrapCell",
+    "AdaSumByGradWrapCell",
+    "Adadelta",
+    "Adagrad",
+    "Adam",
+    "AdamOffload",
+    "AdamWeightDecay",
+    "Lamb",
+    "LazyAdam",
+    "Momentum",
+    "Optimizer",
+    "ProximalAdagrad",
+    "RMSProp",
+    "Rprop",
+    "thor",
 ]  # fmt: skip

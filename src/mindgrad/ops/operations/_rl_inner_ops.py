@@ -8,4 +8,4 @@ CudnnGRU = absent(__name__, "CudnnGRU", _REASON, "Use nn.GRU.")
 GRUV2 = absent(__name__, "GRUV2", _REASON, "Use nn.GRU.")
 LSTMV2 = absent(__name__, "LSTMV2", _REASON, "Use nn.LSTM.")
 
-__all__ = ["CudnnGRU", "GRUV2", "LSTMV2"]
+__all__ = ["GRUV2", "LSTMV2", "CudnnGRU"]

@@ -14,7 +14,7 @@ from mindgrad.ops import (
     joining,
     layout,
     matrices,
-    moving,
+    movement,
     ordering,
     scattering,
     slices,
@@ -69,18 +69,18 @@ Squeeze = operation(
     example="ops.Squeeze(0)(Tensor([[1.0, 2.0]]))", prints="[1. 2.]",
 )  # fmt: skip
 BroadcastTo = operation(
-    __name__, "BroadcastTo", moving.broadcast_to, attributes={"shape": integers()},
-    run=lambda self, x: moving.broadcast_to(x, self.shape),
+    __name__, "BroadcastTo", movement.broadcast_to, attributes={"shape": integers()},
+    run=lambda self, x: movement.broadcast_to(x, self.shape),
     example="ops.BroadcastTo((2, 2))(Tensor([1.0, 2.0]))", prints="[[1. 2.]\n [1. 2.]]",
 )  # fmt: skip
 ReverseV2 = operation(
-    __name__, "ReverseV2", moving.flip, attributes={"axis": integers()},
-    run=lambda self, x: moving.flip(x, self.axis),
+    __name__, "ReverseV2", movement.flip, attributes={"axis": integers()},
+    run=lambda self, x: movement.flip(x, self.axis),
     example="ops.ReverseV2(0)(Tensor([1.0, 2.0]))", prints="[2. 1.]",
 )  # fmt: skip
 Roll = operation(
-    __name__, "Roll", moving.roll, attributes={"shift": integers(), "axis": integers()},
-    run=lambda self, x: moving.roll(x, self.shift, self.axis),
+    __name__, "Roll", movement.roll, attributes={"shift": integers(), "axis": integers()},
+    run=lambda self, x: movement.roll(x, self.shift, self.axis),
     example="ops.Roll(1, 0)(Tensor([1.0, 2.0, 3.0]))", prints="[3. 1. 2.]",
 )  # fmt: skip
 Tile = operation(__name__, "Tile", joining.tile)

@@ -9,13 +9,14 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.ops import (
     activation,
     arithmetic,
-    columns,
+    clipping,
     comparison,
     complexes,
     creation,
+    grid_sampling,
+    im2col,
     indexing,
     layout,
-    limits,
     losses,
     normalization,
     ordering,
@@ -24,9 +25,8 @@ from mindgrad.ops import (
     rounding,
     scattering,
     spectrograms,
-    tapers,
     vectors,
-    warping,
+    window_functions,
 )
 from mindgrad.ops.operands import operand
 from mindgrad.ops.operations.base import (
@@ -53,8 +53,8 @@ Fills = operation(
     __name__, "Fills", creation.full_like, run=lambda self, x, value: creation.full_like(x, value),
     example="ops.Fills()(Tensor([1.0, 2.0]), 3.0)", prints="[3. 3.]",
 )  # fmt: skip
-Fmax = operation(__name__, "Fmax", limits.fmax)
-Fmin = operation(__name__, "Fmin", limits.fmin)
+Fmax = operation(__name__, "Fmax", clipping.fmax)
+Fmin = operation(__name__, "Fmin", clipping.fmin)
 NanToNum = operation(
     __name__, "NanToNum", rounding.nan_to_num,
     attributes={key: anything("a number or None", None) for key in ("nan", "posinf", "neginf")},
@@ -146,24 +146,24 @@ TripletMarginLoss = operation(
 _PERIODIC = {"periodic": boolean(True), "dtype": element_type(float32)}
 
 HammingWindow = operation(
-    __name__, "HammingWindow", tapers.hamming_window,
+    __name__, "HammingWindow", window_functions.hamming_window,
     attributes={
         "periodic": boolean(True), "alpha": number(0.54), "beta": number(0.46),
         "dtype": element_type(float32),
     },
-    run=lambda self, length: tapers.hamming_window(
+    run=lambda self, length: window_functions.hamming_window(
         length, self.periodic, self.alpha, self.beta, dtype=self.dtype
     ),
     example="ops.HammingWindow()(2)", prints="[0.08 1.  ]",
 )  # fmt: skip
 BlackmanWindow = operation(
-    __name__, "BlackmanWindow", tapers.blackman_window, attributes=_PERIODIC,
-    run=lambda self, length: tapers.blackman_window(length, self.periodic, dtype=self.dtype),
+    __name__, "BlackmanWindow", window_functions.blackman_window, attributes=_PERIODIC,
+    run=lambda self, length: window_functions.blackman_window(length, self.periodic, dtype=self.dtype),
     example="ops.BlackmanWindow()(4).shape", prints="(4,)",
 )  # fmt: skip
 BartlettWindow = operation(
-    __name__, "BartlettWindow", tapers.bartlett_window, attributes=_PERIODIC,
-    run=lambda self, length: tapers.bartlett_window(length, self.periodic, dtype=self.dtype),
+    __name__, "BartlettWindow", window_functions.bartlett_window, attributes=_PERIODIC,
+    run=lambda self, length: window_functions.bartlett_window(length, self.periodic, dtype=self.dtype),
     example="ops.BartlettWindow()(4)", prints="[0.  0.5 1.  0.5]",
 )  # fmt: skip
 STFT = operation(
@@ -186,7 +186,7 @@ _SLIDING = {
 
 def _im2col(self: Any, x: Any) -> Tensor:
     images = operand(x, "Im2Col")
-    found = columns.unfold(images, self.ksizes, self.dilations, self.pads, self.strides)
+    found = im2col.unfold(images, self.ksizes, self.dilations, self.pads, self.strides)
     return layout.reshape(found, (found.shape[0], images.shape[1], -1, found.shape[2]))
 
 
@@ -196,11 +196,11 @@ def _col2im(self: Any, x: Any, output_size: Any) -> Tensor:
         raise ValueError(f"For 'Col2Im', the input must have the shape (n, c, k, l), not {given.shape}.")
     n, c, k, count = given.shape
     flat = layout.reshape(given, (n, c * k, count))
-    return columns.fold(flat, output_size, self.kernel_size, self.dilation, self.padding, self.stride)
+    return im2col.fold(flat, output_size, self.kernel_size, self.dilation, self.padding, self.stride)
 
 
 Im2Col = operation(
-    __name__, "Im2Col", columns.unfold,
+    __name__, "Im2Col", im2col.unfold,
     attributes={
         "ksizes": anything("one int or two"), "strides": anything("one int or two", 1),
         "dilations": anything("one int or two", 1), "pads": anything("1, 2 or 4 ints", 0),
@@ -208,15 +208,15 @@ Im2Col = operation(
     run=_im2col, example=f"ops.Im2Col(2)({_IMAGE})[0, 0, :, 0]", prints="[1. 2. 3. 4.]",
 )  # fmt: skip
 Col2Im = operation(
-    __name__, "Col2Im", columns.fold, attributes={"kernel_size": anything("one int or two"), **_SLIDING},
+    __name__, "Col2Im", im2col.fold, attributes={"kernel_size": anything("one int or two"), **_SLIDING},
     run=_col2im, example=f"ops.Col2Im(2)(ops.Im2Col(2)({_IMAGE}), (2, 2))[0, 0, 0]", prints="[1. 2.]",
 )  # fmt: skip
 
 # --- places in images --------------------------------------------------------------------------------
 
 AffineGrid = operation(
-    __name__, "AffineGrid", warping.affine_grid, attributes={"align_corners": boolean(False)},
-    run=lambda self, theta, size: warping.affine_grid(theta, size, self.align_corners),
+    __name__, "AffineGrid", grid_sampling.affine_grid, attributes={"align_corners": boolean(False)},
+    run=lambda self, theta, size: grid_sampling.affine_grid(theta, size, self.align_corners),
     example="ops.AffineGrid()(Tensor([[[1.0, 0.0, 0.5], [0.0, 1.0, 0.0]]]), (1, 1, 1, 2))[0, 0, 0]",
     prints="[0. 0.]",
 )  # fmt: skip
@@ -228,15 +228,15 @@ _SAMPLING = {
 
 
 def _sampled(self: Any, x: Any, grid: Any) -> Tensor:
-    return warping.grid_sample(x, grid, self.interpolation_mode, self.padding_mode, self.align_corners)
+    return grid_sampling.grid_sample(x, grid, self.interpolation_mode, self.padding_mode, self.align_corners)
 
 
 GridSampler2D = operation(
-    __name__, "GridSampler2D", warping.grid_sample, attributes=_SAMPLING, run=_sampled,
+    __name__, "GridSampler2D", grid_sampling.grid_sample, attributes=_SAMPLING, run=_sampled,
     example=f"ops.GridSampler2D()({_IMAGE}, ops.zeros((1, 1, 1, 2)))", prints="[[[[2.5]]]]",
 )  # fmt: skip
 GridSampler3D = operation(
-    __name__, "GridSampler3D", warping.grid_sample, attributes=_SAMPLING, run=_sampled,
+    __name__, "GridSampler3D", grid_sampling.grid_sample, attributes=_SAMPLING, run=_sampled,
     example="ops.GridSampler3D()(ops.ones((1, 1, 2, 2, 2)), ops.zeros((1, 1, 1, 1, 3))).shape",
     prints="(1, 1, 1, 1, 1)",
 )  # fmt: skip

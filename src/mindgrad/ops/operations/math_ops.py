@@ -7,6 +7,7 @@ from typing import Any
 from mindgrad.core.dtype import int32
 from mindgrad.ops import (
     arithmetic,
+    clipping,
     comparison,
     complexes,
     contraction,
@@ -14,7 +15,6 @@ from mindgrad.ops import (
     creation,
     cumulative,
     extremes,
-    limits,
     math,
     reduction,
     rounding,
@@ -55,8 +55,8 @@ AccumulateNV2 = operation(__name__, "AccumulateNV2", arithmetic.addn)
 Addcdiv = operation(__name__, "Addcdiv", arithmetic.addcdiv)
 Addcmul = operation(__name__, "Addcmul", arithmetic.addcmul)
 Lerp = operation(__name__, "Lerp", arithmetic.lerp)
-Maximum = operation(__name__, "Maximum", limits.maximum)
-Minimum = operation(__name__, "Minimum", limits.minimum)
+Maximum = operation(__name__, "Maximum", clipping.maximum)
+Minimum = operation(__name__, "Minimum", clipping.minimum)
 
 # --- elementwise functions ---------------------------------------------------------------------------
 

@@ -9,9 +9,9 @@ from mindgrad.ops import (
     activation,
     affine,
     arithmetic,
+    clipping,
     convolution,
     layout,
-    limits,
     math,
     matrices,
     ordering,
@@ -226,7 +226,7 @@ L2Loss = operation(
 
 def _normalised(self: Any, x: Any) -> Any:
     squares = reduction.reduce_sum(math.square(x), self.axis, True)
-    return arithmetic.mul(x, math.rsqrt(limits.maximum(squares, self.epsilon)))
+    return arithmetic.mul(x, math.rsqrt(clipping.maximum(squares, self.epsilon)))
 
 
 L2Normalize = operation(

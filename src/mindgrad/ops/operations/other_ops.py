@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mindgrad.functional.hooks import HookBackward, InsertGradientOf  # noqa: F401
-from mindgrad.ops import flow, plain
+from mindgrad.ops import flow, introspection
 from mindgrad.ops.operations.base import boolean, classes, operation
 
 _ASSIGNMENT = {"use_locking": boolean(False)}
@@ -23,26 +23,30 @@ AssignSub = operation(
 Depend = operation(__name__, "Depend", flow.depend)
 StopGradient = operation(__name__, "StopGradient", flow.stop_gradient)
 
-Partial = operation(__name__, "Partial", plain.partial)
-Print = operation(__name__, "Print", plain.print_)
-SameTypeShape = operation(__name__, "SameTypeShape", plain.same_type_shape)
-ScalarCast = operation(__name__, "ScalarCast", plain.scalar_cast)
+Partial = operation(__name__, "Partial", introspection.partial)
+Print = operation(__name__, "Print", introspection.print_)
+SameTypeShape = operation(__name__, "SameTypeShape", introspection.same_type_shape)
+ScalarCast = operation(__name__, "ScalarCast", introspection.scalar_cast)
 ScalarSummary = operation(
     __name__,
     "ScalarSummary",
-    plain.summary,
+    introspection.summary,
     example="ops.ScalarSummary()('loss', Tensor(1.0))",
     prints="None",
 )
 TensorSummary = operation(
-    __name__, "TensorSummary", plain.summary, example="ops.TensorSummary()('x', Tensor([1.0]))", prints="None"
+    __name__,
+    "TensorSummary",
+    introspection.summary,
+    example="ops.TensorSummary()('x', Tensor([1.0]))",
+    prints="None",
 )
 ImageSummary = operation(
-    __name__, "ImageSummary", plain.summary, example="ops.ImageSummary()('x', ops.ones((1, 3, 2, 2)))",
-    prints="None",
+    __name__, "ImageSummary", introspection.summary,
+    example="ops.ImageSummary()('x', ops.ones((1, 3, 2, 2)))", prints="None",
 )  # fmt: skip
 HistogramSummary = operation(
-    __name__, "HistogramSummary", plain.summary, example="ops.HistogramSummary()('x', Tensor([1.0]))",
+    __name__, "HistogramSummary", introspection.summary, example="ops.HistogramSummary()('x', Tensor([1.0]))",
     prints="None",
 )  # fmt: skip
 

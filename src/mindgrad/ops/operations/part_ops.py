@@ -11,7 +11,6 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.ops import (
     affine,
     assigning,
-    bands,
     creation,
     diagonals,
     divisors,
@@ -19,7 +18,8 @@ from mindgrad.ops import (
     flow,
     joining,
     layout,
-    moving,
+    matrix_bands,
+    movement,
     padding,
     quantiles,
     scattering,
@@ -79,12 +79,12 @@ def _running_logsumexp(x: Any, axis: Any, exclusive: bool, reverse: bool) -> Ten
     """The running sum, from the end with ``reverse``; before each element with ``exclusive``."""
     tensor = operand(x, "CumulativeLogsumexp")
     place = axis_in_range(axis, tensor.ndim, "CumulativeLogsumexp")
-    turned = moving.flip(tensor, (place,)) if reverse else tensor
+    turned = movement.flip(tensor, (place,)) if reverse else tensor
     sums = quantiles.logcumsumexp(turned, place)
     if exclusive and sums.shape[place]:
-        first = creation.full_like(moving.narrow(sums, place, 0, 1), np.finfo(sums.dtype.numpy).min.item())
-        sums = joining.concat((first, moving.narrow(sums, place, 0, sums.shape[place] - 1)), place)
-    return moving.flip(sums, (place,)) if reverse else sums
+        first = creation.full_like(movement.narrow(sums, place, 0, 1), np.finfo(sums.dtype.numpy).min.item())
+        sums = joining.concat((first, movement.narrow(sums, place, 0, sums.shape[place] - 1)), place)
+    return movement.flip(sums, (place,)) if reverse else sums
 
 
 CumulativeLogsumexp = operation(
@@ -284,7 +284,7 @@ LogSpace = operation(
 
 # --- matrices -------------------------------------------------------------------------------------------
 
-MatrixBandPart = operation(__name__, "MatrixBandPart", bands.matrix_band_part)
+MatrixBandPart = operation(__name__, "MatrixBandPart", matrix_bands.matrix_band_part)
 _ALIGNMENT = {"align": text("RIGHT_LEFT")}
 MatrixDiagV3 = operation(
     __name__, "MatrixDiagV3", diagonals.matrix_diag, attributes=_ALIGNMENT,
@@ -305,9 +305,9 @@ MatrixSetDiagV3 = operation(
     prints="[[0. 2.]\n [3. 0.]]",
 )  # fmt: skip
 FillDiagonal = operation(
-    __name__, "FillDiagonal", bands.fill_diagonal,
+    __name__, "FillDiagonal", matrix_bands.fill_diagonal,
     attributes={"fill_value": number(), "wrap": boolean(False)},
-    run=lambda self, x: bands.fill_diagonal(x, self.fill_value, self.wrap),
+    run=lambda self, x: matrix_bands.fill_diagonal(x, self.fill_value, self.wrap),
     example="ops.FillDiagonal(0.0)(Tensor([[1.0, 2.0], [3.0, 4.0]]))", prints="[[0. 2.]\n [3. 0.]]",
 )  # fmt: skip
 _INDICES = {"row": integer(), "col": integer(), "offset": integer(0), "dtype": element_type(int32)}

@@ -8,10 +8,10 @@ import numpy as np
 
 from mindgrad.core.dtype import float32, int32, int64
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import arithmetic, candidates, dropping, ordering, random, sampling, variates
-from mindgrad.ops.drawing import NO_SEEDS, fractions, seeds_of, shape_of
+from mindgrad.ops import arithmetic, candidates, dropping, ordering, random, rejection_samplers, sampling
 from mindgrad.ops.operands import broadcast_to, cast, choose, operand
 from mindgrad.ops.operations.base import Attribute, boolean, classes, element_type, integer, operation
+from mindgrad.ops.rng_bits import NO_SEEDS, fractions, seeds_of, shape_of
 
 _SEEDS = {"seed": integer(0), "seed2": integer(0)}
 
@@ -68,19 +68,19 @@ UniformInt = operation(
     example="ops.UniformInt(seed=2)((2, 3), 5, 6)", prints="[[5 5 5]\n [5 5 5]]",
 )  # fmt: skip
 Gamma = operation(
-    __name__, "Gamma", variates.gamma, attributes=_SEEDS,
-    run=lambda self, shape, alpha, beta: variates.gamma(shape, alpha, beta, _seeds(self)),
+    __name__, "Gamma", rejection_samplers.gamma, attributes=_SEEDS,
+    run=lambda self, shape, alpha, beta: rejection_samplers.gamma(shape, alpha, beta, _seeds(self)),
     example="ops.Gamma(seed=2)((2, 3), Tensor(1.0), Tensor(2.0)).shape", prints="(2, 3)",
 )  # fmt: skip
 Poisson = operation(
-    __name__, "Poisson", variates.poisson, attributes=_SEEDS,
-    run=lambda self, shape, mean: cast(variates.poisson(shape, mean, _seeds(self)), int32),
+    __name__, "Poisson", rejection_samplers.poisson, attributes=_SEEDS,
+    run=lambda self, shape, mean: cast(rejection_samplers.poisson(shape, mean, _seeds(self)), int32),
     example="ops.Poisson(seed=2)((2, 3), Tensor(0.0))", prints="[[0 0 0]\n [0 0 0]]",
 )  # fmt: skip
 RandomPoisson = operation(
-    __name__, "RandomPoisson", variates.random_poisson,
+    __name__, "RandomPoisson", rejection_samplers.random_poisson,
     attributes={**_SEEDS, "dtype": element_type(int64)},
-    run=lambda self, shape, rate: variates.random_poisson(shape, rate, _seeds(self), self.dtype),
+    run=lambda self, shape, rate: rejection_samplers.random_poisson(shape, rate, _seeds(self), self.dtype),
     example="ops.RandomPoisson(seed=2)((2,), Tensor([0.0]))", prints="[[0]\n [0]]",
 )  # fmt: skip
 

@@ -1,0 +1,41 @@
+"""A Hessian as one equation: who reads only its diagonal, or its trace, need not make it.
+
+    second[G, i](x) = ∂²G / ∂x_i ∂x_i          G of one number
+
+The program that it stands for is that of :func:`expanded`: forward mode of reverse mode, for all unit
+vectors at once. ``rewrites.derivative_fusion`` reads traces and elements of the diagonal as second
+derivatives along unit vectors instead.
+
+Cost: none until it is expanded, then about 4 D times G. Limits: made for programs without control flow and
+effects whose input is a vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindgrad.control.lazy import deferred
+from mindgrad.core.graph import Graph
+from mindgrad.core.types import TensorType
+
+__all__ = ["second"]
+
+#: makes the Hessian of a program in one of its inputs: ``(program, place)`` to a graph from the same inputs
+Whole = Callable[[Graph, int], Graph]
+
+
+def _expanded(program: Graph, place: int, whole: Whole) -> Graph:
+    return whole(program, place)
+
+
+def _type(*types: TensorType, program: Graph, place: int, whole: Whole) -> TensorType:
+    shape = types[place].shape
+    return types[place].with_shape((*program.outputs[0].shape, *shape, *shape))
+
+
+def _taint(*xs: Any, **parameters: Any) -> str:
+    return "starts" if _expanded(**parameters).outputs[0].tainted else "passes"
+
+
+second = deferred("second", _expanded, _type, _taint)

@@ -1,0 +1,122 @@
+"""One trip of a scan backwards, and what is left to be done once behind all trips.
+
+sums       c̄ = Σ_t c̄_t, in the carry
+deferred   c̄ as few products of what all trips give together (``sums``), where stacking that is no
+           more work than adding up: for a weight of a matrix product it mostly is much less
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from mindgrad.control.subgraphs import transposed_body
+from mindgrad.control.sum_hoisting import Totals
+from mindgrad.core.build import Builder, building
+from mindgrad.core.graph import Graph
+from mindgrad.primitives.kinds import zeros
+
+__all__ = ["TransposedTrip", "transposed_trip"]
+
+Indices = tuple[int, ...]
+
+#: by how much what is stacked must be smaller than what is added up, as stacks take memory
+_WORTH = 4
+
+
+class TransposedTrip:
+    """One trip of the transposed loop.
+
+    Attributes:
+        body: ``(*known constants, *sums, *cotangents of the carry, *known slices, *cotangents of ys) ↦
+            (*sums, *cotangents of the carry, *those of slices, *leaves that are not among the slices)``.
+        summed: the constants whose cotangents are added up.
+        parts: the parts of the carry that have a cotangent.
+        sliced: the scanned inputs whose slices have one.
+        deferred: the constants whose cotangents are made behind the loop.
+        leaves: which of the stacks of known slices, cotangents of ys and of slices, and further outputs are
+            used there.
+        after: ``(*known constants, *leaves, stacked) ↦ cotangents of deferred``.
+    """
+
+    __slots__ = ("after", "body", "deferred", "leaves", "parts", "sliced", "summed")
+
+    def __init__(
+        self, body: Graph, directions: Indices, length: int, consts: int, carries: int, start: Indices,
+        ys: Indices,
+    ) -> None:  # fmt: skip
+        end = consts + carries
+        parts = start
+        while True:
+            pulled, found = transposed_body(body, directions, (*parts, *ys))
+            more = {k - consts for k in found if consts <= k < end} - set(parts)
+            if not more:
+                break
+            parts = tuple(sorted({*parts, *more}))
+        self.parts = parts
+        self.sliced = tuple([k for k in found if k >= end])
+        others = [k for k in range(len(body.inputs)) if k not in directions]
+        count = sum(k < consts for k in others)
+        known = pulled.inputs[: len(others)]
+        builder = Builder()
+        with building(builder):
+            fixed, of_carry, slices, of_ys = [
+                builder.inputs_like(like)
+                for like in (
+                    known[:count],
+                    [body.outputs[k] for k in parts],
+                    known[count:],
+                    [body.outputs[k] for k in ys],
+                )
+            ]
+            made = dict(zip(found, builder.inline(pulled, [*fixed, *slices, *of_carry, *of_ys]), strict=True))
+            before = [made[consts + k] if consts + k in made else zeros(body.outputs[k].type) for k in parts]
+            of_consts = {k: made[k] for k in found if k < consts}
+            trip = Graph(builder.inputs, builder.equations, list(made.values()))
+            stacked = [*slices, *of_ys]
+            of_slices = [made[k] for k in self.sliced]
+            self.deferred = _deferred(trip, [*of_carry, *stacked], stacked, of_slices, of_consts)
+            self.summed = tuple([k for k in of_consts if k not in self.deferred])
+            sums = builder.inputs_like(body.inputs[k] for k in self.summed)
+            totals = [total + made[k] for total, k in zip(sums, self.summed, strict=True)]
+            later = Totals(trip, [*of_carry, *stacked], [of_consts[k] for k in self.deferred], of_slices)
+            fresh = [x for x in later.leaves if x not in stacked and x not in of_slices]
+            places = {x: k for k, x in enumerate([*stacked, *of_slices, *fresh])}
+            self.leaves = tuple([places[x] for x in later.leaves])
+            self.body = builder.close(
+                [*totals, *before, *of_slices, *fresh],
+                [*fixed, *sums, *of_carry, *slices, *of_ys],
+            )
+        self.after = later.graph(fixed, length)
+
+
+def _deferred(
+    trip: Graph,
+    varying: Sequence[Any],
+    stacked: Sequence[Any],
+    of_slices: Sequence[Any],
+    of_consts: dict[int, Any],
+) -> Indices:
+    """The constants for whose cotangents it is less work to stack than to add up."""
+    there = {*stacked, *of_slices}
+    chosen: list[int] = []
+    for _ in range(2):  # what is stacked for one may be of use to another
+        for k, ct in of_consts.items():
+            if k not in chosen:
+                leaves = [x for x in Totals(trip, varying, [ct], of_slices).leaves if x not in there]
+                if _WORTH * sum(x.type.size for x in leaves) <= ct.type.size:
+                    chosen.append(k)
+                    there.update(leaves)
+    return tuple(sorted(chosen))
+
+
+@lru_cache(maxsize=512)
+def transposed_trip(
+    body: Graph, directions: Indices, length: int, consts: int, carries: int, start: Indices, ys: Indices
+) -> TransposedTrip:
+    """The transposed trip for cotangents of the carry's parts ``start`` and of the outputs ``ys``.
+
+    ``directions`` are the inputs of the body in which it is linear, the whole carry among them.
+    """
+    return TransposedTrip(body, directions, length, consts, carries, start, ys)

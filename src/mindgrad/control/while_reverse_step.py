@@ -1,0 +1,174 @@
+"""One trip of a loop in reverse mode, divided into what must wait for the trip behind it and what need not.
+
+    dear           e = E(c, x)          what of A takes long and is used more than once
+    coefficients   d = A(c, x, e)       of the carry alone: made for many trips at once
+    step           x̄ = B(c, d, x̄⁺)      one trip after the other, and nothing but what the next one needs
+    totals         c̄ = Σ C(c, d, x̄⁺)    of many trips at once, as few products of matrices (``sums``)
+
+Of a recurrence only ``step`` is left between the trips. A trip with an operator that has no batch rule, with
+branches or loops, is not made for many at once: then ``rows`` is 1 and nothing has an axis of trips.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+from mindgrad.control.batches import batched_graph
+from mindgrad.control.subgraphs import in_loop, is_in_loop, split, transposed_body
+from mindgrad.control.sum_hoisting import summed_graph
+from mindgrad.core.build import Builder, building
+from mindgrad.core.graph import Equation, Graph, Variable, live_equations
+from mindgrad.primitives.kinds import zeros
+
+__all__ = ["LinearTrip", "linear_trip"]
+
+Indices = tuple[int, ...]
+
+#: how many trips are made at once, also in a loop inside of another; and the most elements that a value of
+#: them has, as rows that no trip fills are work for nothing
+_ROWS = 128
+_INNER_ROWS = 16
+_ELEMENTS = 4096
+#: fewer at once are not worth the rows that no trip fills
+_FEWEST_ROWS = 8
+#: the operators that XLA should not compute once for every use, as it does on a CPU (it calls a function of
+#: the C library for each element of a Float64)
+_DEAR = frozenset(
+    [
+        "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "digamma", "erf", "erfc",
+        "erfinv", "exp", "exp2", "expm1", "lgamma", "log", "log10", "log1p", "log2", "logaddexp",
+        "polygamma", "pow", "real_power", "sigmoid", "sin", "sinh", "tan", "tanh",
+    ]
+)  # fmt: skip
+
+
+class LinearTrip:
+    """One trip of a loop without scanned inputs, for reverse mode.
+
+    Attributes:
+        rows: how many trips are made at once.
+        dear: from ``(*consts, *needed parts of the carry)``; nothing where several trips are made at once.
+        needed: the parts of the carry that the coefficients depend on.
+        outside: from the loop's constants to those values of them that ``step`` and ``totals`` use.
+        coefficients: from ``(*consts, *needed parts of the carry, *dear)``.
+        step: ``(*outside, *coefficients, *cotangents of moving) ↦ cotangents of moving``.
+        totals: the same operands, the last two groups of ``rows`` trips and before all of them as many ones,
+            to cotangents of the constants.
+    """
+
+    __slots__ = ("coefficients", "dear", "needed", "outside", "rows", "step", "totals")
+
+    def __init__(self, body: Graph, consts: int, active_consts: Indices, moving: Indices, rows: int) -> None:
+        given = (*active_consts, *[consts + k for k in moving])
+        with in_loop():
+            part = split(body, given, moving)
+        used = [x for x in _operands(part.linear) if not x.linear]
+        of_consts = _dependents(part.equations, part.inputs[consts:])
+        outside = [x for x in used if x not in of_consts]
+        others = [x for x in used if x in of_consts]
+        self.outside = Graph(part.inputs[:consts], live_equations(part.equations, outside), outside)
+        first = len(used)
+        pulled, found = transposed_body(
+            part.linear_graph([*outside, *others]), tuple(range(first, first + len(given)))
+        )
+        made = dict(zip(found, pulled.outputs, strict=True))
+        pulled_outputs: list[Any] = [
+            made[first + k] if first + k in made else zeros(body.inputs[at].type)
+            for k, at in enumerate(given)
+        ]
+        # the values that the transposed trip uses and that the cotangents have no part in
+        fixed, cts = pulled.inputs[: len(outside)], pulled.inputs[first:]
+        linear = _dependents(pulled.equations, cts)
+        varying = _dependents(pulled.equations, pulled.inputs[len(outside) : first])
+        waiting = [e for e in pulled.equations if not linear.isdisjoint(e.outputs)]
+        ready = [e for e in pulled.equations if linear.isdisjoint(e.outputs)]
+        coefficients = [x for x in (*_operands(waiting), *pulled_outputs) if x in varying and x not in linear]
+        coefficients = list(dict.fromkeys(coefficients))
+        free = [e for e in ready if varying.isdisjoint(e.outputs)]
+        inputs: list[Variable] = [*fixed, *coefficients, *cts]
+        count = len(active_consts)
+        step, contributions = [
+            Graph(inputs, live_equations([*free, *waiting], outputs), outputs)
+            for outputs in (pulled_outputs[count:], pulled_outputs[:count])
+        ]
+        self.step = step
+        builder = Builder()
+        with building(builder):
+            operands = builder.inputs_like(body.inputs)
+            values = Graph(part.inputs, live_equations(part.equations, used), [*outside, *others])
+            atoms = builder.inline(values, operands)
+            known = Graph(pulled.inputs[:first], live_equations(ready, coefficients), coefficients)
+            whole = builder.close(builder.inline(known, atoms))
+        seen = {*_operands(whole.equations), *whole.outputs}
+        self.needed = tuple([k for k, v in enumerate(whole.inputs[consts:]) if v in seen])
+        kept = [whole.inputs[consts + k] for k in self.needed]
+        self.coefficients = Graph([*whole.inputs[:consts], *kept], whole.equations, whole.outputs)
+        self.totals = contributions
+        self.rows = self._fitting(rows) if _is_plain(whole) and _is_plain(contributions) else 1
+        if self.rows > 1:
+            flags = [k >= consts for k in range(consts + len(kept))]
+            self.coefficients = batched_graph(
+                self.coefficients, tuple(flags), (True,) * len(coefficients), self.rows
+            )
+            self.dear = Graph(self.coefficients.inputs, (), ())
+            flags = [k >= len(fixed) for k in range(len(inputs))]
+            self.totals = summed_graph(contributions, tuple(flags), self.rows)
+        else:
+            self._separate()
+
+    def _separate(self) -> None:
+        """Take what is dear out of the coefficients."""
+        whole = self.coefficients
+        uses = Counter([*[x for e in whole.equations for x in e.inputs], *whole.outputs])
+        is_dear = [e.primitive.name in _DEAR and uses[e.outputs[0]] > 1 for e in whole.equations]
+        values = [e.outputs[0] for e, flag in zip(whole.equations, is_dear, strict=True) if flag]
+        others = [e for e, flag in zip(whole.equations, is_dear, strict=True) if not flag]
+        self.dear = Graph(whole.inputs, live_equations(whole.equations, values), values)
+        self.coefficients = Graph(
+            [*whole.inputs, *values], live_equations(others, whole.outputs), whole.outputs
+        )
+
+    def _fitting(self, rows: int) -> int:
+        sizes = [y.type.size for e in self.coefficients.equations for y in e.outputs]
+        while rows > 1 and rows * max(sizes, default=0) > _ELEMENTS:
+            rows //= 2
+        return rows if rows >= _FEWEST_ROWS else 1
+
+
+def _operands(equations: Iterable[Equation]) -> list[Variable]:
+    return list(dict.fromkeys(x for e in equations for x in e.inputs if type(x) is Variable))
+
+
+def _dependents(equations: Iterable[Equation], variables: Iterable[Any]) -> set[Any]:
+    """``variables`` and what is computed of them."""
+    found = set(variables)
+    for equation in equations:
+        if not found.isdisjoint(equation.inputs):
+            found.update(equation.outputs)
+    return found
+
+
+def _is_plain(graph: Graph) -> bool:
+    """Whether the graph can be run for many trips at once."""
+    return all(
+        e.primitive.kind != "control" and (e.primitive.pointwise or e.primitive.batch is not None)
+        for e in graph.equations
+    )
+
+
+def linear_trip(body: Graph, consts: int, active_consts: Indices, moving: Indices, slots: int) -> LinearTrip:
+    """A trip for cotangents of the constants ``active_consts`` and of the carry's parts ``moving``.
+
+    At most ``slots`` trips, a power of two, are made at once.
+    """
+    return _linear_trip(
+        body, consts, active_consts, moving, min(slots, _INNER_ROWS if is_in_loop() else _ROWS)
+    )
+
+
+@lru_cache(maxsize=512)
+def _linear_trip(body: Graph, consts: int, active_consts: Indices, moving: Indices, rows: int) -> LinearTrip:
+    return LinearTrip(body, consts, active_consts, moving, rows)

@@ -1,0 +1,180 @@
+"""Arrays joined, cut and repeated: ``np.concatenate``, ``np.split``, ``np.tile``, …"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.core.tensor import Tensor
+from mindgrad.numpy.coercion import tensor, tensors
+from mindgrad.ops import joining, layout
+from mindgrad.ops.arguments import axis_in_range, sizes
+from mindgrad.ops.operands import promoted
+
+__all__ = [
+    "append", "array_split", "column_stack", "concatenate", "dsplit", "dstack", "hsplit", "hstack",
+    "repeat", "split", "stack", "tile", "vsplit", "vstack",
+]  # fmt: skip
+
+# --- joined and cut ---
+
+
+def _common(arrays: Any, name: str) -> list[Tensor]:
+    return promoted(name, *tensors(arrays, name), broadcast=False)
+
+
+def concatenate(arrays: Any, axis: int | None = 0) -> Tensor:
+    """Tensors one behind the other along an axis; flattened first with ``axis=None``.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.concatenate(([1, 2], [3.0])))
+    [1. 2. 3.]
+    """
+    given = _common(arrays, "concatenate")
+    if axis is None:
+        return joining.concat([layout.ravel(x) for x in given], 0)
+    return joining.concat(given, axis)
+
+
+def append(arr: Any, values: Any, axis: int | None = None) -> Tensor:
+    """``values`` behind ``arr`` along an axis; both flattened first with ``axis=None``.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.append([1, 2], [[3]]))
+    [1 2 3]
+    """
+    return concatenate((arr, values), axis)
+
+
+def stack(arrays: Any, axis: int = 0) -> Tensor:
+    """Tensors side by side along a new axis.
+
+    >>> import mindgrad.numpy as np
+    >>> np.stack(([1, 2], [3, 4]), 1).shape
+    (2, 2)
+    """
+    return joining.stack(_common(arrays, "stack"), axis)
+
+
+def hstack(tup: Any) -> Tensor:
+    """Tensors one behind the other along the second axis, those of one axis along it.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.hstack(([1, 2], [3])))
+    [1 2 3]
+    """
+    return joining.hstack(_common(tup, "hstack"))
+
+
+def vstack(tup: Any) -> Tensor:
+    """Tensors, of one axis as rows, one below the other.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.vstack(([1, 2], [3, 4])))
+    [[1 2]
+     [3 4]]
+    """
+    return joining.vstack(_common(tup, "vstack"))
+
+
+def dstack(tup: Any) -> Tensor:
+    """Tensors one behind the other along the third axis.
+
+    >>> import mindgrad.numpy as np
+    >>> np.dstack(([1, 2], [3, 4])).shape
+    (1, 2, 2)
+    """
+    return joining.dstack(_common(tup, "dstack"))
+
+
+def column_stack(tup: Any) -> Tensor:
+    """Tensors, of one axis as columns, side by side.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.column_stack(([1, 2], [3, 4])))
+    [[1 3]
+     [2 4]]
+    """
+    return joining.column_stack(_common(tup, "column_stack"))
+
+
+def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
+    """The tensor cut along an axis, into so many parts of nearly one size, or at these places.
+
+    >>> import mindgrad.numpy as np
+    >>> [part.shape for part in np.array_split([1, 2, 3], 2)]
+    [(2,), (1,)]
+    """
+    return tuple(joining.tensor_split(tensor(x, "array_split"), indices_or_sections, axis))
+
+
+def split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
+    """The tensor cut along an axis, into so many parts of one size, or at these places.
+
+    Raises:
+        ValueError: the parts would not be of one size.
+
+    >>> import mindgrad.numpy as np
+    >>> [part.shape for part in np.split([1, 2, 3], [1])]
+    [(1,), (2,)]
+    """
+    found = tensor(x, "split")
+    if isinstance(indices_or_sections, int):
+        count = found.shape[axis_in_range(axis, found.ndim, "split")]
+        if indices_or_sections < 1 or count % indices_or_sections:
+            raise ValueError(
+                f"For 'split', the {count} elements along axis {axis} cannot be cut into "
+                f"{indices_or_sections} parts of one size; use array_split."
+            )
+    return array_split(found, indices_or_sections, axis)
+
+
+def hsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """The tensor cut along its second axis, or its only one.
+
+    >>> import mindgrad.numpy as np
+    >>> len(np.hsplit([1, 2], 2))
+    2
+    """
+    found = tensor(x, "hsplit")
+    return split(found, indices_or_sections, 1 if found.ndim > 1 else 0)
+
+
+def vsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """The tensor cut along its first axis.
+
+    >>> import mindgrad.numpy as np
+    >>> len(np.vsplit([[1], [2]], 2))
+    2
+    """
+    return split(x, indices_or_sections, 0)
+
+
+def dsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """The tensor cut along its third axis.
+
+    >>> import mindgrad.numpy as np
+    >>> len(np.dsplit(np.ones((1, 1, 2)), 2))
+    2
+    """
+    return split(x, indices_or_sections, 2)
+
+
+def repeat(a: Any, repeats: Any, axis: int | None = None) -> Tensor:
+    """Each element repeated.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.repeat([1, 2], 2))
+    [1 1 2 2]
+    """
+    return joining.repeat_interleave(tensor(a, "repeat"), repeats, axis)
+
+
+def tile(a: Any, reps: Any) -> Tensor:
+    """The whole tensor repeated along its axes.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.tile([1, 2], 2))
+    [1 2 1 2]
+    """
+    x, times = tensor(a, "tile"), sizes(reps, "tile", "reps", least=0)
+    return joining.tile(x, (*(1 for _ in range(x.ndim - len(times))), *times))

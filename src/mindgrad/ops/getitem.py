@@ -1,0 +1,325 @@
+"""``x[index]`` and ``x[index] = value``: everything that NumPy indexes, as applications of rows.
+
+A read is a slice, a reversal and a reshape for the basic part of the index and a gather for the
+advanced one (see ``ops.subscript``). A write is the same steps backwards and gives a new tensor; the
+name ``x`` is bound to it. Of several values written to one place the last one stays. A mask whose
+values are unknown while compiling can be written (``where``), not read: the shape of what is read
+would depend on the data.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.primitive import Primitive
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.frontend import state
+from mindgrad.frontend.aliases import rebind
+from mindgrad.ops.index_checks import read_at, write_at
+from mindgrad.ops.operands import broadcast_to as broadcast
+from mindgrad.ops.operands import cast, operand
+from mindgrad.ops.subscript import Slot, Subscript, basic_key, resolve, stacked, unknown_mask_error
+from mindgrad.primitives import arithmetic, slicing, structural
+
+__all__ = ["getitem", "iterate", "setitem", "updated"]
+
+_READ, _WRITE = "getitem", "setitem"
+
+
+# --- x[index] --------------------------------------------------------------------------------------
+
+
+def getitem(x: Any, index: Any) -> Tensor:
+    """``x[index]``, as NumPy indexes.
+
+    Args:
+        x: the tensor.
+        index: an int, slice, ``None``, ``...``, tensor, array or list of ints or truth values, or a
+            tuple of these.
+
+    Raises:
+        IndexError: a known index is out of range, there are too many, a mask has another shape, or
+            the index is of a type that does not index.
+        TypeError: a bound of a slice is no int, or ``x`` has no axes.
+        RuntimeError: the shape of the result depends on values that are unknown while compiling.
+
+    >>> from mindgrad import Tensor
+    >>> x = Tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    >>> print(x[1], x[:, ::-1][0], x[x > 4.0], x[[0, 1], [0, 2]])
+    [4. 5. 6.] [3. 2. 1.] [5. 6.] [1. 6.]
+    """
+    x = operand(x, _READ)
+    key = basic_key(index)
+    steps = None if key is None else _READS.get((x.type.shape, key))
+    if steps is not None:
+        return _read(x, steps)
+    found = resolve(index, x.shape)
+    if found.is_unknown:
+        unknown_mask_error()
+    if not found.axes:
+        steps = _steps(x.type.shape, found)
+        if key is not None:
+            if len(_READS) >= _READS_KEPT:
+                _READS.clear()
+            _READS[x.type.shape, key] = steps
+        return _read(x, steps)
+    part = _part(x, found.slots)
+    if found.reversed:
+        part = apply(structural.reverse, part, axes=tuple(found.reversed))
+    part = _reshaped(part, tuple(found.middle))
+    return _placed(read_at(part, found.columns, tuple(found.axes), _READ), found)
+
+
+#: rows with parameters, applied one after another
+Steps = list[tuple[Primitive, dict[str, Any]]]
+
+# the steps of reads of ints and slices, by the shape and :func:`basic_key`
+_READS: dict[Any, Steps] = {}
+_READS_KEPT = 4096
+
+
+def _read(x: Tensor, steps: Steps) -> Tensor:
+    for row, parameters in steps:
+        x = apply(row, x, **parameters)
+    return x
+
+
+def _steps(shape: tuple[int, ...], found: Subscript) -> Steps:
+    """The rows that read the elements at an index without an advanced part from a tensor of ``shape``."""
+    taken, result = found.taken_shape(), found.basic_shape()
+    steps: Steps = []
+    if taken != shape:
+        steps.append((structural.slice, _bounds(found.slots)))
+    if found.reversed:
+        steps.append((structural.reverse, {"axes": tuple(found.reversed)}))
+    if taken != result:
+        steps.append((structural.reshape, {"shape": result}))
+    return steps
+
+
+def _reshaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    return x if x.shape == shape else apply(structural.reshape, x, shape=shape)
+
+
+def _part(x: Tensor, slots: list[Slot]) -> Tensor:
+    """The elements at ``slots``, in ascending order."""
+    if all(count == size for (_, count, _), size in zip(slots, x.shape, strict=True)):
+        return x
+    return apply(structural.slice, x, **_bounds(slots))
+
+
+def _bounds(slots: list[Slot]) -> dict[str, Any]:
+    return {
+        "start": tuple([first for first, _, _ in slots]),
+        "limit": tuple([first + (count - 1) * step + 1 if count else first for first, count, step in slots]),
+        "strides": tuple([step if count > 1 else 1 for _, count, step in slots]),
+    }
+
+
+def _placed(x: Tensor, found: Subscript) -> Tensor:
+    """The result of a read, whose looked-up axes stand in front, with its axes where they belong."""
+    basic = found.basic_shape()
+    before = found.front - found.new_in_front
+    rank = x.ndim - (len(found.middle) - len(found.axes))
+    lookups = x.shape[:rank]
+    order = (*range(rank, rank + before), *range(rank), *range(rank + before, x.ndim))
+    if before:
+        x = apply(structural.transpose, x, permutation=order)
+    return _reshaped(x, (*basic[: found.front], *lookups, *basic[found.front :]))
+
+
+# --- x[index] = value ------------------------------------------------------------------------------
+
+
+def updated(x: Any, index: Any, value: Any) -> Tensor:
+    """A tensor like ``x`` in which ``x[index]`` is ``value``; ``x`` stays as it is.
+
+    Args:
+        x: the tensor.
+        index: as for :func:`getitem`; also masks whose values are unknown while compiling.
+        value: a tensor, array, number or list that broadcasts to ``x[index]``; it is converted to
+            the element type of ``x``.
+
+    Raises:
+        IndexError: as for :func:`getitem`.
+        ValueError: ``value`` does not broadcast to the shape of ``x[index]``.
+        TypeError: ``value`` is no tensor or number, or complex where ``x`` is real.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.ops.getitem import updated
+    >>> print(updated(Tensor([1.0, 2.0, 3.0]), slice(1, None), 0.0))
+    [1. 0. 0.]
+    """
+    x = operand(x, _WRITE)
+    found = resolve(index, x.shape)
+    value = _value(value, x)
+    if found.mask is not None:
+        written = _masked(x, found, value)
+        if written is not None:
+            return written
+    value = _fitted(value, found.shape())
+    if found.is_basic:
+        return _put(x, found, _reshaped(value, found.taken_shape()))
+    part = _reshaped(_part(x, found.slots), tuple(found.middle))
+    if found.reversed:  # the places count in the order of the slice
+        part = _flipped(part, found)
+    part = write_at(part, found.columns, tuple(found.axes), _fronted(value, found), _WRITE)
+    return _put_back(x, part, found)
+
+
+def _flipped(part: Tensor, found: Subscript) -> Tensor:
+    flipped = apply(structural.reverse, _reshaped(part, found.taken_shape()), axes=tuple(found.reversed))
+    return _reshaped(flipped, part.shape)
+
+
+def _put_back(x: Tensor, part: Tensor, found: Subscript) -> Tensor:
+    """``x`` with its basic part replaced by ``part``, of the shape ``middle``."""
+    return _put(x, found, _reshaped(part, found.taken_shape()))
+
+
+def _value(value: Any, x: Tensor) -> Tensor:
+    if isinstance(value, (list, tuple)) and any(isinstance(each, Tensor) for each in value):
+        value = stacked([cast(operand(each, _WRITE), x.dtype) for each in value])
+    number = value.item() if isinstance(value, np.generic) else value
+    if isinstance(number, (bool, int, float)):
+        try:
+            with np.errstate(over="ignore"):  # infinite where the type cannot hold it
+                return make_tensor(np.asarray(number, x.dtype.numpy))
+        except (OverflowError, ValueError):
+            raise OverflowError(
+                f"For '{_WRITE}', the number {value} does not fit the element type {x.dtype} of the tensor."
+            ) from None
+    tensor = operand(value, _WRITE)
+    if tensor.dtype.kind == "complex" and x.dtype.kind != "complex":
+        raise TypeError(
+            f"For '{_WRITE}', complex values cannot be written into a tensor of type {x.dtype}; take "
+            f"their real part first: ops.real(value)."
+        )
+    return cast(tensor, x.dtype)
+
+
+def _fitted(value: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """``value`` broadcast to ``shape``; leading axes of size 1 that it has too many are left out."""
+    own = value.shape
+    while len(own) > len(shape) and own[0] == 1:
+        own = own[1:]
+    offset = len(shape) - len(own)
+    if offset < 0 or any(n not in (1, m) for n, m in zip(own, shape[offset:], strict=True)):
+        raise ValueError(
+            f"For '{_WRITE}', a value of shape {value.shape} does not broadcast to the shape {shape} of "
+            f"the part that is written."
+        )
+    return broadcast(_reshaped(value, own), shape)
+
+
+def _fronted(value: Tensor, found: Subscript) -> Tensor:
+    """The inverse of ``_placed``: the looked-up axes of ``value`` in front, ``None`` axes left out."""
+    rest = len(found.middle) - len(found.axes)
+    rank = value.ndim - rest - len(found.new)
+    before = found.front - found.new_in_front
+    dropped = {place if place < found.front else place + rank for place in found.new}
+    value = _reshaped(value, tuple(n for i, n in enumerate(value.shape) if i not in dropped))
+    if not before:
+        return value
+    order = (*range(before, before + rank), *range(before), *range(before + rank, value.ndim))
+    return apply(structural.transpose, value, permutation=order)
+
+
+def _put(x: Tensor, found: Subscript, value: Tensor) -> Tensor:
+    """``x`` with ``value``, which has one axis per axis of ``x``, at the slots of the basic part."""
+    if found.reversed:
+        value = apply(structural.reverse, value, axes=tuple(found.reversed))
+    slots = found.slots
+    if value.shape == x.shape:
+        return value
+    if value.size == 0:
+        return x
+    if all(step == 1 or count == 1 for _, count, step in slots):
+        starts = [make_tensor(np.asarray(first, np.int32)) for first, _, _ in slots]
+        return apply(slicing.dynamic_update_slice, x, value, *starts)
+    # with steps between the places: the values spread out over x, and a mask of where they stand
+    strides = [step if count > 1 else 1 for _, count, step in slots]
+    spans = [(count - 1) * step + 1 for (_, count, _), step in zip(slots, strides, strict=True)]
+    low = tuple(first for first, _, _ in slots)
+    high = tuple(n - a - b for n, a, b in zip(x.shape, low, spans, strict=True))
+    interior = tuple(step - 1 for step in strides)
+    written = np.zeros(x.shape, bool)
+    written[tuple(map(builtins.slice, low, map(sum, zip(low, spans, strict=True)), strides))] = True
+    spread = apply(structural.pad, value, low=low, high=high, interior=interior)
+    return apply(arithmetic.select, make_tensor(written), spread, x)
+
+
+# --- masks -----------------------------------------------------------------------------------------
+
+
+def _masked(x: Tensor, found: Subscript, value: Tensor) -> Tensor | None:
+    """The write through one mask as ``where``, whose shape does not depend on the mask.
+
+    ``None`` where the values are as many as the mask has true elements and must be counted.
+    """
+    mask = found.mask if isinstance(found.mask, Tensor) else make_tensor(found.mask)
+    basic = found.basic_shape()
+    behind = basic[found.front :]
+    own = value.shape
+    while len(own) > len(basic) + 1 and own[0] == 1:
+        own = own[1:]
+    if len(own) > len(behind) and own[len(own) - len(behind) - 1] != 1:
+        if not found.is_unknown:
+            return None
+        raise RuntimeError(
+            f"For '{_WRITE}', as many values as the mask has true elements can be written only where the "
+            f"mask is known; while the program is being compiled the value must be a number or broadcast "
+            f"without the masked axes, but its shape is {value.shape}. Use ops.where(mask, value, x)."
+        )
+    # the result's axis of true elements as one of size 1, which then becomes the axes of the mask
+    value = _fitted(value, (*basic[: found.front], 1, *behind))
+    value = _fronted(value, found)
+    count = mask.ndim
+    first = found.axes[0] if found.axes else 0
+    rest = [n for i, n in enumerate(found.middle) if not first <= i < first + count]
+    value = _reshaped(value, (*rest[:first], *[1] * count, *rest[first:]))
+    part = _reshaped(_part(x, found.slots), tuple(found.middle))
+    if found.reversed:
+        part = _flipped(part, found)
+    everywhere = apply(
+        structural.broadcast_in_dim, mask, shape=part.shape, dims=tuple(range(first, first + count))
+    )
+    part = apply(arithmetic.select, everywhere, broadcast(value, part.shape), part)
+    return _put_back(x, part, found)
+
+
+def setitem(x: Tensor, index: Any, value: Any) -> None:
+    """``x[index] = value``: the object ``x`` stands for :func:`updated` from here on.
+
+    Inside a compiled function arguments are objects of their own, so that the caller's tensor never
+    changes; a Parameter is assigned.
+
+    >>> from mindgrad import Tensor
+    >>> x = Tensor([1.0, 2.0, 3.0])
+    >>> x[0] = 5.0
+    >>> print(x)
+    [5. 2. 3.]
+    """
+    if x.is_parameter:
+        state.write(x, updated(x.value(), index, value))  # type: ignore[attr-defined]
+    else:
+        rebind(x, updated(x.__copy__(), index, value))
+
+
+def iterate(x: Tensor) -> Any:
+    """The parts of ``x`` along its first axis, one after another.
+
+    Raises:
+        TypeError: ``x`` has no axes.
+
+    >>> from mindgrad import Tensor
+    >>> [float(each) for each in Tensor([1.0, 2.0])]
+    [1.0, 2.0]
+    """
+    if not x.shape:
+        raise TypeError("iteration over a 0-d tensor")
+    return (getitem(x, position) for position in range(x.shape[0]))

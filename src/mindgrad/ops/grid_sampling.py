@@ -1,0 +1,180 @@
+"""Images read at any places: grids of places, and the values there.
+
+A place has one coordinate for each axis, the last axis first, from −1 to 1 over the image. With
+``align_corners`` ±1 are the middles of the outermost pixels, else their outer edges.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import int32
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import arithmetic, clipping, comparison, rounding
+from mindgrad.ops.activation import real_operand
+from mindgrad.ops.arguments import sizes
+from mindgrad.ops.contraction import matmul
+from mindgrad.ops.indexing import gather_elements
+from mindgrad.ops.layout import reshape, swapaxes
+from mindgrad.ops.movement import slice_axis
+from mindgrad.ops.operands import broadcast_to, cast, promoted
+from mindgrad.ops.reduction import flag
+
+__all__ = ["affine_grid", "grid_sample"]
+
+_PADDING = ("zeros", "border", "reflection")
+
+
+def affine_grid(theta: Any, size: Any, align_corners: bool = False) -> Tensor:
+    """The places that an affine map reads: for each pixel of the result, A · place + b.
+
+    Args:
+        theta: the maps (A b), a tensor of shape (n, 2, 3), or (n, 3, 4) for volumes.
+        size: the shape of the result, (n, c, h, w) or (n, c, d, h, w).
+        align_corners: see the top of the module: whether ±1 are the middles of the outermost pixels.
+
+    Returns:
+        Tensor of shape (n, h, w, 2) or (n, d, h, w, 3), for :func:`grid_sample`.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: the shapes do not fit.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.affine_grid(Tensor([[[1.0, 0.0, 0.5], [0.0, 1.0, 0.0]]]), (1, 1, 1, 2))[0, 0])
+    [[0. 0.]
+     [1. 0.]]
+    """
+    maps = real_operand(theta, "AffineGrid")
+    shape = sizes(size, "AffineGrid", "size", 1)
+    flag(align_corners, "AffineGrid", "align_corners")
+    rank = len(shape) - 2
+    if rank not in (2, 3) or maps.shape != (shape[0], rank, rank + 1):
+        raise ValueError(
+            f"For 'AffineGrid', the 'theta' must have the shape (n, 2, 3) for the size (n, c, h, w), or "
+            f"(n, 3, 4) for (n, c, d, h, w), but got {maps.shape} for {shape}."
+        )
+    steps = [np.linspace(-1, 1, n) if n > 1 else np.zeros(1) for n in shape[2:]]
+    if not align_corners:
+        steps = [at * (n - 1) / n for at, n in zip(steps, shape[2:], strict=True)]
+    places = np.stack([*np.meshgrid(*steps, indexing="ij")][::-1] + [np.ones(shape[2:])], -1)
+    flat = Tensor(places.reshape(1, -1, rank + 1).astype(maps.dtype.numpy))
+    found = matmul(broadcast_to(flat, (shape[0], *flat.shape[1:])), swapaxes(maps, 1, 2))
+    return reshape(found, (shape[0], *shape[2:], rank))
+
+
+def grid_sample(
+    input: Any,
+    grid: Any,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+) -> Tensor:
+    """The values of images at the places of a grid.
+
+    Args:
+        input: images (n, c, h, w), or volumes (n, c, d, h, w).
+        grid: places: a tensor of shape (n, h', w', 2), or (n, d', h', w', 3); x first.
+        mode: ``"bilinear"``: between neighbouring pixels, linearly along each axis; ``"nearest"``: the
+            nearest pixel, which gives no derivative with respect to the grid.
+        padding_mode: what is outside: ``"zeros"``, ``"border"`` (the outermost pixel) or ``"reflection"``.
+        align_corners: see the top of the module; ``None`` is ``False``.
+
+    Returns:
+        Tensor of shape (n, c, h', w') or (n, c, d', h', w').
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: the shapes do not fit, or a mode is another word.
+
+    >>> from mindgrad import Tensor, ops
+    >>> image = Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
+    >>> print(ops.grid_sample(image, Tensor([[[[0.0, 0.0], [0.5, 0.5]]]]), align_corners=False))
+    [[[[2.5 4. ]]]]
+    """
+    aligned = flag(
+        bool(align_corners) if align_corners is None else align_corners, "GridSample", "align_corners"
+    )
+    x, places = promoted(
+        "GridSample", real_operand(input, "GridSample"), real_operand(grid, "GridSample"), broadcast=False
+    )
+    rank = x.ndim - 2
+    if (
+        rank not in (2, 3)
+        or places.ndim != rank + 2
+        or places.shape[-1] != rank
+        or places.shape[0] != x.shape[0]
+    ):
+        raise ValueError(
+            f"For 'GridSample', the shapes must be (n, c, h, w) and (n, h', w', 2), or (n, c, d, h, w) and "
+            f"(n, d', h', w', 3), but they are {x.shape} and {places.shape}."
+        )
+    if mode not in ("bilinear", "nearest"):
+        raise ValueError(f"For 'GridSample', the 'mode' must be 'bilinear' or 'nearest', but got {mode!r}.")
+    if padding_mode not in _PADDING:
+        raise ValueError(
+            f"For 'GridSample', the 'padding_mode' must be one of {', '.join(_PADDING)}, but got "
+            f"{padding_mode!r}."
+        )
+    n, c, *extent = x.shape
+    shape = places.shape[1:-1]
+    count = int(np.prod(shape))
+    flat = reshape(places, (n, count, rank))
+    axes = []
+    for axis, size in enumerate(extent):
+        one = reshape(slice_axis(flat, 2, rank - 1 - axis, rank - axis), (n, count))
+        axes.append(_neighbours(_pixel(one, size, aligned, padding_mode), size, mode))
+    pixels = reshape(x, (n, c, int(np.prod(extent))))
+    total: Tensor | None = None
+    for corner in itertools.product(*axes):
+        index, weight = corner[0]
+        for (more, share), size in zip(corner[1:], extent[1:], strict=True):
+            index = arithmetic.add(arithmetic.mul(index, size), more)
+            weight = arithmetic.mul(weight, share)
+        whole = (n, c, count)
+        read = gather_elements(pixels, 2, broadcast_to(reshape(index, (n, 1, count)), whole))
+        part = arithmetic.mul(read, broadcast_to(reshape(weight, (n, 1, count)), whole))
+        total = part if total is None else arithmetic.add(total, part)
+    assert total is not None
+    return reshape(total, (n, c, *shape))
+
+
+def _pixel(at: Tensor, size: int, aligned: bool, padding_mode: str) -> Tensor:
+    """Coordinates from −1 to 1 as numbers of pixels."""
+    grown = arithmetic.add(at, 1.0)
+    place = (
+        arithmetic.mul(grown, (size - 1) / 2)
+        if aligned
+        else arithmetic.sub(arithmetic.mul(grown, size / 2), 0.5)
+    )
+    if padding_mode == "reflection":
+        low, span = (0.0, size - 1.0) if aligned else (-0.5, float(size))
+        if span:
+            turn = arithmetic.floor_mod(rounding.abs(arithmetic.sub(place, low)), 2 * span)
+            place = arithmetic.add(clipping.minimum(turn, arithmetic.sub(2 * span, turn)), low)
+        else:
+            place = arithmetic.mul(place, 0.0)
+    return place if padding_mode == "zeros" else clipping.clamp(place, 0.0, size - 1.0)
+
+
+def _neighbours(place: Tensor, size: int, mode: str) -> list[tuple[Tensor, Tensor]]:
+    """The pixels that are read along an axis and their weights, 0 outside."""
+    if mode == "nearest":
+        first = rounding.rint(place)
+        listed: list[tuple[Tensor, Tensor | None]] = [(first, None)]
+    else:
+        first = rounding.floor(place)
+        share = arithmetic.sub(place, first)
+        listed = [(first, arithmetic.sub(1.0, share)), (arithmetic.add(first, 1.0), share)]
+    found = []
+    for number, weight in listed:
+        inside = comparison.logical_and(
+            comparison.greater_equal(number, 0.0), comparison.less_equal(number, size - 1.0)
+        )
+        kept = cast(inside, place.dtype)
+        index = cast(clipping.clamp(number, 0.0, size - 1.0), int32)
+        found.append((index, kept if weight is None else arithmetic.mul(weight, kept)))
+    return found

@@ -1,0 +1,220 @@
+"""Windows of images as columns, and columns added up to images: each is the transpose of the other.
+
+One axis at a time: a window of h × w elements takes h + w slices.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops.arguments import one_or_more, sizes
+from mindgrad.ops.joining import stack
+from mindgrad.ops.layout import reshape
+from mindgrad.ops.layout import transpose as reordered
+from mindgrad.ops.operands import operand
+from mindgrad.ops.padding import padded
+from mindgrad.ops.reduction import sum as sum_of
+from mindgrad.primitives import structural
+
+__all__ = ["fold", "patches", "unfold"]
+
+
+def _pair(value: Any, operator: str, name: str, least: int) -> tuple[int, int]:
+    found = sizes(one_or_more(value), operator, name, least)
+    if len(found) not in (1, 2):
+        raise ValueError(f"For '{operator}', the '{name}' must be an int or two, but got {value}.")
+    return found[0], found[-1]
+
+
+def _margins(value: Any, operator: str) -> tuple[int, int, int, int]:
+    found = sizes(one_or_more(value), operator, "padding", 0)
+    if len(found) not in (1, 2, 4):
+        raise ValueError(f"For '{operator}', the 'padding' must be 1, 2 or 4 ints, but got {value}.")
+    if len(found) == 4:
+        return found[0], found[1], found[2], found[3]
+    return found[0], found[0], found[-1], found[-1]
+
+
+def _count(operator: str, size: int, kernel: int, dilation: int, stride: int) -> int:
+    """How many windows fit."""
+    reach = (kernel - 1) * dilation + 1
+    if reach > size:
+        raise ValueError(
+            f"For '{operator}', the window reaches over {reach} elements, but the image with its margin has "
+            f"{size}."
+        )
+    return (size - reach) // stride + 1
+
+
+def _windows(x: Tensor, axis: int, kernel: int, dilation: int, stride: int, count: int) -> Tensor:
+    """``axis`` replaced by two: the place in a window, and the window."""
+    parts = []
+    for k in range(kernel):
+        start = k * dilation
+        limit = start + (count - 1) * stride + 1
+        parts.append(
+            apply(
+                structural.slice,
+                x,
+                start=tuple(start if i == axis else 0 for i in range(x.ndim)),
+                limit=tuple(limit if i == axis else n for i, n in enumerate(x.shape)),
+                strides=tuple(stride if i == axis else 1 for i in range(x.ndim)),
+            )
+        )
+    return stack(parts, axis)
+
+
+def _laid_out(x: Tensor, axis: int, dilation: int, stride: int, size: int) -> Tensor:
+    """The transpose of :func:`_windows`: elements that come from one place are added up."""
+    kernel, count = x.shape[axis], x.shape[axis + 1]
+    parts = []
+    for k in range(kernel):
+        part = apply(
+            structural.slice,
+            x,
+            start=tuple(k if i == axis else 0 for i in range(x.ndim)),
+            limit=tuple(k + 1 if i == axis else n for i, n in enumerate(x.shape)),
+            strides=(1,) * x.ndim,
+        )
+        part = reshape(part, (*x.shape[:axis], *x.shape[axis + 1 :]))
+        before = k * dilation
+        behind = size - before - ((count - 1) * stride + 1)
+        parts.append(
+            apply(
+                structural.pad,
+                part,
+                low=tuple(before if i == axis else 0 for i in range(part.ndim)),
+                high=tuple(behind if i == axis else 0 for i in range(part.ndim)),
+                interior=tuple(stride - 1 if i == axis else 0 for i in range(part.ndim)),
+            )
+        )
+    return sum_of(stack(parts, 0), 0) if len(parts) > 1 else parts[0]
+
+
+def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+    """The windows of images as columns: each holds the elements of one window, channel by channel.
+
+    Args:
+        input: images of shape (n, c, h, w).
+        kernel_size: the height and width of a window, one int or two.
+        dilation: the distance between neighbouring elements of a window.
+        padding: the zeros around an image: one int, two (for rows and columns) or four (top, bottom, left,
+            right).
+        stride: the distance between neighbouring windows.
+
+    Returns:
+        Tensor of shape (n, c · kernel height · kernel width, number of windows).
+
+    Raises:
+        TypeError: ``input`` is no tensor, or another argument no int or tuple of ints.
+        ValueError: the shape is another, or the window does not fit.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.unfold(Tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]]), (2, 2)))
+    [[[1. 2.]
+      [2. 3.]
+      [4. 5.]
+      [5. 6.]]]
+    """
+    columns = _spread("Unfold", input, kernel_size, dilation, padding, stride)
+    n, c, high, rows, wide, cols = columns.shape
+    columns = reordered(columns, (0, 1, 2, 4, 3, 5))
+    return reshape(columns, (n, c * high * wide, rows * cols))
+
+
+def _spread(operator: str, input: Any, kernel: Any, dilation: Any, padding: Any, stride: Any) -> Tensor:
+    """Images as tensors of shape (n, c, place row, window row, place column, window column)."""
+    x = operand(input, operator)
+    if x.ndim != 4:
+        raise ValueError(f"For '{operator}', the input must have the shape (n, c, h, w), not {x.shape}.")
+    top, bottom, left, right = _margins(padding, operator)
+    high, wide = _pair(kernel, operator, "kernel_size", 1)
+    apart, steps = _pair(dilation, operator, "dilation", 1), _pair(stride, operator, "stride", 1)
+    x = padded(x, [(0, 0), (0, 0), (top, bottom), (left, right)], "constant")
+    rows = _count(operator, x.shape[2], high, apart[0], steps[0])
+    cols = _count(operator, x.shape[3], wide, apart[1], steps[1])
+    x = _windows(x, 2, high, apart[0], steps[0], rows)
+    return _windows(x, 4, wide, apart[1], steps[1], cols)
+
+
+def patches(input: Any, kernel_size: Any, stride: Any, rate: Any, pad_mode: str = "valid") -> Tensor:
+    """The windows of images as channels, in the order row of the window, column, channel.
+
+    Args:
+        input: images of shape (n, c, h, w).
+        kernel_size: the height and width of a window.
+        stride: the distances between neighbouring windows.
+        rate: the distances between neighbouring elements of a window.
+        pad_mode: ``"valid"``: no margin; ``"same"``: zeros around, so that there are ⌈size / stride⌉ windows.
+
+    Returns:
+        Tensor of shape (n, kernel height · kernel width · c, windows in a column, windows in a row).
+
+    Raises:
+        ValueError: there is no such ``pad_mode``, or the shape is another.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.ops.im2col import patches
+    >>> patches(Tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]]), (2, 2), 1, 1).shape
+    (1, 4, 1, 2)
+    """
+    if pad_mode not in ("valid", "same"):
+        raise ValueError(f"For 'Unfold', the 'padding' must be 'valid' or 'same', but got {pad_mode!r}.")
+    x = operand(input, "Unfold")
+    margins = [0, 0, 0, 0]
+    if pad_mode == "same" and x.ndim == 4:
+        kernel, apart = _pair(kernel_size, "Unfold", "ksizes", 1), _pair(rate, "Unfold", "rates", 1)
+        steps = _pair(stride, "Unfold", "strides", 1)
+        for i, size in enumerate(x.shape[2:]):
+            wanted = -(-size // steps[i])
+            more = max((wanted - 1) * steps[i] + (kernel[i] - 1) * apart[i] + 1 - size, 0)
+            margins[2 * i : 2 * i + 2] = [more // 2, more - more // 2]
+    columns = _spread("Unfold", x, kernel_size, rate, tuple(margins), stride)
+    n, c, high, rows, wide, cols = columns.shape
+    columns = reordered(columns, (0, 2, 4, 1, 3, 5))
+    return reshape(columns, (n, high * wide * c, rows, cols))
+
+
+def fold(
+    input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Tensor:
+    """Columns, as :func:`unfold` gives them, added up to images: where windows overlap, their sum.
+
+    Args:
+        input: columns of shape (n, c · kernel height · kernel width, number of windows).
+        output_size: the height and width of the images: ints, or a tensor of them.
+        kernel_size, dilation, padding, stride: as for :func:`unfold`.
+
+    Returns:
+        Tensor of shape (n, c, height, width).
+
+    Raises:
+        TypeError: ``input`` is no tensor, or another argument no int or tuple of ints.
+        ValueError: the shape does not fit the windows.
+
+    >>> from mindgrad import Tensor, ops
+    >>> x = Tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]])
+    >>> print(ops.fold(ops.unfold(x, (2, 2)), (2, 3), (2, 2)))
+    [[[[ 1.  4.  3.]
+       [ 4. 10.  6.]]]]
+    """
+    x = operand(input, "Fold")
+    top, bottom, left, right = _margins(padding, "Fold")
+    high, wide = _pair(kernel_size, "Fold", "kernel_size", 1)
+    apart, steps = _pair(dilation, "Fold", "dilation", 1), _pair(stride, "Fold", "stride", 1)
+    tall, broad = _pair(output_size, "Fold", "output_size", 1)
+    height, width = tall + top + bottom, broad + left + right
+    rows = _count("Fold", height, high, apart[0], steps[0])
+    cols = _count("Fold", width, wide, apart[1], steps[1])
+    if x.ndim != 3 or x.shape[1] % (high * wide) or x.shape[2] != rows * cols:
+        raise ValueError(
+            f"For 'Fold', the input must have the shape (n, c · {high * wide}, {rows * cols}), but it is "
+            f"{x.shape}."
+        )
+    x = reshape(x, (x.shape[0], x.shape[1] // (high * wide), high, wide, rows, cols))
+    x = reordered(x, (0, 1, 2, 4, 3, 5))
+    x = _laid_out(x, 4, apart[1], steps[1], width)
+    x = _laid_out(x, 2, apart[0], steps[0], height)
+    return padded(x, [(0, 0), (0, 0), (-top, -bottom), (-left, -right)], "constant")

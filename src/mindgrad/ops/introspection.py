@@ -1,0 +1,282 @@
+"""What MindSpore names beside operators on elements: questions about tensors, plain numbers, printing."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from mindgrad._base.tree import map_leaves
+from mindgrad.core.dtype import DType, as_dtype
+from mindgrad.core.tensor import Tensor
+from mindgrad.frontend.printing import printed
+from mindgrad.ops import clipping
+from mindgrad.ops import math as functions
+from mindgrad.ops.define import also_named
+from mindgrad.ops.operands import cast, operand
+
+__all__ = [
+    "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "mixed_precision_cast", "numel",
+    "partial", "print_", "same_type_shape", "scalar_add", "scalar_cast", "scalar_div", "scalar_eq",
+    "scalar_floordiv", "scalar_ge", "scalar_gt", "scalar_le", "scalar_log", "scalar_lt", "scalar_max",
+    "scalar_min", "scalar_mod", "scalar_mul", "scalar_ne", "scalar_pow", "scalar_sub", "scalar_uadd",
+    "scalar_usub",
+]  # fmt: skip
+
+# --- questions about tensors ------------------------------------------------------------------------------
+
+
+def is_tensor(obj: Any) -> bool:
+    """Whether ``obj`` is a tensor.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.is_tensor(Tensor([1.0])), ops.is_tensor(1.0)
+    (True, False)
+    """
+    return isinstance(obj, Tensor)
+
+
+def is_floating_point(input: Any) -> bool:
+    """Whether the elements of a tensor are floating-point numbers.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.is_floating_point(Tensor([1.0]))
+    True
+    """
+    return operand(input, "IsFloatingPoint").dtype.is_float
+
+
+def is_complex(input: Any) -> bool:
+    """Whether the elements of a tensor are complex numbers.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.is_complex(Tensor([1.0]))
+    False
+    """
+    return operand(input, "IsComplex").dtype.kind == "complex"
+
+
+def is_nonzero(input: Any) -> Any:
+    """Whether the one element of a tensor differs from 0: a bool, or in a compiled program a Bool tensor.
+
+    Raises:
+        ValueError: there are several elements, or none.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.is_nonzero(Tensor([2.0]))
+    True
+    """
+    x = operand(input, "IsNonzero")
+    if x.size != 1:
+        raise ValueError(f"For 'IsNonzero', the input must have one element, but its shape is {x.shape}.")
+    return bool(x.host_array().any()) if x._array is not None else x.reshape(()) != 0  # type: ignore[attr-defined]
+
+
+def numel(input: Any) -> int:
+    """The number of elements of a tensor.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.numel(Tensor([[1.0, 2.0]]))
+    2
+    """
+    return operand(input, "Numel").size
+
+
+def same_type_shape(input_x: Any, input_y: Any) -> Tensor:
+    """``input_x``, once it is known to have the element type and shape of ``input_y``.
+
+    Raises:
+        TypeError: the element types differ.
+        ValueError: the shapes differ.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.same_type_shape(Tensor([1.0]), Tensor([2.0])))
+    [1.]
+    """
+    x, y = operand(input_x, "SameTypeShape"), operand(input_y, "SameTypeShape")
+    if x.dtype is not y.dtype:
+        raise TypeError(
+            f"For 'SameTypeShape', the element types must be the same, but got {x.dtype} and {y.dtype}."
+        )
+    if x.shape != y.shape:
+        raise ValueError(
+            f"For 'SameTypeShape', the shapes must be the same, but got {x.shape} and {y.shape}."
+        )
+    return x
+
+
+# --- element types ----------------------------------------------------------------------------------------
+
+
+@also_named(dst_dtype="dst_type")
+def mixed_precision_cast(dst_type: Any, x: Any) -> Any:
+    """``x`` with its floating-point tensors converted to ``dst_type``; all else stays.
+
+    Args:
+        dst_type: a floating-point type.
+        x: a tensor, or a tuple, list or dict of tensors and other things.
+
+    >>> from mindgrad import Tensor, float16
+    >>> from mindgrad.ops import functional as F
+    >>> F.mixed_precision_cast(float16, (Tensor([1.0]), Tensor([1])))[0].dtype
+    mindspore.float16
+    """
+    wanted = as_dtype(dst_type)
+
+    def converted(leaf: Any) -> Any:
+        is_float = isinstance(leaf, Tensor) and leaf.dtype.is_float
+        return cast(operand(leaf, "MixedPrecisionCast"), wanted) if is_float else leaf
+
+    return map_leaves(converted, x)
+
+
+def scalar_cast(input_x: Any, input_y: Any) -> Any:
+    """A Python number as a number of an element type's kind.
+
+    Args:
+        input_x: a number.
+        input_y: an element type.
+
+    Returns:
+        bool, int, float or complex.
+
+    Raises:
+        TypeError: ``input_x`` is no number.
+
+    >>> from mindgrad import int32, ops
+    >>> ops.scalar_cast(255.6, int32)
+    255
+    """
+    if not isinstance(input_x, (bool, int, float, complex)):
+        raise TypeError(f"For 'ScalarCast', the input must be a number, but got {type(input_x).__name__}.")
+    found: DType = as_dtype(input_y)
+    kind = {"bool": bool, "int": int, "uint": int, "float": float, "complex": complex}[found.kind]
+    return kind(input_x)  # type: ignore[arg-type]
+
+
+# --- plain numbers ----------------------------------------------------------------------------------------
+
+
+def _scalar(name: str, sign: str, function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    def method(x: Any, y: Any) -> Any:
+        return function(x, y)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"``x {sign} y`` of two numbers: MindSpore r1.x's name for the operator of Python."
+    return method
+
+
+scalar_add = _scalar("scalar_add", "+", operator.add)
+scalar_sub = _scalar("scalar_sub", "-", operator.sub)
+scalar_mul = _scalar("scalar_mul", "*", operator.mul)
+scalar_div = _scalar("scalar_div", "/", operator.truediv)
+scalar_floordiv = _scalar("scalar_floordiv", "//", operator.floordiv)
+scalar_mod = _scalar("scalar_mod", "%", operator.mod)
+scalar_pow = _scalar("scalar_pow", "**", operator.pow)
+scalar_eq = _scalar("scalar_eq", "==", operator.eq)
+scalar_ne = _scalar("scalar_ne", "!=", operator.ne)
+scalar_lt = _scalar("scalar_lt", "<", operator.lt)
+scalar_le = _scalar("scalar_le", "<=", operator.le)
+scalar_gt = _scalar("scalar_gt", ">", operator.gt)
+scalar_ge = _scalar("scalar_ge", ">=", operator.ge)
+
+
+def scalar_uadd(x: Any) -> Any:
+    """``+x`` of a number.
+
+    >>> from mindgrad.ops import functional as F
+    >>> F.scalar_uadd(2)
+    2
+    """
+    return x
+
+
+def scalar_log(x: Any) -> Any:
+    """The logarithm of a number.
+
+    >>> from mindgrad.ops import functional as F
+    >>> F.scalar_log(1)
+    0.0
+    """
+    return functions.log(x) if isinstance(x, Tensor) else math.log(x)
+
+
+def scalar_max(x: Any, y: Any) -> Any:
+    """The larger of two numbers.
+
+    >>> from mindgrad.ops import functional as F
+    >>> F.scalar_max(1, 2)
+    2
+    """
+    return clipping.maximum(x, y) if isinstance(x, Tensor) or isinstance(y, Tensor) else max(x, y)
+
+
+def scalar_min(x: Any, y: Any) -> Any:
+    """The smaller of two numbers.
+
+    >>> from mindgrad.ops import functional as F
+    >>> F.scalar_min(1, 2)
+    1
+    """
+    return clipping.minimum(x, y) if isinstance(x, Tensor) or isinstance(y, Tensor) else min(x, y)
+
+
+def scalar_usub(x: Any) -> Any:
+    """``-x`` of a number.
+
+    >>> from mindgrad.ops import functional as F
+    >>> F.scalar_usub(2), F.scalar_add(2, 3), F.scalar_lt(2, 3)
+    (-2, 5, True)
+    """
+    return -x
+
+
+# --- functions and printing -------------------------------------------------------------------------------
+
+
+def partial(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
+    """``func`` with its first arguments given: Python's ``functools.partial``.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.partial(ops.add, Tensor([1.0]))(Tensor([2.0])))
+    [3.]
+    """
+    return functools.partial(func, *args, **kwargs)
+
+
+def print_(*input_x: Any) -> None:
+    """Print texts as they are and everything else by its ``repr``, each on lines of its own.
+
+    In a compiled program it is printed at this place, whenever the program runs.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.print_("x is", Tensor([1.0]))
+    x is
+    Tensor(shape=[1], dtype=Float32, value= [ 1.00000000e+00])
+    """
+    printed(*[each if isinstance(each, str) else repr(_plain(each)) for each in input_x], sep="\n")
+
+
+def summary(name: str, value: Any) -> None:
+    """Record a value for MindInsight under a name, where a SummaryRecord is open, which is never.
+
+    Raises:
+        TypeError: ``name`` is no string, or ``value`` no tensor.
+        ValueError: ``name`` is empty.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.ops.introspection import summary
+    >>> summary("loss", Tensor(1.0))
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"For 'Summary', the 'name' must be a string, but got {type(name).__name__}.")
+    if not name:
+        raise ValueError("For 'Summary', the 'name' must not be empty.")
+    if not isinstance(value, Tensor):
+        raise TypeError(f"For 'Summary', the 'value' must be a tensor, but got {type(value).__name__}.")
+
+
+def _plain(value: Any) -> Any:
+    return operand(value, "Print") if isinstance(value, Tensor) else value

@@ -1,0 +1,253 @@
+"""Bands of matrices and what is made of whole matrices: matrix_band_part, block_diag and their like."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import (
+    arithmetic,
+    complexes,
+    creation,
+    extremes,
+    factorisation,
+    indexing,
+    joining,
+    layout,
+    linalg,
+    matrices,
+    statistics,
+)
+from mindgrad.ops.arguments import axis_in_range, whole_number
+from mindgrad.ops.getitem import updated
+from mindgrad.ops.operands import cast, inexact, operand, promoted
+
+__all__ = [
+    "adjoint", "block_diag", "cond", "diagonal_scatter", "fill_diagonal", "matrix_band_part",
+    "multi_dot", "t", "view_as_real",
+]  # fmt: skip
+
+
+def _matrix(x: Any, operator: str) -> Tensor:
+    found = operand(x, operator)
+    if found.ndim < 2:
+        raise ValueError(
+            f"For '{operator}', the input must have two axes at least, but its shape is {found.shape}."
+        )
+    return found
+
+
+# --- diagonals --------------------------------------------------------------------------------------------
+
+
+def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """``input`` with ``src`` on a diagonal of two of its axes.
+
+    Args:
+        input: a tensor of at least two axes.
+        src: a tensor of the shape of ``diagonal(input, offset, dim1, dim2)``.
+        offset: the diagonal, counted from the main one upwards.
+        dim1, dim2: the axes.
+
+    Raises:
+        ValueError: the shapes do not fit.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.diagonal_scatter(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([8.0]), 1))
+    [[1. 8.]
+     [3. 4.]]
+    """
+    x = operand(input, "DiagonalScatter")
+    new = cast(operand(src, "DiagonalScatter", x), x.dtype)
+    first, second = (axis_in_range(axis, x.ndim, "DiagonalScatter") for axis in (dim1, dim2))
+    moved = layout.moveaxis(x, (first, second), (-2, -1))
+    wanted = matrices.diagonal(moved, offset, -2, -1).shape
+    if new.shape != wanted:
+        raise ValueError(
+            f"For 'DiagonalScatter', the diagonal has the shape {wanted}, but 'src' the shape {new.shape}."
+        )
+    rows, columns = (np.arange(wanted[-1]) + max(-offset, 0), np.arange(wanted[-1]) + max(offset, 0))
+    return layout.moveaxis(updated(moved, (..., rows, columns), new), (-2, -1), (first, second))
+
+
+def fill_diagonal(input: Any, fill_value: float, wrap: bool = False) -> Tensor:
+    """A matrix with a number on its main diagonal.
+
+    Args:
+        input: a tensor of two axes, or of several of one size.
+        fill_value: the number.
+        wrap: whether in a tall matrix the diagonal begins anew, one row below its end.
+
+    Raises:
+        ValueError: there are fewer than two axes, or several of different sizes.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.fill_diagonal(Tensor([[1.0, 2.0], [3.0, 4.0]]), 0.0))
+    [[0. 2.]
+     [3. 0.]]
+    """
+    x = _matrix(input, "FillDiagonal")
+    if x.ndim > 2 and len(set(x.shape)) > 1:
+        raise ValueError(f"For 'FillDiagonal', all axes must have one size, but the shape is {x.shape}.")
+    mask = np.zeros(x.shape, bool)
+    np.fill_diagonal(mask, True, wrap)
+    return indexing.where(Tensor(mask), cast(operand(fill_value, "FillDiagonal", x), x.dtype), x)
+
+
+def matrix_band_part(x: Any, lower: int, upper: int) -> Tensor:
+    """Matrices with zeros more than ``lower`` places below and ``upper`` places above the diagonal.
+
+    Args:
+        x: a tensor of shape (…, n, m).
+        lower, upper: how many diagonals are kept; negative: all.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.matrix_band_part(Tensor([[1.0, 2.0], [3.0, 4.0]]), 0, 1))
+    [[1. 2.]
+     [0. 4.]]
+    """
+    found = _matrix(x, "MatrixBandPart")
+    low, high = (whole_number(n, "MatrixBandPart", name) for n, name in ((lower, "lower"), (upper, "upper")))
+    if low >= 0:
+        found = matrices.triu(found, -low)
+    return matrices.tril(found, high) if high >= 0 else found
+
+
+def block_diag(*inputs: Any) -> Tensor:
+    """A matrix with the inputs as blocks along its diagonal.
+
+    Args:
+        inputs: tensors of at most two axes.
+
+    Raises:
+        ValueError: there is none, or one has more than two axes.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.block_diag(Tensor([[1.0]]), Tensor([[2.0, 3.0]])))
+    [[1. 0. 0.]
+     [0. 2. 3.]]
+    """
+    blocks = promoted("BlockDiag", *inputs, broadcast=False) if inputs else []
+    if not blocks or any(each.ndim > 2 for each in blocks):
+        raise ValueError("For 'BlockDiag', there must be inputs, of at most two axes.")
+    blocks = [layout.reshape(x, (1, -1)) if x.ndim < 2 else x for x in blocks]
+    width, before, rows = sum(x.shape[1] for x in blocks), 0, []
+    for x in blocks:
+        behind = width - before - x.shape[1]
+        sides = [creation.zeros((x.shape[0], n), x.dtype) for n in (before, behind)]
+        rows.append(joining.concat((sides[0], x, sides[1]), 1))
+        before += x.shape[1]
+    return joining.concat(rows, 0)
+
+
+# --- whole matrices ---------------------------------------------------------------------------------------
+
+
+def t(input: Any) -> Tensor:
+    """The transpose of a tensor of at most two axes.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.t(Tensor([[1.0, 2.0]])).shape)
+    (2, 1)
+    """
+    return operand(input, "T").t()  # type: ignore[attr-defined]
+
+
+def adjoint(x: Any) -> Tensor:
+    """The conjugate of matrices with their last two axes exchanged.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.adjoint(Tensor([[1j, 2 + 3j]])))
+    [[0.-1.j]
+     [2.-3.j]]
+    """
+    return linalg.adjoint_of(_matrix(x, "Adjoint"))
+
+
+def multi_dot(inputs: Any) -> Tensor:
+    """The product of several matrices, in the order in which the fewest multiplications are needed.
+
+    Args:
+        inputs: at least two tensors of two axes; the first and the last may be vectors.
+
+    Raises:
+        ValueError: there are fewer than two, or their shapes do not fit.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.multi_dot([Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]]), Tensor([[5.0]])]))
+    [[55.]]
+    """
+    tensors = promoted("MultiDot", *inputs, broadcast=False)
+    if len(tensors) < 2:
+        raise ValueError("For 'MultiDot', there must be at least two inputs.")
+    shapes = [x.shape for x in tensors]
+    if len(shapes[0]) == 1:
+        tensors[0] = layout.reshape(tensors[0], (1, -1))
+    if len(shapes[-1]) == 1:
+        tensors[-1] = layout.reshape(tensors[-1], (-1, 1))
+    if any(x.ndim != 2 for x in tensors) or any(
+        a.shape[1] != b.shape[0] for a, b in itertools.pairwise(tensors)
+    ):
+        raise ValueError(
+            f"For 'MultiDot', the shapes {shapes} are not those of matrices that can be multiplied."
+        )
+    found = _product(tensors, *_plan([tensors[0].shape[0], *(x.shape[1] for x in tensors)]))
+    ends = [found.shape[0]] * (len(shapes[0]) == 2) + [found.shape[1]] * (len(shapes[-1]) == 2)
+    return layout.reshape(found, tuple(ends))
+
+
+def _plan(sizes: list[int]) -> tuple[dict[tuple[int, int], int], int, int]:
+    """Where each product of neighbours is best cut in two (the matrix chain problem)."""
+    count = len(sizes) - 1
+    cost = {(k, k): 0 for k in range(count)}
+    cut: dict[tuple[int, int], int] = {}
+    for length in range(1, count):
+        for i in range(count - length):
+            j = i + length
+            cost[i, j], cut[i, j] = min(
+                (cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)
+            )
+    return cut, 0, count - 1
+
+
+def _product(tensors: list[Tensor], cut: dict[tuple[int, int], int], i: int, j: int) -> Tensor:
+    if i == j:
+        return tensors[i]
+    k = cut[i, j]
+    return _product(tensors, cut, i, k) @ _product(tensors, cut, k + 1, j)  # type: ignore[operator]
+
+
+def cond(A: Any, p: Any = None) -> Tensor:
+    """The condition number of matrices: ‖A‖ ‖A⁻¹‖, by default that of the 2-norm, σ_max / σ_min.
+
+    Args:
+        A: a tensor of shape (…, n, m); square unless ``p`` is None, 2 or −2.
+        p: the order of the norm: see ``ops.norm``.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.cond(Tensor([[2.0, 0.0], [0.0, 4.0]])))
+    2.0
+    """
+    x = inexact(_matrix(A, "Cond"))
+    if p in (None, 2, -2):
+        values = factorisation.svdvals(x)
+        large, small = (extremes.amax(values, -1), extremes.amin(values, -1))
+        return arithmetic.true_divide(small, large) if p == -2 else arithmetic.true_divide(large, small)
+    norms = [statistics.matrix_norm(each, p) for each in (x, linalg.inverse(x))]
+    return arithmetic.mul(*norms)
+
+
+def view_as_real(input: Any) -> Tensor:
+    """Complex numbers as pairs of real ones, along a new last axis.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.view_as_real(Tensor([1 + 2j])))
+    [[1. 2.]]
+    """
+    x = operand(input, "ViewAsReal")
+    if x.dtype.kind != "complex":
+        raise TypeError(f"For 'ViewAsReal', the input must be complex, but its type is {x.dtype}.")
+    return joining.stack((complexes.real(x), complexes.imag(x)), -1)

@@ -1,0 +1,220 @@
+"""Random numbers that are drawn by rejection: gamma and Poisson distributed ones."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.location import warn_user
+from mindgrad.core.dtype import as_dtype, float32, float64, promote
+from mindgrad.core.scope import apply, open_scopes
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import cumulative
+from mindgrad.ops.flow import stop_gradient
+from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, inexact, operand
+from mindgrad.ops.rng_bits import (
+    combined,
+    exponentials,
+    fractions,
+    normals,
+    parameters,
+    require,
+    seeds_of,
+    shape_of,
+)
+from mindgrad.primitives import arithmetic, elementwise, special
+from mindgrad.primitives.unstacking import unstack
+
+__all__ = ["gamma", "poisson", "random_gamma", "random_poisson"]
+
+
+def _constant(operator: str, alpha: Tensor) -> Tensor:
+    """``alpha`` without a derivative; a warning where it may be meant to have one."""
+    scopes = open_scopes()
+    if alpha.is_traced and (alpha._array is not None or alpha._scope is not scopes[0]):
+        warn_user(
+            f"For '{operator}', the numbers have no derivative with respect to 'alpha': it is taken as a "
+            f"constant. Write stop_gradient(alpha) if that is meant."
+        )
+    return stop_gradient(alpha)
+
+
+def gamma(shape: Any, alpha: Any, beta: Any, seed: int | None = None) -> Tensor:
+    """Gamma distributed numbers, of density βᵅ xᵅ⁻¹ exp(−β x) / Γ(α).
+
+    The derivative with respect to ``beta`` is that of x = y / β. With respect to ``alpha`` it is zero, with
+    a warning: numbers that are drawn by rejection are no smooth function of it.
+
+    Args:
+        shape: the shape; it broadcasts with those of the parameters.
+        alpha: the shape parameter α, a positive number or tensor.
+        beta: the rate β, a positive number or tensor.
+        seed: a seed of this call's own.
+
+    Raises:
+        TypeError: an argument has another type.
+        ValueError: the shapes do not broadcast, or a parameter is not positive.
+
+    >>> import mindgrad as ms
+    >>> ms.set_seed(1)
+    >>> found = ms.ops.gamma((1000,), 3.0, 2.0)
+    >>> print(f"{found.mean().item():.1f}", (found > 0).all())
+    1.5 True
+    """
+    *_, (order, rate) = parameters("Gamma", shape, {"alpha": alpha, "beta": beta})
+    require("Gamma", "alpha", order, lambda v: v > 0, "above 0")
+    require("Gamma", "beta", rate, lambda v: v > 0, "above 0")
+    found = _standard_gamma("Gamma", _constant("Gamma", order), seeds_of("Gamma", seed))
+    return apply(arithmetic.div, found, rate)
+
+
+def random_gamma(shape: Any, alpha: Any, seed: int | None = None) -> Tensor:
+    """Gamma distributed numbers of rate 1, ``shape`` of them for each element of ``alpha``.
+
+    Returns:
+        Tensor of the shape ``shape`` followed by that of ``alpha``, and of its element type.
+
+    >>> from mindgrad import Tensor, ops
+    >>> ops.random_gamma((7, 5), Tensor([0.5, 1.5])).shape
+    (7, 5, 2)
+    """
+    order = inexact(operand(alpha, "RandomGamma"))
+    require("RandomGamma", "alpha", order, lambda v: v > 0, "above 0")
+    whole = (*shape_of("RandomGamma", shape), *order.shape)
+    wide = promote(float32, order.dtype)
+    found = _standard_gamma(
+        "RandomGamma",
+        broadcast_to(cast(_constant("RandomGamma", order), wide), whole),
+        seeds_of("RandomGamma", seed),
+    )
+    return cast(found, order.dtype)
+
+
+#: each of which is accepted with a probability above 0.95
+_ATTEMPTS = 8
+
+
+def _first(is_accepted: Tensor, candidates: Tensor) -> Tensor:
+    """Of the candidates along the first axis the first that is accepted; the last if none is."""
+    pairs = list(zip(apply(unstack, is_accepted), apply(unstack, candidates), strict=True))
+    found = pairs.pop()[1]
+    for accepted, candidate in reversed(pairs):
+        found = apply(arithmetic.select, accepted, candidate, found)
+    return found
+
+
+def _standard_gamma(operator: str, alpha: Tensor, seeds: tuple[int, int]) -> Tensor:
+    """G. Marsaglia, W. W. Tsang, *A simple method for generating gamma variables* (2000).
+
+    Of eight candidates the first that is accepted; all are refused once in 10¹⁰ draws, then it is the last.
+    Below 1, a draw for α + 1 is multiplied by u^(1/α).
+    """
+    shape, dtype = alpha.shape, alpha.dtype
+    is_small = combined(arithmetic.less, alpha, 1.0)
+    raised = apply(arithmetic.select, is_small, combined(arithmetic.add, alpha, 1.0), alpha)
+    d: Any = combined(arithmetic.sub, raised, 1 / 3)
+    c: Any = apply(elementwise.rsqrt, combined(arithmetic.mul, d, 9.0))
+    noise: Any = normals(operator, (_ATTEMPTS, *shape), dtype, seeds)
+    limit: Any = exponentials(operator, (_ATTEMPTS, *shape), dtype, seeds)
+    root = c * noise + 1.0
+    v = apply(arithmetic.select, root > 0.0, root, root * 0.0) ** 3
+    # log u < x²/2 + d − d v + d log v, where −log u is exponentially distributed
+    is_accepted = d * (1.0 - v + v.log()) + 0.5 * noise * noise > -limit
+    found = _first(is_accepted, d * v)
+    exponent = apply(arithmetic.div, exponentials(operator, shape, dtype, seeds), alpha)
+    shrunk = apply(arithmetic.mul, found, apply(elementwise.exp, apply(arithmetic.neg, exponent)))
+    return stop_gradient(apply(arithmetic.select, is_small, shrunk, found))
+
+
+def poisson(shape: Any, mean: Any, seed: int | None = None) -> Tensor:
+    """Poisson distributed numbers, of probability λᵏ exp(−λ) / k!; they have no derivative.
+
+    Args:
+        shape: the shape; it broadcasts with that of ``mean``.
+        mean: λ, a number or tensor, not negative.
+        seed: a seed of this call's own.
+
+    Returns:
+        Tensor of the common shape, Float32.
+
+    Raises:
+        TypeError: an argument has another type.
+        ValueError: the shapes do not broadcast, or ``mean`` is negative or not finite.
+
+    >>> import mindgrad as ms
+    >>> ms.set_seed(1)
+    >>> found = ms.ops.poisson((1000,), 3.0)
+    >>> print(f"{found.mean().item():.0f}", (found == ms.ops.floor(found)).all())
+    3 True
+    """
+    rate = operand(mean, "Poisson")
+    whole = broadcast_shapes("Poisson", shape_of("Poisson", shape), rate.shape)
+    return cast(_poisson("Poisson", whole, rate, "mean", seeds_of("Poisson", seed)), float32)
+
+
+def random_poisson(shape: Any, rate: Any, seed: int | None = None, dtype: Any = float32) -> Tensor:
+    """Poisson distributed numbers, ``shape`` of them for each element of ``rate``; errors as for
+    :func:`poisson`.
+
+    Returns:
+        Tensor of the shape ``shape`` followed by that of ``rate``, of the element type ``dtype``.
+
+    >>> from mindgrad import Tensor, int32, ops
+    >>> print(ops.random_poisson((2, 3), Tensor([0.0]), dtype=int32).shape)
+    (2, 3, 1)
+    """
+    name = "RandomPoisson"
+    each = operand(rate, name)
+    found = _poisson(name, (*shape_of(name, shape), *each.shape), each, "rate", seeds_of(name, seed))
+    return cast(found, as_dtype(dtype))
+
+
+#: below this mean by the inverse of the distribution function; above 42 a number is less likely than 2⁻⁴⁶
+_SMALL_MEAN, _TERMS = 10.0, 43
+#: at least 3/4 of the candidates are accepted: none of them once in 10⁹ draws
+_CANDIDATES = 16
+
+
+def _poisson(
+    operator: str, shape: tuple[int, ...], rate: Tensor, name: str, seeds: tuple[int, int]
+) -> Tensor:
+    if rate.dtype.kind not in ("float", "int", "uint"):
+        raise TypeError(f"For '{operator}', the '{name}' must be real, but its type is {rate.dtype}.")
+    require(operator, name, rate, lambda v: (v >= 0) & np.isfinite(v), "finite and not negative")
+    mean: Any = broadcast_to(cast(stop_gradient(rate), float64), shape)
+    is_small = mean < _SMALL_MEAN
+    few = _by_inversion(operator, apply(arithmetic.select, is_small, mean, mean * 0.0), seeds)
+    many = _by_rejection(operator, apply(arithmetic.select, is_small, mean * 0.0 + _SMALL_MEAN, mean), seeds)
+    return apply(arithmetic.select, is_small, few, many)
+
+
+def _by_inversion(operator: str, mean: Any, seeds: tuple[int, int]) -> Tensor:
+    """How many values of the distribution function at 0, 1, … are at most a uniform number."""
+    drawn: Any = fractions(operator, mean.shape, float64, seeds)
+    counted = np.arange(_TERMS)
+    factorials = np.array([math.lgamma(k + 1.0) for k in counted])
+    column = mean.expand_dims(-1)
+    # of mean 0 the terms are NaN, and none of them is at most anything
+    logarithm = column.log() * Tensor(counted, float64) - column - Tensor(factorials, float64)
+    below: Any = cumulative.cumsum(logarithm.exp(), -1) <= drawn.expand_dims(-1)
+    return below.astype(float64).sum(-1)
+
+
+def _by_rejection(operator: str, mean: Any, seeds: tuple[int, int]) -> Tensor:
+    """W. Hörmann, *The transformed rejection method for generating Poisson random variables* (1993), PTRS."""
+    b = mean.sqrt() * 2.53 + 0.931
+    a = b * 0.02483 - 0.059
+    scale = 1.1328 / (b - 3.4) + 1.1239
+    quickly = 0.9277 - 3.6224 / (b - 2.0)
+    shape = (_CANDIDATES, *mean.shape)
+    u: Any = combined(arithmetic.sub, fractions(operator, shape, float64, seeds), 0.5)
+    v = 1.0 - fractions(operator, shape, float64, seeds)  # type: ignore[operator]
+    room = 0.5 - abs(u) + 2.0**-54
+    candidate = ((a * 2.0 / room + b) * u + mean + 0.43).floor()
+    positive = candidate.clip(0.0, None)
+    density = positive * mean.log() - mean - apply(special.lgamma, positive + 1.0)
+    fits = (v * scale / (a / (room * room) + b)).log() <= density
+    fits = fits & (candidate >= 0.0) & ((room >= 0.013) | (v <= room))
+    return _first(((room >= 0.07) & (v <= quickly)) | fits, positive)

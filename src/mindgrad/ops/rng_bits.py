@@ -1,0 +1,253 @@
+"""Drawing numbers: the generator's state moves on, and bits become fractions, normal numbers, integers.
+
+Each draw is a constant for every derivative. What is exact in the element type (bits, fractions, integers,
+and so what is decided by comparing them) is the same on every device; normal numbers agree to rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from mindgrad.common.generator import state_of_generator
+from mindgrad.common.parameter import Parameter
+from mindgrad.common.seed import RANDOM_STATE
+from mindgrad.core.dtype import (
+    DType,
+    as_dtype,
+    bfloat16,
+    bool_,
+    float16,
+    float32,
+    float64,
+    int64,
+    promote,
+    uint64,
+)
+from mindgrad.core.primitive import Primitive
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor, scalar_tensor
+from mindgrad.core.types import tensor_type
+from mindgrad.frontend import state
+from mindgrad.functional.donation import window
+from mindgrad.ops import creation
+from mindgrad.ops.arguments import sizes, whole_number
+from mindgrad.ops.index_checks import known
+from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, inexact, operand
+from mindgrad.primitives import arithmetic, logic, random, structural
+from mindgrad.primitives.unstacking import unstack
+
+__all__ = [
+    "NO_SEEDS", "bits", "combined", "drawing_from", "exponentials", "floating", "fractions", "integers",
+    "normals", "parameters", "require", "seeds_of", "shape_of", "with_probability",
+]  # fmt: skip
+
+#: the state to draw from on this thread
+_source: ContextVar[Parameter] = ContextVar("source", default=RANDOM_STATE)
+
+#: of an operator that has no seed of its own
+NO_SEEDS = (0, 0)
+
+#: bits of a significand
+_PRECISION = {float16: 11, bfloat16: 8, float32: 24}
+
+
+def seeds_of(operator: str, seed: Any) -> tuple[int, int]:
+    """The seeds of an operator, of which it may be given one or a pair; ``None`` and 0 mean none.
+
+    Raises:
+        TypeError: one is no int.
+        ValueError: one is negative, or above 2³² − 1.
+    """
+    found = []
+    pair = seed if isinstance(seed, tuple) else (seed, 0)
+    for name, value in zip(("seed", "seed2"), pair, strict=True):
+        number = 0 if value is None else whole_number(value, operator, name, least=0)
+        if number >= 2**32:
+            raise ValueError(f"For '{operator}', the '{name}' must be below 2**32, but got {number}.")
+        found.append(number)
+    return found[0], found[1]
+
+
+def floating(operator: str, dtype: Any) -> DType:
+    """The element type of random numbers, by default Float32.
+
+    Raises:
+        TypeError: it is no floating-point type.
+    """
+    found = float32 if dtype is None else as_dtype(dtype)
+    if not found.is_float:
+        raise TypeError(f"For '{operator}', the 'dtype' must be a floating-point type, but got {found}.")
+    return found
+
+
+def shape_of(operator: str, shape: Any) -> tuple[int, ...]:
+    """The shape of what is drawn.
+
+    Raises:
+        TypeError: a size is no int.
+        ValueError: a size is negative.
+    """
+    return sizes(shape, operator, "shape", least=0)
+
+
+def require(operator: str, name: str, x: Tensor, holds: Callable[[np.ndarray], Any], words: str) -> None:
+    """Raises: ValueError: an element of ``x`` whose value is known is not as ``words`` says."""
+    values = known(x)
+    if values is not None:
+        wrong = ~np.asarray(holds(values))
+        if wrong.any():
+            raise ValueError(
+                f"For '{operator}', the '{name}' must be {words}, but got {values[wrong].flat[0]}."
+            )
+
+
+def parameters(
+    operator: str, shape: Any, given: dict[str, Any]
+) -> tuple[tuple[int, ...], DType, list[Tensor]]:
+    """The shape of the result, its element type, and the parameters in that shape and type."""
+    tensors = [inexact(operand(x, operator)) for x in given.values()]
+    dtype = float32
+    for tensor in tensors:
+        if not tensor.dtype.is_float:
+            name = list(given)[tensors.index(tensor)]
+            raise TypeError(f"For '{operator}', the '{name}' must be real, but its type is {tensor.dtype}.")
+        dtype = promote(dtype, tensor.dtype)
+    whole = broadcast_shapes(operator, shape_of(operator, shape), *[t.shape for t in tensors])
+    return whole, dtype, [broadcast_to(cast(t, dtype), whole) for t in tensors]
+
+
+def combined(row: Primitive, x: Tensor, number: Any) -> Tensor:
+    """A row of two operands on a tensor and a number, which takes the tensor's type."""
+    return apply(row, x, scalar_tensor(number, x.type))
+
+
+def bits(operator: str, shape: tuple[int, ...], seeds: tuple[int, int]) -> Tensor:
+    """Random bits, as UInt32."""
+    source = _source.get()
+    if not state.is_stored(source):
+        found, after = apply(random.random_bits, operand(source, operator), shape=shape, seeds=seeds)
+        state.write(source, after)
+        return found
+    with window:  # no two threads draw from one state
+        found, after = apply(random.random_bits, operand(source, operator), shape=shape, seeds=seeds)
+        state.advance(source, after)
+    return found
+
+
+@contextmanager
+def drawing_from(generator: Any, operator: str) -> Iterator[None]:
+    """While it is open, what is drawn on this thread comes from ``generator``.
+
+    Raises:
+        TypeError: it is neither a Generator nor ``None``, which stands for the default one.
+    """
+    token = _source.set(state_of_generator(generator, operator))
+    try:
+        yield
+    finally:
+        _source.reset(token)
+
+
+def fractions(operator: str, shape: tuple[int, ...], dtype: DType, seeds: tuple[int, int]) -> Tensor:
+    """Numbers from 0 to below 1, at equal distances, as many as ``dtype`` holds exactly."""
+    if dtype is float64:
+        high, low = apply(unstack, bits(operator, (2, *shape), seeds))
+        return apply(arithmetic.add, _scaled(high, 27, 27, dtype), _scaled(low, 26, 53, dtype))
+    kept = _PRECISION[dtype]
+    return _scaled(bits(operator, shape, seeds), kept, kept, dtype)
+
+
+def _scaled(words: Tensor, kept: int, scale: int, dtype: DType) -> Tensor:
+    """The highest ``kept`` bits of each word, divided by two to the power of ``scale``."""
+    whole = combined(logic.shift_right, words, 32 - kept)
+    return combined(arithmetic.mul, cast(whole, dtype), 2.0**-scale)
+
+
+def with_probability(
+    operator: str, probability: float, shape: tuple[int, ...], seeds: tuple[int, int]
+) -> Tensor:
+    """Truth values, each true with ``probability``, rounded to 32 bits."""
+    below = round(probability * 2**32)
+    if not 0 < below < 2**32:
+        return creation.full(shape, below > 0, dtype=bool_)
+    return combined(arithmetic.less, bits(operator, shape, seeds), below)
+
+
+def exponentials(operator: str, shape: tuple[int, ...], dtype: DType, seeds: tuple[int, int]) -> Tensor:
+    """Exponentially distributed numbers of mean 1."""
+    wide = float64 if dtype is float64 else float32
+    words = bits(operator, (2 if wide is float64 else 1, *shape), seeds)
+    return cast(apply(random.exponential, words, dtype=wide), dtype)
+
+
+def normals(operator: str, shape: tuple[int, ...], dtype: DType, seeds: tuple[int, int]) -> Tensor:
+    """Normal numbers of mean 0 and variance 1."""
+    count = math.prod(shape)
+    wide = float64 if dtype is float64 else float32
+    words = bits(operator, (4 if wide is float64 else 2, -(-count // 2)), seeds)
+    found = apply(random.normal, words, dtype=wide)
+    found = apply(structural.reshape, found, shape=(found.size,))
+    if count % 2:
+        found = apply(structural.slice, found, start=(0,), limit=(count,), strides=(1,))
+    return cast(apply(structural.reshape, found, shape=shape), dtype)
+
+
+# --- integers ----------------------------------------------------------------------------------------
+
+_LOW_HALF = 0xFFFFFFFF
+
+
+def integers(
+    operator: str, shape: tuple[int, ...], low: Any, high: Any, dtype: DType, seeds: tuple[int, int]
+) -> Tensor:
+    """Integers from ``low`` to below ``high``: ints, or integer tensors of types up to Int64.
+
+    A random number x of 64 bits gives ``low + ⌊x · (high − low) / 2⁶⁴⌋``, one of 96 bits if the distance
+    can be above 2³²: no integer is preferred by more than 2⁻³² of its probability.
+    """
+    if isinstance(low, int) and isinstance(high, int):
+        span = high - low
+        count = 1 if span <= 2**32 else 2
+        distance: list[Tensor] = [
+            scalar_tensor(part, tensor_type(uint64, shape))
+            for part in ([span] if count == 1 else [span & _LOW_HALF, span >> 32])
+        ]
+        first = scalar_tensor(low, tensor_type(int64, shape))
+    else:
+        start, end = (operand(x, operator) for x in (low, high))
+        count = 1 if max(start.dtype.itemsize, end.dtype.itemsize) <= 4 else 2
+        first = broadcast_to(cast(start, int64), shape)
+        span_tensor = cast(apply(arithmetic.sub, broadcast_to(cast(end, int64), shape), first), uint64)
+        distance = [span_tensor] if count == 1 else list(_halves(span_tensor))
+    words = apply(unstack, bits(operator, (count + 1, *shape), seeds))
+    parts = _high_product([cast(word, uint64) for word in words], distance)
+    offset = parts[0]
+    if count == 2:
+        offset = apply(arithmetic.add, offset, combined(logic.shift_left, parts[1], 32))
+    return cast(apply(arithmetic.add, first, cast(offset, int64)), dtype)
+
+
+def _halves(x: Tensor) -> tuple[Tensor, Tensor]:
+    """The low and the high 32 bits."""
+    return combined(logic.bitwise_and, x, _LOW_HALF), combined(logic.shift_right, x, 32)
+
+
+def _high_product(x: list[Tensor], factor: list[Tensor]) -> list[Tensor]:
+    """The highest words of a product of numbers in words of 32 bits, lowest first: ``len(factor)`` words."""
+    total: list[Tensor | None] = [None] * (len(x) + len(factor))
+    for i, one in enumerate(x):
+        carry: Tensor | None = None
+        for j, two in enumerate(factor):
+            found = apply(arithmetic.mul, one, two)
+            for term in (total[i + j], carry):
+                if term is not None:
+                    found = apply(arithmetic.add, found, term)
+            total[i + j], carry = _halves(found)
+        total[i + len(factor)] = carry
+    return [word for word in total[len(x) :] if word is not None]

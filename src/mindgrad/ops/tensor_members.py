@@ -1,0 +1,428 @@
+"""Operators and methods of Tensor that differ from the function of the same name, or have none."""
+
+from __future__ import annotations
+
+import math
+import operator as python_operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core import dtype as types
+from mindgrad.core.tensor import Tensor
+from mindgrad.frontend import state
+from mindgrad.frontend.aliases import rebind
+from mindgrad.ops import (
+    arithmetic,
+    comparison,
+    contraction,
+    creation,
+    getitem,
+    indexing,
+    joining,
+    layout,
+    movement,
+    reduction,
+    rounding,
+    scattering,
+)
+from mindgrad.ops.conversion import cast
+from mindgrad.ops.index_checks import known
+from mindgrad.ops.operands import operand
+
+__all__: list[str] = []
+
+# --- operators -----------------------------------------------------------------------------------------
+
+
+def reflected(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The operator with its operands exchanged."""
+
+    def method(self: Tensor, other: Any) -> Any:
+        return function(other, self)
+
+    method.__doc__ = function.__doc__
+    return method
+
+
+def matrix_product(self: Any, other: Any) -> Tensor:
+    """``x @ y``, of tensors, arrays and lists; see :func:`mindgrad.ops.matmul`.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([[1.0, 2.0]]) @ Tensor([3.0, 4.0]), [1.0, 2.0] @ Tensor([3.0, 4.0]))
+    [11.] 11.0
+    """
+    if isinstance(self, (np.ndarray, list, tuple)):
+        self = operand(self, "MatMul")
+    if isinstance(other, (np.ndarray, list, tuple)):
+        other = operand(other, "MatMul")
+    return contraction.matmul(self, other)
+
+
+_COMPARABLE = (Tensor, bool, int, float, complex, np.ndarray, np.generic)
+
+
+def equals(self: Tensor, other: Any) -> Any:
+    """``x == other``: elementwise with tensors, arrays and numbers; ``False`` for all else.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1.0, 2.0]) == 2, Tensor([1.0, 2.0]) == None)
+    [False  True] False
+    """
+    return comparison.equal(self, other) if isinstance(other, _COMPARABLE) else False
+
+
+def differs(self: Tensor, other: Any) -> Any:
+    """``x != other``: elementwise with tensors, arrays and numbers; ``True`` for all else.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1.0, 2.0]) != 2, Tensor([1.0, 2.0]) != "a")
+    [ True False] True
+    """
+    return comparison.not_equal(self, other) if isinstance(other, _COMPARABLE) else True
+
+
+def contains(self: Tensor, element: Any) -> bool:
+    """``element in x``: whether an element of ``x`` equals it.
+
+    >>> from mindgrad import Tensor
+    >>> 2 in Tensor([1.0, 2.0]), None in Tensor([1.0, 2.0])
+    (True, False)
+    """
+    return isinstance(element, _COMPARABLE) and bool(reduction.any(comparison.equal(self, element)))
+
+
+def division(self: Tensor, other: Any) -> tuple[Any, Any]:
+    """``divmod(x, other)``: quotient and remainder.
+
+    >>> from mindgrad import Tensor
+    >>> quotient, remainder = divmod(Tensor([7.0]), 2)
+    >>> print(quotient, remainder)
+    [3.] [1.]
+    """
+    return arithmetic.floor_divide(self, other), arithmetic.floor_mod(self, other)
+
+
+def rounded(self: Tensor, digits: int | None = None) -> Tensor:
+    """``round(x, digits)``.
+
+    >>> from mindgrad import Tensor
+    >>> print(round(Tensor([1.26]), 1))
+    [1.3]
+    """
+    return rounding.round(self, decimals=0 if digits is None else digits)
+
+
+# --- the element type ------------------------------------------------------------------------------------
+
+
+def astype(self: Tensor, dtype: Any, copy: bool = True) -> Tensor:
+    """The tensor with another element type; see :func:`mindgrad.ops.cast`.
+
+    Args:
+        dtype: an element type, or a name or type of Python or NumPy for it.
+        copy: accepted for NumPy's sake; tensors are values.
+
+    Raises:
+        TypeError: ``dtype`` is no element type.
+
+    >>> from mindgrad import Tensor
+    >>> Tensor([1.5, 2.5]).astype("int32")
+    Tensor(shape=[2], dtype=Int32, value= [1, 2])
+    """
+    return cast(self, dtype)
+
+
+def to(self: Tensor, dtype: Any) -> Tensor:
+    """The tensor with another element type.
+
+    >>> from mindgrad import Tensor, float16
+    >>> Tensor([1.5]).to(float16)
+    Tensor(shape=[1], dtype=Float16, value= [ 1.5000e+00])
+    """
+    return cast(self, dtype)
+
+
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """The tensor with the element type of ``other``.
+
+    >>> from mindgrad import Tensor
+    >>> Tensor([1.5]).type_as(Tensor([1]))
+    Tensor(shape=[1], dtype=Int64, value= [1])
+    """
+    return cast(self, other.dtype)
+
+
+def converter(dtype: types.DType) -> Callable[[Tensor], Tensor]:
+    """The method that converts to ``dtype``."""
+
+    def method(self: Tensor) -> Tensor:
+        return cast(self, dtype)
+
+    method.__doc__ = f"The tensor with the element type {dtype}."
+    return method
+
+
+def is_floating_point(self: Tensor) -> bool:
+    """Whether the elements are floating-point numbers.
+
+    >>> from mindgrad import Tensor
+    >>> Tensor([1.5]).is_floating_point()
+    True
+    """
+    return self.dtype.is_float
+
+
+def is_complex(self: Tensor) -> bool:
+    """Whether the elements are complex numbers.
+
+    >>> from mindgrad import Tensor
+    >>> Tensor([1.5]).is_complex()
+    False
+    """
+    return self.dtype.kind == "complex"
+
+
+def is_signed(self: Tensor) -> bool:
+    """Whether the elements can be negative.
+
+    >>> from mindgrad import Tensor
+    >>> Tensor([1.5]).is_signed()
+    True
+    """
+    return self.dtype.kind not in ("bool", "uint")
+
+
+# --- elements --------------------------------------------------------------------------------------------
+
+
+def itemset(self: Tensor, *args: Any) -> Tensor:
+    """A tensor like this one with one element replaced: ``x.itemset(index, value)``.
+
+    Args:
+        args: the place, an int that counts in row-major order or a tuple, and the number; the number
+            alone for a tensor of one element.
+
+    Raises:
+        IndexError: the place is out of range, or missing although there are several elements.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).itemset(2, 7.0))
+    [[1. 2.]
+     [7. 4.]]
+    """
+    if len(args) == 1 and self.size == 1:
+        return layout.reshape(getitem.updated(layout.ravel(self), 0, args[0]), self.shape)
+    if len(args) != 2:
+        raise IndexError(
+            f"For 'itemset', the index and the number must be given for a tensor of shape {self.shape}, "
+            f"but got {len(args)} arguments."
+        )
+    index, value = args
+    if isinstance(index, (tuple, list)):
+        return getitem.updated(self, tuple(index), value)
+    flat = getitem.updated(layout.ravel(self), python_operator.index(index), value)
+    return layout.reshape(flat, self.shape)
+
+
+def fill(self: Tensor, value: Any) -> Tensor:
+    """A tensor of the same shape and element type, all of whose elements equal ``value``; ``None`` is NaN.
+
+    Raises:
+        TypeError: ``value`` is ``None`` and the elements are no floating-point numbers.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1.0, 2.0]).fill(3))
+    [3. 3.]
+    """
+    if value is None and not self.dtype.is_float:
+        raise TypeError(f"For 'fill', no 'value' is NaN, which a tensor of type {self.dtype} cannot hold.")
+    return creation.full_like(self, float("nan") if value is None else value)
+
+
+def new_zeros(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
+    """Zeros of another shape and, unless ``dtype`` is given, the same element type.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1, 2]).new_zeros(3))
+    [0 0 0]
+    """
+    return creation.zeros(size, self.dtype if dtype is None else dtype)
+
+
+def new_ones(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
+    """Ones of another shape and, unless ``dtype`` is given, the same element type.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1, 2]).new_ones(3))
+    [1 1 1]
+    """
+    return creation.ones(size, self.dtype if dtype is None else dtype)
+
+
+def copy(self: Tensor) -> Tensor:
+    """A tensor of its own with the same value; a derivative passes through.
+
+    >>> from mindgrad import Tensor
+    >>> x = Tensor([1.0])
+    >>> y = x.copy()
+    >>> y[0] = 2.0
+    >>> print(x, y)
+    [1.] [2.]
+    """
+    return operand(self, "Copy").__copy__()
+
+
+def assign_value(self: Tensor, value: Any) -> Tensor:
+    """Let this tensor stand for ``value`` from here on; gives the tensor itself.
+
+    >>> from mindgrad import Tensor
+    >>> x = Tensor([1.0])
+    >>> print(x.assign_value(Tensor([2.0])))
+    [2.]
+    """
+    new = cast(value, self.dtype)
+    if self.is_parameter:
+        state.write(self, new)
+    else:
+        rebind(self, new)
+    return self
+
+
+def take(self: Tensor, indices: Any, axis: int | None = None, mode: str = "clip") -> Tensor:
+    """Elements along an axis, or of the flattened tensor.
+
+    Args:
+        indices: integers of any shape.
+        axis: the axis along which they count.
+        mode: what happens to a place outside of [−n, n) with n elements: ``"clip"``: the nearest one,
+            ``"wrap"``: counted around, ``"raise"``: an error. Negative ones count from the end.
+
+    Raises:
+        ValueError: ``mode`` is unknown, or ``axis`` out of range.
+        IndexError: a known place is outside, with ``"raise"``.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1.0, 2.0]).take(Tensor([1, 5, -1, -5])))
+    [2. 2. 2. 1.]
+    """
+    if mode not in ("clip", "wrap", "raise"):
+        raise ValueError(f"For 'take', the 'mode' must be 'clip', 'wrap' or 'raise', but got {mode!r}.")
+    count = self.size if axis is None else self.shape[axis]
+    index = operand(indices, "Take")
+    if mode == "clip":
+        index = _within(index, count)
+    elif mode == "wrap":
+        index = arithmetic.floor_mod(index, count)
+    return indexing.take(self, index, axis)
+
+
+def _within(index: Tensor, count: int) -> Tensor:
+    """``index`` moved into [−count, count)."""
+    values = known(index)
+    if values is not None:
+        return Tensor(np.clip(values, -count, count - 1))
+    low = indexing.select(comparison.greater_equal(index, -count), index, -count)
+    return indexing.select(comparison.less(index, count), low, count - 1)
+
+
+def select(self: Tensor, condition: Any, other: Any) -> Tensor:
+    """``x.select(condition, other)``: elements of ``x`` where the condition holds, else of ``other``.
+
+    With two ints it is ``x.select(axis, index)``: the part at ``index`` along ``axis``.
+
+    >>> from mindgrad import Tensor
+    >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> print(x.select(x > 2, 0.0), x.select(0, 1))
+    [[0. 0.]
+     [3. 4.]] [3. 4.]
+    """
+    if isinstance(condition, int) and not isinstance(condition, bool):
+        part = movement.narrow(self, condition, other, 1)
+        return layout.squeeze(part, condition)
+    return indexing.select(condition, self, other)
+
+
+def where(self: Tensor, condition: Any, y: Any) -> Tensor:
+    """The elements of this tensor where ``condition`` holds, those of ``y`` elsewhere.
+
+    >>> from mindgrad import Tensor
+    >>> x = Tensor([1.0, -2.0])
+    >>> print(x.where(x > 0, 0.0))
+    [1. 0.]
+    """
+    return indexing.where(condition, self, y)
+
+
+def index_add(self: Tensor, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Tensor:
+    """The tensor with the parts of ``source``, ``alpha`` times, along ``dim`` added at ``index``.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1.0, 2.0]).index_add(0, Tensor([0, 0]), Tensor([3.0, 4.0])))
+    [8. 2.]
+    """
+    return scattering.index_add(self, index, source if alpha == 1 else arithmetic.mul(source, alpha), dim)
+
+
+def repeat(self: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
+    """Each element repeated; see :func:`mindgrad.ops.repeat_interleave`.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1.0, 2.0]).repeat(2))
+    [1. 1. 2. 2.]
+    """
+    return joining.repeat_interleave(self, repeats, axis)
+
+
+# --- questions without an answer in elements ---------------------------------------------------------------
+
+
+def itself(self: Tensor) -> Tensor:
+    """The tensor itself.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1.0]).contiguous())
+    [1.]
+    """
+    return self
+
+
+def is_lazy(self: Tensor) -> bool:
+    """Whether the values are still to be made by an initialiser: never.
+
+    >>> from mindgrad import Tensor
+    >>> Tensor([1.0]).has_init
+    False
+    """
+    return False
+
+
+def rank(self: Tensor) -> int:
+    """The number of axes.
+
+    >>> from mindgrad import Tensor
+    >>> Tensor([[1.0]]).dim()
+    2
+    """
+    return self.ndim
+
+
+def count(self: Tensor) -> int:
+    """The number of elements.
+
+    >>> from mindgrad import Tensor
+    >>> Tensor([[1.0, 2.0]]).numel()
+    2
+    """
+    return self.size
+
+
+def strides(self: Tensor) -> tuple[int, ...]:
+    """How many bytes apart neighbours along each axis would be in row-major order.
+
+    >>> from mindgrad import Tensor
+    >>> Tensor([[1.0, 2.0], [3.0, 4.0]]).strides
+    (8, 4)
+    """
+    return tuple(self.itemsize * math.prod(self.shape[i + 1 :]) for i in range(self.ndim))

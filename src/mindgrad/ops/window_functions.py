@@ -1,0 +1,134 @@
+"""Window functions of signal processing, and Vandermonde matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.dtype import as_dtype, float32
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops import creation, cumulative, joining, layout, movement
+from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.operands import operand
+
+__all__ = [
+    "bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window", "vander",
+]  # fmt: skip
+
+
+def _window(
+    length: Any, periodic: bool, dtype: Any, shape: Callable[[np.ndarray], np.ndarray], name: str
+) -> Tensor:
+    """``shape`` at places from −1 to 1; periodic: of a window longer by one, the last left out."""
+    count = whole_number(length, name, "window_length", least=0)
+    if count < 2:
+        return creation.ones((count,), dtype)
+    places = np.linspace(-1, 1, count + 1 if periodic else count)[:count]
+    return Tensor(shape(places), as_dtype(dtype))
+
+
+def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = float32) -> Tensor:
+    """The triangle 1 − |t| at t from −1 to 1.
+
+    Args:
+        window_length: the number of elements.
+        periodic: whether the window is to be repeated: its last element, equal to the first, is left out.
+        dtype: the element type.
+
+    >>> from mindgrad import ops
+    >>> print(ops.bartlett_window(5, False))
+    [0.  0.5 1.  0.5 0. ]
+    """
+    return _window(window_length, periodic, dtype, lambda t: 1 - np.abs(t), "BartlettWindow")
+
+
+def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = float32) -> Tensor:
+    """½ + ½ cos πt at t from −1 to 1; arguments as for :func:`bartlett_window`.
+
+    >>> from mindgrad import ops
+    >>> print(ops.hann_window(5, False))
+    [0.  0.5 1.  0.5 0. ]
+    """
+    return _window(window_length, periodic, dtype, lambda t: 0.5 + 0.5 * np.cos(np.pi * t), "HannWindow")
+
+
+def hamming_window(
+    window_length: int,
+    periodic: bool = True,
+    alpha: float = 0.54,
+    beta: float = 0.46,
+    *,
+    dtype: Any = float32,
+) -> Tensor:
+    """alpha + beta · cos πt at t from −1 to 1; arguments as for :func:`bartlett_window`.
+
+    >>> from mindgrad import ops
+    >>> print(ops.hamming_window(3, False))
+    [0.08 1.   0.08]
+    """
+    return _window(
+        window_length, periodic, dtype, lambda t: alpha + beta * np.cos(np.pi * t), "HammingWindow"
+    )
+
+
+def blackman_window(window_length: int, periodic: bool = True, *, dtype: Any = float32) -> Tensor:
+    """0.42 + ½ cos πt + 0.08 cos 2πt at t from −1 to 1; arguments as for :func:`bartlett_window`.
+
+    >>> from mindgrad import ops
+    >>> print(ops.blackman_window(4).round(decimals=2))
+    [-0.    0.34  1.    0.34]
+    """
+
+    def shape(t: np.ndarray) -> np.ndarray:
+        return 0.42 + 0.5 * np.cos(np.pi * t) + 0.08 * np.cos(2 * np.pi * t)
+
+    return _window(window_length, periodic, dtype, shape, "BlackmanWindow")
+
+
+def kaiser_window(
+    window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: Any = float32
+) -> Tensor:
+    """I₀(beta √(1 − t²)) / I₀(beta) at t from −1 to 1; arguments as for :func:`bartlett_window`.
+
+    >>> from mindgrad import ops
+    >>> print(ops.kaiser_window(3, False, 0.0))
+    [1. 1. 1.]
+    """
+    return _window(
+        window_length,
+        periodic,
+        dtype,
+        lambda t: np.i0(beta * np.sqrt(1 - t * t)) / np.i0(beta),
+        "KaiserWindow",
+    )
+
+
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
+    """The Vandermonde matrix: the powers of the elements of a vector, in rows, the highest first.
+
+    Args:
+        x: a tensor of one axis.
+        N: the number of powers; by default as many as elements.
+        increasing: whether the powers rise from left to right.
+
+    Raises:
+        ValueError: ``x`` has not one axis.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.vander(Tensor([2.0, 3.0]), 3))
+    [[4. 2. 1.]
+     [9. 3. 1.]]
+    """
+    values = operand(x, "Vander")
+    if values.ndim != 1:
+        raise ValueError(f"For 'Vander', the input must have one axis, but its shape is {values.shape}.")
+    count = values.size if N is None else whole_number(N, "Vander", "N", least=0)
+    if not count:
+        return creation.zeros((values.size, 0), values.dtype)
+    column = layout.expand_dims(values, 1)
+    ones = creation.ones_like(column)
+    factors = joining.concat((ones, movement.broadcast_to(column, (values.size, count - 1))), 1)
+    powers = cumulative.cumprod(factors, 1)
+    return powers if increasing else movement.flip(powers, (1,))
