@@ -31,7 +31,7 @@ def described(dtype: Any, shape: Any, init: Any) -> TensorType | None:
 
 
 class WithoutValues:
-    """What a tensor without values has in place of values."""
+    """Placeholder of the values of a tensor that has none."""
 
     __slots__ = ()
 

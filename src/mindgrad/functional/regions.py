@@ -79,7 +79,7 @@ class _Function:
 
     @property
     def source(self) -> _Function:
-        """What has the code."""
+        """The object that has the code."""
         return self
 
     def lines(self) -> list[str]:

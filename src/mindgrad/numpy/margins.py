@@ -87,7 +87,7 @@ def pad(
 
 
 def _margin(x: Tensor, axis: int, width: int, mode: str, number: Any, at_end: bool) -> Tensor:
-    """What comes before or behind an axis."""
+    """The margin before or behind an axis."""
     shape = tuple(width if k == axis else size for k, size in enumerate(x.shape))
     if mode == "constant":
         return cast(creation.full(shape, number), x.dtype)

@@ -194,7 +194,7 @@ _FRACTIONAL = """The greatest element of each of as many windows as are asked fo
 
 
 def _starts(u: Any, size: int, kernel: int, count: int) -> Tensor:
-    """Where the windows of one axis begin, of shape (n, c, count)."""
+    """Starts of the windows of one axis, of shape (n, c, count)."""
     if count == 1:
         return cast(arithmetic.add(arithmetic.mul(u.expand_dims(-1), 0.0), float(size - kernel)), int64)
     step = (size - kernel) / (count - 1)

@@ -18,7 +18,7 @@ _LEAST_PROBABILITY = 1e-10
 
 
 def _runs(words: Sequence[Any], longest: int) -> Counter[tuple[Any, ...]]:
-    """How often each run of up to ``longest`` words occurs."""
+    """Counts of all runs of up to ``longest`` words."""
     return Counter(
         tuple(words[start : start + length])
         for length in range(1, longest + 1)
