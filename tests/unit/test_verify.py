@@ -14,6 +14,8 @@ from mindgrad.core.types import tensor_type
 from mindgrad.core.verify import MalformedGraph, verify
 from mindgrad.functional.compiled import trace
 
+NEG = trace(lambda x: -x, Tensor(np.ones(3, np.float32))).equations[0].primitive
+
 
 def graph():
     return trace(lambda x, y: ops.sqrt(x * y) + ops.sin(x), *[Tensor(np.ones(3, np.float32))] * 2)
@@ -77,12 +79,16 @@ def test_operands_that_the_rule_refuses():
 
 
 def test_a_mark_that_is_lost():
-    whole = graph()
-    x = Variable(whole.inputs[0].type, tainted=True)
-    lost = Variable(whole.inputs[0].type)
-    neg = trace(lambda x: -x, Tensor(np.ones(3, np.float32))).equations[0]
-    with pytest.raises(MalformedGraph, match="'neg', can be infinite and is not marked so"):
-        Graph([x], [Equation(neg.primitive, (x,), neg.parameters, (lost,))], [lost])
+    quotient = trace(lambda x: ops.log(x), Tensor(np.ones(3, np.float32)))
+    (index,) = [k for k, e in enumerate(quotient.equations) if e.outputs[0].tainted]
+    start = quotient.equations[index]
+    lost = Variable(start.outputs[0].type)
+    broken = Equation(start.primitive, start.inputs, start.parameters, (lost,))
+    with pytest.raises(MalformedGraph, match=r"'log', can be infinite and is not marked so"):
+        Graph(quotient.inputs, [broken], [lost])
+    after = Equation(NEG, (start.outputs[0],), {}, (lost,))
+    with pytest.raises(MalformedGraph, match=r"equation 1, 'neg', can be infinite and is not marked so"):
+        Graph(quotient.inputs, [start, after], [lost])
 
 
 def test_a_tangent_that_is_not_marked():

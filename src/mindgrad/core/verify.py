@@ -2,7 +2,7 @@
 
     verify(G)  ⟺  every variable is defined once, before its uses, in G itself
                and type(y) = type_rule(type(x)…) for each equation y = p(x…)
-               and y is marked as possibly infinite where p(x…) can be for what x… is computed from
+               and y is marked as possibly infinite where it follows from rows of G that start infinities
                and no variable of G depends on a tangent that is no input of it
 
 A graph that breaks one of these gives wrong numbers far from the place where it was made, or none. With
@@ -50,13 +50,12 @@ def verify(graph: Graph) -> None:
     ...
     """
     defined: set[Variable] = set()
-    infinite: set[Any] = set()  # a mark may be set later than what was computed from its variable
+    # a mark may be set later than what was computed from its variable, of an input too
+    infinite: set[Any] = set()
     for place, variable in enumerate(graph.inputs):
         if variable in defined:
             raise _malformed(graph, f"input {place} is an input twice")
         defined.add(variable)
-        if variable.tainted:
-            infinite.add(variable)
     for index, equation in enumerate(graph.equations):
         where = f"equation {index}, '{equation.primitive.name}'"
         for place, atom in enumerate(equation.inputs):

@@ -1,8 +1,8 @@
-"""SciPy under MindSpore's names (``import mindspore.scipy``): ``fft``, ``linalg``, ``optimize``."""
+"""SciPy under MindSpore's names (``mindspore.scipy``): ``fft``, ``linalg``, ``optimize``, ``sparse``, …"""
 
 from mindgrad._base.missing import explain_room as _explain_room
-from mindgrad.scipy import fft, linalg, ops, optimize
+from mindgrad.scipy import fft, linalg, ops, optimize, sparse
 
-__all__ = ["fft", "linalg", "ops", "optimize"]
+__all__ = ["fft", "linalg", "ops", "optimize", "sparse"]
 
 _explain_room(__name__)

@@ -1,0 +1,8 @@
+"""SciPy's sparse linear algebra under MindSpore's names (``import mindspore.scipy.sparse``): ``linalg``."""
+
+from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad.scipy.sparse import linalg
+
+__all__ = ["linalg"]
+
+_explain_room(__name__)

@@ -1,0 +1,272 @@
+"""Krylov methods for linear systems whose matrix is known by its products: ``cg`` and ``gmres``.
+
+    A x = b          ẋ = A⁻¹ (ḃ − Ȧ x),   b̄ = A⁻ᵀ x̄          (``functional.implicit``)
+
+The iteration is not differentiated: the derivatives, of every order, are linear systems with the same matrix
+or its transpose. Nothing is differentiated with respect to the first vector and the preconditioner, of which
+the solution does not depend.
+
+Sources: M. R. Hestenes and E. Stiefel (1952); Y. Saad and M. H. Schultz (1986), with the orthogonalisation by
+classical Gram-Schmidt done twice (Giraud, Langou, Rozložník, 2005) and least squares by QR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad.core.tensor import Tensor
+from mindgrad.functional.implicit import custom_root
+from mindgrad.functional.iterate import repeat
+from mindgrad.ops.clipping import maximum
+from mindgrad.ops.contraction import matmul
+from mindgrad.ops.creation import zeros_like
+from mindgrad.ops.factorisation import qr
+from mindgrad.ops.indexing import where
+from mindgrad.ops.joining import stack
+from mindgrad.ops.linalg import solve_triangular
+from mindgrad.ops.operands import inexact, operand
+
+__all__ = ["cg", "gmres"]
+
+#: a Tensor, whose operators are given to it by ``ops``
+_Value = Any
+_METHODS = ("batched", "incremental")
+
+
+def cg(
+    A: Any,
+    b: Any,
+    x0: Any = None,
+    *,
+    tol: float = 1e-5,
+    atol: float = 0.0,
+    maxiter: int | None = None,
+    M: Any = None,
+    callback: Any = None,
+) -> tuple[Tensor, None]:
+    """The solution of ``A x = b`` for a symmetric positive definite ``A``, by conjugate gradients.
+
+    Args:
+        A: a Tensor of shape (n, n), or a function that gives ``A x`` for ``x``.
+        b: a Tensor of shape (n,) or (n, 1) of a real type; integers count as Float32.
+        x0: where the iteration begins, of the shape of ``b``; by default zeros.
+        tol, atol: it ends where ``‖b − A x‖ ≤ max(tol ‖b‖, atol)``.
+        maxiter: the largest number of products with ``A``; by default 10 n.
+        M: an approximation of the inverse of ``A``, a Tensor or a function, symmetric positive definite.
+        callback: not supported, as in MindSpore.
+
+    Returns:
+        ``(x, None)``; without convergence the last ``x``.
+
+    Raises:
+        TypeError: an argument has another type.
+        ValueError: a shape is another.
+        NotImplementedError: ``callback`` is given.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad.scipy.sparse.linalg import cg
+    >>> a, b = ms.Tensor([[4.0, 1.0], [1.0, 3.0]]), ms.Tensor([1.0, 2.0])
+    >>> print(cg(a, b)[0])
+    [0.09090909 0.6363636 ]
+    >>> print(ms.grad(lambda b: cg(a, b)[0][0])(b))  # the first row of the inverse
+    [ 0.27272728 -0.09090909]
+    """
+    system = _System("cg", A, b, x0, M, callback, tol, atol)
+    most = 10 * system.size if maxiter is None else maxiter
+
+    def solve(_: Any, start: _Value) -> _Value:
+        bound = system.bound()
+        rest = system.b - system.product(start)
+        z = system.preconditioned(rest)
+
+        def goes_on(trips: _Value, _: _Value, r: _Value, *__: _Value) -> _Value:
+            return (_norm(r) > bound) & (trips < most)
+
+        def step(trips: _Value, x: _Value, r: _Value, p: _Value, rho: _Value) -> tuple[_Value, ...]:
+            q = system.product(p)
+            alpha = rho / _dot(p, q)
+            r = r - alpha * q
+            z = system.preconditioned(r)
+            after = _dot(r, z)
+            return trips + 1, x + alpha * p, r, z + after / rho * p, after
+
+        return repeat(goes_on, step, Tensor(0), start, rest, z, _dot(rest, z))[1]
+
+    return custom_root(system.residual, system.start, solve, tangent_solve="cg"), None
+
+
+def gmres(
+    A: Any,
+    b: Any,
+    x0: Any = None,
+    *,
+    tol: float = 1e-5,
+    restart: int = 20,
+    maxiter: int | None = None,
+    M: Any = None,
+    callback: Any = None,
+    restrt: int | None = None,
+    atol: float = 0.0,
+    callback_type: Any = None,
+    solve_method: str = "batched",
+) -> tuple[Tensor, None]:
+    """The solution of ``A x = b`` for any regular ``A``, by generalised minimal residuals.
+
+    Args:
+        A: a Tensor of shape (n, n), or a function that gives ``A x`` for ``x``.
+        b: a Tensor of shape (n,) or (n, 1) of a real type; integers count as Float32.
+        x0: where the iteration begins, of the shape of ``b``; by default zeros.
+        tol, atol: it ends where ``‖b − A x‖ ≤ max(tol ‖b‖, atol)``.
+        restart: products with ``A`` after which it begins anew, from the ``x`` that it has.
+        maxiter: how often it begins at most; by default 10 n.
+        M: an approximation of the inverse of ``A``, a Tensor or a function.
+        callback, callback_type: not supported, as in MindSpore.
+        restrt: the old name of ``restart``.
+        solve_method: ``"batched"`` or ``"incremental"``; both are solved in one way here.
+
+    Returns:
+        ``(x, None)``; without convergence the last ``x``.
+
+    Raises:
+        TypeError: an argument has another type.
+        ValueError: a shape is another; ``solve_method`` has no such name.
+        NotImplementedError: ``callback`` is given.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad.scipy.sparse.linalg import gmres
+    >>> a, b = ms.Tensor([[1.0, 2.0], [3.0, 4.0]]), ms.Tensor([1.0, 1.0])
+    >>> print(gmres(a, b, tol=1e-7)[0].round(4))
+    [-1.  1.]
+    """
+    if solve_method not in _METHODS:
+        raise ValueError(
+            f"For 'gmres', the 'solve_method' must be one of {', '.join(map(repr, _METHODS))}, but got "
+            f"{solve_method!r}."
+        )
+    system = _System("gmres", A, b, x0, M, callback, tol, atol)
+    width = min(restart if restrt is None else restrt, system.size)
+    most = 10 * system.size if maxiter is None else maxiter
+
+    def solve(_: Any, start: _Value) -> _Value:
+        bound = system.bound()
+
+        def goes_on(trips: _Value, _: _Value, length: _Value) -> _Value:
+            return (length > bound) & (trips < most)
+
+        def step(trips: _Value, x: _Value, _: _Value) -> tuple[_Value, ...]:
+            x = x + _smallest_residual(system, x, width)
+            return trips + 1, x, _norm(system.b - system.product(x))
+
+        first = _norm(system.b - system.product(start))
+        return repeat(goes_on, step, Tensor(0), start, first)[1]
+
+    return custom_root(system.residual, system.start, solve), None
+
+
+def _smallest_residual(system: _System, x: _Value, width: int) -> _Value:
+    """The change of ``x`` in the Krylov space of ``width`` products that makes the residual smallest."""
+    first = system.preconditioned(system.b - system.product(x)).reshape((-1,))
+    length = _norm(first)
+    basis = [_divided(first, length)]
+    columns = []
+    for k in range(width):
+        w = system.preconditioned(system.product(basis[k].reshape(x.shape))).reshape((-1,))
+        before = stack(basis, 0)
+        size = _norm(w)
+        projections: _Value = matmul(before, w)
+        w = w - matmul(projections, before)
+        again: _Value = matmul(before, w)
+        w = w - matmul(again, before)
+        height = _norm(w)
+        # what rounding has left of a vector in the space is no direction
+        height = where(height > 10 * float(np.finfo(w.dtype.numpy).eps) * size, height, zeros_like(height))
+        coefficients = projections + again
+        column = [*coefficients, height, *[zeros_like(height)] * (width - k - 1)]
+        columns.append(stack(column, 0))
+        basis.append(_divided(w, height))
+    pair: tuple[_Value, _Value] = qr(stack(columns, 1))
+    weights = _solved(pair[1], pair[0][0] * length)
+    change: _Value = matmul(weights, stack(basis[:width], 0))
+    return change.reshape(x.shape)
+
+
+def _solved(r: _Value, right: _Value) -> _Value:
+    """``r⁻¹ right`` for a triangle, with zeros for the rows whose diagonal is zero."""
+    diagonal = r.diagonal()
+    is_zero = diagonal.abs() <= float(np.finfo(r.dtype.numpy).eps) * diagonal.abs().max()
+    ones = is_zero.astype(r.dtype)
+    eye = Tensor(np.eye(r.shape[0], dtype=r.dtype.numpy))
+    kept = (1 - ones).reshape((-1, 1)) * r + eye * ones
+    solution: _Value = solve_triangular(kept, (right * (1 - ones)).reshape((-1, 1)), lower=False)
+    return solution.reshape((-1,))
+
+
+def _divided(x: _Value, length: _Value) -> _Value:
+    """``x / length``, zeros where the length is zero."""
+    is_zero = (length == 0).astype(x.dtype)
+    return x * (1 - is_zero) / (length + is_zero)
+
+
+def _dot(a: _Value, b: _Value) -> _Value:
+    return (a * b).sum()
+
+
+def _norm(a: _Value) -> _Value:
+    return _dot(a, a).sqrt()
+
+
+class _System:
+    """A linear system, its preconditioner, and where its solution is looked for."""
+
+    def __init__(
+        self, owner: str, A: Any, b: Any, x0: Any, M: Any, callback: Any, tol: float, atol: float
+    ) -> None:
+        if callback is not None:
+            raise NotImplementedError(
+                f"For '{owner}', the 'callback' is not supported: the iteration may be part of a compiled "
+                f"program. Call '{owner}' again from its own result, x0=x, with a small 'maxiter'."
+            )
+        self.owner = owner
+        self.b: _Value = inexact(operand(b, owner))
+        if not (self.b.ndim == 1 or (self.b.ndim == 2 and self.b.shape[1] == 1)):
+            raise ValueError(
+                f"For '{owner}', the 'b' must have the shape (n,) or (n, 1), but got {self.b.shape}."
+            )
+        self.size = self.b.shape[0]
+        self.product = self._product("A", A)
+        self.preconditioned = (lambda x: x) if M is None else self._product("M", M)
+        start: _Value = zeros_like(self.b) if x0 is None else operand(x0, owner)
+        self.start = start.astype(self.b.dtype)
+        if self.start.shape != self.b.shape:
+            raise ValueError(
+                f"For '{owner}', the 'x0' must have the shape of 'b', {self.b.shape}, but got "
+                f"{self.start.shape}."
+            )
+        self._tol, self._atol = tol, atol
+
+    def _product(self, name: str, matrix: Any) -> Callable[[_Value], _Value]:
+        if callable(matrix) and not isinstance(matrix, Tensor):
+            return matrix
+        x: _Value = operand(matrix, self.owner)
+        x = x.astype(self.b.dtype)
+        if x.shape != (self.size, self.size):
+            raise ValueError(
+                f"For '{self.owner}', the '{name}' must have the shape {(self.size, self.size)} for a 'b' of "
+                f"shape {self.b.shape}, but got {x.shape}."
+            )
+        return lambda vector: matmul(x, vector)
+
+    def residual(self, x: _Value) -> _Value:
+        """``A x − b``."""
+        return self.product(x) - self.b
+
+    def bound(self) -> _Value:
+        """The length of the residual at which the iteration ends."""
+        return maximum(_norm(self.b) * self._tol, self._atol)
+
+
+_explain_room(__name__)
