@@ -241,7 +241,7 @@ def _fractional(axes: int, shape: tuple[int, ...], prints: str) -> Callable[...,
         places: Any = 0
         for k in range(axes):
             starts = _starts(u[:, :, k], sizes[k], kernel[k], counts[k])  # type: ignore[index]
-            steps: Any = expand_dims(starts, -1) + Tensor(np.arange(kernel[k]))
+            steps = arithmetic.add(expand_dims(starts, -1), Tensor(np.arange(kernel[k])))
             # the axes of the result, then those of a window
             spread = [1] * (2 * axes)
             spread[k], spread[axes + k] = counts[k], kernel[k]

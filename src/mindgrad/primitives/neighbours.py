@@ -9,8 +9,8 @@ from mindgrad.primitives.samples import reals
 
 __all__ = ["nextafter"]
 
-#: ``nextafter(x, y)``: the next number after x in the direction of y, y where they are equal; up to rounding it
-#: is x, whose derivative it has
+#: ``nextafter(x, y)``: the next number after x in the direction of y, y where they are equal; up to rounding
+#: it is x, whose derivative it has
 nextafter = elementwise(
     "nextafter",
     numpy=np.nextafter,
