@@ -248,18 +248,19 @@ def test_check_bprop_checks_number_and_kind_of_the_gradients(mode):
             return x * y
 
         def bprop(self, x, y, out, dout):
-            return returned(dout)
+            return self.returned(dout)
 
+    bad = Bad()
     ms.set_context(mode=mode, check_bprop=True)
     x = Tensor([1.0])
     wrong_number = ValueError if mode == ms.GRAPH_MODE else TypeError
     try:
-        for returned in (lambda g: (g,), lambda g: (g, g, g)):
+        for bad.returned in (lambda g: (g,), lambda g: (g, g, g)):
             with pytest.raises(wrong_number, match="one gradient per input is needed: 2 inputs"):
-                ms.grad(Bad())(x, x)
-        for returned in (lambda g: (g, 2), lambda g: (g, g.astype(ms.float16))):
-            with pytest.raises(TypeError, match="the 1th return value.* should have the same dtype"):
-                ms.grad(Bad())(x, x)
+                ms.grad(bad)(x, x)
+        for bad.returned in (lambda g: (g, 2), lambda g: (g, g.astype(ms.float16))):
+            with pytest.raises(TypeError, match=r"the 1th return value.* should have the same dtype"):
+                ms.grad(bad)(x, x)
     finally:
         ms.set_context(check_bprop=False)
 

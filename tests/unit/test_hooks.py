@@ -148,5 +148,5 @@ def test_reading_a_value_under_a_gradient_says_that_it_leaves_the_derivative():
 @pytest.mark.parametrize("kind", ["forward", "forward_pre", "backward", "backward_pre"])
 def test_a_compiled_function_is_no_hook(kind):
     hook = ms.jit(lambda cell, *values: values[-1])
-    with pytest.raises(TypeError, match=f"For 'register_{kind}_hook', .* with '@jit' is not supported"):
+    with pytest.raises(TypeError, match=rf"For 'register_{kind}_hook', .* with '@jit' is not supported"):
         getattr(nn.ReLU(), f"register_{kind}_hook")(hook)

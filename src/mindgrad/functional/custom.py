@@ -182,8 +182,8 @@ class custom_vjp:
         """Set the reverse mode.
 
         Args:
-            bwd: called as ``bwd(*inputs, out, dout)`` with the result and its gradient; gives a tuple with the
-                gradient of each input.
+            bwd: called as ``bwd(*inputs, out, dout)`` with the result and its gradient; gives a tuple with
+                the gradient of each input.
 
         Raises:
             TypeError: ``bwd`` is no function.

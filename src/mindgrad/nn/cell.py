@@ -37,7 +37,7 @@ class Cell(Hooked):
     In GRAPH_MODE a call compiles ``construct`` with everything in it to one program, once per
     signature of the arguments; in PYNATIVE_MODE its operators run one by one. A Cell that defines
     ``bprop(self, *inputs, out, dout)`` returns from it one gradient per input, in a tuple, and these
-    replace the derivative of ``construct``; with respect to Parameters that ``construct`` reads it is then zero.
+    replace the derivative of ``construct``; with respect to Parameters that it reads it is then zero.
 
     Args:
         auto_prefix: whether Parameters of inner Cells are named after the attribute that holds them.

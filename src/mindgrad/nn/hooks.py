@@ -118,7 +118,7 @@ class Hooked(Inventory):
             )
         if isinstance(function, JitFunction):
             raise TypeError(
-                f"For 'register_{kind}_hook', decorating the hook function '{function.__name__}' with '@jit' is "
+                f"For 'register_{kind}_hook', a hook decorated with '@jit' is "
                 f"not supported: register the function itself, which is compiled with the Cell."
             )
         handle = HookHandle(self._hooks, _Hook(kind, function, *options), prepend)
