@@ -62,7 +62,7 @@ def test_a_class_says_what_it_is_and_can_be_copied(name):
     assert made.__doc__.count(">>>") >= 2
     assert list(inspect.signature(made).parameters) == list(made.attributes)
     given = [
-        1 if "int" in each.words or "float" in each.words else "i->i"
+        True if "bool" in each.words else 1 if "int" in each.words or "float" in each.words else "i->i"
         for each in made.attributes.values()
         if each.default is inspect.Parameter.empty
     ]

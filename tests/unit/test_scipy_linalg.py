@@ -65,5 +65,5 @@ def test_what_is_not_there_says_so():
         ours.eigh(Tensor(P), type=2)
     with pytest.raises(ValueError, match="must be square"):
         ours.expm(Tensor(B))
-    with pytest.raises(AttributeError, match=r"has no attribute 'lu_factor'.*nearest: 'cho_factor'"):
-        ours.lu_factor  # noqa: B018
+    with pytest.raises(AttributeError, match=r"has no attribute 'cho_factors'.*nearest: 'cho_factor'"):
+        ours.cho_factors  # noqa: B018

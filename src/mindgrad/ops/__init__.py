@@ -52,4 +52,4 @@ def _generated(name: str) -> _Any:
     )
 
 
-functional.__getattr__ = _generated  # type: ignore[method-assign]
+vars(functional)["__getattr__"] = _generated
