@@ -56,8 +56,8 @@ def test_channels_are_dropped_together(layer, shape):
 
 
 def test_dropout_layers_take_both_generations_of_arguments():
-    assert repr(nn.Dropout(0.9)) == "Dropout<keep_prob=0.9>"
-    assert repr(nn.Dropout(p=0.25)) == "Dropout<p=0.25>"
+    assert repr(nn.Dropout(0.9)) == "Dropout(keep_prob=0.9)"
+    assert repr(nn.Dropout(p=0.25)) == "Dropout(p=0.25)"
     x = ops.ones(10)
     assert nn.Dropout(0.9)(x) is x
     assert (nn.Dropout(keep_prob=1.0).set_train()(x) == 1).all()

@@ -70,7 +70,7 @@ def test_what_follows_a_seed_stays_the_same():
 
 def test_bits_look_random():
     ms.set_seed(0)
-    drawn = np.array([ops.drawing.bits("Test", (4096,), (0, 0)).asnumpy() for _ in range(8)])
+    drawn = np.array([ops.rng_bits.bits("Test", (4096,), (0, 0)).asnumpy() for _ in range(8)])
     share = np.array([(drawn >> np.uint32(k)) & 1 for k in range(32)]).mean((1, 2))
     assert np.abs(share - 0.5).max() < 5 * 0.5 / np.sqrt(drawn.size)
     assert len(np.unique(drawn)) > drawn.size - 10

@@ -50,15 +50,13 @@ def identity(x: Any) -> Any:
         x: a tensor, or anything else.
 
     Returns:
-        The same value in a tensor of its own; a Parameter's current value.
+        The same; a Parameter's current value.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.identity(Tensor([3.0])))
     [3.]
     """
-    if not isinstance(x, Tensor):
-        return x
-    return state.read(x) if x.is_parameter else x.__copy__()  # type: ignore[attr-defined]
+    return state.read(x) if isinstance(x, Tensor) else x
 
 
 def depend(value: Any, expr: Any) -> Any:

@@ -80,6 +80,11 @@ CASES = [
     # --- sizes ---------------------------------------------------------------------------------------------
     Case("nn.AvgPool1d(3, 2, 'pad', 1, True, False)", (normal(1, 2, 8),), lambda f, t, x: f.avg_pool1d(x, 3, 2, 1, True, False)),
     Case("nn.AvgPool1d(3, 3, 'pad', 1, True)", (normal(1, 2, 8),), lambda f, t, x: f.avg_pool1d(x, 3, 3, 1, True)),
+    Case("nn.LPPool1d(2, 3, 2)", (within(1, 2, 8),), lambda f, t, x: f.lp_pool1d(x, 2.0, 3, 2)),
+    Case("nn.LPPool2d(3, 2)", (within(1, 2, 5, 6),), lambda f, t, x: f.lp_pool2d(x, 3.0, 2)),
+    Case("nn.MaxUnpool1d(2)", (normal(1, 2, 4), whole([[0, 3, 4, 7], [1, 2, 5, 6]])), lambda f, t, x, i: f.max_unpool1d(x, i.long(), 2)),
+    Case("nn.MaxUnpool2d(2)", (normal(1, 1, 2, 2), whole([[[0, 3], [8, 15]]])), lambda f, t, x, i: f.max_unpool2d(x, i.long(), 2)),
+    Case("nn.MaxUnpool3d(2)", (normal(1, 1, 1, 2, 2), whole([[[[0, 7], [20, 31]]]])), lambda f, t, x, i: f.max_unpool3d(x, i.long(), 2)),
     Case("nn.AvgPool2d(2, 3, 'pad', 1, True)", (IMAGES,), lambda f, t, x: f.avg_pool2d(x, 2, 3, 1, True)),
     Case("nn.AvgPool3d(2, 2, 'pad', 1, True, False)", (VOLUMES,), lambda f, t, x: f.avg_pool3d(x, 2, 2, 1, True, False)),
     Case("nn.AvgPool3d(2, 2, 'pad', 1, True, True, 3)", (VOLUMES,), lambda f, t, x: f.avg_pool3d(x, 2, 2, 1, True, True, 3)),
