@@ -127,10 +127,10 @@ def test_floats_are_data_of_a_compiled_program(mode):
         (lambda p: p["k"] * p["k"], lambda k: {"k": k}),
     ]
     for function, form in functions:
-        gradient = ms.grad(function)
+        gradient, before = ms.grad(function), ms.cache_info(function).misses
         for k in range(4):
             alike(gradient(form(float(k))), form(2.0 * k))
-        assert ms.cache_info(function).misses == (1 if mode == ms.GRAPH_MODE else 0)
+        assert ms.cache_info(function).misses - before == (1 if mode == ms.GRAPH_MODE else 0)
 
 
 def test_auxiliary_results_weights_identifiers_and_scale():
