@@ -6,7 +6,9 @@ import scipy.sparse.linalg
 
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops
+from mindgrad.scipy.ops import Cholesky, EighNet, EigNet
 from mindgrad.scipy.sparse.linalg import cg, gmres
+from mindgrad.scipy.utils import _safe_normalize
 
 MODES = [ms.PYNATIVE_MODE, ms.GRAPH_MODE]
 
@@ -116,3 +118,24 @@ def test_what_is_refused():
         gmres(a, Tensor(matrix(3)))
     with pytest.raises(ValueError, match="'x0' must have the shape of 'b'"):
         gmres(a, b, x0=Tensor(vector(2)))
+
+
+def test_cells_of_eigenvalues_and_factors():
+    a = matrix(4, symmetric=True)
+    values, vectors = EighNet()(Tensor(a))
+    np.testing.assert_allclose((vectors * values @ vectors.T).asnumpy(), a, atol=1e-10)
+    np.testing.assert_allclose(EighNet(False, False)(Tensor(a)).asnumpy(), np.linalg.eigvalsh(a), rtol=1e-10)
+    general = matrix(4)
+    values, vectors = (each.asnumpy() for each in EigNet()(Tensor(general)))
+    np.testing.assert_allclose(general @ vectors, vectors * values, atol=1e-10)
+    np.testing.assert_allclose(EigNet(bv=False)(Tensor(general)).asnumpy(), values, rtol=1e-10)
+    np.testing.assert_allclose(Cholesky(lower=True)(Tensor(a)).asnumpy(), np.linalg.cholesky(a), rtol=1e-10)
+    np.testing.assert_allclose(Cholesky()(Tensor(a)).asnumpy(), np.linalg.cholesky(a).T, rtol=1e-10)
+    with pytest.raises(NotImplementedError, match="leave 'clean' out"):
+        Cholesky(clean=False)(Tensor(a))
+
+
+def test_a_length_of_zero_divides_nothing():
+    vector_of_one, length = _safe_normalize(Tensor([0.0, 0.0]))
+    assert (vector_of_one.asnumpy() == 0).all()
+    assert length == 0

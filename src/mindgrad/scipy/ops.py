@@ -7,11 +7,14 @@ from typing import Any
 from mindgrad.core.dtype import float64, int32, int64
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
+from mindgrad.nn.cell import Cell
 from mindgrad.ops import factorisation, linalg
 from mindgrad.ops.lu_factors import lu_factors, permutation_of
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.operations.base import anything, boolean, classes, operation
+from mindgrad.ops.operations.linalg_ops import Eigh
 from mindgrad.primitives.assignment import assignment
+from mindgrad.scipy import linalg as scipy_linalg
 
 _MATRIX = "Tensor([[2.0, 0.0], [0.0, 4.0]])"
 
@@ -94,5 +97,67 @@ SolveTriangular = operation(
     example=f"scipy.ops.SolveTriangular()({_MATRIX}, Tensor([2.0, 8.0]))", prints="[1. 2.]",
 )  # fmt: skip
 
+
+def _cholesky(self: Any, x: Any) -> Tensor:
+    if not self.clean:
+        raise NotImplementedError(
+            "For 'Cholesky', clean=False leaves numbers of the input in the other triangle; here that is "
+            "zero: leave 'clean' out."
+        )
+    return scipy_linalg.cholesky(x, self.lower)
+
+
+Cholesky = operation(
+    __name__, "Cholesky", factorisation.cholesky, run=_cholesky,
+    attributes={"lower": boolean(False), "clean": boolean(True)},
+    example=f"scipy.ops.Cholesky(lower=True)({_MATRIX})",
+    prints="[[1.4142135 0.       ]\n [0.        2.       ]]",
+)  # fmt: skip
+
+
+class EighNet(Cell):
+    """Eigenvalues of symmetric or Hermitian matrices, and their vectors.
+
+    Args:
+        bv: whether the vectors are given too.
+        lower: whether the lower triangle is read; else the upper one.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.scipy.ops import EighNet
+    >>> print(EighNet(bv=False)(Tensor([[2.0, 0.0], [0.0, 4.0]])))
+    [2. 4.]
+    """
+
+    def __init__(self, bv: bool = True, lower: bool = True) -> None:
+        super().__init__()
+        self.eigh = Eigh(bv, lower)
+
+    def construct(self, A: Any) -> Any:
+        """The values, or the values and the vectors, of matrices of shape (…, n, n)."""
+        return self.eigh(A)
+
+
+class EigNet(Cell):
+    """Eigenvalues of any square matrices, complex, and their vectors.
+
+    Args:
+        bv: whether the vectors are given too.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.scipy.ops import EigNet
+    >>> print(EigNet(bv=False)(Tensor([[2.0, 0.0], [0.0, 4.0]])))
+    [2.+0.j 4.+0.j]
+    """
+
+    def __init__(self, bv: bool = True) -> None:
+        super().__init__()
+        self.eig = Eig(bv)
+
+    def construct(self, A: Any) -> Any:
+        """The values, or the values and the vectors, of matrices of shape (…, n, n)."""
+        values, vectors = self.eig(A)
+        return values if vectors is None else (values, vectors)
+
+
 __all__ = list(classes(globals()))
-__all__ += ["linear_sum_assignment"]
+__all__ += ["EigNet", "EighNet", "linear_sum_assignment"]

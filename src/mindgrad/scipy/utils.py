@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops.layout import swapaxes
 
@@ -23,3 +25,17 @@ def _nd_transpose(a: Any) -> Tensor:
             f"For 'transpose', the input must have two axes at least, but its shape is {a.shape}."
         )
     return swapaxes(a, -1, -2)
+
+
+def _safe_normalize(x: Any, threshold: Any = None) -> tuple[Tensor, Tensor]:
+    """A vector of length 1, and the length; zeros where the length is at most ``threshold``.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.scipy.utils import _safe_normalize
+    >>> print(*_safe_normalize(Tensor([3.0, 4.0])))
+    [0.6 0.8] 5.0
+    """
+    length = (x.abs() * x.abs()).sum().sqrt()
+    least = float(np.finfo(length.dtype.numpy).eps) if threshold is None else threshold
+    is_long = (length > least).astype(x.dtype)
+    return x * is_long / (length * is_long + (1 - is_long)), length * is_long
