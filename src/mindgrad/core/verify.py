@@ -8,7 +8,7 @@
 A graph that breaks one of these gives wrong numbers far from the place where it was made, or none. With
 ``MINDGRAD_VERIFY=1`` in the environment, and in this project's tests, every graph is verified as it is made.
 
-Cost: the type rule of each equation once more; tracing takes about a fifth longer.
+Cost: the type rule of each equation once more.
 """
 
 from __future__ import annotations

@@ -125,9 +125,11 @@ class EagerCalls:
         self.calls += 1
         local.is_busy = True
         try:
-            if tier.is_final or is_watched():
+            if tier.is_final:
                 if tier.varies and not is_watched():
                     begin(switch in _AT_ONCE)
+                return function(*args, **kwargs)
+            if is_watched():
                 return function(*args, **kwargs)
             if tier.is_whole and self.is_pure:
                 programs: Any = self.kernels if tier.is_short else self.whole

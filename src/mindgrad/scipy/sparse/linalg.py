@@ -21,6 +21,7 @@ from mindgrad._base.missing import explain_room as _explain_room
 from mindgrad.core.tensor import Tensor
 from mindgrad.functional.implicit import custom_root
 from mindgrad.functional.iterate import repeat
+from mindgrad.functional.linear_solvers import dot, norm
 from mindgrad.ops.clipping import maximum
 from mindgrad.ops.contraction import matmul
 from mindgrad.ops.creation import zeros_like
@@ -84,17 +85,17 @@ def cg(
         z = system.preconditioned(rest)
 
         def goes_on(trips: _Value, _: _Value, r: _Value, *__: _Value) -> _Value:
-            return (_norm(r) > bound) & (trips < most)
+            return (norm([r]) > bound) & (trips < most)
 
         def step(trips: _Value, x: _Value, r: _Value, p: _Value, rho: _Value) -> tuple[_Value, ...]:
             q = system.product(p)
-            alpha = rho / _dot(p, q)
+            alpha = rho / dot([p], [q])
             r = r - alpha * q
             z = system.preconditioned(r)
-            after = _dot(r, z)
+            after = dot([r], [z])
             return trips + 1, x + alpha * p, r, z + after / rho * p, after
 
-        return repeat(goes_on, step, Tensor(0), start, rest, z, _dot(rest, z))[1]
+        return repeat(goes_on, step, Tensor(0), start, rest, z, dot([rest], [z]))[1]
 
     return custom_root(system.residual, system.start, solve, tangent_solve="cg"), None
 
@@ -159,9 +160,9 @@ def gmres(
 
         def step(trips: _Value, x: _Value, _: _Value) -> tuple[_Value, ...]:
             x = x + _smallest_residual(system, x, width)
-            return trips + 1, x, _norm(system.b - system.product(x))
+            return trips + 1, x, norm([system.b - system.product(x)])
 
-        first = _norm(system.b - system.product(start))
+        first = norm([system.b - system.product(start)])
         return repeat(goes_on, step, Tensor(0), start, first)[1]
 
     return custom_root(system.residual, system.start, solve), None
@@ -170,18 +171,18 @@ def gmres(
 def _smallest_residual(system: _System, x: _Value, width: int) -> _Value:
     """The change of ``x`` in the Krylov space of ``width`` products that makes the residual smallest."""
     first = system.preconditioned(system.b - system.product(x)).reshape((-1,))
-    length = _norm(first)
+    length = norm([first])
     basis = [_divided(first, length)]
     columns = []
     for k in range(width):
         w = system.preconditioned(system.product(basis[k].reshape(x.shape))).reshape((-1,))
         before = stack(basis, 0)
-        size = _norm(w)
+        size = norm([w])
         projections: _Value = matmul(before, w)
         w = w - matmul(projections, before)
         again: _Value = matmul(before, w)
         w = w - matmul(again, before)
-        height = _norm(w)
+        height = norm([w])
         # what rounding has left of a vector in the space is no direction
         height = where(height > 10 * float(np.finfo(w.dtype.numpy).eps) * size, height, zeros_like(height))
         coefficients = projections + again
@@ -209,14 +210,6 @@ def _divided(x: _Value, length: _Value) -> _Value:
     """``x / length``, zeros where the length is zero."""
     is_zero = (length == 0).astype(x.dtype)
     return x * (1 - is_zero) / (length + is_zero)
-
-
-def _dot(a: _Value, b: _Value) -> _Value:
-    return (a * b).sum()
-
-
-def _norm(a: _Value) -> _Value:
-    return _dot(a, a).sqrt()
 
 
 class _System:
@@ -266,7 +259,7 @@ class _System:
 
     def bound(self) -> _Value:
         """The length of the residual at which the iteration ends."""
-        return maximum(_norm(self.b) * self._tol, self._atol)
+        return maximum(norm([self.b]) * self._tol, self._atol)
 
 
 _explain_room(__name__)
