@@ -26,10 +26,10 @@ def compiled_at_once():
 
 
 def points(seed=0, rows=5):
-    return Tensor(np.random.default_rng(seed).normal(size=(rows, SIZE)).astype(np.float32))
+    return Tensor(np.random.default_rng(seed).normal(size=(rows, SIZE)).astype(np.float64))
 
 
-WEIGHT = Tensor(np.random.default_rng(9).normal(size=(SIZE, 6)).astype(np.float32))
+WEIGHT = Tensor(np.random.default_rng(9).normal(size=(SIZE, 6)).astype(np.float64))
 
 
 def network(x):
@@ -87,7 +87,7 @@ def test_values_are_pending_until_somebody_asks():
     result = laplacian(points(4))
     assert current_deferral() is None
     assert result.shape == (5,)
-    assert result.dtype == ms.float32
+    assert result.dtype == ms.float64
     later = laplacian(points(5))
     np.testing.assert_allclose(result.asnumpy(), expected(points(4)), rtol=2e-5, atol=1e-5)
     np.testing.assert_allclose((later * 2).asnumpy(), 2 * expected(points(5)), rtol=2e-5, atol=2e-5)
@@ -234,7 +234,7 @@ def test_the_exception_is_kept_and_work_goes_on():
 
 
 def test_parameters_that_are_written_inside():
-    weight = Parameter(Tensor(np.ones(SIZE, np.float32)), name="weight")
+    weight = Parameter(Tensor(np.ones(SIZE, np.float64)), name="weight")
 
     def step(x):
         total = 0
@@ -244,7 +244,7 @@ def test_parameters_that_are_written_inside():
         return total
 
     def run(switch):
-        weight.set_data(Tensor(np.ones(SIZE, np.float32)))
+        weight.set_data(Tensor(np.ones(SIZE, np.float64)))
         with eager(switch):
             return [step(points(seed)).asnumpy() for seed in range(14)], weight.asnumpy()
 
@@ -256,7 +256,7 @@ def test_parameters_that_are_written_inside():
 
 
 def test_memory_that_numpy_shares_is_read_when_python_reads_it():
-    buffer = np.zeros((5, SIZE), np.float32)
+    buffer = np.zeros((5, SIZE), np.float64)
 
     def laplacian(seed):
         total = 0
@@ -276,17 +276,17 @@ def test_through_helper_functions_comprehensions_and_generators():
         return slope_of(network, k)(x)[:, k]
 
     def by_helper(x):
-        return sum((second(x, k) for k in range(SIZE)), Tensor(0.0, ms.float32))
+        return sum((second(x, k) for k in range(SIZE)), Tensor(0.0, ms.float64))
 
     def by_list(x):
-        return sum([slope_of(network, k)(x)[:, k] for k in range(SIZE)], Tensor(0.0, ms.float32))
+        return sum([slope_of(network, k)(x)[:, k] for k in range(SIZE)], Tensor(0.0, ms.float64))
 
     def by_generator(x):
         def terms():
             for k in range(SIZE):
                 yield slope_of(network, k)(x)[:, k]
 
-        return sum(terms(), Tensor(0.0, ms.float32))
+        return sum(terms(), Tensor(0.0, ms.float64))
 
     for function in (by_helper, by_list, by_generator):
         for seed in range(16):

@@ -16,6 +16,7 @@ from mindgrad.core.types import TensorType
 from mindgrad.functional.donation import donatable, settled, window
 from mindgrad.functional.placement import SMALL, on_device, program_operand
 from mindgrad.functional.replay import Event
+from mindgrad.functional.speculation import Speculation, remember_origins, speculate
 from mindgrad.functional.structure import Segment, Structure
 
 __all__ = ["CallValues", "executed"]
@@ -27,11 +28,16 @@ class CallValues:
     Attributes:
         leaves, types: the arrays from outside, and the types of the tensors that held them.
         leaf_numbers: their numbers by identity and type.
+        parameters: the Parameters that held them, by number.
+        speculation: the program that was started when the call began.
         pendings: the pending arrays of a call that goes as predicted, by number.
         stored: the Parameters that the call wrote, with their arrays before, by identity.
     """
 
-    __slots__ = ("_program", "_segment", "deferral", "leaf_numbers", "leaves", "pendings", "stored", "types")
+    __slots__ = (
+        "_arguments", "_program", "_segment", "deferral", "leaf_numbers", "leaves", "parameters", "pendings",
+        "speculation", "stored", "types",
+    )  # fmt: skip
 
     def __init__(self, deferral: Any) -> None:
         self.deferral = deferral
@@ -40,12 +46,28 @@ class CallValues:
         self.leaf_numbers: dict[tuple[int, TensorType], int] = {}
         self.pendings: list[PendingArray] = []
         self.stored: dict[int, tuple[Any, Any]] = {}
+        self.parameters: dict[int, Any] = {}
         self._program: Sequence[Segment] | None = None
         self._segment = 0
+        self._arguments: dict[int, int] = {}
+        self.speculation: Speculation | None = None
 
-    def add_leaf(self, array: Any, type: TensorType) -> int:
+    def begin(self, structure: Structure, arguments: Sequence[Any]) -> None:
+        """Begin the call's program on what its operands will probably be."""
+        self._arguments = {id(x._array): k for k, x in enumerate(arguments) if isinstance(x, Tensor)}
+        self.speculation = speculate(structure, arguments)
+
+    def end(self) -> None:
+        """End the call, whatever came of it."""
+        speculation, self.speculation = self.speculation, None
+        if speculation is not None:
+            speculation.was_in_vain()
+
+    def add_leaf(self, array: Any, type: TensorType, tensor: Tensor) -> int:
         """The number of a further array from outside, which is kept so that its identity stays its own."""
         number = self.leaf_numbers[id(array), type] = len(self.leaves)
+        if tensor.is_parameter:
+            self.parameters[number] = tensor
         self.leaves.append(array)
         self.types.append(type)
         return number
@@ -89,7 +111,7 @@ class CallValues:
         try:
             self.run_segments(structure, last.end)
             if not last.donated:
-                self._fill(last, last.executable.run(self._operands(last), [], last.executable.extra))
+                self._fill(last, self._results(structure, last))
                 return True
             with window, SignalsDeferred():
                 operands = self._operands(last)
@@ -105,6 +127,16 @@ class CallValues:
             structure.changed()
             structure.obstacle = f"its program failed: {type(error).__name__}: {error}"
             return False
+
+    def _results(self, structure: Structure, last: Segment) -> Sequence[Any]:
+        """The results of the last segment, which may have been started when the call began."""
+        speculation, self.speculation = self.speculation, None
+        results = speculation and speculation.results_for(last, self.leaves)
+        if results is not None:
+            return results
+        if not self._segment:
+            remember_origins(structure, self.leaves, self.parameters, self._arguments)
+        return last.executable.run(self._operands(last), [], last.executable.extra)
 
     def _begun(self, structure: Structure) -> Sequence[Segment]:
         """The program of which segments have run in this call, or the newest one if none have."""

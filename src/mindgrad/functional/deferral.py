@@ -79,6 +79,8 @@ class Deferral:
         self._thread = threading.get_ident()
         self._values = CallValues(self)
         self._pendings = self._values.pendings
+        if structures:
+            self._values.begin(structures[0], arguments)
         self._scopes: list[DeferredScope | None] = [None]
         self._recordings: list[tuple[DeferredScope, weakref.ref[Any]]] = []
         self.diverged_at: tuple[str, int] | None = None
@@ -268,7 +270,7 @@ class Deferral:
                 structure.vary(index)
         elif leaf.constant is None and not leaf.is_differentiated and leaf.is_unlike(array):
             return False
-        self._values.add_leaf(array, type_)
+        self._values.add_leaf(array, type_, tensor)
         return True
 
     def _results(self, event: Event) -> list[Tensor]:
@@ -390,7 +392,7 @@ class Deferral:
         type_ = tensor.type
         known = self._values.leaf_numbers.get((id(array), type_))
         if known is None:
-            known = self._values.add_leaf(array, type_)
+            known = self._values.add_leaf(array, type_, tensor)
             is_variable = is_variable or tensor.is_parameter or id(array) in self._variables
             self._specifications.append(Leaf(type_, array, is_variable))
         return ~known
@@ -427,6 +429,7 @@ class Deferral:
         for parameter, _ in self._values.stored.values():
             parameter._array = settled(parameter._array)
         self._values.stored = {}
+        self._values.speculation = None
         self._pendings.clear()
         if self._replay is not None:
             self._forget()
@@ -435,6 +438,7 @@ class Deferral:
         for scope in self._scopes:
             if scope is not None:
                 scope.deferral = None
+        self._values.end()
         self._values = CallValues(self)
         self._pendings = self._values.pendings
         self._events, self._specifications, self._recordings, self._scopes = [], [], [], [None]

@@ -24,8 +24,6 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from mindgrad._base.location import PACKAGE, user_frame
 from mindgrad.core.primitive import Primitive
 from mindgrad.core.scope import apply, defer_to, open_scopes
@@ -33,6 +31,7 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.functional.cache import register_eager
 from mindgrad.functional.deferral import Deferral
 from mindgrad.functional.donation import window
+from mindgrad.functional.speculation import is_shared
 from mindgrad.functional.structure import Structure
 from mindgrad.functional.tier import Tier
 from mindgrad.functional.warming import CALLS, SHORTEST, consider, ended, has_taken
@@ -118,11 +117,12 @@ class _Return:
             self.tier.moves("cold", f"it ran for {seconds:.0f} s before it returned", is_final=True)
 
 
-def begin(at_once: bool) -> None:
+def begin(at_once: bool, arguments: Sequence[Any]) -> None:
     """Begin a region in a function that the gradient call about to run is part of, if one pays.
 
     Args:
         at_once: whether programs are compiled as soon as their structure is known.
+        arguments: those of the gradient call.
     """
     if _local.returned is not None:
         _local.returned.end()
@@ -142,14 +142,14 @@ def begin(at_once: bool) -> None:
         tier = function.tier
         if not tier.is_final:
             if frame.f_trace is None:  # else this call has been looked at
-                frame.f_trace = _Return(tier, _begun(tier, at_once))
+                frame.f_trace = _Return(tier, _begun(tier, at_once, arguments))
             return
         if not tier.varies:
             return
         frame = frame.f_back
 
 
-def _begun(tier: Tier, at_once: bool) -> Region | None:
+def _begun(tier: Tier, at_once: bool, arguments: Sequence[Any]) -> Region | None:
     """A region for a call of ``tier`` that is deferred or recorded; ``None`` for one that is not."""
     structures = tier.structures
     if not structures:
@@ -160,7 +160,7 @@ def _begun(tier: Tier, at_once: bool) -> Region | None:
             consider(tier, structures[0], at_once)
         if structures[0].program is None:
             return None
-    region = Region(tier, at_once)
+    region = Region(tier, at_once, arguments)
     defer_to(region)
     return region
 
@@ -171,12 +171,13 @@ class Region(Deferral):
     Args:
         tier: the function's.
         at_once: whether a program is compiled as soon as the structure is known.
+        arguments: those of its first gradient call.
     """
 
     __slots__ = ("_at_once", "_bytes", "_counted", "_has_returned", "_is_over", "_predicted", "_tier")
 
-    def __init__(self, tier: Tier, at_once: bool) -> None:
-        super().__init__(tier.structures)
+    def __init__(self, tier: Tier, at_once: bool, arguments: Sequence[Any]) -> None:
+        super().__init__(tier.structures, arguments)
         self._tier = tier
         self._at_once = at_once
         self._predicted: Structure | None = self.structure
@@ -238,10 +239,10 @@ class Region(Deferral):
         return not self.is_left() and super()._switched()
 
     def _is_leaf(self, tensor: Tensor, array: Any, index: int) -> bool:
-        return not _is_shared(array) and super()._is_leaf(tensor, array, index)
+        return not is_shared(array) and super()._is_leaf(tensor, array, index)
 
     def _number(self, tensor: Tensor, is_variable: bool) -> int:
-        if _is_shared(tensor._array):
+        if is_shared(tensor._array):
             self._obstacle = self._obstacle or "a tensor shares its memory with an array of NumPy"
         return super()._number(tensor, is_variable)
 
@@ -270,8 +271,3 @@ class Region(Deferral):
 def _applied(primitive: Primitive, tensors: Sequence[Tensor], parameters: Any) -> list[Tensor]:
     results = apply(primitive, *tensors, **parameters)
     return list(results) if primitive.multiple else [results]
-
-
-def _is_shared(array: Any) -> bool:
-    """Whether somebody may write into an array of the host, other than this package."""
-    return type(array) is np.ndarray and array.base is not None and array.flags.writeable

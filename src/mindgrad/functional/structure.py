@@ -8,6 +8,7 @@ that are constants, which values outlived the call, and what was compiled of it.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -36,9 +37,11 @@ class Leaf:
         array: its array then.
         is_infinite: whether an element is infinite or NaN, so that it absorbs in derivatives.
         is_differentiated: whether it is the input of a recording, for which that makes no difference.
+        origin: where the last call had it from: the position of an argument, or a weak reference to a Parameter
+            or an array; ``None`` if that is not known.
     """
 
-    __slots__ = ("array", "constant", "is_differentiated", "is_infinite", "type")
+    __slots__ = ("array", "constant", "is_differentiated", "is_infinite", "origin", "type")
 
     def __init__(self, type: TensorType, array: Any, is_variable: bool) -> None:
         self.type = type
@@ -46,6 +49,7 @@ class Leaf:
         self.array = array if self.constant is not None else None
         self.is_infinite = self.constant is None and is_infinite(array)
         self.is_differentiated = False
+        self.origin: int | weakref.ref[Any] | None = None
 
     def is_same(self, other: Leaf) -> bool:
         """Whether one can stand for the other."""
@@ -118,11 +122,12 @@ class Structure:
         version: changes when a constant turns out to vary.
         confirmed: calls that were as predicted.
         obstacle: why it must not be deferred; empty if it may.
+        misses: how often in a row its program was started in vain, before a call.
     """
 
     __slots__ = (
-        "__weakref__", "_last_uses", "confirmed", "cuts", "events", "is_queued", "leaves", "obstacle",
-        "outputs", "program", "replaced", "requests", "version",
+        "__weakref__", "_last_uses", "confirmed", "cuts", "events", "is_queued", "leaves", "misses",
+        "obstacle", "outputs", "program", "replaced", "requests", "version",
     )  # fmt: skip
 
     def __init__(self, events: Sequence[Event], leaves: Sequence[Leaf], obstacle: str = "") -> None:
@@ -138,6 +143,7 @@ class Structure:
         self.version = 0
         self.confirmed = 0
         self.is_queued = False
+        self.misses = 0
         self.obstacle = obstacle
         self._last_uses: dict[int, list[int]] | None = None
 

@@ -127,7 +127,7 @@ class EagerCalls:
         try:
             if tier.is_final:
                 if tier.varies and not is_watched():
-                    begin(switch in _AT_ONCE)
+                    begin(switch in _AT_ONCE, args)
                 return function(*args, **kwargs)
             if is_watched():
                 return function(*args, **kwargs)
