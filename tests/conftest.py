@@ -5,6 +5,7 @@ test and "warnings are errors" are in pyproject.toml.
 """
 
 import os
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -14,14 +15,20 @@ import mindgrad as ms
 from mindgrad.core import settings as options
 from mindgrad.core import verify
 
+#: XLA ends the process over an option that it does not know: those of one version are for that version only
+FAST_COMPILATION = ["--xla_backend_optimization_level=0"]
+if version("jaxlib").startswith("0.10."):
+    FAST_COMPILATION += ["--xla_cpu_use_fusion_emitters=false", "--xla_cpu_parallel_codegen_split_count=1"]
+
 SMOKE = Path(__file__).parent / "smoke"
 
 # Two workers may share one GPU: neither may reserve most of its memory when jax starts.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 # Nearly every program of the tests runs a few times only: optimising its machine code takes longer than it
-# saves. With XLA_FLAGS= in the environment the programs are compiled as users have them.
-os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=1")
+# saves (docs/decisions/0017-time-of-the-tests.md). With XLA_FLAGS= in the environment the programs are compiled as
+# users have them; tests/programs/test_as_users_compile.py always does so.
+os.environ.setdefault("XLA_FLAGS", " ".join(FAST_COMPILATION))
 
 # When calls of eager mode become hot is a matter of time, and results before and after differ in the last bits:
 # tests of tiers turn them on. With MINDGRAD_EAGER=compiled in the environment all tests run with them.
@@ -44,6 +51,13 @@ def mode_stays():
     before = ms.get_context("mode")
     yield
     ms.set_context(mode=before)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Of a file of tests, its tests: looking for examples in its docstrings takes as long again."""
+    collectors = yield
+    return [each for each in collectors if type(each).__name__ != "DoctestModule"]
 
 
 @pytest.hookimpl(trylast=True)

@@ -185,16 +185,16 @@ def _fault(graph: Graph, arrays: list[np.ndarray]) -> Exception | None:
 
 def add_call(program: Program, call: Call, dtype: DType, orders: int) -> None:
     """Value, and derivatives up to the order ``orders`` in both modes, of one call."""
-    here = (call.row.name, call.index)
+    key = (call.row.name, dtype, call.index)
     it = derivatives(call, dtype)
-    program.add((*here, "value"), it.graph, call.arrays)
+    program.add((*key, "value"), it.graph, call.arrays)
     if orders and call.active:
-        program.add((*here, "forward"), it.forward, [*call.arrays, *it.tangents])
-        program.add((*here, "reverse"), it.reverse, [*call.arrays, *it.cotangents])
+        program.add((*key, "forward"), it.forward, [*call.arrays, *it.tangents])
+        program.add((*key, "reverse"), it.reverse, [*call.arrays, *it.cotangents])
     if orders > 1 and call.active:
         gradient = only_outputs(it.reverse, len(it.graph.outputs))
         program.add(
-            (*here, "forward over reverse"),
+            (*key, "forward over reverse"),
             forward(gradient, call.active),
             [*call.arrays, *it.cotangents, *it.tangents],
         )
@@ -203,8 +203,8 @@ def add_call(program: Program, call: Call, dtype: DType, orders: int) -> None:
 def executors_agree(found: dict, name: str, dtype: DType) -> int:
     """NumPy and XLA give the same numbers; the number of comparisons made."""
     made = 0
-    for (row, index, what), results in found.items():
-        if row != name:
+    for (row, of, index, what), results in found.items():
+        if (row, of) != (name, dtype):
             continue
         if isinstance(results, Exception):
             raise results

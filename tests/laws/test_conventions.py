@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -283,14 +283,12 @@ def collect(results: dict[tuple, list[Any]], size: int) -> dict[str, np.ndarray]
     return found
 
 
-@lru_cache(maxsize=1)
-def compiled() -> dict:
-    """All programs of the table as one compiled program."""
+def compiled(programs: dict[tuple, tuple[Graph, list[np.ndarray]]]) -> dict[tuple, list[Any]]:
+    """The results of all modes of one convention, as one compiled program."""
     program = Program()
-    for k, convention in enumerate(TABLE):
-        for key, (graph, arrays) in Modes(*build(convention)).programs().items():
-            program.add((k, *key), graph, arrays)
-    return {key: found[1] for key, found in program.run().items()}
+    for key, (graph, arrays) in programs.items():
+        program.add(key, graph, arrays)
+    return {key: results[1] for key, results in program.run().items()}
 
 
 @pytest.mark.parametrize("executor", ["eager", "compiled"])
@@ -302,7 +300,7 @@ def test_convention(index, executor):
     if executor == "eager":
         results = {key: evaluate(graph, arrays) for key, (graph, arrays) in programs.items()}
     else:
-        results = {key: compiled()[(index, *key)] for key in programs}
+        results = compiled(programs)
     size = sum(array.size for array in modes.arrays)
     for mode, found in collect(results, size).items():
         wanted = convention.second if "over" in mode else convention.first

@@ -3,8 +3,6 @@
 jax differentiates here with rules of its own; the library never does that.
 """
 
-from functools import cache
-
 import pytest
 
 from mindgrad.core.dtype import complex128, float64
@@ -29,25 +27,11 @@ def judged(name, dtype, apart=False):
     return [call for call in calls(name, dtype) if call.active and bool(excluded(call)) == apart]
 
 
-@cache
-def oracle(dtype):
-    listed = [(call, dtype) for name in ROWS for call in judged(name, dtype)[: SAMPLES[dtype]]]
-    found = jax_derivatives(listed)
-    return {(call.row.name, call.index): one for (call, _), one in zip(listed, found, strict=True)}
-
-
-@pytest.mark.parametrize(
-    ("name", "dtype"),
-    [
-        pytest.param(name, dtype, id=f"{name}-{dtype}")
-        for dtype in (float64, complex128)
-        for name in ROWS
-        if judged(name, dtype)
-    ],
-)
-def test_derivatives_are_those_of_jax(name, dtype):
-    for call in judged(name, dtype)[: SAMPLES[dtype]]:
-        agrees_with_jax(call, dtype, oracle(dtype)[name, call.index])
+@pytest.mark.parametrize("name", [name for name in ROWS if any(judged(name, dtype) for dtype in SAMPLES)])
+def test_derivatives_are_those_of_jax(name):
+    listed = [(call, dtype) for dtype, count in SAMPLES.items() for call in judged(name, dtype)[:count]]
+    for (call, dtype), oracle in zip(listed, jax_derivatives(listed), strict=True):
+        agrees_with_jax(call, dtype, oracle)
 
 
 @pytest.mark.parametrize("name", APART)

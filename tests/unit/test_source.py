@@ -1,6 +1,7 @@
 """Source is found wherever a function was typed, with its real lines and columns, or a reason is given."""
 
 import ast
+import doctest
 import functools
 import linecache
 import os
@@ -141,13 +142,20 @@ def test_functions_of_one_name():
 
 
 def test_doctests():
-    """
+    example = """
     >>> def typed(x):
     ...     return x + 41
     >>> ast.unparse(find_source(typed).node.body)
     'return x + 41'
     """
-    # run by doctest as well; here as the same thing: a text that only linecache knows
+    names = {"ast": ast, "find_source": find_source}
+    results = doctest.DocTestRunner().run(
+        doctest.DocTestParser().get_doctest(example, names, "typed", None, 0)
+    )
+    assert results == (0, 2)
+
+
+def test_a_text_that_only_linecache_knows():
     text = "def typed(x):\n    return x + 41\n"
     linecache.cache["<cell 7>"] = (len(text), None, text.splitlines(keepends=True), "<cell 7>")
     module = {}

@@ -76,12 +76,12 @@ def explain_missing_names(module: ModuleType) -> None:
             except AttributeError as error:
                 if error.obj is not module:  # its own mistake, which is not to be hidden
                     raise
-        if name.startswith("__"):  # asked for by the machinery of Python, which expects an answer
-            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
         loaded = sys.modules.get(f"{module.__name__}.{name}")
         if loaded is not None:
             return loaded
-        if is_divided(module.__name__) and not name.startswith("_"):
+        if name.startswith("_"):  # asked for by machinery, of Python or of a test runner: no misspelled name
+            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+        if is_divided(module.__name__):
             above = sys.modules[module.__name__.rpartition(".")[0]]
             if _has(above, name):  # MindSpore divides the package differently
                 return vars(above)[name]
