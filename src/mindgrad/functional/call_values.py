@@ -131,7 +131,7 @@ class CallValues:
     def _results(self, structure: Structure, last: Segment) -> Sequence[Any]:
         """The results of the last segment, which may have been started when the call began."""
         speculation, self.speculation = self.speculation, None
-        results = speculation and speculation.results_for(last, self.leaves)
+        results = None if speculation is None else speculation.results_for(last, self.leaves)
         if results is not None:
             return results
         if not self._segment:

@@ -1,4 +1,4 @@
-"""Speculative execution starts the program of a deferred call on the operands that the call will probably have.
+"""Speculative execution starts the program of a deferred call on operands that are predicted.
 
     its results are taken  ⟺  the call ends as predicted, and its operands are the very arrays that ran
 
@@ -6,9 +6,10 @@ The Python of a call, compared operator by operator with what is predicted, and 
 values need nothing of each other: XLA runs in threads of its own while Python goes on. An operand is expected
 from where it came last time: a Parameter, an argument of the call, or the same array as before.
 
-Cost: a microsecond for each operand; the work of the program where the operands are others, twice in a row, after
-which the structure is not speculated on any more. Limits: calls that are one program (nobody asks for a value before the
-end), which takes over no memory, has no loop that may run long, and reads no array that NumPy may write into.
+Cost: a microsecond for each operand; the work of the program where the operands are others, twice in a row,
+after which the structure is not speculated on any more. Limits: calls that are one program (nobody asks for a
+value before the end), which takes over no memory, has no loop that may run long, and reads no array that NumPy
+may write into.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Speculation:
 
 
 def speculate(structure: Structure, arguments: Sequence[Any]) -> Speculation | None:
-    """Start the program of ``structure`` for a call with these arguments, if its operands can be predicted."""
+    """Start the program of ``structure`` for a call with these arguments, if they tell its operands."""
     program = structure.current()
     if program is None or len(program) != 1 or structure.misses >= _MISSES:
         return None

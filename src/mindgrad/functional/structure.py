@@ -37,8 +37,8 @@ class Leaf:
         array: its array then.
         is_infinite: whether an element is infinite or NaN, so that it absorbs in derivatives.
         is_differentiated: whether it is the input of a recording, for which that makes no difference.
-        origin: where the last call had it from: the position of an argument, or a weak reference to a Parameter
-            or an array; ``None`` if that is not known.
+        origin: where the last call had it from: the position of an argument, or a weak reference to a
+            Parameter or an array; ``None`` if that is not known.
     """
 
     __slots__ = ("array", "constant", "is_differentiated", "is_infinite", "origin", "type")
