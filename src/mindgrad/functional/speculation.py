@@ -3,13 +3,13 @@
     its results are taken  ⟺  the call ends as predicted, and its operands are the very arrays that ran
 
 The Python of a call, compared operator by operator with what is predicted, and the program that computes its
-values need nothing of each other: XLA runs in threads of its own while Python goes on. An operand is expected
-from where it came last time: a Parameter, an argument of the call, or the same array as before.
+values need nothing of each other: XLA runs in threads of its own while Python goes on. An operand is
+expected from where it came last time: a Parameter, an argument of the call, or the same array as before.
 
-Cost: a microsecond for each operand; the work of the program where the operands are others, twice in a row,
-after which the structure is not speculated on any more. Limits: calls that are one program (nobody asks for a
-value before the end), which takes over no memory, has no loop that may run long, and reads no array that NumPy
-may write into.
+Cost: a microsecond for each operand; the work of the program where the operands are others, two times in
+a row, after which the structure is not speculated on any more. Limits: calls that are one program, for nobody
+asks for a value before the end, which takes over no memory, has no loop that may run long, and reads no array
+that NumPy may write into.
 """
 
 from __future__ import annotations
