@@ -10,7 +10,8 @@ from mindgrad.core.types import type_of
 from mindgrad.primitives.indexing import gather, last_write, scatter_add, scatter_set
 from mindgrad.primitives.slicing import dynamic_slice, dynamic_update_slice
 from mindgrad.primitives.sorting import argsort
-from mindgrad.primitives.structural import broadcast_in_dim, pad, slice
+from mindgrad.primitives.static_slices import pad, slice
+from mindgrad.primitives.structural import broadcast_in_dim
 from mindgrad.transforms.reverse import reverse
 
 generator = np.random.default_rng(0)

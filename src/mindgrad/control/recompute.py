@@ -45,7 +45,8 @@ from mindgrad.core.types import TensorType
 from mindgrad.primitives.arithmetic import greater_equal, less
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.logic import isnan, logical_or
-from mindgrad.primitives.structural import convert, reshape, slice
+from mindgrad.primitives.static_slices import slice
+from mindgrad.primitives.structural import convert, reshape
 from mindgrad.transforms.reverse import pull_back
 
 __all__ = ["recomputed"]

@@ -24,7 +24,7 @@ from mindgrad.core.build import current
 from mindgrad.core.graph import Equation, Graph, kept_with_graph
 from mindgrad.core.types import TensorType
 from mindgrad.primitives.movement_fusion import PARTS
-from mindgrad.primitives.structural import concatenate, slice
+from mindgrad.primitives.static_slices import concatenate, slice
 from mindgrad.transforms.reverse import reverse
 
 __all__ = ["columns", "written_out"]

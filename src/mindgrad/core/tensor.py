@@ -17,7 +17,8 @@ from mindgrad._base.refusal import refuse
 from mindgrad._base.text import tensor_format, tensor_repr, tensor_str
 from mindgrad._base.waiting import computed
 from mindgrad.core import constant_arguments, unknown_shape
-from mindgrad.core.dtype import DType, as_dtype, bfloat16, float32, int64
+from mindgrad.core.array_conversion import array_of, initialised, of_type
+from mindgrad.core.dtype import DType, as_dtype
 from mindgrad.core.pending import PendingArray
 from mindgrad.core.types import TensorType, type_of
 
@@ -83,7 +84,7 @@ class Tensor:
                     f"When initializing a tensor with 'input_data', 'shape' and 'init' should be set to "
                     f"None. But got shape: {shape}, init: {init!r}."
                 )
-            array = _initialised(init, shape, dtype)
+            array = initialised(init, shape, dtype)
         elif isinstance(input_data, Tensor):
             if input_data.is_parameter:
                 input_data = input_data.value()  # type: ignore[attr-defined]
@@ -91,11 +92,9 @@ class Tensor:
                 converted = input_data if dtype is None else input_data.astype(dtype)  # type: ignore[attr-defined]
                 assign(self, converted)
                 return
-            array = _converted(
-                input_data.host_array(), input_data.dtype if dtype is None else as_dtype(dtype)
-            )
+            array = of_type(input_data.host_array(), input_data.dtype if dtype is None else as_dtype(dtype))
         else:
-            array = _array_of(input_data, None if dtype is None else as_dtype(dtype))
+            array = array_of(input_data, None if dtype is None else as_dtype(dtype), _element)
         self._array = array
         self._type = type_of(array)
 
@@ -424,49 +423,8 @@ def assign(target: Tensor, tensor: Tensor) -> None:
     target._scope, target._atom = tensor._scope, tensor._atom
 
 
-def _array_of(data: Any, dtype: DType | None) -> np.ndarray:
-    if isinstance(data, (np.ndarray, np.generic)):
-        try:
-            wanted = as_dtype(data.dtype) if dtype is None else dtype
-            as_dtype(data.dtype)
-        except TypeError:
-            raise TypeError(
-                f"For 'Tensor', the input_data is a NumPy array of type {data.dtype}, "
-                f"which no Tensor can hold; use numbers or truth values."
-            ) from None
-        return _converted(data, wanted)
-    if not isinstance(data, (bool, int, float, complex, list, tuple)):
-        raise TypeError(
-            f"For 'Tensor', the type of 'input_data' should be one of Tensor, ndarray, list, tuple, float, "
-            f"int, bool or complex, but got {data!r} of type {type(data).__name__}."
-        )
-    try:
-        array = np.array(_with_values(data) if isinstance(data, (list, tuple)) else data)
-    except ValueError:  # ragged
-        array = np.array(None)
-    if array.dtype.kind not in "biufc" and array.dtype != bfloat16.numpy:
-        raise TypeError(f"For Tensor, the input_data is {data} that contain unsupported element.")
-    if dtype is None:
-        dtype = _DEFAULTS.get(array.dtype.char) or as_dtype(array.dtype)
-    return _converted(array, dtype)
-
-
-# what Python's numbers become in a list; complex ones stay Complex128
-_DEFAULTS: dict[str, DType] = {"d": float32, "b": int64, "h": int64, "i": int64}
-
-
-def _converted(array: np.ndarray | np.generic, dtype: DType) -> np.ndarray:
-    """A copy of ``array`` with another element type; real numbers from complex ones: the real part."""
-    if array.dtype.kind == "c" and dtype.kind != "complex":
-        array = array.real
-    with np.errstate(all="ignore"):
-        return np.asarray(array).astype(dtype.numpy)
-
-
-def _with_values(data: Any) -> Any:
-    """Nested Python data with every Tensor in it replaced by its array."""
-    if isinstance(data, (list, tuple)):
-        return [_with_values(each) for each in data]
+def _element(data: Any) -> Any:
+    """The array of a tensor in a list; anything else as it is."""
     if not isinstance(data, Tensor):
         return data
     current = data.value() if data.is_parameter else data  # type: ignore[attr-defined]
@@ -476,23 +434,6 @@ def _with_values(data: Any) -> Any:
             "compiled; its derivative would be lost without a word. Join tensors with ops.stack instead."
         )
     return current.host_array()
-
-
-def _initialised(init: Any, shape: Any, dtype: Any) -> np.ndarray:
-    if shape is None or init is None or dtype is None:
-        raise ValueError(
-            f"init, dtype and shape must have values at the same time, but got init: {init!r}, dtype: "
-            f"{dtype}, shape: {shape}."
-        )
-    sizes = (int(shape),) if isinstance(shape, int) else tuple(int(n) for n in shape)
-    array = np.zeros(sizes, as_dtype(dtype).numpy)
-    if isinstance(init, (int, float)):
-        array[...] = init
-    elif callable(init):
-        init(array)
-    else:
-        raise TypeError(f"For 'Tensor', 'init' must be a number or an initialiser, but got {init!r}.")
-    return array
 
 
 def scalar_tensor(number: Any, like: TensorType) -> Tensor:

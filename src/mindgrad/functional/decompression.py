@@ -21,7 +21,8 @@ from mindgrad.functional.strategies import best_way
 from mindgrad.functional.strategy import Way
 from mindgrad.primitives.indexing import gather, scatter_add
 from mindgrad.primitives.kinds import accumulate, zeros
-from mindgrad.primitives.structural import concatenate, convert, reshape
+from mindgrad.primitives.static_slices import concatenate
+from mindgrad.primitives.structural import convert, reshape
 from mindgrad.transforms.sparsity import Known
 
 __all__ = ["Structure", "compressed"]

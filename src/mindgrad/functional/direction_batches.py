@@ -27,7 +27,8 @@ from mindgrad.core.graph import Equation, Graph, Variable
 from mindgrad.core.rewriting import is_rewriting
 from mindgrad.core.scope import outermost_program
 from mindgrad.primitives.kinds import zeros
-from mindgrad.primitives.structural import broadcast_in_dim, pad, reshape
+from mindgrad.primitives.static_slices import pad
+from mindgrad.primitives.structural import broadcast_in_dim, reshape
 from mindgrad.rewrites.blocks import keeps_rows_apart
 from mindgrad.transforms.forward_laplacian import Collapse, Stack
 from mindgrad.transforms.linearize import dependent

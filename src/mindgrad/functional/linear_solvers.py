@@ -27,7 +27,7 @@ from mindgrad.frontend import effect_log, user_calls
 from mindgrad.functional.iterate import Value, Values, repeat
 from mindgrad.functional.record import inline_here
 from mindgrad.primitives.linalg import solve
-from mindgrad.primitives.structural import concatenate
+from mindgrad.primitives.static_slices import concatenate
 
 __all__ = ["NAMES", "LinearSolver", "dot", "norm", "split", "tolerance"]
 

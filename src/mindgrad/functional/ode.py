@@ -37,7 +37,8 @@ from mindgrad.functional.iterate import (
 )
 from mindgrad.functional.linear_solvers import dot
 from mindgrad.functional.record import inline_here
-from mindgrad.primitives.structural import concatenate, convert, reverse
+from mindgrad.primitives.static_slices import concatenate, reverse
+from mindgrad.primitives.structural import convert
 from mindgrad.transforms.reverse import pull_back
 
 __all__ = ["OdeInfo", "odeint"]

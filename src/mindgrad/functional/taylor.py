@@ -25,7 +25,8 @@ from mindgrad.functional.jvp import like
 from mindgrad.functional.record import transformed
 from mindgrad.functional.vjp_call import Run
 from mindgrad.primitives.kinds import ones
-from mindgrad.primitives.structural import concatenate, convert, reshape, slice_axis
+from mindgrad.primitives.static_slices import concatenate, slice_axis
+from mindgrad.primitives.structural import convert, reshape
 from mindgrad.transforms.apply_rule import between
 from mindgrad.transforms.taylor import taylor as series_of
 

@@ -31,7 +31,8 @@ from mindgrad.functional.donation import window
 from mindgrad.functional.record import inline_here
 from mindgrad.primitives.batching import placed
 from mindgrad.primitives.random import random_bits
-from mindgrad.primitives.structural import concatenate, convert, reshape
+from mindgrad.primitives.static_slices import concatenate
+from mindgrad.primitives.structural import convert, reshape
 from mindgrad.rewrites.derivative_fusion import joined
 from mindgrad.transforms.batch import push_batch
 

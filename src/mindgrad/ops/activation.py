@@ -25,7 +25,8 @@ from mindgrad.ops.reduction import kept, widened
 from mindgrad.ops.special import erf
 from mindgrad.primitives import elementwise, piecewise, special
 from mindgrad.primitives.reduction import logsumexp, reduce_max
-from mindgrad.primitives.structural import slice, stop_gradient
+from mindgrad.primitives.static_slices import slice
+from mindgrad.primitives.structural import stop_gradient
 
 __all__ = [
     "fast_gelu", "gelu", "glu", "log_softmax", "logsigmoid", "mish", "sigmoid", "silu", "softmax",

@@ -12,7 +12,8 @@ from mindgrad.ops.operands import accepted, cast, full_tensor, normalize_axis, o
 from mindgrad.ops.reduction import flag, whole_as_int64
 from mindgrad.primitives import cumulative as rows
 from mindgrad.primitives.indexing import gather
-from mindgrad.primitives.structural import concatenate, reshape, slice, transpose
+from mindgrad.primitives.static_slices import concatenate, slice
+from mindgrad.primitives.structural import reshape, transpose
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum"]
 

@@ -25,7 +25,8 @@ from mindgrad.ops.operands import applied, choose, promoted
 from mindgrad.ops.reduction import flag
 from mindgrad.primitives import eigh_svd, general_eig, linalg
 from mindgrad.primitives.elementwise import safe_reciprocal
-from mindgrad.primitives.structural import concatenate, reshape, slice
+from mindgrad.primitives.static_slices import concatenate, slice
+from mindgrad.primitives.structural import reshape
 
 __all__ = [
     "cholesky", "cholesky_inverse", "cholesky_solve", "eig", "eigh", "eigvals", "eigvalsh", "lstsq", "pinv",

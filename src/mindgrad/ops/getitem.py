@@ -23,7 +23,7 @@ from mindgrad.ops.index_checks import read_at, write_at
 from mindgrad.ops.operands import broadcast_to as broadcast
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.subscript import Slot, Subscript, basic_key, resolve, stacked, unknown_mask_error
-from mindgrad.primitives import arithmetic, slicing, structural
+from mindgrad.primitives import arithmetic, slicing, static_slices, structural
 
 __all__ = ["getitem", "iterate", "setitem", "updated"]
 
@@ -69,7 +69,7 @@ def getitem(x: Any, index: Any) -> Tensor:
         return _read(x, steps)
     part = _part(x, found.slots)
     if found.reversed:
-        part = apply(structural.reverse, part, axes=tuple(found.reversed))
+        part = apply(static_slices.reverse, part, axes=tuple(found.reversed))
     part = _reshaped(part, tuple(found.middle))
     return _placed(read_at(part, found.columns, tuple(found.axes), _READ), found)
 
@@ -93,9 +93,9 @@ def _steps(shape: tuple[int, ...], found: Subscript) -> Steps:
     taken, result = found.taken_shape(), found.basic_shape()
     steps: Steps = []
     if taken != shape:
-        steps.append((structural.slice, _bounds(found.slots)))
+        steps.append((static_slices.slice, _bounds(found.slots)))
     if found.reversed:
-        steps.append((structural.reverse, {"axes": tuple(found.reversed)}))
+        steps.append((static_slices.reverse, {"axes": tuple(found.reversed)}))
     if taken != result:
         steps.append((structural.reshape, {"shape": result}))
     return steps
@@ -109,7 +109,7 @@ def _part(x: Tensor, slots: list[Slot]) -> Tensor:
     """The elements at ``slots``, in ascending order."""
     if all(count == size for (_, count, _), size in zip(slots, x.shape, strict=True)):
         return x
-    return apply(structural.slice, x, **_bounds(slots))
+    return apply(static_slices.slice, x, **_bounds(slots))
 
 
 def _bounds(slots: list[Slot]) -> dict[str, Any]:
@@ -172,7 +172,7 @@ def updated(x: Any, index: Any, value: Any) -> Tensor:
 
 
 def _flipped(part: Tensor, found: Subscript) -> Tensor:
-    flipped = apply(structural.reverse, _reshaped(part, found.taken_shape()), axes=tuple(found.reversed))
+    flipped = apply(static_slices.reverse, _reshaped(part, found.taken_shape()), axes=tuple(found.reversed))
     return _reshaped(flipped, part.shape)
 
 
@@ -232,7 +232,7 @@ def _fronted(value: Tensor, found: Subscript) -> Tensor:
 def _put(x: Tensor, found: Subscript, value: Tensor) -> Tensor:
     """``x`` with ``value``, which has one axis per axis of ``x``, at the slots of the basic part."""
     if found.reversed:
-        value = apply(structural.reverse, value, axes=tuple(found.reversed))
+        value = apply(static_slices.reverse, value, axes=tuple(found.reversed))
     slots = found.slots
     if value.shape == x.shape:
         return value
@@ -249,7 +249,7 @@ def _put(x: Tensor, found: Subscript, value: Tensor) -> Tensor:
     interior = tuple(step - 1 for step in strides)
     written = np.zeros(x.shape, bool)
     written[tuple(map(builtins.slice, low, map(sum, zip(low, spans, strict=True)), strides))] = True
-    spread = apply(structural.pad, value, low=low, high=high, interior=interior)
+    spread = apply(static_slices.pad, value, low=low, high=high, interior=interior)
     return apply(arithmetic.select, make_tensor(written), spread, x)
 
 

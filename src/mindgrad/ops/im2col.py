@@ -16,7 +16,7 @@ from mindgrad.ops.layout import transpose as reordered
 from mindgrad.ops.operands import operand
 from mindgrad.ops.padding import padded
 from mindgrad.ops.reduction import sum as sum_of
-from mindgrad.primitives import structural
+from mindgrad.primitives import static_slices
 
 __all__ = ["fold", "patches", "unfold"]
 
@@ -56,7 +56,7 @@ def _windows(x: Tensor, axis: int, kernel: int, dilation: int, stride: int, coun
         limit = start + (count - 1) * stride + 1
         parts.append(
             apply(
-                structural.slice,
+                static_slices.slice,
                 x,
                 start=tuple(start if i == axis else 0 for i in range(x.ndim)),
                 limit=tuple(limit if i == axis else n for i, n in enumerate(x.shape)),
@@ -72,7 +72,7 @@ def _laid_out(x: Tensor, axis: int, dilation: int, stride: int, size: int) -> Te
     parts = []
     for k in range(kernel):
         part = apply(
-            structural.slice,
+            static_slices.slice,
             x,
             start=tuple(k if i == axis else 0 for i in range(x.ndim)),
             limit=tuple(k + 1 if i == axis else n for i, n in enumerate(x.shape)),
@@ -83,7 +83,7 @@ def _laid_out(x: Tensor, axis: int, dilation: int, stride: int, size: int) -> Te
         behind = size - before - ((count - 1) * stride + 1)
         parts.append(
             apply(
-                structural.pad,
+                static_slices.pad,
                 part,
                 low=tuple(before if i == axis else 0 for i in range(part.ndim)),
                 high=tuple(behind if i == axis else 0 for i in range(part.ndim)),

@@ -17,7 +17,7 @@ from mindgrad.core.dtype import int32, int64, promote
 from mindgrad.core.scope import apply, open_scopes
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, operand
-from mindgrad.primitives import arithmetic, indexing, structural
+from mindgrad.primitives import arithmetic, indexing, static_slices, structural
 
 __all__ = ["known", "places", "places_nd", "read_along", "read_at", "side_by_side", "write_at"]
 
@@ -121,7 +121,7 @@ def side_by_side(columns: Sequence[Places], operator: str) -> Tensor:
     ]
     if len(parts) == 1:
         return parts[0]
-    return apply(structural.concatenate, *parts, axis=len(shape))
+    return apply(static_slices.concatenate, *parts, axis=len(shape))
 
 
 def read_at(x: Tensor, columns: Sequence[Places], axes: tuple[int, ...], operator: str) -> Tensor:

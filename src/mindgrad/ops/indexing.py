@@ -27,7 +27,7 @@ from mindgrad.ops.operands import (
     promoted,
 )
 from mindgrad.ops.subscript import unknown_mask_error
-from mindgrad.primitives import arithmetic, indexing, structural
+from mindgrad.primitives import arithmetic, indexing, static_slices, structural
 
 __all__ = [
     "embedding", "gather", "gather_d", "gather_elements", "gather_nd", "index_select",
@@ -224,7 +224,7 @@ def part_over(x: Tensor, index: Tensor, axis: int, operator: str) -> Tensor:
     limit = tuple(m if i == axis else n for i, (n, m) in enumerate(zip(index.shape, x.shape, strict=True)))
     if limit == x.shape:
         return x
-    return apply(structural.slice, x, start=(0,) * x.ndim, limit=limit, strides=(1,) * x.ndim)
+    return apply(static_slices.slice, x, start=(0,) * x.ndim, limit=limit, strides=(1,) * x.ndim)
 
 
 def _elementwise(x: Tensor, index: Tensor, axis: int) -> Tensor:

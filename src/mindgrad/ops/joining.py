@@ -31,7 +31,7 @@ from mindgrad.ops.layout import (
 )
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import broadcast_to, operand
-from mindgrad.primitives import structural
+from mindgrad.primitives import static_slices, structural
 
 __all__ = [
     "cat", "chunk", "column_stack", "concat", "concatenate", "dsplit", "dstack", "hsplit", "hstack",
@@ -63,7 +63,7 @@ def concat(tensors: Any, axis: int = 0) -> Tensor:
     listed = listed_tensors(tensors, "Concat", "tensors")
     types = [x.type for x in listed]
     axis = (_concat_axis if type(axis) is int else _concat_axis.__wrapped__)(axis, *types)
-    return listed[0] if len(listed) == 1 else apply(structural.concatenate, *listed, axis=axis)
+    return listed[0] if len(listed) == 1 else apply(static_slices.concatenate, *listed, axis=axis)
 
 
 @lru_cache(maxsize=1024)
@@ -127,7 +127,7 @@ def stack(tensors: Any, axis: int = 0) -> Tensor:
         )
     place = axis_in_range(axis, len(shape) + 1, "Stack")
     parts = [expand_dims(x, place) for x in listed]
-    return parts[0] if len(parts) == 1 else apply(structural.concatenate, *parts, axis=place)
+    return parts[0] if len(parts) == 1 else apply(static_slices.concatenate, *parts, axis=place)
 
 
 def hstack(tensors: Any) -> Tensor:

@@ -17,7 +17,7 @@ from mindgrad.ops.define import also_named
 from mindgrad.ops.layout import ravel, reshaped, swapaxes
 from mindgrad.ops.operands import broadcast_to as broadcast
 from mindgrad.ops.operands import operand
-from mindgrad.primitives import structural as rows
+from mindgrad.primitives import static_slices
 
 __all__ = ["broadcast_to", "expand", "expand_as", "flip", "fliplr", "flipud", "narrow", "roll", "rot90"]
 
@@ -86,7 +86,7 @@ def flip(input: Any, dims: Any) -> Tensor:
     """
     x = operand(input, "Flip")
     axes = axes_in_order(dims, x.ndim, "Flip", "dims")
-    return apply(rows.reverse, x, axes=axes) if axes else x
+    return apply(static_slices.reverse, x, axes=axes) if axes else x
 
 
 def fliplr(input: Any) -> Tensor:
@@ -114,7 +114,7 @@ def slice_axis(x: Tensor, axis: int, start: int, limit: int) -> Tensor:
     if start == 0 and limit == x.shape[axis]:
         return x
     return apply(
-        rows.slice,
+        static_slices.slice,
         x,
         start=tuple(start if i == axis else 0 for i in range(x.ndim)),
         limit=tuple(limit if i == axis else n for i, n in enumerate(x.shape)),
@@ -156,7 +156,7 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
         place = -step % count if count else 0
         if place:
             parts = slice_axis(x, axis, place, count), slice_axis(x, axis, 0, place)
-            x = apply(rows.concatenate, *parts, axis=axis)
+            x = apply(static_slices.concatenate, *parts, axis=axis)
     return x
 
 

@@ -13,7 +13,7 @@ from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.index_checks import read_along
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import operand
-from mindgrad.primitives import arithmetic, structural
+from mindgrad.primitives import arithmetic, static_slices, structural
 
 __all__ = ["pad"]
 
@@ -120,7 +120,7 @@ def _with_constant(x: Tensor, pairs: Sequence[tuple[int, int]], value: Any) -> T
         high=tuple(behind for _, behind in pairs),
         interior=(0,) * x.ndim,
     )
-    wide = apply(structural.pad, x, **widths)
+    wide = apply(static_slices.pad, x, **widths)
     if isinstance(value, (int, float)) and value == 0:
         return wide
     filling = operand(value, "Pad", x)

@@ -39,7 +39,7 @@ from mindgrad.ops import creation
 from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, inexact, operand
-from mindgrad.primitives import arithmetic, logic, random, structural
+from mindgrad.primitives import arithmetic, logic, random, static_slices, structural
 from mindgrad.primitives.unstacking import unstack
 
 __all__ = [
@@ -194,7 +194,7 @@ def normals(operator: str, shape: tuple[int, ...], dtype: DType, seeds: tuple[in
     found = apply(random.normal, words, dtype=wide)
     found = apply(structural.reshape, found, shape=(found.size,))
     if count % 2:
-        found = apply(structural.slice, found, start=(0,), limit=(count,), strides=(1,))
+        found = apply(static_slices.slice, found, start=(0,), limit=(count,), strides=(1,))
     return cast(apply(structural.reshape, found, shape=shape), dtype)
 
 

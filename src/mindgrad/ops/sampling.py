@@ -19,7 +19,7 @@ from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import broadcast_to, cast, choose, inexact, operand
 from mindgrad.ops.reduction import flag
 from mindgrad.ops.rng_bits import NO_SEEDS, bits, combined, exponentials, fractions, require, seeds_of
-from mindgrad.primitives import arithmetic, elementwise, logic, structural
+from mindgrad.primitives import arithmetic, elementwise, logic, static_slices, structural
 from mindgrad.primitives.sorting import argsort
 from mindgrad.primitives.unstacking import unstack
 
@@ -287,4 +287,4 @@ def choice_with_mask(input_x: Any, count: int = 256, seed: int | None = None) ->
     for length in reversed(mask.shape):
         columns.append(apply(structural.reshape, rest % length, shape=(number, 1)))
         rest = rest // length
-    return apply(structural.concatenate, *reversed(columns), axis=1), chosen
+    return apply(static_slices.concatenate, *reversed(columns), axis=1), chosen

@@ -21,7 +21,7 @@ from mindgrad.ops.getitem import updated
 from mindgrad.ops.index_checks import known, places, places_nd, read_along, side_by_side
 from mindgrad.ops.indexing import indexed_axes, part_over
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, operand
-from mindgrad.primitives import arithmetic, indexing, piecewise, structural
+from mindgrad.primitives import arithmetic, indexing, piecewise, static_slices, structural
 
 __all__ = [
     "index_add", "index_fill", "masked_scatter", "scatter", "scatter_add", "scatter_nd",
@@ -447,5 +447,5 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Tensor:
             f"For 'MaskedScatter', the mask has {count} true elements, but the source has only {new.size}."
         )
     flat = apply(structural.reshape, new, shape=(new.size,))
-    chosen = apply(structural.slice, flat, start=(0,), limit=(count,), strides=(1,))
+    chosen = apply(static_slices.slice, flat, start=(0,), limit=(count,), strides=(1,))
     return updated(x, where, chosen)

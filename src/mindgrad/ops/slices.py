@@ -14,7 +14,7 @@ from mindgrad.ops.getitem import getitem
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.layout import reshape
 from mindgrad.ops.operands import cast, operand
-from mindgrad.primitives import slicing, structural
+from mindgrad.primitives import slicing, static_slices
 
 __all__ = ["dynamic_slice", "dynamic_update_slice", "slice", "strided_slice"]
 
@@ -56,7 +56,7 @@ def slice(input_x: Any, begin: Any, size: Any) -> Tensor:
             f"For 'Slice', the part from {starts} to {limits} does not lie inside the input of shape "
             f"{x.shape}."
         )
-    return apply(structural.slice, x, start=starts, limit=limits, strides=(1,) * x.ndim)
+    return apply(static_slices.slice, x, start=starts, limit=limits, strides=(1,) * x.ndim)
 
 
 def _starts(x: Tensor, begin: Any, operator: str) -> list[Tensor]:

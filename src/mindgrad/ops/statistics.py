@@ -26,7 +26,8 @@ from mindgrad.ops.reduction import flag, kept, reduced, widened
 from mindgrad.primitives import reduction as rows
 from mindgrad.primitives.eigh_svd import svdvals
 from mindgrad.primitives.sorting import argsort
-from mindgrad.primitives.structural import reshape, slice, transpose
+from mindgrad.primitives.static_slices import slice
+from mindgrad.primitives.structural import reshape, transpose
 
 __all__ = [
     "clip_by_global_norm", "clip_by_norm", "matrix_norm", "median", "norm", "reduce_std", "std", "std_mean",

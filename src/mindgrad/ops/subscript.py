@@ -19,7 +19,7 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import state
 from mindgrad.ops.index_checks import Places, known, places
 from mindgrad.ops.operands import broadcast_shapes, cast, operand
-from mindgrad.primitives import structural
+from mindgrad.primitives import static_slices, structural
 
 __all__ = ["OPERATOR", "Slot", "Subscript", "basic_key", "resolve", "stacked", "unknown_mask_error"]
 
@@ -180,7 +180,7 @@ def stacked(parts: list[Tensor]) -> Tensor:
     """Tensors of one shape along a new first axis, with the element type of the first."""
     dtype = parts[0].dtype
     wide = [apply(structural.reshape, cast(part, dtype), shape=(1, *part.shape)) for part in parts]
-    return wide[0] if len(wide) == 1 else apply(structural.concatenate, *wide, axis=0)
+    return wide[0] if len(wide) == 1 else apply(static_slices.concatenate, *wide, axis=0)
 
 
 def _refused(item: Any) -> Any:

@@ -26,6 +26,7 @@ from mindgrad.primitives import (
     slicing,
     sorting,
     special,
+    static_slices,
     structural,
     unstacking,
 )
@@ -34,5 +35,5 @@ __all__ = [
     "arithmetic", "assignment", "bessel", "bessel_second", "complexes", "contraction", "convolution",
     "cumulative", "determinant", "eigh_svd", "einsum", "elementwise", "fourier", "general_eig",
     "indexing", "linalg", "logic", "lu", "neighbours", "piecewise", "random", "reduction", "slicing",
-    "sorting", "special", "structural", "unstacking",
+    "sorting", "special", "static_slices", "structural", "unstacking",
 ]  # fmt: skip

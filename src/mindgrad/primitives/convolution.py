@@ -19,7 +19,8 @@ from mindgrad.primitives.accumulation_type import is_half
 from mindgrad.primitives.batching import moved
 from mindgrad.primitives.kinds import multilinear, zeros
 from mindgrad.primitives.samples import case, reals
-from mindgrad.primitives.structural import pad, reshape, reverse, transpose
+from mindgrad.primitives.static_slices import pad, reverse
+from mindgrad.primitives.structural import reshape, transpose
 
 __all__ = ["conv"]
 

@@ -21,7 +21,7 @@ from mindgrad.primitives.accumulation_type import in_single, in_single_xla, is_h
 from mindgrad.primitives.batching import batched_along
 from mindgrad.primitives.kinds import constant, general, linear, ones, product, zeros
 from mindgrad.primitives.samples import case, fixed, reals
-from mindgrad.primitives.structural import concatenate, slice_axis
+from mindgrad.primitives.static_slices import concatenate, slice_axis
 
 __all__ = ["cumprod", "cumsum", "cumulative_argmax", "cumulative_argmin"]
 

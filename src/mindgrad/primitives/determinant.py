@@ -37,14 +37,8 @@ from mindgrad.primitives.linalg_rules import (
 )
 from mindgrad.primitives.reduction import reduce_max, reduce_min, reduce_sum
 from mindgrad.primitives.samples import case, reals
-from mindgrad.primitives.structural import (
-    broadcast_in_dim,
-    concatenate,
-    convert,
-    reverse,
-    slice,
-    stop_gradient,
-)
+from mindgrad.primitives.static_slices import concatenate, reverse, slice
+from mindgrad.primitives.structural import broadcast_in_dim, convert, stop_gradient
 
 __all__ = ["det", "slogdet"]
 

@@ -19,7 +19,8 @@ from mindgrad.core.types import Shape
 from mindgrad.primitives.arithmetic import mul
 from mindgrad.primitives.contraction import dot
 from mindgrad.primitives.reduction import reduce_sum
-from mindgrad.primitives.structural import broadcast_in_dim, reshape, slice, transpose
+from mindgrad.primitives.static_slices import slice
+from mindgrad.primitives.structural import broadcast_in_dim, reshape, transpose
 
 __all__ = ["Plan", "Step", "contraction_plan", "einsum_plan", "matmul_plan"]
 

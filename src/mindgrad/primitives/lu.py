@@ -28,7 +28,8 @@ from mindgrad.primitives.linalg_rules import (
     well_conditioned,
 )
 from mindgrad.primitives.samples import case, fixed, reals
-from mindgrad.primitives.structural import broadcast_in_dim, concatenate, slice_axis
+from mindgrad.primitives.static_slices import concatenate, slice_axis
+from mindgrad.primitives.structural import broadcast_in_dim
 
 __all__ = ["lu", "lu_pivots", "row_order"]
 

@@ -31,15 +31,8 @@ from mindgrad.primitives.kinds import (
 )
 from mindgrad.primitives.roots import ROOTS, Root
 from mindgrad.primitives.samples import booleans, case, fixed, reals
-from mindgrad.primitives.structural import (
-    broadcast_in_dim,
-    concatenate,
-    convert,
-    reshape,
-    slice_axis,
-    stop_gradient,
-    transpose,
-)
+from mindgrad.primitives.static_slices import concatenate, slice_axis
+from mindgrad.primitives.structural import broadcast_in_dim, convert, reshape, stop_gradient, transpose
 
 __all__ = [
     "argmax", "argmin", "logsumexp", "norm", "reduce_all", "reduce_any", "reduce_max", "reduce_min",

@@ -23,13 +23,8 @@ from mindgrad.primitives.batching import at_front, inserted, moved, placed
 from mindgrad.primitives.indexing import gather, scatter_set
 from mindgrad.primitives.kinds import full, linear, zeros
 from mindgrad.primitives.samples import case, fixed, reals
-from mindgrad.primitives.structural import (
-    broadcast_in_dim,
-    concatenate,
-    convert,
-    iota,
-    transpose,
-)
+from mindgrad.primitives.static_slices import concatenate
+from mindgrad.primitives.structural import broadcast_in_dim, convert, iota, transpose
 
 __all__ = ["dynamic_slice", "dynamic_update_slice"]
 

@@ -17,7 +17,8 @@ from mindgrad.core.primitive import Primitive
 from mindgrad.core.types import TensorType
 from mindgrad.primitives.batching import at_front
 from mindgrad.primitives.samples import case, reals
-from mindgrad.primitives.structural import concatenate, reshape, transpose
+from mindgrad.primitives.static_slices import concatenate
+from mindgrad.primitives.structural import reshape, transpose
 
 __all__ = ["unstack"]
 

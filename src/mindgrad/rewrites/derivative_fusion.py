@@ -32,7 +32,8 @@ from mindgrad.core.rewriting import Rewrite
 from mindgrad.primitives.arithmetic import add, div, mul, neg, sub
 from mindgrad.primitives.kinds import ones, zeros
 from mindgrad.primitives.reduction import reduce_sum
-from mindgrad.primitives.structural import broadcast_in_dim, concatenate, reshape, slice_axis
+from mindgrad.primitives.static_slices import concatenate, slice_axis
+from mindgrad.primitives.structural import broadcast_in_dim, reshape
 from mindgrad.rewrites.graph_rewriter import inside, rebuilt
 from mindgrad.rewrites.mode_choice import in_columns
 from mindgrad.rewrites.rowwise_fusion import along_diagonals

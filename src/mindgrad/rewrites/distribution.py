@@ -46,13 +46,8 @@ from mindgrad.primitives.contraction import dot
 from mindgrad.primitives.kinds import full, ones, zeros
 from mindgrad.primitives.logic import isfinite
 from mindgrad.primitives.reduction import reduce_sum
-from mindgrad.primitives.structural import (
-    broadcast_in_dim,
-    concatenate,
-    reshape,
-    stop_gradient,
-    transpose,
-)
+from mindgrad.primitives.static_slices import concatenate
+from mindgrad.primitives.structural import broadcast_in_dim, reshape, stop_gradient, transpose
 from mindgrad.rewrites.broadcast_elimination import (
     Axes,
     Repeated,

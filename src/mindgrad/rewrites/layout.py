@@ -52,15 +52,8 @@ from mindgrad.primitives.reduction import (
     reduce_prod,
     reduce_sum,
 )
-from mindgrad.primitives.structural import (
-    broadcast_in_dim,
-    concatenate,
-    convert,
-    pad,
-    reshape,
-    slice,
-    transpose,
-)
+from mindgrad.primitives.static_slices import concatenate, pad, slice
+from mindgrad.primitives.structural import broadcast_in_dim, convert, reshape, transpose
 from mindgrad.rewrites.broadcast_elimination import free_axes, repeated
 
 __all__ = ["narrow_products_turned", "transposes_carried"]

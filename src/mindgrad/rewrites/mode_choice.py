@@ -33,14 +33,8 @@ from mindgrad.core.graph import Constant, Equation, Graph, Variable, kept_with_g
 from mindgrad.core.rewriting import Rewrite
 from mindgrad.primitives.kinds import accumulate, ones, product, zeros
 from mindgrad.primitives.reduction import reduce_sum
-from mindgrad.primitives.structural import (
-    broadcast_in_dim,
-    concatenate,
-    convert,
-    reshape,
-    slice_axis,
-    transpose,
-)
+from mindgrad.primitives.static_slices import concatenate, slice_axis
+from mindgrad.primitives.structural import broadcast_in_dim, convert, reshape, transpose
 from mindgrad.rewrites.graph_rewriter import rebuilt
 from mindgrad.transforms.axis_propagation import Carried, alignment
 from mindgrad.transforms.forward import push_tangents

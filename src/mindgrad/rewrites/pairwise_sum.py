@@ -40,7 +40,8 @@ from mindgrad.core import settings
 from mindgrad.core.graph import Equation, Graph
 from mindgrad.core.rewriting import Rewrite
 from mindgrad.primitives.reduction import reduce_sum
-from mindgrad.primitives.structural import concatenate, reshape, slice_axis
+from mindgrad.primitives.static_slices import concatenate, slice_axis
+from mindgrad.primitives.structural import reshape
 from mindgrad.rewrites.graph_rewriter import inside, rebuilt
 
 __all__ = ["halved"]

@@ -27,7 +27,8 @@ from mindgrad.primitives.arithmetic import mul
 from mindgrad.primitives.indexing import gather
 from mindgrad.primitives.kinds import accumulate, zeros
 from mindgrad.primitives.reduction import reduce_sum
-from mindgrad.primitives.structural import reshape, slice
+from mindgrad.primitives.static_slices import slice
+from mindgrad.primitives.structural import reshape
 from mindgrad.rewrites.graph_rewriter import rebuilt
 
 __all__ = ["TRACE", "along_diagonals"]

@@ -31,7 +31,8 @@ from mindgrad.core.graph import Constant, Equation, Graph, Variable
 from mindgrad.core.rewriting import Rewrite
 from mindgrad.primitives.contraction import dot
 from mindgrad.primitives.kinds import zeros
-from mindgrad.primitives.structural import broadcast_in_dim, concatenate, pad, reshape, slice, transpose
+from mindgrad.primitives.static_slices import concatenate, pad, slice
+from mindgrad.primitives.structural import broadcast_in_dim, reshape, transpose
 from mindgrad.rewrites.batch_region import Region, left_behind, region, row_axis
 
 __all__ = ["tiled"]
