@@ -1,0 +1,89 @@
+"""An outdated test calls what NumPy or SciPy removed, a name or an argument: nothing that it tests can pass it.
+
+That is read off the error and the frames it was raised through, never off the name of a test: the innermost
+frame of the error that is not NumPy's or SciPy's own must be the checkout's, and what is missing theirs.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import re
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pytest
+
+_LIBRARIES = ("numpy", "scipy")
+#: Errors that say of a name that NumPy or SciPy lacks it.
+_REMOVED = re.compile(
+    r"was removed in the NumPy|module '(numpy|scipy)[\w.]*' has no attribute|"
+    r"cannot import name '\w+' from '(numpy|scipy)\b|No module named '(numpy|scipy)\."
+)
+#: Errors of calls that say of an argument that the function lacks it; they do not say whose the function is.
+_ARGUMENT = re.compile(r"got an unexpected keyword argument|takes \d+ positional arguments? but")
+
+
+def is_outdated(error: BaseException, checkout: Path) -> bool:
+    """Whether an error of a test says that the test itself is outdated.
+
+    Args:
+        error: the error, with its traceback; what pytest made of an error of an import is seen through.
+        checkout: the folder of MindSpore's repository.
+    """
+    if isinstance(error, pytest.Collector.CollectError) and error.__cause__ is not None:
+        error = error.__cause__
+    innermost = _innermost(error.__traceback__)
+    if innermost is None or not Path(innermost.tb_frame.f_code.co_filename).is_relative_to(checkout):
+        return False
+    text = str(error)
+    if isinstance(error, TypeError) and _ARGUMENT.search(text):
+        return _is_of_library(_called(innermost))
+    return isinstance(error, (AttributeError, ImportError)) and bool(_REMOVED.search(text))
+
+
+def _innermost(traceback: TracebackType | None) -> TracebackType | None:
+    """The last frame of a traceback that is not NumPy's, SciPy's or the machinery's of imports."""
+    own = tuple(
+        folder
+        for name in _LIBRARIES
+        if (spec := find_spec(name))
+        for folder in spec.submodule_search_locations or ()
+    )
+    last = None
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        if not file.startswith((*own, "<frozen importlib")):
+            last = traceback
+        traceback = traceback.tb_next
+    return last
+
+
+def _called(traceback: TracebackType) -> Any:
+    """The function whose call a frame stands at; ``None`` where its expression is no plain name."""
+    frame = traceback.tb_frame
+    positions = next(islice(frame.f_code.co_positions(), traceback.tb_lasti // 2, None))
+    first, last, start, end = positions
+    if first is None or last is None or start is None or end is None:
+        return None
+    lines = [
+        linecache.getline(frame.f_code.co_filename, number).encode() for number in range(first, last + 1)
+    ]
+    lines[-1] = lines[-1][:end]
+    lines[0] = lines[0][start:]
+    call = ast.parse(b"(" + b"".join(lines) + b")", mode="eval").body
+    if not isinstance(call, ast.Call):
+        return None
+    *path, name = reversed(ast.unparse(call.func).split("."))
+    thing = {**frame.f_builtins, **frame.f_globals, **frame.f_locals}.get(name)
+    for part in reversed(path):
+        thing = getattr(thing, part, None)
+    return thing
+
+
+def _is_of_library(function: Any) -> bool:
+    module = getattr(function, "__module__", None) or type(function).__module__
+    return str(module).split(".")[0] in _LIBRARIES
