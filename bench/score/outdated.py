@@ -1,4 +1,4 @@
-"""An outdated test calls what NumPy or SciPy removed, a name or an argument: nothing that it tests can pass it.
+"""An outdated test calls what NumPy or SciPy removed, a name or an argument: nothing it tests can pass it.
 
 That is read off the error and the frames it was raised through, never off the name of a test: the innermost
 frame of the error that is not NumPy's or SciPy's own must be the checkout's, and what is missing theirs.

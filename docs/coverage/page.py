@@ -36,9 +36,9 @@ Measured by `scripts/score CHECKOUT [--suite gradient] --record docs/coverage/sc
 MindSpore's repository, which are no part of this one. *cpu*: every test marked for a CPU, without those of
 the inside of MindSpore's engine (`bench/score/selection.py` says by which rules). *gradient*: the tests of
 derivatives, hooks and `mutable`, on any platform. Where a score is said to be *against 2.10*, only tests
-count that pass on MindSpore 2.10 itself. *Outdated* tests do not count: they call, themselves, what NumPy 2 or
-SciPy 1.14 removed (`bench/score/outdated.py`). [differences.md](differences.md) says of what is refused, or
-has another result, why.
+count that pass on MindSpore 2.10 itself. *Outdated* tests do not count: they call what NumPy 2 or
+SciPy 1.14 removed (`bench/score/outdated.py` says how that is told). [differences.md](differences.md) says
+of what is refused, or has another result, why.
 
 | checkout, suite | measured | pass | of | | with outdated tests |
 |---|---|---|---|---|---|
