@@ -7,12 +7,13 @@ frame of the error that is not NumPy's or SciPy's own must be the checkout's, an
 from __future__ import annotations
 
 import ast
+import builtins
 import linecache
 import re
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any
 
 import pytest
@@ -25,6 +26,8 @@ _REMOVED = re.compile(
 )
 #: Errors of calls that say of an argument that the function lacks it; they do not say whose the function is.
 _ARGUMENT = re.compile(r"got an unexpected keyword argument|takes \d+ positional arguments? but")
+#: The error of ``float(array)`` with an array of one element, which NumPy refuses since 2.4.
+_SCALAR = "only 0-dimensional arrays can be converted to Python scalars"
 
 
 def is_outdated(error: BaseException, checkout: Path) -> bool:
@@ -39,9 +42,14 @@ def is_outdated(error: BaseException, checkout: Path) -> bool:
     innermost = _innermost(error.__traceback__)
     if innermost is None or not Path(innermost.tb_frame.f_code.co_filename).is_relative_to(checkout):
         return False
-    text = str(error)
-    if isinstance(error, TypeError) and _ARGUMENT.search(text):
-        return _is_of_library(_called(innermost))
+    text, call = str(error), _call(innermost)
+    if isinstance(error, TypeError) and call is not None:
+        names = {**vars(builtins), **innermost.tb_frame.f_globals, **innermost.tb_frame.f_locals}
+        if _ARGUMENT.search(text):
+            return _is_of_library(_value(call.func, names))
+        if _SCALAR in text:  # of an array of the test's own: what it is made from is the library's
+            roots = [names.get(node.id) for node in ast.walk(call) if isinstance(node, ast.Name)]
+            return all(root in vars(builtins).values() or _is_of_library(root) for root in roots)
     return isinstance(error, (AttributeError, ImportError)) and bool(_REMOVED.search(text))
 
 
@@ -62,28 +70,29 @@ def _innermost(traceback: TracebackType | None) -> TracebackType | None:
     return last
 
 
-def _called(traceback: TracebackType) -> Any:
-    """The function whose call a frame stands at; ``None`` where its expression is no plain name."""
-    frame = traceback.tb_frame
-    positions = next(islice(frame.f_code.co_positions(), traceback.tb_lasti // 2, None))
-    first, last, start, end = positions
+def _call(traceback: TracebackType) -> ast.Call | None:
+    """The call that a frame stands at, if it stands at one."""
+    code = traceback.tb_frame.f_code
+    first, last, start, end = next(islice(code.co_positions(), traceback.tb_lasti // 2, None))
     if first is None or last is None or start is None or end is None:
         return None
-    lines = [
-        linecache.getline(frame.f_code.co_filename, number).encode() for number in range(first, last + 1)
-    ]
+    lines = [linecache.getline(code.co_filename, number).encode() for number in range(first, last + 1)]
     lines[-1] = lines[-1][:end]
     lines[0] = lines[0][start:]
-    call = ast.parse(b"(" + b"".join(lines) + b")", mode="eval").body
-    if not isinstance(call, ast.Call):
+    try:
+        expression = ast.parse(b"(" + b"".join(lines) + b")", mode="eval").body
+    except SyntaxError:
         return None
-    *path, name = reversed(ast.unparse(call.func).split("."))
-    thing = {**frame.f_builtins, **frame.f_globals, **frame.f_locals}.get(name)
-    for part in reversed(path):
-        thing = getattr(thing, part, None)
-    return thing
+    return expression if isinstance(expression, ast.Call) else None
 
 
-def _is_of_library(function: Any) -> bool:
-    module = getattr(function, "__module__", None) or type(function).__module__
+def _value(expression: ast.expr, names: dict[str, Any]) -> Any:
+    """What a name, or an attribute of one, is; ``None`` where it is another expression."""
+    if isinstance(expression, ast.Attribute):
+        return getattr(_value(expression.value, names), expression.attr, None)
+    return names.get(expression.id) if isinstance(expression, ast.Name) else None
+
+
+def _is_of_library(thing: Any) -> bool:
+    module = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None)
     return str(module).split(".")[0] in _LIBRARIES

@@ -18,10 +18,12 @@ from mindgrad.ops.operations import (
     part_ops,
     primitive,
     random_ops,
+    sparse_ops,
     special_ops,
     status_ops,
     update_ops,
 )
+from mindgrad.ops.operations._embedding_cache_ops import UpdateCache  # noqa: F401
 from mindgrad.ops.operations.array_ops import *  # noqa: F403
 from mindgrad.ops.operations.base import Operation
 from mindgrad.ops.operations.box_ops import *  # noqa: F403
@@ -36,6 +38,7 @@ from mindgrad.ops.operations.other_ops import *  # noqa: F403
 from mindgrad.ops.operations.part_ops import *  # noqa: F403
 from mindgrad.ops.operations.primitive import *  # noqa: F403
 from mindgrad.ops.operations.random_ops import *  # noqa: F403
+from mindgrad.ops.operations.sparse_ops import *  # noqa: F403
 from mindgrad.ops.operations.special_ops import *  # noqa: F403
 from mindgrad.ops.operations.status_ops import *  # noqa: F403
 from mindgrad.ops.operations.status_ops import identity  # noqa: F401
@@ -55,6 +58,7 @@ __all__ += other_ops.__all__
 __all__ += part_ops.__all__
 __all__ += primitive.__all__
 __all__ += random_ops.__all__
+__all__ += sparse_ops.__all__
 __all__ += special_ops.__all__
 __all__ += status_ops.__all__
 __all__ += update_ops.__all__
