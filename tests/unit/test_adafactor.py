@@ -71,7 +71,7 @@ def test_state():
 
 
 def test_a_schedule_is_taken_as_it_is():
-    w, v, optimizer = trained(
+    _, v, optimizer = trained(
         lambda f: f, {**OPTIONS, "learning_rate": [0.01, 0.01], "scale_parameter": True}
     )
     np.testing.assert_allclose(v, CASES[2][2], atol=2e-6)

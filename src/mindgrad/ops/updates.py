@@ -203,7 +203,8 @@ def ada_factor(
     if g.ndim > 1:
         rows: Any = flow.assign(exp_avg_sq_row, _mean(beta2, exp_avg_sq_row, reduction.mean(squares, -1)))
         columns: Any = flow.assign(exp_avg_sq_col, _mean(beta2, exp_avg_sq_col, reduction.mean(squares, -2)))
-        rows = cast(rows, float32) / reduction.mean(cast(rows, float32), -1, True)
+        rows = cast(rows, float32)
+        rows = rows / reduction.mean(rows, -1, True)
         square = layout.expand_dims(rows, -1) * layout.expand_dims(cast(columns, float32), -2)  # type: ignore[operator]
     else:
         square = cast(flow.assign(exp_avg_sq, _mean(beta2, exp_avg_sq, squares)), float32)

@@ -112,7 +112,8 @@ class AdaFactor(Optimizer):
         """Averages over axis −1 or −2 of matrices, or (0) those of elements of others; else one number."""
 
         def state(parameter: Parameter) -> Parameter:
-            shape, kind = (1,), parameter.dtype
+            shape: tuple[int, ...] = (1,)
+            kind = parameter.dtype
             if parameter.ndim > 1 and axis in (-1, -2):
                 shape = tuple(size for k, size in enumerate(parameter.shape, -parameter.ndim) if k != axis)
             elif parameter.ndim < 2 and axis == 0:

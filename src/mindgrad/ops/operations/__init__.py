@@ -18,6 +18,7 @@ from mindgrad.ops.operations import (
     part_ops,
     primitive,
     random_ops,
+    rl_ops,
     sparse_ops,
     special_ops,
     status_ops,
@@ -38,6 +39,7 @@ from mindgrad.ops.operations.other_ops import *  # noqa: F403
 from mindgrad.ops.operations.part_ops import *  # noqa: F403
 from mindgrad.ops.operations.primitive import *  # noqa: F403
 from mindgrad.ops.operations.random_ops import *  # noqa: F403
+from mindgrad.ops.operations.rl_ops import *  # noqa: F403
 from mindgrad.ops.operations.sparse_ops import *  # noqa: F403
 from mindgrad.ops.operations.special_ops import *  # noqa: F403
 from mindgrad.ops.operations.status_ops import *  # noqa: F403
@@ -58,6 +60,7 @@ __all__ += other_ops.__all__
 __all__ += part_ops.__all__
 __all__ += primitive.__all__
 __all__ += random_ops.__all__
+__all__ += rl_ops.__all__
 __all__ += sparse_ops.__all__
 __all__ += special_ops.__all__
 __all__ += status_ops.__all__
