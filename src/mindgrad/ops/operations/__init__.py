@@ -5,6 +5,7 @@ Each fixes its attributes when it is made and applies the function of the same n
 
 from mindgrad._base.missing import explain_room as _explain_room
 from mindgrad.ops.operations import (
+    alignment_ops,
     array_ops,
     box_ops,
     collective_ops,
@@ -25,6 +26,7 @@ from mindgrad.ops.operations import (
     update_ops,
 )
 from mindgrad.ops.operations._embedding_cache_ops import UpdateCache  # noqa: F401
+from mindgrad.ops.operations.alignment_ops import *  # noqa: F403
 from mindgrad.ops.operations.array_ops import *  # noqa: F403
 from mindgrad.ops.operations.base import Operation
 from mindgrad.ops.operations.box_ops import *  # noqa: F403
@@ -47,6 +49,7 @@ from mindgrad.ops.operations.status_ops import identity  # noqa: F401
 from mindgrad.ops.operations.update_ops import *  # noqa: F403
 
 __all__ = ["Operation"]
+__all__ += alignment_ops.__all__
 __all__ += array_ops.__all__
 __all__ += box_ops.__all__
 __all__ += collective_ops.__all__
