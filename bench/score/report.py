@@ -11,7 +11,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-OUTCOMES = ("passed", "failed", "error", "skipped", "not collected")
+OUTCOMES = ("passed", "failed", "error", "not collected", "outdated", "skipped")
+#: of tests that do not count: their authors skip them, or they call what NumPy or SciPy no longer have
+NOT_COUNTED = ("outdated", "skipped")
 #: so many tests that do not pass are named one by one
 NAMED = 10
 Tests = dict[str, dict[str, Any]]
@@ -41,8 +43,13 @@ def folder(test: str) -> str:
 
 
 def counted(tests: Tests) -> Tests:
-    """The tests that are not skipped."""
-    return {name: test for name, test in tests.items() if test["outcome"] != "skipped"}
+    """The tests that are neither skipped nor outdated."""
+    return {name: test for name, test in tests.items() if test["outcome"] not in NOT_COUNTED}
+
+
+def outdated(tests: Tests) -> int:
+    """How many tests call what NumPy or SciPy no longer have."""
+    return sum(test["outcome"] == "outdated" for test in tests.values())
 
 
 def score(tests: Tests) -> tuple[int, int]:
@@ -76,6 +83,7 @@ def summary(result: dict[str, Any], most: int = 25) -> dict[str, Any]:
         "against_mindspore": "reference" in result,
         "passed": passed,
         "counted": number,
+        "outdated": outdated(result["tests"]),
         "files_left_out": dict(Counter(result["left_out"].values()).most_common()),
         "failing": failing if len(failing) <= NAMED else [],
         "causes": dict(rows[:most]),
@@ -112,7 +120,10 @@ def show(console: Console, result: dict[str, Any], most: int) -> None:
     if len(rows) > most:
         console.print(f"… and {len(rows) - most} further reasons")
     passed, number = score(tests)
-    console.print(f"{passed} of {number} pass")
+    old = outdated(tests)
+    console.print(
+        f"{passed} of {number} pass" + (f", {passed} of {number + old} with outdated tests" if old else "")
+    )
 
 
 def lines(title: str, names: list[str]) -> Iterator[str]:

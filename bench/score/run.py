@@ -23,7 +23,7 @@ from typing import Any
 from report import difference, lines, show, summary
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from selection import OTHER_MARKS, OUTDATED, SUITES, Source, marks_of, sources
+from selection import OTHER_MARKS, SUITES, Source, marks_of, sources
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKER = str(Path(__file__).with_name("worker.py"))
@@ -78,7 +78,7 @@ class Worker:
         answer = self.process.stdout.readline()
         if not answer:
             self.close()
-            return {"tests": {}, "lost": "the process that runs the tests died"}
+            return {"tests": {}, "lost": "the process that runs the tests died", "outdated": []}
         return dict(json.loads(answer))
 
     def _write(self, line: str) -> None:
@@ -147,20 +147,19 @@ def outcomes(
 def tests_of(source: Source, result: dict[str, Any], reference: dict[str, Any] | None) -> dict[str, Any]:
     """The tests of one file that count, with those that a file which could not be collected loses."""
     lost = {"outcome": "not collected", "reason": result["lost"] or "not collected"}
+    if result["lost"] and result["outdated"]:
+        lost["outcome"] = "outdated"
+    tests = {
+        name: {**test, "outcome": "outdated"} if name in result["outdated"] else test
+        for name, test in result["tests"].items()
+    }
     if reference is not None:
         names = [name for name, test in reference.items() if test["outcome"] == "passed"]
-        return {name: result["tests"].get(name, lost) for name in names}
-    if OUTDATED.search(result["lost"]):
-        lost["outcome"] = "skipped"
+        return {name: tests.get(name, lost) for name in names}
     if not result["lost"]:
-        return {name: _without_outdated(test) for name, test in result["tests"].items()}
+        return tests
     variants = [(f"{source.path}::{name}", number) for name, number in source.tests.items()]
     return {f"{name}[{i}]" if number > 1 else name: lost for name, number in variants for i in range(number)}
-
-
-def _without_outdated(test: dict[str, Any]) -> dict[str, Any]:
-    """The outcome, "skipped" where today's NumPy or SciPy lacks what the test calls."""
-    return {**test, "outcome": "skipped"} if OUTDATED.search(test.get("reason", "")) else test
 
 
 def reference_of(

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from outdated import is_outdated
 
 HERE = str(Path(__file__).resolve().parent)
 sys.path[:] = [
@@ -49,8 +50,10 @@ SETTINGS = [
 class Recorder:
     """A plugin that keeps the tests that count and have not been run, and writes what becomes of each."""
 
-    def __init__(self, stream: int, marks: set[str], others: set[str], done: set[str]) -> None:
-        self.stream, self.marks, self.others, self.done = stream, marks, others, done
+    def __init__(self, stream: int, settings: dict[str, Any], done: set[str]) -> None:
+        self.stream, self.done = stream, done
+        self.checkout = Path(settings["checkout"])
+        self.marks, self.others = set(settings["marks"]), set(settings["others"])
 
     def write(self, **event: Any) -> None:
         os.write(self.stream, (json.dumps(event) + "\n").encode())
@@ -83,6 +86,10 @@ class Recorder:
             seconds = round(report.duration, 2)
             self.write(event="outcome", test=report.nodeid, outcome=outcome, reason=reason, seconds=seconds)
 
+    def pytest_exception_interact(self, node: pytest.Item | pytest.Collector, call: Any) -> None:
+        if is_outdated(call.excinfo.value, self.checkout):
+            self.write(event="outdated", test=node.nodeid)
+
 
 def message(report: Any) -> str:
     """The error of a report, without its traceback."""
@@ -103,6 +110,7 @@ class Child:
         outcomes: the tests that are done.
         running: the test that runs, and since when.
         lost: why the file could not be collected.
+        outdated: the tests, or the file, that call what NumPy or SciPy no longer have.
     """
 
     def __init__(self, settings: dict[str, Any], file: str, done: set[str]) -> None:
@@ -111,6 +119,7 @@ class Child:
         self.running: str | None = None
         self.since = time.monotonic()
         self.lost = ""
+        self.outdated: set[str] = set()
         self.rest = b""
         self.folder = tempfile.mkdtemp(prefix="score-")
         sys.stdout.flush()
@@ -132,7 +141,7 @@ class Child:
             for number, target in enumerate((nothing, output, output)):
                 os.dup2(target, number)
             checkout = settings["checkout"]
-            recorder = Recorder(end, set(settings["marks"]), set(settings["others"]), done)
+            recorder = Recorder(end, settings, done)
             arguments = [*SETTINGS, "--rootdir", checkout, str(Path(checkout, file))]
             status = int(pytest.main(arguments, plugins=[recorder]))
         finally:
@@ -152,6 +161,8 @@ class Child:
                 self.collected.append(test)
             elif kind == "lost":
                 self.lost = self.lost or event["reason"]
+            elif kind == "outdated":
+                self.outdated.add(test)
             elif kind == "start":
                 self.running, self.since = test, time.monotonic()
             else:
@@ -198,11 +209,13 @@ def run_file(settings: dict[str, Any], file: str) -> dict[str, Any]:
     """Runs the tests of one file.
 
     Returns:
-        ``tests``: the outcome of each test that counts; ``lost``: why the file could not be collected.
+        ``tests``: the outcome of each test that counts; ``lost``: why the file could not be collected;
+        ``outdated``: those of them, or the file, that call what NumPy or SciPy no longer have.
     """
     deadline = time.monotonic() + settings["file_limit"]
     collected: list[str] = []
     outcomes: dict[str, dict[str, Any]] = {}
+    outdated: set[str] = set()
     for _ in range(MOST_RESTARTS):
         child = Child(settings, file, set(outcomes))
         try:
@@ -211,16 +224,18 @@ def run_file(settings: dict[str, Any], file: str) -> dict[str, Any]:
             child.close()
         collected = collected or child.collected
         outcomes.update(child.outcomes)
+        outdated |= child.outdated
         if child.running is not None:
             outcomes[child.running] = {"outcome": "error", "reason": reason}
         elif reason and not collected:
-            return {"tests": {}, "lost": child.lost or reason}
+            return {"tests": {}, "lost": child.lost or reason, "outdated": sorted(outdated)}
         elif child.lost:
-            return {"tests": {}, "lost": child.lost}
+            return {"tests": {}, "lost": child.lost, "outdated": sorted(outdated)}
         if not reason or child.running is None or time.monotonic() > deadline:
             break
     missed = {"outcome": "error", "reason": reason or "not reached"}
-    return {"tests": {test: outcomes.get(test, missed) for test in collected}, "lost": ""}
+    tests = {test: outcomes.get(test, missed) for test in collected}
+    return {"tests": tests, "lost": "", "outdated": sorted(outdated)}
 
 
 def main() -> None:

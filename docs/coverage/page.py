@@ -36,11 +36,12 @@ Measured by `scripts/score CHECKOUT [--suite gradient] --record docs/coverage/sc
 MindSpore's repository, which are no part of this one. *cpu*: every test marked for a CPU, without those of
 the inside of MindSpore's engine (`bench/score/selection.py` says by which rules). *gradient*: the tests of
 derivatives, hooks and `mutable`, on any platform. Where a score is said to be *against 2.10*, only tests
-count that pass on MindSpore 2.10 itself. [differences.md](differences.md) says of what is refused, or has
-another result, why.
+count that pass on MindSpore 2.10 itself. *Outdated* tests do not count: they call what NumPy 2 or
+SciPy 1.14 removed (`bench/score/outdated.py` says how that is told). [differences.md](differences.md) says
+of what is refused, or has another result, why.
 
-| checkout, suite | measured | pass | of | |
-|---|---|---|---|---|
+| checkout, suite | measured | pass | of | | with outdated tests |
+|---|---|---|---|---|---|
 """
 
 
@@ -98,7 +99,10 @@ def scores() -> list[str]:
     for name, score in record.items():
         share = 100 * score["passed"] / score["counted"]
         against = " against 2.10" if score["against_mindspore"] else ""
-        row = [name + against, score["date"], str(score["passed"]), f"{score['counted']}", f"{share:.0f} %"]
+        outdated = score.get("outdated", 0)
+        with_outdated = f"{score['passed']} of {score['counted'] + outdated}" if outdated else ""
+        numbers = [str(score["passed"]), str(score["counted"]), f"{share:.0f} %", with_outdated]
+        row = [name + against, score["date"], *numbers]
         rows.append(f"| {' | '.join(row)} |")
         details += ["", f"### What remains of {name}", ""]
         details += [f"- {number}: `{cause}`" for cause, number in score["causes"].items()] or ["Nothing."]

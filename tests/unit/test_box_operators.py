@@ -126,6 +126,14 @@ def test_cut_and_resized_images(run):
     close(ops.crop_and_resize(image, boxes, numbers, (1, 1))[..., 0], [[[7.35]], [[10.5]]])
 
 
+@both_modes
+def test_images_cut_at_whole_pixels(run):
+    image = Tensor(np.arange(9, dtype=np.float32).reshape(1, 3, 3, 1))
+    boxes = Tensor([[0.0, 0.0, 1.0, 0.5], [0.9, 0.9, 0.1, 0.1], [-0.3, -0.2, 1.6, 0.7]])
+    cut = run(lambda *x: ops.CropAndResize("bilinear_v2", 0.5)(*x, (2, 2)))(image, boxes, Tensor([0, 0, 0]))
+    close(cut[..., 0], [[[1.5, 2.5], [6, 7]], [[8, 8], [8, 8]], [[2.5, 4], [6.25, 7.75]]])
+
+
 @pytest.mark.parametrize(
     ("function", "inputs"),
     [
@@ -169,7 +177,7 @@ def test_mistakes():
     with pytest.raises(ValueError, match="4 numbers"):
         ops.bounding_box_encode(BOXES, BOXES, (1.0,))
     with pytest.raises(ValueError, match="'method' must be"):
-        ops.crop_and_resize(ops.ones((1, 2, 2, 1)), BOXES[:1], Tensor([0]), (1, 1), "bilinear_v2")
+        ops.crop_and_resize(ops.ones((1, 2, 2, 1)), BOXES[:1], Tensor([0]), (1, 1), "bicubic")
 
 
 def test_sizes_and_padding_of_two_more_classes():

@@ -9,6 +9,7 @@ from hypothesis.extra import numpy as hnp
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, ops
 from mindgrad.functional.compiled import Compiled
+from mindgrad.ops.operations._inner_ops import TensorCopySlices
 from tests.unit.moving_elements import GRADIENT, check_moves, sample
 
 A = np.arange(12, dtype=np.float32).reshape(3, 4)
@@ -345,6 +346,9 @@ def test_sorting(a, data):
     largest, places = ops.topk(Tensor(a), count, axis)
     np.testing.assert_array_equal(places.asnumpy(), np.take(down, range(count), axis))
     np.testing.assert_array_equal(largest.asnumpy(), along(a, places.asnumpy(), axis))
+    every, places = ops.topk(Tensor(a), a.shape[axis], axis, sorted=False)
+    np.testing.assert_array_equal(every.asnumpy(), a)
+    np.testing.assert_array_equal(along(a, places.asnumpy(), axis), a)
 
 
 def test_the_derivative_of_sorting_goes_to_the_element_that_was_found():
@@ -374,9 +378,17 @@ def test_searchsorted(right):
     rows = np.stack([row, row + 1])
     each = ops.searchsorted(Tensor(rows), Tensor(values), right=right, out_int32=True)
     assert each.dtype == ms.int32
+    assert ops.SearchSorted(out_int32=True)(Tensor(row), Tensor(values)).dtype == ms.int32
     np.testing.assert_array_equal(
         each.asnumpy(), [np.searchsorted(r, v, side) for r, v in zip(rows, values, strict=True)]
     )
+
+
+def test_slices_copied_into_a_tensor():
+    copy = TensorCopySlices()
+    for run in (lambda f: f, Compiled):
+        found = run(lambda x, v: copy(x, v, (1, 0), (3, 4), (1, 2)))(ops.zeros((3, 4)), Tensor([1.0, 2.0]))
+        np.testing.assert_array_equal(found.asnumpy(), [[0, 0, 0, 0], [1, 0, 2, 0], [1, 0, 2, 0]])
 
 
 def test_results_whose_shape_depends_on_the_data():

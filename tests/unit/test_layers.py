@@ -423,6 +423,7 @@ def test_layers_compute_in_the_type_of_to_float():
         (lambda: nn.PReLU(2, [0.1]), ValueError, "must hold 2 numbers"),
         (lambda: nn.Flatten(2, 1)(Tensor(np.ones((1, 2, 3)))), ValueError, "must not be behind"),
         (lambda: nn.Pad(((1, 1),))(Tensor(np.ones((2, 2)))), ValueError, "a pair of ints for each axis"),
+        (lambda: nn.Pad((0, 2)), TypeError, "must be a tuple with a pair"),
         (lambda: nn.PixelShuffle(2)(Tensor(np.ones((1, 3, 2, 2)))), ValueError, "For 'PixelShuffle'"),
     ],
 )  # fmt: skip

@@ -92,3 +92,8 @@ def test_filling_with_nothing_is_nan():
     assert np.isnan(Tensor([1.0]).fill(None).asnumpy()).all()
     with pytest.raises(TypeError, match="NaN"):
         Tensor([1]).fill(None)
+
+
+def test_lists_that_differ_in_length_are_refused_as_by_numpy():
+    with pytest.raises(ValueError, match="inhomogeneous"):
+        mnp.empty_like([[1, 2, 3], [4, 5]])

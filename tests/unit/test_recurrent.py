@@ -174,6 +174,15 @@ def test_names_and_shapes_are_those_of_checkpoints():
         "weight_ih_l1",
         "weight_ih_l1_reverse",
     ]
+    other = nn.LSTM(3, 4, num_layers=2, bidirectional=True)
+    for kind in ("w_ih_list", "w_hh_list", "b_ih_list", "b_hh_list"):
+        setattr(other, kind, ms.ParameterTuple(getattr(net, kind)))
+    x = ops.ones((2, 1, 3))
+    np.testing.assert_array_equal(other(x)[0].asnumpy(), net(x)[0].asnumpy())
+    assert other.weight_hh_l1 is net.weight_hh_l1
+    assert len(other.trainable_params()) == 16
+    with pytest.raises(ValueError, match="4 Parameters, for weight_ih_l0, weight_ih_l0_reverse"):
+        net.w_ih_list = net.w_ih_list[:1]
     bare = nn.GRU(3, 4, has_bias=False)
     assert [p.name for p in bare.trainable_params()] == ["weight_ih_l0", "weight_hh_l0"]
     assert bare.b_ih_list == []

@@ -47,6 +47,13 @@ def test_against_scipy(function, reference, inputs):
     check(function, reference, *inputs)
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32])
+def test_eigenvalues_of_integers_are_float32(dtype):
+    values, vectors = ours.eigh(Tensor(np.array([[2, 1], [1, 2]], dtype)))
+    assert vectors.dtype is ms.float32
+    np.testing.assert_allclose(values.asnumpy(), [1, 3], rtol=1e-6)
+
+
 def test_exponential_of_a_batch_compiled():
     batch = np.stack([0.1 * A, 20 * A, np.zeros((3, 3))])
     slope = ms.value_and_grad(lambda a: ops.matrix_exp(a).sum())

@@ -26,6 +26,22 @@ def test_outdated():
     import numpy
     numpy.NINF
 @cpu
+def test_outdated_argument():
+    import scipy.linalg as linalg
+    assert linalg.eigh([[1.0]],
+                       turbo=True)
+@cpu
+def test_outdated_scalar():
+    import numpy
+    if numpy.lib.NumpyVersion(numpy.__version__) < "2.4.0": numpy.NINF  # takes it still
+    complex(numpy.ones((1, 1)), 0)
+@cpu
+def test_scalar_of_ours(): float(ms.ops.ones((1, 2)).asnumpy())
+@cpu
+def test_argument_of_ours(): ms.ops.exp(ms.Tensor(1.0), turbo=True)
+@cpu
+def test_name_of_ours(): ms.numpy.asanyarray
+@cpu
 @pytest.mark.skip
 def test_skipped(): pass
 @pytest.mark.platform_x86_gpu_training
@@ -60,6 +76,13 @@ from mindspore.nowhere import nothing
 @cpu
 @pytest.mark.parametrize("x", (1, 2, 3))
 def test_lost(x): pass
+""",
+    "st/bad/test_outdated_import.py": CPU
+    + """
+from numpy import float_
+@cpu
+@pytest.mark.parametrize("x", (1, 2))
+def test_old(x): pass
 """,
     "st/gradient/test_elsewhere.py": CPU
     + """
@@ -108,7 +131,14 @@ def test_every_outcome_is_told_and_no_file_ends_the_run(checkout):
         "test_passes[2.0]": "passed",
         "test_fails": "failed",
         "test_skipped": "skipped",
-        "test_outdated": "skipped",
+        "test_outdated": "outdated",
+        "test_outdated_argument": "outdated",
+        "test_outdated_scalar": "outdated",
+        "test_old[0]": "outdated",
+        "test_old[1]": "outdated",
+        "test_scalar_of_ours": "failed",
+        "test_argument_of_ours": "failed",
+        "test_name_of_ours": "failed",
         "test_one": "passed",
         "test_before": "passed",
         "test_crash": "error",
@@ -131,12 +161,17 @@ def test_every_outcome_is_told_and_no_file_ends_the_run(checkout):
         "core.py": "MindSpore's compiled part",
         "file.py": "files of exported graphs (MINDIR)",
     }
-    assert "6 of 13 pass" in output
+    assert "6 of 16 pass, 6 of 21 with outdated tests" in output
     assert "one and one is N at 0x…" in output
     (score,) = json.loads((checkout / "scores.json").read_text()).values()
-    assert (score["passed"], score["counted"], score["against_mindspore"]) == (6, 13, False)
+    assert (score["passed"], score["counted"], score["outdated"], score["against_mindspore"]) == (
+        6,
+        16,
+        5,
+        False,
+    )
     assert max(score["causes"].values()) == 3
-    assert len(score["failing"]) == 7
+    assert len(score["failing"]) == 10
     written = {path.name for path in checkout.rglob("*")} - {path.name for path in before}
     assert written == {"result.json", "scores.json"}  # nothing else is left in the checkout
 

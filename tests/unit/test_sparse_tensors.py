@@ -128,3 +128,41 @@ def test_mistakes():
         csr().mm(Tensor([[1.0]]))
     with pytest.raises(ValueError, match="'axis' must be"):
         csr().sum(2)
+
+
+@both_modes
+def test_operators_of_indices_values_and_shape(run):
+    shape, dense = MATRIX.shape, np.arange(12, dtype=np.float32).reshape(4, 3)
+    same(run(lambda v: ms.ops.SparseToDense()(PLACES, v, shape))(VALUES), MATRIX)
+    same(run(lambda v: ms.ops.SparseToDense()(PLACES, v, shape))(Tensor(5.0)), 5.0 * (MATRIX != 0))
+    same(
+        run(lambda v: ms.ops.SparseToDense()(PLACES, v != 1.0, shape))(VALUES), (MATRIX != 0) & (MATRIX != 1)
+    )
+    same(run(lambda v: ms.ops.SparseTensorDenseAdd()(PLACES, v, shape, Tensor(MATRIX)))(VALUES), 2 * MATRIX)
+    same(run(lambda v: ms.nn.SparseToDense()(coo(v)))(VALUES), MATRIX)
+    for transposed in (False, True):
+        matrix = MATRIX.T if transposed else MATRIX
+        x = dense[: matrix.shape[1]]
+        for operator in (ms.ops.SparseTensorDenseMatmul, ms.nn.SparseTensorDenseMatmul):
+            apply = operator(transposed)
+
+            def product(v, x, apply=apply):
+                return apply(PLACES, v, shape, x)
+
+            same(run(product)(VALUES, Tensor(x)), matrix @ x)
+            by_values, by_dense = run(ms.grad(product, (0, 1)))(VALUES, Tensor(x))
+            rows, columns = np.nonzero(MATRIX)
+            same(by_values, x.sum(1)[rows if transposed else columns])
+            same(by_dense, np.repeat(matrix.sum(0)[:, None], 3, 1))
+    x = ms.nn.SparseTensorDenseMatmul(adjoint_dt=True)(PLACES, VALUES, shape, Tensor(dense.T.copy()))
+    same(x, MATRIX @ dense)
+
+
+def test_operators_say_what_does_not_fit():
+    same(ms.ops.SparseToDense()(PLACES, VALUES, Tensor(MATRIX.shape)), MATRIX)
+    with pytest.raises(ValueError, match="have no product"):
+        ms.ops.SparseTensorDenseMatmul()(PLACES, VALUES, MATRIX.shape, Tensor(MATRIX))
+    with pytest.raises(ValueError, match="must be equal"):
+        ms.ops.SparseTensorDenseAdd()(PLACES, VALUES, MATRIX.shape, Tensor(MATRIX.T.copy()))
+    with pytest.raises(TypeError, match="COOTensor"):
+        ms.nn.SparseToDense()(csr())

@@ -139,3 +139,13 @@ def test_derivatives_flow_through_an_update():
     found = ms.grad(loss)(Tensor(G)).asnumpy()
     moved = np.array(V) - 0.1 * (np.array(M) * 0.9 + np.array(G))
     np.testing.assert_allclose(found, -0.1 * 2 * moved, rtol=1e-6)
+
+
+@pytest.mark.parametrize("run", [lambda f: f, ms.jit], ids=["eager", "compiled"])
+def test_a_cache_is_updated_where_the_indices_are_inside(run):
+    (cache,) = parameters(V2)
+    update = ops.operations.UpdateCache()
+    rows = Tensor([[5.0, 6.0], [7.0, 8.0], [9.0, 9.0]])
+    found = run(lambda at: update(cache, at, rows, 2))(Tensor([[-1, 1, 2]], ms.int32))
+    np.testing.assert_array_equal(cache.asnumpy(), [[1.0, 2.0], [7.0, 8.0]])
+    assert found.shape == (1,)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import DType
+from mindgrad.core.dtype import DType, bool_, int32
 from mindgrad.core.tensor import Tensor
 
 __all__ = ["COOTensor", "CSRTensor", "RowTensor", "SparseTensor"]
@@ -129,8 +129,10 @@ class COOTensor(_Stored):
         return COOTensor(self.indices, values, self.shape)
 
     def to_dense(self) -> Tensor:
-        """The whole tensor."""
-        return self.values.new_zeros(self.shape).scatter_add(self.indices, self.values)
+        """The whole tensor; truth values at one place are true if one of them is."""
+        if self.values.dtype is bool_:
+            return self.astype(int32).to_dense() > 0  # type: ignore[operator,no-any-return]
+        return self.values.new_zeros(self.shape).scatter_add(self.indices, self.values)  # type: ignore[no-any-return]
 
     def to_tuple(self) -> tuple[Tensor, Tensor, tuple[int, ...]]:
         """Indices, values and shape."""

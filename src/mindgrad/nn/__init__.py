@@ -1,7 +1,17 @@
 """Cells and layers."""
 
 from mindgrad._base.missing import explain_room as _explain_room
-from mindgrad.nn import dynamic_lr, layer, learning_rate_schedule, loss, metrics, optim, probability, wrap
+from mindgrad.nn import (
+    dynamic_lr,
+    layer,
+    learning_rate_schedule,
+    loss,
+    metrics,
+    optim,
+    probability,
+    sparse,
+    wrap,
+)
 from mindgrad.nn import init_parameters as utils  # noqa: F401 - its name in MindSpore
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.container import CellList, SequentialCell
@@ -14,6 +24,7 @@ from mindgrad.nn.learning_rate_schedule import *  # noqa: F403
 from mindgrad.nn.loss import *  # noqa: F403
 from mindgrad.nn.metrics import *  # noqa: F403
 from mindgrad.nn.optim import *  # noqa: F403
+from mindgrad.nn.sparse import *  # noqa: F403
 from mindgrad.nn.wrap import *  # noqa: F403
 
 __all__ = [
@@ -27,7 +38,7 @@ __all__ = [
     "no_init_parameters",
     "probability",
 ]
-for _part in (dynamic_lr, layer, learning_rate_schedule, loss, metrics, optim, wrap):
+for _part in (dynamic_lr, layer, learning_rate_schedule, loss, metrics, optim, sparse, wrap):
     __all__ = list(dict.fromkeys(__all__ + _part.__all__))
 
 _explain_room(__name__)

@@ -34,6 +34,7 @@ def tensor(x: Any, name: str, dtype: Any = None) -> Tensor:
 
     Raises:
         TypeError: it is none of these.
+        ValueError: it holds lists that differ in length.
     """
     wanted = element_type(dtype)
     if isinstance(x, Tensor):
@@ -47,7 +48,11 @@ def tensor(x: Any, name: str, dtype: Any = None) -> Tensor:
             f"For '{name}', the input must be a Tensor, number, NumPy array, list or tuple, but got "
             f"{type(x).__name__}."
         )
-    made = Tensor(list(x) if isinstance(x, range) else x)
+    try:
+        made = Tensor(list(x) if isinstance(x, range) else x)
+    except TypeError:
+        np.asarray(x)  # which raises ValueError where lists differ in length, as NumPy's functions do
+        raise
     return Tensor(x if not isinstance(x, range) else list(x), wanted or _NARROW.get(made.dtype, made.dtype))
 
 

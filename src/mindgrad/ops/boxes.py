@@ -342,6 +342,14 @@ def roi_align(
     return layout.transpose(reduction.mean(layout.reshape(values, shape), (2, 4)), (0, 3, 1, 2))
 
 
+def _inside_pixels(start: Any, end: Any, count: int, size: float) -> Tensor:
+    """The points in the middles of ``count`` equal parts of the whole pixels from ``start`` to ``end``."""
+    first = layout.expand_dims(rounding.trunc(start * size), 1)
+    width = clipping.maximum(layout.expand_dims(rounding.trunc(end * size), 1) - first + 1.0, 1.0)  # type: ignore[operator]
+    middles = make_tensor(((np.arange(count) + 0.5) / count).astype(np.float32))
+    return first + clipping.clamp(middles * width - 0.5, 0.0, width - 1.0)  # type: ignore[operator,no-any-return]
+
+
 def crop_and_resize(
     image: Any,
     boxes: Any,
@@ -357,8 +365,10 @@ def crop_and_resize(
         boxes: (y1, x1, y2, x2) as parts of height − 1 and width − 1, of shape (m, 4); a box may be flipped.
         box_indices: the number of the image of each box, m integers.
         crop_size: height and width of the results.
-        method: ``"bilinear"`` or ``"nearest"``.
-        extrapolation_value: what stands for points outside of the image.
+        method: ``"bilinear"`` or ``"nearest"``; ``"bilinear_v2"`` takes the boxes as parts of height and
+            width, cut off to whole pixels, and as many points in each as there are results.
+        extrapolation_value: what stands for points outside of the image; with ``"bilinear_v2"`` the nearest
+            pixel does.
 
     Returns:
         Tensor of Float32 and of shape (m, \\*crop_size, c).
@@ -377,13 +387,19 @@ def crop_and_resize(
     x: Any = cast(real_operand(image, owner), float32)
     if x.ndim != 4:
         raise ValueError(f"For '{owner}', the 'image' must have the shape (n, h, w, c), but it is {x.shape}.")
-    if method not in ("bilinear", "nearest"):
-        raise ValueError(f"For '{owner}', the 'method' must be 'bilinear' or 'nearest', but got {method!r}.")
+    if method not in ("bilinear", "nearest", "bilinear_v2"):
+        raise ValueError(
+            f"For '{owner}', the 'method' must be 'bilinear', 'bilinear_v2' or 'nearest', but got {method!r}."
+        )
     new = sizes(crop_size, owner, "crop_size", 1)
     y1, x1, y2, x2 = _columns(_boxes(boxes, owner, "boxes"))
     inside: Any = True
     points = []
     for start, end, count, size, axis in ((y1, y2, new[0], x.shape[1], 2), (x1, x2, new[1], x.shape[2], 1)):
+        if method == "bilinear_v2":
+            at = layout.expand_dims(_inside_pixels(start, end, count, float(size)), axis)
+            points.append(clipping.clamp(at, 0.0, size - 1.0))
+            continue
         shares = np.linspace(0.0, 1.0, count, dtype=np.float32) if count > 1 else np.full(1, 0.5, np.float32)
         first, last = layout.expand_dims(start, 1), layout.expand_dims(end, 1)
         at = (first + (last - first) * make_tensor(shares)) * float(size - 1)  # type: ignore[operator]
@@ -396,7 +412,9 @@ def crop_and_resize(
         points.append(clipping.clamp(at, 0.0, size - 1.0))
     numbers = layout.reshape(cast(operand(box_indices, owner), int32), (-1, 1, 1))
     rows = layout.reshape(x, (-1, x.shape[3]))
-    values = _between_pixels(rows, numbers, x.shape[1:3], points[0], points[1], method)
+    values = _between_pixels(rows, numbers, x.shape[1:3], points[0], points[1], method.removesuffix("_v2"))
+    if inside is True:
+        return values
     return choose(
         broadcast_to(layout.expand_dims(inside, -1), values.shape), values, float(extrapolation_value)
     )

@@ -82,7 +82,7 @@ def topk(
         k: how many.
         dim: the axis, by default the last.
         largest: whether the largest or the smallest.
-        sorted: the elements are in order in either case.
+        sorted: whether the elements are in order; if not and all are taken, they stay where they stood.
 
     Raises:
         TypeError: ``k`` or ``dim`` is no int, or the input is complex.
@@ -101,6 +101,9 @@ def topk(
             f"For 'TopK', the 'k' must be in range [0, {x.shape[place]}], the size of axis {place}, but got "
             f"{k}."
         )
+    if not sorted and count == x.shape[place]:
+        shape = [-1 if axis == place else 1 for axis in range(x.ndim)]
+        return x, broadcast_to(make_tensor(np.arange(count, dtype=np.int32).reshape(shape)), x.shape)
     order = slice_axis(order, place, 0, count)
     return gather_elements(x, place, order), order
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from mindgrad.core.dtype import bool_, float32
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import clipping, creation, flow, layout, math, rounding, scattering, signs
+from mindgrad.ops import clipping, creation, flow, layout, math, reduction, rounding, scattering, signs
 from mindgrad.ops.operands import broadcast_to, cast, choose, operand
 
 __all__: list[str] = []
@@ -181,6 +181,44 @@ def adagrad_by_averages(
     squares = flow.assign(gradient_squared_accumulator, gradient_squared_accumulator + g * g)
     step = cast(operand(global_step, "ApplyAdagradDA"), g.dtype)
     return flow.assign(var, -lr * _shrunk(total, l1 * step) / (l2 * step * lr + math.sqrt(squares)))
+
+
+def ada_factor(
+    epsilon: Any, clip_threshold: Any, beta1: Any, beta2: Any, weight_decay: Any, learning_rate: Any,
+    gradient: Any, param: Any, exp_avg: Any, exp_avg_sq_row: Any, exp_avg_sq_col: Any, exp_avg_sq: Any,
+    enable_scale_parameter: bool = False, enable_first_moment: bool = False,
+    enable_weight_decay: bool = False,
+) -> Tensor:  # fmt: skip
+    """One step of Adafactor (Shazeer and Stern 2018): the averages of g² of a matrix are of rank one.
+
+    The averages over rows and over columns are kept of tensors of two or more axes, those of all elements
+    of the others. The step is scaled down to the root mean square ``clip_threshold``.
+    """
+    g: Any = cast(operand(gradient, "FusedAdaFactor"), float32)
+    x: Any = cast(operand(param, "FusedAdaFactor"), float32)
+    rate = learning_rate
+    if enable_scale_parameter:
+        rate = rate * clipping.maximum(_root_mean_square(x), epsilon[1])
+    squares = g * g + epsilon[0]
+    if g.ndim > 1:
+        rows: Any = flow.assign(exp_avg_sq_row, _mean(beta2, exp_avg_sq_row, reduction.mean(squares, -1)))
+        columns: Any = flow.assign(exp_avg_sq_col, _mean(beta2, exp_avg_sq_col, reduction.mean(squares, -2)))
+        rows = cast(rows, float32)
+        rows = rows / reduction.mean(rows, -1, True)
+        square = layout.expand_dims(rows, -1) * layout.expand_dims(cast(columns, float32), -2)  # type: ignore[operator]
+    else:
+        square = cast(flow.assign(exp_avg_sq, _mean(beta2, exp_avg_sq, squares)), float32)
+    step = g / math.sqrt(square)
+    step = rate * step / clipping.maximum(_root_mean_square(step) / clip_threshold, 1.0)  # type: ignore[operator]
+    if enable_first_moment:
+        step = cast(flow.assign(exp_avg, _mean(beta1, exp_avg, step)), float32)
+    if enable_weight_decay:
+        x = x - weight_decay * rate * x
+    return flow.assign(param, cast(x - step, param.dtype))
+
+
+def _root_mean_square(x: Any) -> Any:
+    return math.sqrt(reduction.mean(x * x))
 
 
 def add_sign(

@@ -174,7 +174,7 @@ def eigh(
     }  # fmt: skip
     for name, value in flags.items():
         flag(value, "eigh", name)
-    if isinstance(a, Tensor) and a.dtype.itemsize < 4:
+    if isinstance(a, Tensor) and a.dtype.itemsize < 4 and a.dtype.is_float:
         raise TypeError(f"For 'eigh', the matrix must not be of half precision or less, but is {a.dtype}.")
     if isinstance(a, Tensor) and (a.ndim != 2 or a.shape[0] != a.shape[1]):
         raise ValueError(

@@ -31,7 +31,16 @@ from mindgrad.ops.activation import number as number_of
 from mindgrad.ops.activation import real_operand
 from mindgrad.ops.arguments import axis_in_range, sizes, whole_number
 from mindgrad.ops.operands import cast, operand, promoted
-from mindgrad.ops.operations.base import Operation, anything, boolean, element_type, integer, integers, number
+from mindgrad.ops.operations.base import (
+    Attribute,
+    Operation,
+    anything,
+    boolean,
+    element_type,
+    integer,
+    integers,
+    number,
+)
 from mindgrad.ops.reduction import flag
 from mindgrad.primitives.contraction import dot
 
@@ -267,6 +276,13 @@ OneHot = function_cell(
 _PAD_MODES = {"CONSTANT": "constant", "REFLECT": "reflect", "SYMMETRIC": "symmetric"}
 
 
+def _pairs(paddings: Any) -> Any:
+    pairs = paddings if isinstance(paddings, (tuple, list)) else [None]
+    if not all(isinstance(pair, (tuple, list)) for pair in pairs):
+        raise TypeError
+    return paddings
+
+
 def _padded(self: Any, x: Any) -> Tensor:
     x = operand(x, "Pad")
     if self.mode not in _PAD_MODES:
@@ -285,7 +301,7 @@ def _padded(self: Any, x: Any) -> Tensor:
 Pad = function_cell(
     __name__, "Pad", padding.pad, run=_padded, inputs="x",
     attributes={
-        "paddings": anything("a pair (before, behind) of ints for each axis"),
+        "paddings": Attribute(_pairs, "a tuple with a pair (before, behind) of ints for each axis"),
         "mode": anything('"CONSTANT", "REFLECT" or "SYMMETRIC"', "CONSTANT"),
     },
     meaning="Elements added before and behind each axis: zeros, or those of the input, mirrored.",

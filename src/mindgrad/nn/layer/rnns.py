@@ -69,30 +69,60 @@ class _Recurrent(Cell):
     def _directions(self) -> int:
         return 2 if self.bidirectional else 1
 
-    def _weights(self, kind: str) -> list[Parameter]:
+    def _names(self, kind: str) -> list[str]:
+        if not (self.has_bias or kind.startswith("weight")):
+            return []
         suffixes = ("", "_reverse")[: self._directions]
-        names = [f"{kind}_l{k}{suffix}" for k in range(self.num_layers) for suffix in suffixes]
-        return [getattr(self, name) for name in names if self.has_bias or kind.startswith("weight")]
+        return [f"{kind}_l{k}{suffix}" for k in range(self.num_layers) for suffix in suffixes]
+
+    def _weights(self, kind: str) -> list[Parameter]:
+        return [getattr(self, name) for name in self._names(kind)]
+
+    def _set_weights(self, kind: str, weights: Any) -> None:
+        names = self._names(kind)
+        if len(weights) != len(names):
+            raise ValueError(
+                f"For '{type(self).__name__}', there must be {len(names)} Parameters, for "
+                f"{', '.join(names)}, but got {len(weights)}."
+            )
+        for name, weight in zip(names, weights, strict=True):
+            setattr(self, name, weight)
 
     @property
     def w_ih_list(self) -> list[Parameter]:
-        """The weights of the inputs: of each layer, forward and then backward."""
+        """The weights of the inputs: of each layer, forward and then backward; they can be assigned."""
         return self._weights("weight_ih")
+
+    @w_ih_list.setter
+    def w_ih_list(self, weights: Any) -> None:
+        self._set_weights("weight_ih", weights)
 
     @property
     def w_hh_list(self) -> list[Parameter]:
         """The weights of the states."""
         return self._weights("weight_hh")
 
+    @w_hh_list.setter
+    def w_hh_list(self, weights: Any) -> None:
+        self._set_weights("weight_hh", weights)
+
     @property
     def b_ih_list(self) -> list[Parameter]:
         """The biases of the inputs."""
         return self._weights("bias_ih")
 
+    @b_ih_list.setter
+    def b_ih_list(self, biases: Any) -> None:
+        self._set_weights("bias_ih", biases)
+
     @property
     def b_hh_list(self) -> list[Parameter]:
         """The biases of the states."""
         return self._weights("bias_hh")
+
+    @b_hh_list.setter
+    def b_hh_list(self, biases: Any) -> None:
+        self._set_weights("bias_hh", biases)
 
     # -- inputs ----------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from mindgrad._base.absent import absent
 from mindgrad.nn.optim.ada_grad import Adagrad
 from mindgrad.nn.optim.adadelta import Adadelta
+from mindgrad.nn.optim.adafactor import AdaFactor
 from mindgrad.nn.optim.adam import Adam, AdamOffload, AdamWeightDecay
 from mindgrad.nn.optim.adamax import AdaMax
 from mindgrad.nn.optim.asgd import ASGD
@@ -40,6 +41,7 @@ __all__ = [
     "AdaSumByDeltaWeightWrapCell",
     "AdaSumByGradWrapCell",
     "Adadelta",
+    "AdaFactor",
     "Adagrad",
     "Adam",
     "AdamOffload",

@@ -5,6 +5,7 @@ Each fixes its attributes when it is made and applies the function of the same n
 
 from mindgrad._base.missing import explain_room as _explain_room
 from mindgrad.ops.operations import (
+    alignment_ops,
     array_ops,
     box_ops,
     collective_ops,
@@ -18,10 +19,14 @@ from mindgrad.ops.operations import (
     part_ops,
     primitive,
     random_ops,
+    rl_ops,
+    sparse_ops,
     special_ops,
     status_ops,
     update_ops,
 )
+from mindgrad.ops.operations._embedding_cache_ops import UpdateCache  # noqa: F401
+from mindgrad.ops.operations.alignment_ops import *  # noqa: F403
 from mindgrad.ops.operations.array_ops import *  # noqa: F403
 from mindgrad.ops.operations.base import Operation
 from mindgrad.ops.operations.box_ops import *  # noqa: F403
@@ -36,12 +41,15 @@ from mindgrad.ops.operations.other_ops import *  # noqa: F403
 from mindgrad.ops.operations.part_ops import *  # noqa: F403
 from mindgrad.ops.operations.primitive import *  # noqa: F403
 from mindgrad.ops.operations.random_ops import *  # noqa: F403
+from mindgrad.ops.operations.rl_ops import *  # noqa: F403
+from mindgrad.ops.operations.sparse_ops import *  # noqa: F403
 from mindgrad.ops.operations.special_ops import *  # noqa: F403
 from mindgrad.ops.operations.status_ops import *  # noqa: F403
 from mindgrad.ops.operations.status_ops import identity  # noqa: F401
 from mindgrad.ops.operations.update_ops import *  # noqa: F403
 
 __all__ = ["Operation"]
+__all__ += alignment_ops.__all__
 __all__ += array_ops.__all__
 __all__ += box_ops.__all__
 __all__ += collective_ops.__all__
@@ -55,6 +63,8 @@ __all__ += other_ops.__all__
 __all__ += part_ops.__all__
 __all__ += primitive.__all__
 __all__ += random_ops.__all__
+__all__ += rl_ops.__all__
+__all__ += sparse_ops.__all__
 __all__ += special_ops.__all__
 __all__ += status_ops.__all__
 __all__ += update_ops.__all__

@@ -7,7 +7,7 @@ from typing import Any
 from mindgrad._base.absent import absent
 from mindgrad.core.dtype import DType
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import cumulative, diagonals, flow
+from mindgrad.ops import cumulative, diagonals, flow, getitem
 from mindgrad.ops.operations.base import boolean, integer, operation
 from mindgrad.ops.operations.collective_ops import Receive, Send
 from mindgrad.ops.operations.primitive import Primitive
@@ -47,6 +47,14 @@ class TopTypeof(Primitive):
         return next((name for kind, name in kinds if isinstance(x, kind)), type(x).__name__)
 
 
+TensorCopySlices = operation(
+    __name__, "TensorCopySlices", getitem.updated,
+    run=lambda self, x, value, begin, end, strides: getitem.updated(
+        x, tuple(map(slice, begin, end, strides)), value
+    ),
+    example="ops.operations._inner_ops.TensorCopySlices()(ops.zeros(3), ops.ones(2), (1,), (3,), (1,))",
+    prints="[0. 1. 1.]",
+)  # fmt: skip
 ConvertToDynamic = operation(
     __name__, "ConvertToDynamic", flow.identity, attributes={"is_dynamic_rank": boolean(False)},
     run=lambda self, x: x, example="ops.operations._inner_ops.ConvertToDynamic()(Tensor([1.0]))",
@@ -59,5 +67,5 @@ Generator = absent(__name__, "Generator", "is the state of random numbers", "Use
 
 __all__ = [
     "AntiQuant", "ConvertToDynamic", "Cummin", "Dequant", "Generator", "MatrixSetDiag", "Quant",
-    "Receive", "Send", "TopTypeof",
+    "Receive", "Send", "TensorCopySlices", "TopTypeof",
 ]  # fmt: skip

@@ -234,9 +234,9 @@ NonZero = operation(__name__, "NonZero", ordering.nonzero)
 Unique = operation(__name__, "Unique", ordering.unique)
 SearchSorted = operation(
     __name__, "SearchSorted", ordering.searchsorted,
-    attributes={"dtype": element_type(int64), "right": boolean(False)},
+    attributes={"dtype": element_type(int64), "right": boolean(False), "out_int32": boolean(False)},
     run=lambda self, sequence, values: ordering.searchsorted(
-        sequence, values, out_int32=self.dtype is int32, right=self.right
+        sequence, values, out_int32=self.out_int32 or self.dtype is int32, right=self.right
     ),
     example="ops.SearchSorted()(Tensor([1.0, 3.0]), Tensor([2.0]))", prints="[1]",
 )  # fmt: skip

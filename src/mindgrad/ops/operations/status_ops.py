@@ -107,12 +107,6 @@ _OWN = "Write a function of existing operators, or a Cell with 'construct' and '
 
 DynamicRNN = absent(__name__, "DynamicRNN", _DEVICE, "Use nn.LSTM.")
 DynamicGRUV2 = absent(__name__, "DynamicGRUV2", _DEVICE, "Use nn.GRU.")
-CTCLoss = absent(
-    __name__,
-    "CTCLoss",
-    "gives the derivative beside the loss of sparse labels",
-    "Use ops.ctc_loss, which is differentiated.",
-)
 Custom = absent(__name__, "Custom", _KERNEL, _OWN)
 CustomOpBuilder = absent(__name__, "CustomOpBuilder", _KERNEL, _OWN)
 CustomRegOp = absent(__name__, "CustomRegOp", _KERNEL, _OWN)
@@ -126,7 +120,7 @@ Push = absent(
 Pull = absent(__name__, "Pull", "gets Parameters from a server", "There is one process: leave it out.")
 LSTM = absent(__name__, "LSTM", "is a kernel of recurrent layers", "Use nn.LSTM.")
 _ABSENT = [
-    "AiCPURegOp", "CTCLoss", "Custom", "CustomOpBuilder", "CustomRegOp", "DataType", "DynamicGRUV2",
+    "AiCPURegOp", "Custom", "CustomOpBuilder", "CustomRegOp", "DataType", "DynamicGRUV2",
     "DynamicRNN", "LSTM", "Pull", "Push", "PyFunc", "TBERegOp",
 ]  # fmt: skip
 

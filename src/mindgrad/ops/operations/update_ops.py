@@ -64,6 +64,22 @@ FusedWeightScaleApplyMomentum = operation(
     example=f'ops.FusedWeightScaleApplyMomentum()(0.0, 1.0, {_WA}, 0.5, {_G}, 0.5).asnumpy().round(3)',
     prints='[[-0.25]\n [ 1.5 ]]',
 )  # fmt: skip
+FusedAdaFactor = operation(
+    __name__, "FusedAdaFactor", updates.ada_factor,
+    attributes={
+        "enable_scale_parameter": boolean(False), "enable_first_moment": boolean(False),
+        "enable_weight_decay": boolean(False),
+    },
+    run=lambda self, epsilon, clip_threshold, beta1, beta2, weight_decay, learning_rate, gradient, param,
+    exp_avg, exp_avg_sq_row, exp_avg_sq_col, exp_avg_sq: updates.ada_factor(
+        epsilon, clip_threshold, beta1, beta2, weight_decay, learning_rate, gradient, param, exp_avg,
+        exp_avg_sq_row, exp_avg_sq_col, exp_avg_sq, self.enable_scale_parameter, self.enable_first_moment,
+        self.enable_weight_decay,
+    ),
+    example='ops.FusedAdaFactor()((0.0, 0.0), 1.0, 0.0, 0.5, 0.0, 0.5, Tensor([2.0]), '
+    'Parameter(Tensor([1.0]), name="w"), *[Parameter(Tensor([4.0]), name=name) for name in "abcd"])',
+    prints="[0.5]",
+)  # fmt: skip
 ApplyAdaMax = operation(
     __name__, "ApplyAdaMax", updates.ada_max,
     example=f'ops.ApplyAdaMax()({_WAB}, 0.5, 0.5, 0.5, 0.5, 0.0, {_G})[0].asnumpy().round(3)',

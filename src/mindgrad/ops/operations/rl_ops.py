@@ -1,0 +1,138 @@
+"""Ring buffers of experiences: tensors whose rows are appended, read and drawn, as classes of MindSpore r1.x.
+
+A buffer is a list of tensors of ``capacity`` rows; ``count`` rows are in use, from the row ``head`` on and
+around. Appending changes the tensors, ``count`` and ``head`` in place.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.core.dtype import float32, int32
+from mindgrad.ops import clipping, comparison, creation, flow, indexing, layout, ordering
+from mindgrad.ops.arithmetic import add
+from mindgrad.ops.getitem import setitem
+from mindgrad.ops.index_checks import known
+from mindgrad.ops.operands import cast, operand
+from mindgrad.ops.operations.base import Attribute, anything, boolean, integer, operation
+from mindgrad.ops.random import rand, randint
+
+__all__ = ["BufferAppend", "BufferGetItem", "BufferSample"]
+
+_ROWS: dict[str, Attribute] = {
+    "buffer_shape": anything("the shapes of a row of each tensor"),
+    "buffer_dtype": anything("the element types of the tensors"),
+}
+
+
+def _checked(self: Any, buffer: Any) -> Any:
+    name, shapes = type(self).__name__, [(self.capacity, *shape) for shape in self.buffer_shape]
+    found = [operand(part, name).shape for part in buffer]
+    if found != shapes:
+        raise ValueError(f"For '{name}', the buffer must have the shapes {shapes}, but got {found}.")
+    return buffer
+
+
+def _number(x: Any) -> Any:
+    return layout.reshape(cast(operand(x, "Buffer"), int32), ())
+
+
+def buffer_append(self: Any, buffer: Any, exps: Any, count: Any, head: Any) -> Any:
+    """A row, or several, written behind those in use of a ring buffer; the oldest go where it is full.
+
+    Args:
+        buffer: the tensors, each of shape (capacity, …).
+        exps: a row of each, or several along one axis more in front.
+        count: how many rows are in use, a Parameter of one integer.
+        head: the oldest of them, another one.
+
+    Returns:
+        The new ``count``; the tensors and both Parameters are changed.
+
+    Raises:
+        ValueError: a shape does not fit, or there are more rows than the buffer has.
+        RuntimeError: a program is being compiled and a tensor of the buffer is no Parameter.
+    """
+    for part in _checked(self, buffer):
+        if not part.is_parameter and known(part) is None:
+            raise RuntimeError(
+                "For 'BufferAppend', a tensor of the buffer is an argument of a compiled function, which "
+                "cannot change the caller's: make it a Parameter, or run in PYNATIVE_MODE."
+            )
+    first = operand(exps[0], "BufferAppend")
+    number = 1 if first.ndim == len(self.buffer_shape[0]) else first.shape[0]
+    if number > self.capacity:
+        raise ValueError(
+            f"For 'BufferAppend', {number} rows do not fit into a buffer of {self.capacity} rows."
+        )
+    used, oldest = _number(count), _number(head)
+    rows = (oldest + used + creation.arange(number, dtype=int32)) % self.capacity
+    for part, exp, shape in zip(buffer, exps, self.buffer_shape, strict=True):
+        setitem(part, rows, layout.reshape(operand(exp, "BufferAppend"), (number, *shape)))
+    overflow: Any = clipping.maximum(used + number - self.capacity, 0)
+    oldest = (oldest + overflow) % self.capacity
+    flow.assign(head, layout.reshape(oldest, operand(head, "BufferAppend").shape))
+    total = clipping.minimum(used + number, self.capacity)
+    return flow.assign(count, layout.reshape(total, operand(count, "BufferAppend").shape))
+
+
+def buffer_get_item(self: Any, buffer: Any, count: Any, head: Any, index: Any) -> tuple[Any, ...]:
+    """The row of a ring buffer that is ``index`` behind the oldest; negative ones count back from the newest.
+
+    Args:
+        buffer: the tensors, each of shape (capacity, …).
+        count: how many rows are in use, one integer.
+        head: the oldest of them.
+        index: an int or integer tensor.
+
+    Raises:
+        ValueError: a shape does not fit.
+    """
+    _checked(self, buffer)
+    used, index = _number(count), _number(index)
+    row = (_number(head) + indexing.where(comparison.less(index, 0), index + used, index)) % self.capacity
+    return tuple(part[row] for part in buffer)
+
+
+def buffer_sample(self: Any, buffer: Any, count: Any, head: Any) -> tuple[Any, ...]:
+    """Rows of a ring buffer, drawn at random from those in use.
+
+    Args:
+        buffer: the tensors, each of shape (capacity, …).
+        count: how many rows are in use, one integer; with ``unique`` at least ``batch_size``.
+        head: the oldest of them.
+
+    Raises:
+        ValueError: a shape does not fit.
+    """
+    _checked(self, buffer)
+    seed = self.seed or None
+    if self.unique:
+        spare = comparison.greater_equal(creation.arange(self.capacity, dtype=int32), _number(count))
+        order: Any = ordering.argsort(add(rand(self.capacity, seed=seed), cast(spare, float32)))
+        places = order[: self.batch_size]
+    else:
+        places = randint(0, _number(count), (self.batch_size,), seed)
+    rows = (_number(head) + cast(places, int32)) % self.capacity
+    return tuple(part[rows] for part in buffer)
+
+
+_EXAMPLE = 'Parameter(Tensor(2), name="count"), Parameter(Tensor(0), name="head")'
+_BUFFER = "[Tensor([[1.0], [2.0], [0.0]])]"
+
+BufferAppend = operation(
+    __name__, "BufferAppend", buffer_append, run=buffer_append, attributes={"capacity": integer(), **_ROWS},
+    example=f"ops.BufferAppend(3, [(1,)], [None])({_BUFFER}, [Tensor([3.0])], {_EXAMPLE})", prints="3",
+)  # fmt: skip
+BufferGetItem = operation(
+    __name__, "BufferGetItem", buffer_get_item, run=buffer_get_item,
+    attributes={"capacity": integer(), **_ROWS},
+    example=f"ops.BufferGetItem(3, [(1,)], [None])({_BUFFER}, {_EXAMPLE}, -1)[0]", prints="[2.]",
+)  # fmt: skip
+BufferSample = operation(
+    __name__, "BufferSample", buffer_sample, run=buffer_sample,
+    attributes={
+        "capacity": integer(), "batch_size": integer(), **_ROWS, "seed": integer(0), "unique": boolean(False),
+    },
+    example=f"ops.BufferSample(3, 4, [(1,)], [None])({_BUFFER}, {_EXAMPLE})[0].shape", prints="(4, 1)",
+)  # fmt: skip

@@ -1,0 +1,120 @@
+"""Operators of sparse tensors whose indices, values and shape are given one by one, as classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.common.sparse_tensor import COOTensor
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops.layout import swapaxes
+from mindgrad.ops.operands import operand
+from mindgrad.ops.operations.base import boolean, classes, operation
+
+_INDICES, _VALUES = "Tensor([[0, 1], [1, 2]])", "Tensor([1.0, 2.0])"
+
+
+def sparse_to_dense(indices: Any, values: Any, sparse_shape: Any) -> Tensor:
+    """The whole tensor of which the values at some indices are given, and 0 elsewhere.
+
+    Args:
+        indices: integers of shape (n, k), the indices of n elements of a tensor of k axes.
+        values: their values, of shape (n,), or one for all; values at one index add up.
+        sparse_shape: the shape of the whole tensor, a tuple or a tensor of k ints.
+
+    Raises:
+        TypeError: an input is of another type.
+        ValueError: the shapes do not belong together.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.SparseToDense()(Tensor([[0, 1], [1, 2]]), Tensor([1.0, 2.0]), (2, 3)))
+    [[0. 1. 0.]
+     [0. 0. 2.]]
+    """
+    return _sparse("SparseToDense", indices, values, sparse_shape).to_dense()
+
+
+def sparse_tensor_dense_matmul(
+    indices: Any,
+    values: Any,
+    sparse_shape: Any,
+    dense: Any,
+    adjoint_st: bool = False,
+    adjoint_dt: bool = False,
+) -> Tensor:
+    """The product of a sparse and a dense matrix, in time proportional to the stored values.
+
+    Args:
+        indices: integers of shape (n, 2), the rows and columns of n elements.
+        values: their values, of shape (n,), or one for all; values at one index add up.
+        sparse_shape: (rows, columns).
+        dense: the dense matrix.
+        adjoint_st: whether the sparse matrix is transposed.
+        adjoint_dt: whether the dense matrix is transposed.
+
+    Raises:
+        TypeError: an input is of another type.
+        ValueError: the shapes do not belong together.
+    """
+    x = _sparse("SparseTensorDenseMatmul", indices, values, sparse_shape)
+    matrix: Any = operand(dense, "SparseTensorDenseMatmul")
+    matrix = swapaxes(matrix, 0, 1) if adjoint_dt else matrix
+    sizes, rows, columns = x.shape, x.indices[:, 0], x.indices[:, 1]
+    if adjoint_st:
+        sizes, rows, columns = sizes[::-1], columns, rows
+    if len(sizes) != 2 or matrix.ndim != 2 or matrix.shape[0] != sizes[1]:
+        raise ValueError(
+            f"For 'SparseTensorDenseMatmul', matrices of shapes {sizes} and {matrix.shape} have no product."
+        )
+    terms = x.values.expand_dims(-1) * matrix[columns]
+    return terms.new_zeros((sizes[0], matrix.shape[1])).scatter_add(rows.expand_dims(-1), terms)  # type: ignore[no-any-return]
+
+
+def sparse_tensor_dense_add(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: Any) -> Tensor:
+    """The sum of a sparse and a dense tensor.
+
+    Args:
+        x1_indices: integers of shape (n, k), the indices of n elements of a tensor of k axes.
+        x1_values: their values, of shape (n,); values at one index add up.
+        x1_shape: the shape of both, a tuple or a tensor of k ints.
+        x2: the dense tensor.
+
+    Raises:
+        TypeError: an input is of another type.
+        ValueError: the shapes do not belong together.
+    """
+    x, dense = (
+        _sparse("SparseTensorDenseAdd", x1_indices, x1_values, x1_shape),
+        operand(x2, "SparseTensorDenseAdd"),
+    )
+    if dense.shape != x.shape:
+        raise ValueError(
+            f"For 'SparseTensorDenseAdd', the shapes must be equal, but are {x.shape} and {dense.shape}."
+        )
+    return x + dense  # type: ignore[no-any-return]
+
+
+def _sparse(owner: str, indices: Any, values: Any, shape: Any) -> COOTensor:
+    sizes = tuple(shape.asnumpy().tolist()) if isinstance(shape, Tensor) else tuple(shape)
+    places, stored = operand(indices, owner), operand(values, owner)
+    if stored.ndim == 0:
+        stored = stored.broadcast_to((places.shape[0],))  # type: ignore[attr-defined]
+    return COOTensor(places, stored, sizes)
+
+
+SparseToDense = operation(__name__, "SparseToDense", sparse_to_dense)
+SparseTensorDenseMatmul = operation(
+    __name__, "SparseTensorDenseMatmul", sparse_tensor_dense_matmul,
+    attributes={"adjoint_st": boolean(False), "adjoint_dt": boolean(False)},
+    run=lambda self, indices, values, sparse_shape, dense: sparse_tensor_dense_matmul(
+        indices, values, sparse_shape, dense, self.adjoint_st, self.adjoint_dt
+    ),
+    example=f"ops.SparseTensorDenseMatmul()({_INDICES}, {_VALUES}, (2, 3), ops.ones((3, 1)))",
+    prints="[[1.]\n [2.]]",
+)  # fmt: skip
+SparseTensorDenseAdd = operation(
+    __name__, "SparseTensorDenseAdd", sparse_tensor_dense_add,
+    example=f"ops.SparseTensorDenseAdd()({_INDICES}, {_VALUES}, (2, 3), ops.ones((2, 3)))",
+    prints="[[1. 2. 1.]\n [1. 1. 3.]]",
+)  # fmt: skip
+
+__all__ = list(classes(globals()))
