@@ -33,6 +33,7 @@ __all__ = [
     "check_positions",
     "check_tensors",
     "differentiable",
+    "has_no_derivative",
     "is_input",
     "match",
     "warn_of_integers",
@@ -238,6 +239,11 @@ def is_input(value: Any) -> bool:
     """Whether ``value`` is a Tensor, a container, or what ``mutable`` made: as in MindSpore no bare float."""
     kind: Any = type(value)
     return isinstance(value, (Tensor, tuple, list, dict)) or is_mutable(value) or is_record(kind)
+
+
+def has_no_derivative(value: Any) -> bool:
+    """Whether an argument is a constant of every derivative: ``None``, an int, a bool or a str."""
+    return value is None or (isinstance(value, (int, str)) and not is_mutable(value))
 
 
 def differentiable(owner: str, leaf: Any, places: Any, index: int, marked: bool) -> type | None:
