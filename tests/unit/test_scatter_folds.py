@@ -80,3 +80,11 @@ def test_integers_are_folded():
         Tensor([1.0, 5.0, 2.0]), Tensor([1, 0, 1], ms.int32)
     )
     assert extreme.asnumpy().tolist() == [5.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "scatter", [ops.tensor_scatter_mul, ops.tensor_scatter_add, ops.tensor_scatter_update]
+)
+def test_indices_are_of_32_or_64_bits(scatter):
+    with pytest.raises(TypeError, match="must be of type Int32 or Int64, but are of type Int8"):
+        scatter(Tensor([1.0]), Tensor([[0]], ms.int8), Tensor([2.0]))

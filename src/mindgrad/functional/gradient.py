@@ -98,8 +98,8 @@ def _warn_of_constants(owner: str, args: Sequence[Any], positions: Sequence[int]
         f"{kinds}. Use mindgrad.grad, which differentiates floats and containers of Tensors, or mark the "
         f"input with mindgrad.mutable."
         if owner == "GradOperation"
-        else f"'{owner}' gives the empty tuple (): as in MindSpore what has no derivative is left out, and the "
-        f"input is {kinds}. Make it a float or a Tensor."
+        else f"'{owner}' gives the empty tuple (): as in MindSpore what has no derivative is left out, and "
+        f"the input is {kinds}. Make it a float or a Tensor."
     )
 
 
@@ -271,8 +271,9 @@ def grad(
     Returns:
         A function of the arguments of ``fn``. The gradient of an input has its structure: that of a float
         is a float, and where a container holds ``None`` there is ``None``. As in MindSpore an input that is
-        an int, a bool, a str or ``None`` is left out, with a warning if no other remains. It gives one gradient
-        for one such position, a tuple for several, the same for ``weights`` (one Parameter: one gradient), and ``(by position, by weights)`` for both; with ``has_aux``, ``(gradients, tuple of the
+        an int, a bool, a str or ``None`` is left out, with a warning if no other remains. It gives one
+        gradient for one such position, a tuple for several, the same for ``weights`` (one Parameter: one
+        gradient), and ``(by position, by weights)`` for both; with ``has_aux``, ``(gradients, tuple of the
         other outputs)``.
 
     Raises:

@@ -175,7 +175,8 @@ def register_hook(self: Any, hook: Callable[[Tensor], Any]) -> HookHandle:
     if isinstance(self._scope, GraphScope) and tensor._atom in self._scope.builder.operands:
         raise RuntimeError(
             "For 'register_hook', operators have been applied to the tensor already, and in GRAPH_MODE what "
-            "they contribute to its gradient would pass the hook by. Register the hook where the tensor is made."
+            "they contribute to its gradient would pass the hook by. Register the hook where the tensor is "
+            "made."
         )
     hooks = _HOOKS[id(self)] = _Hooks(self)
     kind = _CompiledHandle if isinstance(self._scope, GraphScope) else HookHandle

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.dtype import int32, int64
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import state
@@ -50,8 +51,17 @@ def _updates(x: Tensor, updates: Any, shape: tuple[int, ...], operator: str) -> 
     return new
 
 
-def _written(row: Any, operator: str, x: Tensor, indices: Any, updates: Any, sign: int = 1) -> Tensor:
+def _wide(indices: Any, operator: str) -> Tensor:
     index = operand(indices, operator)
+    if index.dtype not in (int32, int64):
+        raise TypeError(
+            f"For '{operator}', the indices must be of type Int32 or Int64, but are of type {index.dtype}."
+        )
+    return index
+
+
+def _written(row: Any, operator: str, x: Tensor, indices: Any, updates: Any, sign: int = 1) -> Tensor:
+    index = _wide(indices, operator)
     axes = indexed_axes(x, index, operator)
     new = _updates(x, updates, (*index.shape[:-1], *x.shape[len(axes) :]), operator)
     columns = places_nd(index, [x.shape[axis] for axis in axes], operator)
@@ -69,7 +79,7 @@ def tensor_scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
         updates: a tensor of the element type of ``input_x`` and of shape (…, its other axes).
 
     Raises:
-        TypeError: the indices are not integers, or the element types differ.
+        TypeError: the indices are not Int32 or Int64, or the element types differ.
         ValueError: a shape does not fit.
         IndexError: a known index is out of range.
 
@@ -108,7 +118,7 @@ def tensor_scatter_sub(input_x: Any, indices: Any, updates: Any) -> Tensor:
 
 def _folded(row: Any, operator: str, input_x: Any, indices: Any, updates: Any) -> Tensor:
     """``input_x`` with ``row`` applied to elements and their updates, one after another."""
-    x, index = operand(input_x, operator), operand(indices, operator)
+    x, index = operand(input_x, operator), _wide(indices, operator)
     axes = indexed_axes(x, index, operator)
     new = _updates(x, updates, (*index.shape[:-1], *x.shape[len(axes) :]), operator)
     return fold(row, operator, x, places_nd(index, [x.shape[axis] for axis in axes], operator), new)
