@@ -391,7 +391,7 @@ def _match(start: str, path: str, given: Any, like: Any, what: str, found: list[
 
 
 def _match_number(start: str, path: str, given: Any, like: Tensor, what: str) -> Tensor:
-    if isinstance(given, (int, float, np.generic)) and not isinstance(given, bool):
+    if isinstance(given, (int, float, np.generic)) and isinstance(given, bool) <= (like.dtype.kind == "bool"):
         given = number_tensor(given)
     elif not isinstance(given, Tensor) or given.shape:
         raise TypeError(f"{start} must be like the {what}: {path} should be a float, but got {_said(given)}.")

@@ -30,6 +30,7 @@ def _difference(x: object, other: object, alpha: object = 1) -> object:
     return _mint.sub(x, other, alpha=alpha)
 
 
+add_ext, sub_ext = _sum, _difference
 _PAIR = "Tensor([1.0, 2.0]), Tensor([3.0, 4.0])"
 AddExt = _operation(
     __name__, "AddExt", _sum, example=f"ops.auto_generate.AddExt()({_PAIR}, 2)", prints="[ 7. 10.]"

@@ -36,7 +36,7 @@ _INT32_MAX = np.iinfo(np.int32).max
 
 
 class OutOfRangeError(IndexError, RuntimeError):
-    """An index outside of its axis: an ``IndexError`` in Python, a ``RuntimeError`` in MindSpore's kernels."""
+    """An index outside of its axis: ``IndexError`` in Python, ``RuntimeError`` in MindSpore's kernels."""
 
 
 def known(x: Tensor) -> np.ndarray | None:

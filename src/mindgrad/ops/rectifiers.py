@@ -275,7 +275,7 @@ def softshrink(x: Any, lambd: float = 0.5) -> Tensor:
     [-0.5  0.   0.5]
     """
     x = real_operand(x, "SoftShrink")
-    bound = number(lambd, "SoftShrink", "lambd")
+    bound = number(float(lambd) if isinstance(lambd, bool) else lambd, "SoftShrink", "lambd")
     shifted = choose(greater(x, 0), sub(x, bound), add(x, bound))
     return choose(less_equal(apply(piecewise.abs, x), bound), 0.0, shifted)
 
