@@ -5,7 +5,6 @@ spelled differently, lives elsewhere in this package, or is not there at all.
 """
 
 import difflib
-import importlib
 import opcode
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -56,10 +55,6 @@ def explain_room(name: str) -> None:
     _explain({name})
 
 
-#: modules that MindSpore imports with their package, and this package where they are asked for
-_LOADED_THERE = {".ops._constants", ".ops.auto_generate", ".ops.signature"}
-
-
 def _explain(rooms: set[str]) -> None:
     for name, module in list(sys.modules.items()):
         if name.startswith(PACKAGE) and is_own(module):
@@ -86,8 +81,6 @@ def explain_missing_names(module: ModuleType) -> None:
         loaded = sys.modules.get(f"{module.__name__}.{name}")
         if loaded is not None:
             return loaded
-        if f"{module.__name__.removeprefix(PACKAGE)}.{name}" in _LOADED_THERE:
-            return importlib.import_module(f"{module.__name__}.{name}")
         if is_divided(module.__name__) and not name.startswith("_"):
             above = sys.modules[module.__name__.rpartition(".")[0]]
             if _has(above, name):  # MindSpore divides the package differently
