@@ -128,3 +128,20 @@ def test_generated_operators_are_found_without_an_import():
         "import mindgrad as ms; print(ms.ops.auto_generate.add_ext(ms.Tensor([1.0]), ms.Tensor([2.0]), 3))"
     )
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout == "[7.]\n"
+
+
+def test_bilinear_forms_of_given_weights():
+    generator = np.random.default_rng(0)
+    x, y, weight = (generator.normal(size=shape) for shape in ((3, 2), (3, 4), (5, 2, 4)))
+    found = ops.bidense(Tensor(x), Tensor(y), Tensor(weight), ops.ones(5, ms.float64))
+    np.testing.assert_allclose(found.asnumpy(), np.einsum("bi,oij,bj->bo", x, weight, y) + 1)
+    with pytest.raises(ValueError, match=r"shape \(k, 2, 4\)"):
+        ops.bidense(Tensor(x), Tensor(y), Tensor(weight[0]))
+
+
+def test_pooling_with_indices_of_either_type():
+    x = Tensor(np.arange(16.0, dtype=np.float32).reshape(1, 1, 4, 4))
+    for dtype in (ms.int32, ms.int64):
+        values, indices = ops.MaxPoolWithArgmaxV2(2, argmax_type=dtype)(x)
+        assert indices.dtype == dtype
+        np.testing.assert_array_equal(values.asnumpy().ravel(), indices.asnumpy().ravel())

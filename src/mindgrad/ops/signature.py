@@ -12,20 +12,20 @@ from typing import Any, NamedTuple
 __all__ = ["Signature", "make_sig", "sig_dtype", "sig_kind", "sig_rw"]
 
 
-class sig_rw(IntEnum):  # noqa: N801  (these names are MindSpore's)
+class sig_rw(IntEnum):
     """Whether an input is read or written."""
 
     RW_READ, RW_WRITE, RW_REF, RW_EMPTY_DEFAULT_VALUE = range(4)
 
 
-class sig_kind(IntEnum):  # noqa: N801
+class sig_kind(IntEnum):
     """How an input is passed."""
 
     KIND_POSITIONAL_KEYWORD, KIND_VAR_POSITIONAL, KIND_KEYWORD_ONLY, KIND_VAR_KEYWARD = range(4)
     KIND_EMPTY_DEFAULT_VALUE = 4
 
 
-class sig_dtype(IntEnum):  # noqa: N801
+class sig_dtype(IntEnum):
     """Groups of inputs that have one element type."""
 
     T, T1, T2, T3, T4, T5, T6, T7, T8, T9, T_EMPTY_DEFAULT_VALUE = range(11)
