@@ -161,7 +161,7 @@ def tests_of(source: Source, result: dict[str, Any], reference: dict[str, Any] |
 
 
 def _spelled(name: str) -> str:
-    """The name of a test under NumPy 2, where that of a truth value's type, in parametrised tests, is another."""
+    """The name of a test under NumPy 2, where the type of truth values has another in parametrised tests."""
     return re.sub(r"\bbool_(?=[-\]])", "bool", name)
 
 
