@@ -212,8 +212,8 @@ def _read_behind(recorder: Recorder, number: int, hooked: int) -> None:
             pending += [n for n in entries[index][1] if n != number]
     position = made_by.get(number, -1) + 1
     later = [
-        (primitive, tuple([hooked if n == number else n for n in operands]), *rest)
-        for i, (primitive, operands, *rest) in enumerate(entries[position:], position)
+        (primitive, tuple([hooked if n == number else n for n in operands]), parameters, first, count)
+        for i, (primitive, operands, parameters, first, count) in enumerate(entries[position:], position)
         if i not in chain
     ]
     entries[position:] = [*(entries[i] for i in sorted(chain) if i >= position), *later]
