@@ -80,3 +80,10 @@ def test_tensors_are_assigned(call):
         ops.assign(x, Tensor([1.0, 2.0]))
     with pytest.raises(TypeError, match="must be a Parameter or Tensor, but got int"):
         ops.assign(3, 4)
+
+
+def test_normal_numbers_like_a_tensor_are_of_32_bits():
+    x = Tensor([1.0], ms.float16)
+    assert ops.randn_like(x).dtype == ms.float32
+    assert ops.randn_like(x, dtype=ms.float64).dtype == ms.float64
+    assert ms.mint.randn_like(x).dtype == ms.float16
