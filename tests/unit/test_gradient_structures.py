@@ -257,6 +257,7 @@ def test_inputs_without_derivative_are_left_out(mode):
         alike(ms.grad(f, (0, 1, 2, 3))(*arguments), (3 * Y, 3 * X))
         alike(ms.grad(f, (1, 3))(*arguments), 3 * X)
         alike(ms.value_and_grad(f, (0, 2))(*arguments), (3 * X * Y, 3 * Y))
+        alike(ms.grad(lambda x, dtype: x.astype(dtype) * 2, (0, 1))(X, ms.float32), 0 * X + 2)
         with pytest.warns(UserWarning, match="'grad' gives the empty tuple .* the input is int"):
             assert ms.grad(f, 1)(*arguments) == ()
     finally:

@@ -39,6 +39,8 @@ def test_inverses_of_integers_are_cut_off():
 
 def test_a_number_is_its_own_shuffle():
     assert ops.shuffle(Tensor(2.5)) == 2.5
+    with pytest.raises(TypeError, match="must be a Tensor, but got int"):
+        ops.shuffle(2)
 
 
 @pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])

@@ -13,6 +13,7 @@ import numpy as np
 
 from mindgrad._base.location import warn_user
 from mindgrad._base.tree import attributes_of, is_record
+from mindgrad.core.dtype import DType
 from mindgrad.core.mutable import is_mutable
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Number, Tensor
@@ -242,8 +243,8 @@ def is_input(value: Any) -> bool:
 
 
 def has_no_derivative(value: Any) -> bool:
-    """Whether an argument is a constant of every derivative: ``None``, an int, a bool or a str."""
-    return value is None or (isinstance(value, (int, str)) and not is_mutable(value))
+    """Whether an argument is a constant of derivatives: ``None``, an int, bool, str or element type."""
+    return value is None or (isinstance(value, (int, str, DType)) and not is_mutable(value))
 
 
 def differentiable(owner: str, leaf: Any, places: Any, index: int, marked: bool) -> type | None:

@@ -82,6 +82,8 @@ def shuffle(x: Any, seed: int | None = None) -> Tensor:
     >>> print(ops.shuffle(Tensor([3.0, 3.0])))
     [3. 3.]
     """
+    if not isinstance(x, Tensor):
+        raise TypeError(f"For 'RandomShuffle', the input must be a Tensor, but got {type(x).__name__}.")
     tensor = operand(x, "RandomShuffle")
     if not tensor.ndim:
         return tensor
