@@ -78,7 +78,7 @@ def test_tensors_are_assigned(call):
     x, y = Tensor([2.0]), Tensor([3.0])
     assert call(f)(x, y).asnumpy() == [7.0]
     assert [g.asnumpy().item() for g in call(ms.grad(f, (0, 1)))(x, y)] == [2.0, 3.0]
-    with pytest.raises(ValueError, match="shape .* of the Tensor"):
+    with pytest.raises(ValueError, match=r"shape .* of the Tensor"):
         ops.assign(x, Tensor([1.0, 2.0]))
     with pytest.raises(TypeError, match="must be a Parameter or Tensor, but got int"):
         ops.assign(3, 4)
@@ -89,3 +89,17 @@ def test_normal_numbers_like_a_tensor_are_of_32_bits():
     assert ops.randn_like(x).dtype == ms.float32
     assert ops.randn_like(x, dtype=ms.float64).dtype == ms.float64
     assert ms.mint.randn_like(x).dtype == ms.float16
+
+
+@pytest.mark.parametrize(
+    ("padding", "padded"),
+    [
+        ((1, -1), [3, 0, 1, 2, 3]),
+        ((-1, 2), [1, 2, 3, 4, 1, 2]),
+        ((3, -2), [0, 1, 2, 0, 1, 2]),
+        ((-1, -1), [1, 2, 3]),
+    ],
+)
+def test_circular_padding_goes_around_what_is_left(padding, padded):
+    x = Tensor(np.arange(5.0).reshape(1, 1, 5))
+    assert ops.pad(x, padding, mode="circular").asnumpy().ravel().tolist() == padded
