@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mindgrad as ms
-from mindgrad import Tensor, jit, ops
+from mindgrad import Parameter, Tensor, jit, ops
 from mindgrad.ops.auto_generate import InplaceAddExt
 
 
@@ -103,3 +103,15 @@ def test_normal_numbers_like_a_tensor_are_of_32_bits():
 def test_circular_padding_goes_around_what_is_left(padding, padded):
     x = Tensor(np.arange(5.0).reshape(1, 1, 5))
     assert ops.pad(x, padding, mode="circular").asnumpy().ravel().tolist() == padded
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_elements_of_a_parameter_are_assigned_by_vmap(mode):
+    ms.set_context(mode=mode)
+    try:
+        weight = Parameter(Tensor([[1.0, 2.0], [3.0, 4.0]]), name="weight")
+        moved = ops.vmap(lambda w, x: ops.assign_add(w, x * w), in_axes=(1, 0))(weight, Tensor([10.0, 20.0]))
+        assert moved.asnumpy().tolist() == [[11.0, 33.0], [42.0, 84.0]]
+        assert weight.asnumpy().tolist() == [[11.0, 42.0], [33.0, 84.0]]
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
