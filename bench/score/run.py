@@ -148,12 +148,12 @@ def outcomes(
 def tests_of(source: Source, result: dict[str, Any], reference: dict[str, Any] | None) -> dict[str, Any]:
     """The tests of one file that count, with those that a file which could not be collected loses."""
     lost = {"outcome": "not collected", "reason": result["lost"] or "not collected"}
+    if OUTDATED.search(result["lost"]):
+        lost["outcome"] = "skipped"
     if reference is not None:
         names = [name for name, test in reference.items() if test["outcome"] == "passed"]
         found = {_spelled(name): _without_outdated(test) for name, test in result["tests"].items()}
         return {name: found.get(_spelled(name), lost) for name in names}
-    if OUTDATED.search(result["lost"]):
-        lost["outcome"] = "skipped"
     if not result["lost"]:
         return {name: _without_outdated(test) for name, test in result["tests"].items()}
     variants = [(f"{source.path}::{name}", number) for name, number in source.tests.items()]
