@@ -115,3 +115,9 @@ def test_elements_of_a_parameter_are_assigned_by_vmap(mode):
         assert weight.asnumpy().tolist() == [[11.0, 42.0], [33.0, 84.0]]
     finally:
         ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+def test_a_bound_may_be_a_truth_value():
+    x = Tensor([-2.0, 0.5, 2.0])
+    assert ops.hardshrink(x, True).asnumpy().tolist() == [-2.0, 0.0, 2.0]
+    assert ops.softshrink(x, True).asnumpy().tolist() == [-1.0, 0.0, 1.0]

@@ -254,7 +254,7 @@ def hardshrink(x: Any, lambd: float = 0.5) -> Tensor:
     [-1.  0.  1.]
     """
     x = real_operand(x, "HShrink")
-    bound = number(lambd, "HShrink", "lambd")
+    bound = number(float(lambd) if isinstance(lambd, bool) else lambd, "HShrink", "lambd")
     return choose(less_equal(apply(piecewise.abs, x), bound), 0.0, x)
 
 
