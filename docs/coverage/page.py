@@ -36,9 +36,10 @@ Measured by `scripts/score CHECKOUT [--suite gradient] --record docs/coverage/sc
 MindSpore's repository, which are no part of this one. *cpu*: every test marked for a CPU, without those of
 the inside of MindSpore's engine (`bench/score/selection.py` says by which rules). *gradient*: the tests of
 derivatives, hooks and `mutable`, on any platform. Where a score is said to be *against 2.10*, only tests
-count that pass on MindSpore 2.10 itself. *Outdated* tests do not count: they call what NumPy 2 or
-SciPy 1.14 removed (`bench/score/outdated.py` says how that is told). [differences.md](differences.md) says
-of what is refused, or has another result, why.
+count that pass on MindSpore 2.10 itself; one of a number of files was put together from several runs over
+that part of the suite. *Outdated* tests do not count: they call what NumPy 2 or SciPy 1.14 removed
+(`bench/score/outdated.py` says how that is told). [differences.md](differences.md) says of what is refused,
+or has another result, why.
 
 | checkout, suite | measured | pass | of | | with outdated tests |
 |---|---|---|---|---|---|
@@ -101,6 +102,9 @@ def scores() -> list[str]:
         against = " against 2.10" if score["against_mindspore"] else ""
         outdated = score.get("outdated", 0)
         with_outdated = f"{score['passed']} of {score['counted'] + outdated}" if outdated else ""
+        if "files" in score:  # put together from several runs, over a part of the files
+            measured, files = score["files"]
+            against += f", {measured:,} of {files:,} files"
         numbers = [str(score["passed"]), str(score["counted"]), f"{share:.0f} %", with_outdated]
         row = [name + against, score["date"], *numbers]
         rows.append(f"| {' | '.join(row)} |")

@@ -387,3 +387,35 @@ class Validator:
 for _name, _value in list(globals().items()):
     if _name.startswith("check"):
         setattr(Validator, _name, staticmethod(_value))
+
+
+def twice(m: Any) -> tuple[int, ...]:
+    """A number for both of two axes: an int stands for two of it.
+
+    Raises:
+        TypeError: it is no int and no tuple of two ints.
+
+    >>> from mindgrad import _checkparam as validator
+    >>> validator.twice(3), validator.twice((3, 4))
+    ((3, 3), (3, 4))
+    """
+    if isinstance(m, int) and not isinstance(m, bool):
+        return m, m
+    if isinstance(m, tuple) and len(m) == 2 and all(isinstance(each, int) for each in m):
+        return m
+    raise TypeError(f"The value must be an int or a tuple of two ints, but got {m!r}.")
+
+
+def check_input_format(input_param: str) -> str:
+    """The format ``"NCHW"`` of images.
+
+    Raises:
+        ValueError: it is another.
+
+    >>> from mindgrad import _checkparam as validator
+    >>> validator.check_input_format("NCHW")
+    'NCHW'
+    """
+    if input_param != "NCHW":
+        raise ValueError(f"The data format must be NCHW, but got {input_param}.")
+    return input_param

@@ -23,10 +23,12 @@ def test_scores_are_shown_with_what_remains(tmp_path):
     score = {"date": "2026-01-02", "against_mindspore": True, "passed": 3, "counted": 4}
     score |= {"failing": ["tests/test_a.py::test"]}
     score |= {"causes": {"an error": 1}, "further_causes": [0, 0], "files_left_out": {"dumps": 2}}
-    (tmp_path / "scores.json").write_text(json.dumps({"v9, cpu": score}))
+    part = {**score, "files": [1000, 1200]}
+    (tmp_path / "scores.json").write_text(json.dumps({"v9, cpu": score, "main, cpu": part}))
     page["scores"].__globals__["FOLDER"] = tmp_path
     text = "\n".join(page["scores"]())
     assert "| v9, cpu against 2.10 | 2026-01-02 | 3 | 4 | 75 % |" in text
+    assert "| main, cpu against 2.10, 1,000 of 1,200 files | 2026-01-02 | 3 | 4 | 75 % |" in text
     assert "- 1: `an error`" in text
     assert "They are `tests/test_a.py::test`." in text
     assert "Files left out by rule: 2 (dumps)." in text

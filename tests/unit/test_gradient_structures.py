@@ -241,10 +241,27 @@ def test_what_has_no_derivative_is_named(given, text):
     def f(p, x):
         raise AssertionError("nothing is computed")
 
-    for derivative in (ms.grad(f), ms.value_and_grad(f, (1, 0)), ms.jacrev(f), ms.hessian(f)):
+    left_out = given is None or isinstance(given, (int, str))
+    for derivative in (ms.grad(f), ms.value_and_grad(f, (1, 0)), ms.jacrev(f), ms.hessian(f))[2 * left_out :]:
         with pytest.raises(TypeError, match=text):
             derivative(given, X)
     alike(ms.grad(lambda p, x: x * 2, 1)(given, X), Tensor([2.0, 2.0]))
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_inputs_without_derivative_are_left_out(mode):
+    ms.set_context(mode=mode)
+    try:
+        f = lambda x, k, how, y: x * k * y if how == "product" else x
+        arguments = X, 3, "product", Y
+        alike(ms.grad(f, (0, 1, 2, 3))(*arguments), (3 * Y, 3 * X))
+        alike(ms.grad(f, (1, 3))(*arguments), 3 * X)
+        alike(ms.value_and_grad(f, (0, 2))(*arguments), (3 * X * Y, 3 * Y))
+        alike(ms.grad(lambda x, dtype: x.astype(dtype) * 2, (0, 1))(X, ms.float32), 0 * X + 2)
+        with pytest.warns(UserWarning, match="'grad' gives the empty tuple .* the input is int"):
+            assert ms.grad(f, 1)(*arguments) == ()
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
 
 
 def test_arrays_in_containers_are_refused():

@@ -229,8 +229,8 @@ WRONG = [
     (lambda x: P.MatMul()(x, x), ValueError, r"'MatMul'.*equally long"),
     (lambda x: P.ReduceSum()(x, 2), ValueError, r"'ReduceSum'.*in range \[-2, 2\)"),
     (lambda x: P.Softmax(2)(x), ValueError, r"'Softmax'.*in range \[-2, 2\)"),
-    (lambda x: P.Assign()(x, x), TypeError, r"'Assign'.*must be a Parameter, but got Tensor"),
-    (lambda x: P.AssignAdd()(x, x), TypeError, r"'AssignAdd'.*must be a Parameter"),
+    (lambda x: P.Assign()(3, x), TypeError, r"'Assign'.*must be a Parameter or Tensor, but got int"),
+    (lambda x: P.AssignAdd()(3, x), TypeError, r"'AssignAdd'.*must be a Parameter"),
 ]  # fmt: skip
 
 

@@ -25,13 +25,18 @@ def linear(x, m, how):
 
 
 def cubic(x, m, how):
-    n, a = x.shape[-1], -0.75
+    """Along the last axis, by Keys' kernel: with matching ends of slope −3/4 and with the edge repeated."""
+    n, a = x.shape[-1], -0.75 if how == "ends" else -0.5
     y = np.zeros((*x.shape[:-1], m))
     for i, at in enumerate(places(n, m, how)):
+        total = 0.0
         for k in range(int(np.floor(at)) - 1, int(np.floor(at)) + 3):
             d = abs(at - k)
             w = (a + 2) * d**3 - (a + 3) * d**2 + 1 if d <= 1 else a * d**3 - 5 * a * d**2 + 8 * a * d - 4 * a
-            y[..., i] += w * x[..., min(max(k, 0), n - 1)]
+            if how == "ends" or 0 <= k < n:
+                y[..., i] += w * x[..., min(max(k, 0), n - 1)]
+                total += w
+        y[..., i] /= total
     return y
 
 

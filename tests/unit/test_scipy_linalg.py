@@ -39,7 +39,7 @@ def ours_of_symmetric(function):
         (lambda a: ours.eigh(a, eigvals_only=True), lambda a: scipy.linalg.eigh(a, eigvals_only=True), (P,)),
         (lambda a, b: ours.eigh(a, b)[0], lambda a, b: scipy.linalg.eigh(a, b)[0], (P, Q)),
         (lambda a, b: ours.eigh(a, b, lower=False)[1] ** 2, lambda a, b: scipy.linalg.eigh(a, b, lower=False)[1] ** 2, (P, Q)),
-        (ours.lstsq, lambda a, b: scipy.linalg.lstsq(a, b)[0], (RNG.normal(size=(4, 2)), RNG.normal(size=(4, 3)))),
+        (lambda a, b: ours.lstsq(a, b)[0], lambda a, b: scipy.linalg.lstsq(a, b)[0], (RNG.normal(size=(4, 2)), RNG.normal(size=(4, 3)))),
         (ours.block_diag, scipy.linalg.block_diag, (A, B)),
     ],
 )  # fmt: skip

@@ -227,11 +227,11 @@ def test_a_truth_value_is_an_axis_of_one_element_or_none(value):
 @pytest.mark.parametrize(
     "index",
     [
-        np.int64(1), np.array(1), np.uint8(2), np.array([1, 2], np.uint8), range(2), [], [[0, 1], [2, 0]],
+        np.int64(1), np.array(1), np.uint8(2), np.array([1, 2], np.uint8), range(2), [],
         ([0, 2], [1, 3]), ((0, 2), 1), (0, [1, 2]), ([1, 2], 0), (None, 0), (0, None), ..., (), (..., 0),
         (0, ...), (slice(None), None, [0, 1]), ([0, 1], None, [1, 2]), (None, [0, 1], slice(1, None)),
         slice(np.int64(1), np.int32(3)), (slice(None), slice(None, None, -1)), ([True, False, True],),
-        [True, False, True], A > 5, (A > 5).tolist(), (slice(None), [True, False, True, False]), A > 50,
+        [True, False, True], A > 5, (slice(None), [True, False, True, False]), A > 50,
         ([True, True, False], [0, 3]), (0, A[0] > 1), slice(5, 10), slice(2, 0), (slice(0, 0), 1),
     ],
 )  # fmt: skip
@@ -249,13 +249,13 @@ def test_tensors_index_wherever_ints_do():
     np.testing.assert_array_equal(x[one].asnumpy(), A[1])
     np.testing.assert_array_equal(x[one, two].asnumpy(), A[1, [0, 2]])
     np.testing.assert_array_equal(x[one : Tensor(3), one].asnumpy(), A[1:3, 1])
-    np.testing.assert_array_equal(x[[one, Tensor(0)]].asnumpy(), A[[1, 0]])
+    np.testing.assert_array_equal(x[[one, Tensor(0)],].asnumpy(), A[[1, 0]])
     np.testing.assert_array_equal(x[Parameter(two, name="two")].asnumpy(), A[[0, 2]])
     assert [10, 20, 30][one] == 20
 
 
 def test_lists_of_tensors_index_while_compiling():
-    f = Compiled(lambda x, i: x[[i, 0]])
+    f = Compiled(lambda x, i: x[[i, 0],])
     np.testing.assert_array_equal(f(Tensor(A), Tensor(2)).asnumpy(), A[[2, 0]])
 
 
@@ -357,7 +357,6 @@ def test_masks_have_one_program_whatever_their_values():
         (lambda x: ops.masked_scatter(x, x > 1, x), "'MaskedScatter'"),
         (lambda x: x[: ops.cast(x[0], ms.int32)], "must be ints"),
         (lambda x: writing(x > 1)(x, Tensor([1.0, 2.0])), "as many values as the mask has true elements"),
-        (lambda x: ops.tensor_scatter_max(x, ops.cast(x, ms.int32)[:, None], x), "indices must be known"),
     ],
 )
 def test_a_shape_that_depends_on_data_is_refused_while_compiling(read, text):
@@ -383,7 +382,7 @@ X = Tensor(A)
         ("a", IndexError, "got 'a' of type str"),
         ({}, IndexError, "of type dict"),
         ([1.0], IndexError, "got"),
-        ([[0, 1], [2]], IndexError, "got"),
+        ([[0, 1], [2], [3]], IndexError, "too many indices.*2 axes, but 3"),
         (Tensor([1.0]), IndexError, "elements of type Float32"),
         (np.array(["a"]), IndexError, "elements of type <U1"),
         ([True, False], IndexError, "mask of shape .2,. does not match.*axis 0 has size 3"),

@@ -76,7 +76,7 @@ class Builder:
 
     __slots__ = (
         "_constants", "_inlined", "_table",
-        "derived", "equations", "inputs", "is_ordered", "linear_equations", "source",
+        "derived", "equations", "inputs", "is_ordered", "linear_equations", "operands", "source",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -88,6 +88,8 @@ class Builder:
         self.is_ordered = True
         #: what was made of programs that are written in this way, see ``functional.record``
         self.derived: dict[Any, Any] = {}
+        #: what operators of the traced program were applied to, simplified or not
+        self.operands: set[Any] = set()
         self._table: dict[Any, Any] = {}
         self._constants: dict[Any, Constant] = {}
         self._inlined: dict[Any, list[Any]] = {}
@@ -107,6 +109,20 @@ class Builder:
         """The one constant of this value in this graph."""
         made = Constant(value, type)
         return self._constants.setdefault(made.key, made)
+
+    def trace(
+        self,
+        primitive: Primitive,
+        inputs: tuple[Any, ...],
+        parameters: dict[str, Any],
+        source: tuple[str, int] | None,
+    ) -> Any:
+        """Emit an operator of the traced program, of the line ``source``, and note its operands."""
+        self.source = source
+        result = self.emit(primitive, inputs, parameters)
+        if not any(atom is result for atom in inputs):  # else a change of nothing, such as x · 1
+            self.operands.update(inputs)
+        return result
 
     def emit(self, primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any]) -> Any:
         """Apply ``primitive``; the variable (tuple of variables) that holds the result."""

@@ -311,11 +311,14 @@ class Recorder(Scope):
         tensor._scope, tensor._atom = self, first
         return tensor
 
+    def makers(self) -> dict[int, int]:
+        """Which entry makes each value that does not come from outside."""
+        return {first + i: k for k, (*_, first, n) in enumerate(self.entries) for i in range(n)}
+
     def lift(self, number: int) -> Tensor:
         """How a value is seen one level further out: known there, and recorded there if need be."""
         if self._lifted is None:
-            made_by = {first + i: k for k, (*_, first, n) in enumerate(self.entries) for i in range(n)}
-            self._lifted = dict(self.leaves), made_by
+            self._lifted = dict(self.leaves), self.makers()
         outside, made_by = self._lifted
         wanted, entries = [number], set()
         while wanted:
@@ -439,9 +442,7 @@ class GraphScope(Scope):
 
     def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
         atoms = tuple([t._atom if t._scope is self else self.atom(t) for t in tensors])
-        builder = self.builder
-        builder.source = user_location()
-        result = builder.emit(primitive, atoms, parameters)
+        result = self.builder.trace(primitive, atoms, parameters, user_location())
         if primitive.multiple:
             return tuple(self.tensor(atom) for atom in result)
         return make_tensor(None, result.type, self, result)

@@ -13,6 +13,7 @@ import numpy as np
 
 from mindgrad._base.location import warn_user
 from mindgrad._base.tree import attributes_of, is_record
+from mindgrad.core.dtype import DType
 from mindgrad.core.mutable import is_mutable
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Number, Tensor
@@ -33,6 +34,7 @@ __all__ = [
     "check_positions",
     "check_tensors",
     "differentiable",
+    "has_no_derivative",
     "is_input",
     "match",
     "warn_of_integers",
@@ -240,6 +242,11 @@ def is_input(value: Any) -> bool:
     return isinstance(value, (Tensor, tuple, list, dict)) or is_mutable(value) or is_record(kind)
 
 
+def has_no_derivative(value: Any) -> bool:
+    """Whether an argument is a constant of derivatives: ``None``, an int, bool, str or element type."""
+    return value is None or (isinstance(value, (int, str, DType)) and not is_mutable(value))
+
+
 def differentiable(owner: str, leaf: Any, places: Any, index: int, marked: bool) -> type | None:
     """Role of a part of an argument in a derivative.
 
@@ -385,7 +392,7 @@ def _match(start: str, path: str, given: Any, like: Any, what: str, found: list[
 
 
 def _match_number(start: str, path: str, given: Any, like: Tensor, what: str) -> Tensor:
-    if isinstance(given, (int, float, np.generic)) and not isinstance(given, bool):
+    if isinstance(given, (int, float, np.generic)) and isinstance(given, bool) <= (like.dtype.kind == "bool"):
         given = number_tensor(given)
     elif not isinstance(given, Tensor) or given.shape:
         raise TypeError(f"{start} must be like the {what}: {path} should be a float, but got {_said(given)}.")

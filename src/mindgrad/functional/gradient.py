@@ -14,7 +14,13 @@ from mindgrad._base.location import warn_user
 from mindgrad.core.constant_arguments import is_constant
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import replayed_forward
-from mindgrad.functional.arguments import Weights, check_callable, check_flag, check_positions
+from mindgrad.functional.arguments import (
+    Weights,
+    check_callable,
+    check_flag,
+    check_positions,
+    has_no_derivative,
+)
 from mindgrad.functional.callables import Arity, arity, differentiates, in_either_mode, remembered
 from mindgrad.functional.vjp_call import Call, derive
 
@@ -62,7 +68,7 @@ def gradient_function(
             fn,
             call.args,
             call.kwargs,
-            call.positions,
+            [i for i in call.positions if not (strict and has_no_derivative(call.args[i]))],
             parameters,
             call.sens,
             has_aux,
@@ -91,6 +97,9 @@ def _warn_of_constants(owner: str, args: Sequence[Any], positions: Sequence[int]
         f"'{owner}' gives the empty tuple (): as in MindSpore it differentiates Tensors only, and got "
         f"{kinds}. Use mindgrad.grad, which differentiates floats and containers of Tensors, or mark the "
         f"input with mindgrad.mutable."
+        if owner == "GradOperation"
+        else f"'{owner}' gives the empty tuple (): as in MindSpore what has no derivative is left out, and "
+        f"the input is {kinds}. Make it a float or a Tensor."
     )
 
 
@@ -261,8 +270,9 @@ def grad(
 
     Returns:
         A function of the arguments of ``fn``. The gradient of an input has its structure: that of a float
-        is a float, and where a container holds ``None`` there is ``None``. It gives one gradient for an
-        int or a tuple of one position, a tuple for several, the same for ``weights`` (one Parameter: one
+        is a float, and where a container holds ``None`` there is ``None``. As in MindSpore an input that is
+        an int, a bool, a str or ``None`` is left out, with a warning if no other remains. It gives one
+        gradient for one such position, a tuple for several, the same for ``weights`` (one Parameter: one
         gradient), and ``(by position, by weights)`` for both; with ``has_aux``, ``(gradients, tuple of the
         other outputs)``.
 
@@ -272,7 +282,7 @@ def grad(
         RuntimeError: ``grad_position`` is empty.
 
     The gradient function raises ``IndexError`` if a position is beyond its inputs, and what that of
-    :class:`GradOperation` raises; also ``TypeError`` if an input, or something in it, has no derivative:
+    :class:`GradOperation` raises; also ``TypeError`` if something in an input has no derivative:
     an int, a bool, a str, a Tensor of integers in a container (that of an input itself is of integers, with
     a warning). Within :func:`mutable`, what is no data is a constant of a dataclass instead.
 
@@ -347,14 +357,13 @@ def _positional(
     sens_param: bool,
 ) -> Callable[..., Any]:
     positions = grad_position if isinstance(grad_position, tuple) else (grad_position,)
-    bare = len(positions) == 1
     with_value = owner == "value_and_grad"
 
     def assemble(value: Any, kept: Sequence[int], by_input: list[Any], by_parameter: list[Tensor]) -> Any:
         gradients: Any = ()
         if grad_position is not None:
             found = list(zip(kept, by_input, strict=True)) if return_ids else by_input
-            gradients = (found[0] if found else ()) if bare else tuple(found)
+            gradients = found[0] if len(found) == 1 else tuple(found)
         if weights is not None:
             by_weight = (weights.with_names if return_ids else weights.arranged)(by_parameter)
             gradients = by_weight if grad_position is None else (gradients, by_weight)

@@ -141,8 +141,8 @@ def register_hook(self: Any, hook: Callable[[Tensor], Any]) -> HookHandle:
 
     Raises:
         TypeError: ``hook`` is no function.
-        RuntimeError: operators have been applied to the tensor before, under the same gradient: what they
-            contribute would pass the hook by.
+        RuntimeError: in GRAPH_MODE, operators have been applied to the tensor before: what they contribute
+            to its gradient would pass the hook by.
 
     >>> import mindgrad as ms
     >>> def loss(x):
@@ -172,38 +172,51 @@ def register_hook(self: Any, hook: Callable[[Tensor], Any]) -> HookHandle:
             )
         return HookHandle(hooks.functions, hook)
     tensor = as_it_is(self)
-    uses = _uses(tensor)
+    if isinstance(self._scope, GraphScope) and tensor._atom in self._scope.builder.operands:
+        raise RuntimeError(
+            "For 'register_hook', operators have been applied to the tensor already, and in GRAPH_MODE what "
+            "they contribute to its gradient would pass the hook by. Register the hook where the tensor is "
+            "made."
+        )
     hooks = _HOOKS[id(self)] = _Hooks(self)
     kind = _CompiledHandle if isinstance(self._scope, GraphScope) else HookHandle
     handle = kind(hooks.functions, hook)
     hooked = _behind(hooks, tensor)
-    if uses is None:  # known only now that the call, which was deferred, runs operator by operator
-        uses = (_uses(tensor) or 0) - _USES_OF_HOOK
-    if uses > 0:
-        raise RuntimeError(
-            "For 'register_hook', operators have been applied to the tensor already, and what they "
-            "contribute to its gradient would pass the hook by. Register the hook where the tensor is made."
-        )
+    recorded = _recorded(tensor)
+    if type(recorded._scope) is Recorder:
+        _read_behind(recorded._scope, recorded._atom, _recorded(hooked)._atom)
     aliases.rebind(self, hooked)
     hooks.scope, hooks.atom = weakref.ref(self._scope), self._atom
     return handle
 
 
-#: how often the identity of :func:`_behind` uses its operand: it passes it on, and cuts it off its value
-_USES_OF_HOOK = 2
-
-
-def _uses(tensor: Tensor) -> int | None:
-    """The number of operators that the recording of ``tensor`` has applied to it; ``None``: not known."""
+def _recorded(tensor: Tensor) -> Tensor:
+    """``tensor``, or what stands for it where a deferred call has come to run operator by operator."""
     array = tensor._array
-    if type(array) is PendingArray and array.shadow is not None:
-        tensor = array.shadow
-    scope, atom = tensor._scope, tensor._atom
-    if isinstance(scope, GraphScope):
-        return sum(any(x is atom for x in equation.inputs) for equation in scope.builder.equations)
-    if type(scope) is not Recorder:
-        return None
-    return sum(atom in operands for _, operands, *_ in scope.entries)
+    return array.shadow if type(array) is PendingArray and array.shadow is not None else tensor
+
+
+def _read_behind(recorder: Recorder, number: int, hooked: int) -> None:
+    """Let operators that were applied to value ``number`` before its hook read ``hooked``, what is behind it.
+
+    The operators of the hook move to where the value is made.
+    """
+    entries = recorder.entries
+    made_by = recorder.makers()
+    chain: set[int] = set()
+    pending = [hooked]
+    while pending:
+        index = made_by.get(pending.pop())
+        if index is not None and index not in chain:
+            chain.add(index)
+            pending += [n for n in entries[index][1] if n != number]
+    position = made_by.get(number, -1) + 1
+    later = [
+        (primitive, tuple([hooked if n == number else n for n in operands]), parameters, first, count)
+        for i, (primitive, operands, parameters, first, count) in enumerate(entries[position:], position)
+        if i not in chain
+    ]
+    entries[position:] = [*(entries[i] for i in sorted(chain) if i >= position), *later]
 
 
 def _behind(hooks: _Hooks, tensor: Tensor) -> Tensor:

@@ -198,6 +198,7 @@ def _mapped(
     generators: list[tuple[Any, Any]] = []
     with opened(scope), _unassigned(fn):
         given, symbols = [], []
+        elements: list[tuple[Any, int, Tensor, Any]] = []  # of Parameters, which they may be assigned through
         for x, place in zip(leaves, places, strict=True):
             if place is None:
                 given.append(as_it_is(lifted(state.read(x))) if isinstance(x, Tensor) else x)
@@ -205,6 +206,8 @@ def _mapped(
             symbol = scope.symbol(tensor_type(x.dtype, x.shape[:place] + x.shape[place + 1 :]))
             symbols.append(symbol._atom)
             given.append(as_it_is(symbol))
+            if x.is_parameter:
+                elements.append((x, place, given[-1], symbol._atom))
         for group in members:
             symbol = scope.symbol(group[0].type)
             symbols.append(symbol._atom)
@@ -218,10 +221,13 @@ def _mapped(
         results, shape = flatten(_traced(fn, args, kwargs))
         del args
         results = [_result(x) if isinstance(x, Tensor) else x for x in results]
+        assigned = [(x, place, scope.atom(now)) for x, place, now, was in elements if now._atom is not was]
+        elements.clear()
         drawn = [each for each in generators if id(each[0]) in scope.written]
         _check_written(fn, scope, drawn)
         with building(scope.builder):
-            graph = scope.builder.close([scope.atom(y) for y in results if isinstance(y, Tensor)])
+            atoms = [scope.atom(y) for y in results if isinstance(y, Tensor)]
+            graph = scope.builder.close(atoms + [atom for *_, atom in assigned])
         # Parameters are inputs of the outermost program that is traced: here, if no other one is
         tensors = {scope.bindings[id(p)]._atom: p for p in scope.parameters if id(p) not in scope.written}
     tensors.update(scope.captures)
@@ -239,12 +245,16 @@ def _mapped(
     operands = [lifted(state.read(tensors[variable])) for variable in inputs]
     wanted = leaf_axes("out_axes", out_axes, unflatten(shape, results), "the result")
     chosen = [axis for y, axis in zip(results, wanted, strict=True) if isinstance(y, Tensor)]
+    chosen += [("the Parameter", place) for _, place, _ in assigned]
     one = Graph(inputs, graph.equations, graph.outputs)
     program = _batched(
         joined(one) if is_rewriting() else one, operands, [axes.get(v) for v in inputs], size, chosen
     )
     following = iter(inline_here(program, operands))
-    return unflatten(shape, [next(following) if isinstance(y, Tensor) else y for y in results])
+    values = [next(following) if isinstance(y, Tensor) else y for y in results]
+    for (parameter, _, _), value in zip(assigned, following, strict=True):
+        state.write(parameter, value)
+    return unflatten(shape, values)
 
 
 def _result(x: Tensor) -> Tensor:

@@ -65,7 +65,7 @@ def randn_like(input: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     >>> mint.randn_like(Tensor([[1.0, 2.0]])).shape
     (1, 2)
     """
-    return functional.randn_like(input, dtype=dtype)
+    return functional.randn_like(input, dtype=input.dtype if dtype is None else dtype)
 
 
 def randint(*args: Any, generator: Any = None, dtype: Any = None, device: Any = None) -> Tensor:

@@ -22,6 +22,8 @@ if _TYPE_CHECKING:
 # The classes are loaded with the first name that is not here (docs/decisions/0010-import.md). To a type
 # checker, which does not follow the names through so many files, this says that there are more.
 def __getattr__(name: str) -> _Any:
+    if name in ("_constants", "auto_generate", "signature"):
+        return _import_module(f"mindgrad.ops.{name}")
     if name == "__all__" or not name.startswith("_"):
         _load_classes()
         if name in globals():

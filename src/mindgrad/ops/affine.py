@@ -7,14 +7,14 @@ from typing import Any
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import arithmetic
-from mindgrad.ops.contraction import bmm, check_ranks, factors, matmul, mm, mv, outer
+from mindgrad.ops.contraction import bmm, check_ranks, einsum, factors, matmul, mm, mv, outer
 from mindgrad.ops.define import also_named
 from mindgrad.ops.layout import swapaxes
 from mindgrad.ops.operands import broadcast_to, operand, promoted
 from mindgrad.ops.reduction import reduce_sum
 from mindgrad.primitives.structural import reshape
 
-__all__ = ["addbmm", "addmm", "addmv", "addr", "baddbmm", "bias_add", "dense"]
+__all__ = ["addbmm", "addmm", "addmv", "addr", "baddbmm", "bias_add", "bidense", "dense"]
 
 
 def _sum(input: Any, product: Tensor, beta: Any, alpha: Any) -> Tensor:
@@ -208,4 +208,38 @@ def dense(input: Any, weight: Any, bias: Any = None) -> Tensor:
             f"For 'Dense', the 'weight' must have one or two axes, but its shape is {factor.shape}."
         )
     product = matmul(input, factor if factor.ndim == 1 else swapaxes(factor, 0, 1))
+    return product if bias is None else arithmetic.add(product, bias)
+
+
+def bidense(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Tensor:
+    """x₁ᵀ A x₂ + b: one bilinear form for each channel of the result.
+
+    Args:
+        input1, input2: tensors of shapes (…, m) and (…, n), the other sizes the same.
+        weight: A, a tensor of shape (k, m, n).
+        bias: b, a tensor of shape (k,), or ``None``.
+
+    Returns:
+        Tensor of shape (…, k).
+
+    Raises:
+        TypeError: an operand is no tensor.
+        ValueError: the shapes do not fit.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.bidense(Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]]), ops.ones((1, 2, 2))))
+    [[21.]]
+    """
+    x, y, factor = (operand(each, "BiDense") for each in (input1, input2, weight))
+    if not x.ndim or not y.ndim or x.shape[:-1] != y.shape[:-1]:
+        raise ValueError(
+            f"For 'BiDense', the inputs must have the same sizes but for the last axis, but the shapes are "
+            f"{x.shape} and {y.shape}."
+        )
+    if factor.ndim != 3 or factor.shape[1:] != (x.shape[-1], y.shape[-1]):
+        raise ValueError(
+            f"For 'BiDense', the 'weight' must have the shape (k, {x.shape[-1]}, {y.shape[-1]}), but got "
+            f"{factor.shape}."
+        )
+    product = einsum("...i,oij,...j->...o", x, factor, y)
     return product if bias is None else arithmetic.add(product, bias)

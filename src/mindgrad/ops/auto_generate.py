@@ -30,6 +30,7 @@ def _difference(x: object, other: object, alpha: object = 1) -> object:
     return _mint.sub(x, other, alpha=alpha)
 
 
+add_ext, sub_ext = _sum, _difference
 _PAIR = "Tensor([1.0, 2.0]), Tensor([3.0, 4.0])"
 AddExt = _operation(
     __name__, "AddExt", _sum, example=f"ops.auto_generate.AddExt()({_PAIR}, 2)", prints="[ 7. 10.]"
@@ -65,6 +66,10 @@ MatMulExt = _operation(
     __name__, "MatMulExt", _mint.matmul,
     example="ops.auto_generate.MatMulExt()(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]]))", prints="[[11.]]",
 )  # fmt: skip
+InplaceAddExt = _operation(
+    __name__, "InplaceAddExt", _sum, run=lambda self, x, other, alpha=1: x.add_(other, alpha=alpha),
+    example=f"ops.auto_generate.InplaceAddExt()({_PAIR}, 2)", prints="[ 7. 10.]",
+)  # fmt: skip
 SplitWithSize = _operation(
     __name__, "SplitWithSize", functional.split, run=lambda self, x, split_size, dim=0: functional.split(
         x, list(split_size), dim
@@ -86,8 +91,8 @@ GroupedMatmul = _absent(__name__, "GroupedMatmul", _KERNEL, "Use ops.matmul for 
 
 __all__ = list(dict.fromkeys([*functional.__all__, *operations.__all__, *_FUNCTIONS]))
 __all__ += [
-    "AddExt", "CumsumExt", "FlashAttentionScore", "FlashAttentionScoreGrad", "GroupedMatmul", "MatMulExt",
-    "MeanExt",
+    "AddExt", "CumsumExt", "FlashAttentionScore", "FlashAttentionScoreGrad", "GroupedMatmul", "InplaceAddExt",
+    "MatMulExt", "MeanExt",
     "SiLU", "SortExt", "SplitWithSize", "SubExt", "SumExt",
 ]  # fmt: skip
 _explain_missing_names(_sys.modules[__name__])

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from mindgrad.core.dtype import float32, float64
-from mindgrad.core.tensor import Tensor
+from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.ops import arithmetic, math, rounding
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.flow import stop_gradient
 from mindgrad.ops.layout import reshape
-from mindgrad.ops.operands import broadcast_to, cast, operand
+from mindgrad.ops.operands import broadcast_to, cast, full_tensor, operand
 from mindgrad.ops.ordering import topk
 from mindgrad.ops.reduction import flag
 from mindgrad.ops.rng_bits import exponentials, fractions, seeds_of
@@ -26,11 +26,13 @@ from mindgrad.ops.scattering import tensor_scatter_elements
 __all__ = ["log_uniform_candidate_sampler", "uniform_candidate_sampler"]
 
 
-def _rates(range_max: int, logarithmic: bool) -> np.ndarray:
-    places = np.arange(range_max)
-    if logarithmic:
-        return np.log((places + 2.0) / (places + 1.0)) / np.log(range_max + 1.0)
-    return np.full(range_max, 1.0 / range_max)
+def _rate(classes: Tensor, size: int, logarithmic: bool) -> Tensor:
+    """The probability of each class in one draw; of numbers that are no class, what the formula says."""
+    if not logarithmic:
+        return full_tensor(1 / size, float64, classes.shape)
+    number = cast(classes, float64)
+    ratio = arithmetic.div(arithmetic.add(number, 2.0), arithmetic.add(number, 1.0))
+    return arithmetic.div(math.log(ratio), float(np.log(size + 1.0)))
 
 
 def _sampled(
@@ -52,7 +54,7 @@ def _sampled(
         raise NotImplementedError(
             f"For '{operator}', 'remove_accidental_hits' needs distinct classes here: unique=True."
         )
-    rates: Any = Tensor(_rates(size, logarithmic))
+    rates = _rate(make_tensor(np.arange(size)), size, logarithmic)
     seeds = seeds_of(operator, seed)
     if distinct:
         times = arithmetic.div(exponentials(operator, (size,), float64, seeds), rates)
@@ -71,7 +73,7 @@ def _sampled(
         )
         expected = lambda p: arithmetic.mul(p, float(count))
     sampled = cast(sampled, x.dtype)
-    counts = [stop_gradient(cast(expected(rates[each]), float32)) for each in (x, sampled)]  # type: ignore[index]
+    counts = [stop_gradient(cast(expected(_rate(each, size, logarithmic)), float32)) for each in (x, sampled)]
     return sampled, counts[0], counts[1]
 
 

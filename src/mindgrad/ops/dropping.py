@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.dtype import float32
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops.operands import broadcast_to, cast, operand
@@ -113,7 +114,15 @@ def _channels(operator: str, x: Any, p: Any, training: Any, axes: int) -> Tensor
     tensor = with_axes(operator, x, (axes + 1, axes + 2))
     if not flag(training, operator, "training") or share == 0:
         return tensor
-    return masked(operator, tensor, 1 - share, NO_SEEDS, axes)[0]
+    return channels_masked(operator, tensor, 1 - share, axes)[0]
+
+
+def channels_masked(operator: str, x: Tensor, keep: float, axes: int) -> tuple[Tensor, Tensor]:
+    """:func:`masked` for whole channels of ``axes`` axes; products with integers are cut off to integers."""
+    if x.dtype.kind not in ("int", "uint"):
+        return masked(operator, x, keep, NO_SEEDS, axes)
+    found, kept = masked(operator, cast(x, float32), keep, NO_SEEDS, axes)
+    return cast(found, x.dtype), kept
 
 
 def dropout1d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:

@@ -138,7 +138,7 @@ def max(
         input: a real tensor of any shape, or a number.
         axis: the axis to search; ``None``: all of them, and then the second result is 0, as in
             MindSpore (``argmax`` gives the position).
-        keepdims: whether the axis stays with size 1.
+        keepdims: whether the axis stays with size 1; without axis, as in MindSpore, no axis stays.
         initial: a number that takes part too.
         where: a Bool tensor that broadcasts with ``input``: elements where it is false do not take
             part. It needs ``initial``.
@@ -180,7 +180,8 @@ def _extreme_and_place(
 ) -> tuple[Tensor, Tensor]:
     x = operand(x, operator)
     if axis is None or not x.ndim:
-        found = _extreme(row, operator, x, None, keep, initial, where)
+        flag(keep, operator, "keepdims")
+        found = _extreme(row, operator, x, None, False, initial, where)
         return found, full_tensor(0, int64, found.shape)
     x = _taking_part(operator, x, initial, where)
     if initial is not None:

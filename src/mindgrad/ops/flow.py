@@ -8,7 +8,7 @@ from typing import Any
 from mindgrad._base.tree import map_leaves
 from mindgrad.core.scope import apply, current_deferral
 from mindgrad.core.tensor import Tensor, make_tensor
-from mindgrad.frontend import state
+from mindgrad.frontend import aliases, state
 from mindgrad.ops import arithmetic
 from mindgrad.ops.operands import cast, operand
 from mindgrad.primitives.structural import stop_gradient as row
@@ -109,20 +109,20 @@ def constexpr(
 
 
 def assign(variable: Any, value: Any) -> Tensor:
-    """Let a Parameter be ``value`` from here on; derivatives flow through the assigned value.
+    """Let a Parameter or Tensor be ``value`` from here on; derivatives flow through the assigned value.
 
     Inside a compiled or differentiated program the stored value changes when the program ends.
 
     Args:
-        variable: the Parameter.
-        value: a tensor of its shape, or a number for a Parameter of one element; it is converted to the
-            Parameter's element type.
+        variable: the Parameter, or a Tensor, which stands for the value as after ``variable[...] = value``.
+        value: a tensor of its shape, or a number for one of one element; it is converted to the element type
+            of ``variable``.
 
     Returns:
         The new value.
 
     Raises:
-        TypeError: ``variable`` is no Parameter, or ``value`` neither a tensor nor a number.
+        TypeError: ``variable`` is no Tensor, or ``value`` neither a tensor nor a number.
         ValueError: the shapes differ.
 
     >>> from mindgrad import Parameter, Tensor, ops
@@ -134,44 +134,48 @@ def assign(variable: Any, value: Any) -> Tensor:
 
 
 def assign_add(variable: Any, value: Any) -> Tensor:
-    """Add ``value`` to a Parameter; otherwise as :func:`assign`.
+    """Add ``value`` to a Parameter or Tensor; otherwise as :func:`assign`.
 
     >>> from mindgrad import Parameter, Tensor, ops
     >>> w = Parameter(Tensor([1.0, 2.0]), name="w")
     >>> print(ops.assign_add(w, Tensor([3.0, 4.0])), w.value())
     [4. 6.] [4. 6.]
     """
-    _check_parameter("AssignAdd", variable)
-    return _assigned("AssignAdd", variable, arithmetic.add(variable.value(), value))
+    return _assigned("AssignAdd", variable, arithmetic.add(_value("AssignAdd", variable), value))
 
 
 def assign_sub(variable: Any, value: Any) -> Tensor:
-    """Subtract ``value`` from a Parameter; otherwise as :func:`assign`.
+    """Subtract ``value`` from a Parameter or Tensor; otherwise as :func:`assign`.
 
     >>> from mindgrad import Parameter, Tensor, ops
     >>> w = Parameter(Tensor([1.0, 2.0]), name="w")
     >>> print(ops.assign_sub(w, Tensor([3.0, 4.0])), w.value())
     [-2. -2.] [-2. -2.]
     """
-    _check_parameter("AssignSub", variable)
-    return _assigned("AssignSub", variable, arithmetic.sub(variable.value(), value))
+    return _assigned("AssignSub", variable, arithmetic.sub(_value("AssignSub", variable), value))
 
 
-def _check_parameter(operator: str, variable: Any) -> None:
-    if not isinstance(variable, Tensor) or not variable.is_parameter:
+def _value(operator: str, variable: Any) -> Tensor:
+    if not isinstance(variable, Tensor):
         raise TypeError(
-            f"For '{operator}', the 'variable' must be a Parameter, but got {type(variable).__name__}."
+            f"For '{operator}', the 'variable' must be a Parameter or Tensor, but got "
+            f"{type(variable).__name__}."
         )
+    return variable.value() if variable.is_parameter else variable  # type: ignore[attr-defined]
 
 
 def _assigned(operator: str, variable: Any, value: Any) -> Tensor:
-    _check_parameter(operator, variable)
+    _value(operator, variable)
     new = cast(operand(value, operator, variable), variable.type.dtype)
     if new.shape != variable.type.shape:
+        said = f"Parameter '{variable.name}'" if variable.is_parameter else "Tensor"
         raise ValueError(
-            f"For '{operator}', the 'value' must have the shape {variable.type.shape} of the Parameter "
-            f"'{variable.name}', but its shape is {new.shape}."
+            f"For '{operator}', the 'value' must have the shape {variable.type.shape} of the "
+            f"{said}, but its shape is {new.shape}."
         )
     new = new.__copy__()  # the Parameter does not follow later changes of the object: x[0] = 1
-    state.write(variable, new)
+    if variable.is_parameter:
+        state.write(variable, new)
+    else:
+        aliases.rebind(variable, new)
     return new

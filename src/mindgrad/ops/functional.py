@@ -66,6 +66,7 @@ from mindgrad.ops.histograms import *  # noqa: F403
 from mindgrad.ops.im2col import fold, unfold  # noqa: F401
 from mindgrad.ops.indexing import *  # noqa: F403
 from mindgrad.ops.introspection import *  # noqa: F403
+from mindgrad.ops.introspection import is_sequence_value_unknown  # noqa: F401
 from mindgrad.ops.joining import *  # noqa: F403
 from mindgrad.ops.layout import *  # noqa: F403
 from mindgrad.ops.likelihoods import *  # noqa: F403

@@ -19,11 +19,24 @@ from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, operand
 from mindgrad.primitives import arithmetic, indexing, static_slices, structural
 
-__all__ = ["known", "places", "places_nd", "read_along", "read_at", "side_by_side", "write_at"]
+__all__ = [
+    "OutOfRangeError",
+    "known",
+    "places",
+    "places_nd",
+    "read_along",
+    "read_at",
+    "side_by_side",
+    "write_at",
+]
 
 Places = np.ndarray | Tensor
 
 _INT32_MAX = np.iinfo(np.int32).max
+
+
+class OutOfRangeError(IndexError, RuntimeError):
+    """An index outside of its axis: ``IndexError`` in Python, ``RuntimeError`` in MindSpore's kernels."""
 
 
 def known(x: Tensor) -> np.ndarray | None:
@@ -43,7 +56,7 @@ def places(index: Any, size: int, operator: str, axis: int, wraps: bool = True) 
 
     Raises:
         TypeError: the index is not made of integers.
-        IndexError: a known place is outside of the axis.
+        OutOfRangeError: a known place is outside of the axis.
     """
     if not isinstance(index, np.ndarray):
         tensor = operand(index, operator)
@@ -58,7 +71,7 @@ def places(index: Any, size: int, operator: str, axis: int, wraps: bool = True) 
     lowest = -size if wraps else 0
     if index.size and not (lowest <= index.min() and index.max() < size):
         outside = index[(index < lowest) | (index >= size)].flat[0]
-        raise IndexError(
+        raise OutOfRangeError(
             f"For '{operator}', the index {outside} is out of bounds for axis {axis} with size {size}: "
             f"it must be in range [{lowest}, {size})."
         )

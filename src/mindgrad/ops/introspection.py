@@ -28,6 +28,16 @@ __all__ = [
 # --- questions about tensors ------------------------------------------------------------------------------
 
 
+def is_sequence_value_unknown(shape: Any) -> bool:
+    """Whether numbers of a shape are unknown: never, for programs are compiled for known shapes.
+
+    >>> from mindgrad.ops import functional as F
+    >>> F.is_sequence_value_unknown((2, 3))
+    False
+    """
+    return any(isinstance(size, Tensor) for size in shape)
+
+
 def is_tensor(obj: Any) -> bool:
     """Whether ``obj`` is a tensor.
 

@@ -125,6 +125,7 @@ def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Tensor:
     operator = "KLDivLoss"
     checked_reduction(operator, reduction, ("batchmean",))
     x, p = operands_of_one_shape(operator, logits=logits, labels=labels)
+    p = choose(comparison.less(p, 0), 0, p)
     loss = arithmetic.sub(math.xlogy(p, p), arithmetic.mul_no_nan(x, p))
     if reduction != "batchmean":
         return summarised(operator, loss, reduction)

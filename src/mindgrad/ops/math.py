@@ -9,11 +9,13 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
+import numpy as np
+
 from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import arithmetic
 from mindgrad.ops.define import NOT_GIVEN, also_named, binary_function, unary_function
-from mindgrad.ops.operands import binary, choose, inexact, operand, promoted
+from mindgrad.ops.operands import binary, choose, full_tensor, inexact, operand, promoted
 from mindgrad.primitives import arithmetic as basic
 from mindgrad.primitives import elementwise, logic, special
 
@@ -180,6 +182,32 @@ reciprocal = unary_function(
     __name__, "reciprocal", elementwise.reciprocal, "1 / x; its derivative is −1 / x².",
     "Tensor([2.0, 4.0])", "[0.5  0.25]", float_only=True,
 )  # fmt: skip
+
+
+def inv(x: Any) -> Tensor:
+    """1 / x; of integers the part in front of the point: ±1 of ±1, 0 of others, the least number of 0.
+
+    Args:
+        x: a tensor of numbers, or a number.
+
+    Raises:
+        TypeError: ``x`` is no tensor of numbers.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.inv(Tensor([2.0, 4.0])), ops.inv(Tensor([1, -1, 5])))
+    [0.5  0.25] [ 1 -1  0]
+    """
+    tensor = operand(x, "Inv")
+    if tensor.dtype.kind not in ("int", "uint"):
+        return reciprocal(tensor)
+    found = full_tensor(0, tensor.dtype, tensor.shape)
+    least = np.iinfo(tensor.dtype.numpy).min
+    for number, value in ((1, 1), (-1, -1), (0, least))[:: 2 if least == 0 else 1]:
+        is_number = apply(basic.equal, tensor, full_tensor(number, tensor.dtype, tensor.shape))
+        found = choose(is_number, value, found)
+    return found
+
+
 logaddexp = binary_function(
     __name__, "logaddexp", special.logaddexp,
     "log(eˣ + eʸ) without overflow; derivatives eˣ / (eˣ + eʸ) and eʸ / (eˣ + eʸ).",
@@ -354,4 +382,3 @@ arcsinh = asinh
 arctan = atan
 arctan2 = atan2
 arctanh = atanh
-inv = reciprocal

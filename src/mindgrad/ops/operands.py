@@ -422,6 +422,13 @@ def normalize_axis(axis: Any, rank: int, operator: str) -> int:
 
 def normalize_axes(axis: Any, rank: int, operator: str) -> tuple[int, ...]:
     """An axis, several, or none (all of them), as axes counted from the front in order."""
+    if isinstance(axis, Tensor) and axis.dtype.kind in ("int", "uint"):
+        if axis._array is None:
+            raise TypeError(
+                f"For '{operator}', the 'axis' is a tensor whose values are unknown while the program is "
+                f"being compiled: give ints, or make it a constant, Tensor(..., const_arg=True)."
+            )
+        axis = tuple(axis.host_array().reshape(-1).tolist())
     if axis is None or (isinstance(axis, (tuple, list)) and not axis):
         return tuple(range(rank))
     listed: Sequence[Any] = axis if isinstance(axis, (tuple, list)) else (axis,)

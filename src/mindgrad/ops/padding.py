@@ -37,7 +37,7 @@ def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -
             one flat tuple, list or tensor. A negative number takes elements away.
         mode: ``"constant"``: ``value``; ``"reflect"``: the elements mirrored at the edge, which is
             not repeated; ``"symmetric"``: the edge is; ``"replicate"`` (``"edge"``): the edge itself;
-            ``"circular"`` (``"wrap"``): those of the other end.
+            ``"circular"`` (``"wrap"``): those of the other end, of what is left.
         value: the number for ``"constant"``, by default 0.
 
     Raises:
@@ -147,6 +147,10 @@ def _along_axis(x: Tensor, axis: int, before: int, behind: int, kind: str, mode:
         )
     if wanted == 0:
         return slice_axis(x, axis, -before, count + behind)
-    places = np.pad(np.arange(count), (max(before, 0), max(behind, 0)), mode=kind)  # type: ignore[call-overload]
-    places = places[max(-before, 0) : len(places) - max(-behind, 0)].astype(np.int32)
-    return read_along(x, places, axis)
+    places, added = np.arange(count), (max(before, 0), max(behind, 0))
+    kept = slice(max(-before, 0), max(before, 0) + count + max(behind, 0) - max(-behind, 0))
+    if kind == "wrap":  # around what is left
+        places = np.pad(places[max(-before, 0) : count - max(-behind, 0)], added, mode="wrap")
+    else:
+        places = np.pad(places, added, mode=kind)[kept]  # type: ignore[call-overload]
+    return read_along(x, places.astype(np.int32), axis)

@@ -115,14 +115,14 @@ def randn(*size: Any, dtype: Any = None, seed: int | None = None) -> Tensor:
 
 
 def randn_like(input: Any, seed: int | None = None, *, dtype: Any = None) -> Tensor:
-    """Normal numbers in the shape of ``input`` and, unless ``dtype`` is given, of its element type.
+    """Normal numbers in the shape of ``input``, of the type ``dtype`` or, as in MindSpore, Float32.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.randn_like(Tensor([[1.0, 2.0]])).shape
     (1, 2)
     """
     like = operand(input, "RandnLike")
-    return randn(like.shape, dtype=like.dtype if dtype is None else dtype, seed=seed)
+    return randn(like.shape, dtype=dtype, seed=seed)
 
 
 # --- uniform -----------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from mindgrad.ops import clipping
 from mindgrad.ops.activation import number, real_operand, sigmoid
 from mindgrad.ops.arguments import axis_in_range
 from mindgrad.ops.arithmetic import add, mul, sub
-from mindgrad.ops.comparison import greater, less_equal
+from mindgrad.ops.comparison import greater, greater_equal, less, less_equal
 from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.math import expm1
 from mindgrad.ops.movement import slice_axis
@@ -165,7 +165,7 @@ def prelu(x: Any, weight: Any) -> Tensor:
 
 
 def hardsigmoid(input: Any) -> Tensor:
-    """min(max(x + 3, 0), 6) / 6.
+    """min(max(x + 3, 0), 6) / 6; its derivative is 0 at −3 and 3.
 
     Args:
         input: a real tensor of any shape, or a number. Integers are taken as Float32.
@@ -180,11 +180,13 @@ def hardsigmoid(input: Any) -> Tensor:
     >>> print(ops.hardsigmoid(Tensor([-4.0, 0.0, 4.0])))
     [0.  0.5 1. ]
     """
-    return mul(relu6(add(real_operand(input, "HSigmoid"), 3.0)), 1 / 6)
+    x = real_operand(input, "HSigmoid")
+    above, below = greater_equal(x, 3.0), less_equal(x, -3.0)
+    return choose(above, 1.0, choose(below, 0.0, mul(add(x, 3.0), 1 / 6)))
 
 
 def hardswish(input: Any) -> Tensor:
-    """x · min(max(x + 3, 0), 6) / 6; its derivative is 0 at −3 and 3/2 at 3.
+    """x · min(max(x + 3, 0), 6) / 6; its derivative is −1/2 at −3 and 3/2 at 3.
 
     Args:
         input: a real tensor of any shape, or a number. Integers are taken as Float32.
@@ -201,7 +203,7 @@ def hardswish(input: Any) -> Tensor:
     """
     # in pieces, because ∞ · 0 would make NaN of value and derivative at infinity
     x = real_operand(input, "HSwish")
-    above, below = greater(x, 3.0), less_equal(x, -3.0)
+    above, below = greater(x, 3.0), less(x, -3.0)
     inside = choose(below, 0.0, choose(above, 0.0, x))
     middle = mul(inside, mul(add(inside, 3.0), 1 / 6))
     return choose(above, x, choose(below, 0.0, middle))
@@ -252,7 +254,7 @@ def hardshrink(x: Any, lambd: float = 0.5) -> Tensor:
     [-1.  0.  1.]
     """
     x = real_operand(x, "HShrink")
-    bound = number(lambd, "HShrink", "lambd")
+    bound = number(float(lambd) if isinstance(lambd, bool) else lambd, "HShrink", "lambd")
     return choose(less_equal(apply(piecewise.abs, x), bound), 0.0, x)
 
 
@@ -275,7 +277,7 @@ def softshrink(x: Any, lambd: float = 0.5) -> Tensor:
     [-0.5  0.   0.5]
     """
     x = real_operand(x, "SoftShrink")
-    bound = number(lambd, "SoftShrink", "lambd")
+    bound = number(float(lambd) if isinstance(lambd, bool) else lambd, "SoftShrink", "lambd")
     shifted = choose(greater(x, 0), sub(x, bound), add(x, bound))
     return choose(less_equal(apply(piecewise.abs, x), bound), 0.0, shifted)
 

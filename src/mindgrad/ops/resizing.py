@@ -28,6 +28,7 @@ _AXES = {
     "bicubic": (2,), "area": (1, 2, 3),
 }  # fmt: skip
 _CUBIC = -0.75
+_KEYS = -0.5
 
 
 def places(old: int, new: int, align_corners: bool, half_pixels: bool) -> np.ndarray:
@@ -49,20 +50,23 @@ def linear_shares(old: int, at: np.ndarray) -> np.ndarray:
     return shares
 
 
-def cubic_shares(old: int, at: np.ndarray) -> np.ndarray:
-    """The shares of the four neighbours of each place (Keys, 1981); the edge is repeated."""
+def cubic_shares(old: int, at: np.ndarray, aligned: bool) -> np.ndarray:
+    """The shares of the four neighbours of each place (Keys, 1981).
+
+    With ``aligned`` ends the kernel's slope at its first zero is that of ``_CUBIC`` and the edge is repeated;
+    else it is Keys' own, and neighbours that are outside have no share, as in MindSpore on a CPU.
+    """
+    slope = _CUBIC if aligned else _KEYS
     low = np.floor(at).astype(int)
     shares = np.zeros((old, len(at)))
     for k in range(-1, 3):
         d = np.abs(at - (low + k))
-        near = ((_CUBIC + 2) * d - (_CUBIC + 3)) * d * d + 1
-        far = ((_CUBIC * d - 5 * _CUBIC) * d + 8 * _CUBIC) * d - 4 * _CUBIC
-        np.add.at(
-            shares,
-            (np.clip(low + k, 0, old - 1), np.arange(len(at))),
-            np.where(d <= 1, near, np.where(d < 2, far, 0)),
-        )
-    return shares
+        near = ((slope + 2) * d - (slope + 3)) * d * d + 1
+        far = ((slope * d - 5 * slope) * d + 8 * slope) * d - 4 * slope
+        share = np.where(d <= 1, near, np.where(d < 2, far, 0))
+        index = np.clip(low + k, 0, old - 1)
+        np.add.at(shares, (index, np.arange(len(at))), share if aligned else share * (index == low + k))
+    return shares if aligned else shares / shares.sum(axis=0)
 
 
 def resized(
@@ -81,7 +85,8 @@ def resized(
             nearest = np.floor(at + 0.5) if align_corners or half_pixels else np.floor(at)
             x = read_along(x, np.clip(nearest, 0, old - 1).astype(np.int32), axis)
         else:
-            x = mixed(x, axis, (linear_shares if mode == "linear" else cubic_shares)(old, at))
+            shares = linear_shares(old, at) if mode == "linear" else cubic_shares(old, at, align_corners)
+            x = mixed(x, axis, shares)
     return cast(x, given.dtype)
 
 
@@ -127,7 +132,9 @@ def interpolate(
         mode: ``"nearest"`` (the element at ⌊i n / m⌋), ``"nearest-exact"``, ``"linear"`` (three axes),
             ``"bilinear"``, ``"bicubic"`` (four), ``"trilinear"`` (five), or ``"area"`` (averages, as
             :func:`adaptive_avg_pool2d`).
-        align_corners: whether the ends of the axes meet, for modes that are linear or cubic.
+        align_corners: whether the ends of the axes meet, for modes that are linear or cubic. The kernel of
+            ``"bicubic"`` is then that of slope −3/4, with the edge repeated; else Keys' own, of slope −1/2,
+            over the elements that there are.
         recompute_scale_factor: accepted for compatibility, see ``scale_factor``.
 
     Returns:

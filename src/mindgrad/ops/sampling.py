@@ -72,20 +72,21 @@ def shuffle(x: Any, seed: int | None = None) -> Tensor:
     """The slices of ``x`` along its first axis in random order; the derivative moves with them.
 
     Args:
-        x: a tensor with at least one axis.
+        x: a tensor; one without axes stays as it is.
         seed: a seed of this call's own.
 
     Raises:
         TypeError: ``x`` is no tensor, or ``seed`` no int.
-        ValueError: ``x`` has no axis.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.shuffle(Tensor([3.0, 3.0])))
     [3. 3.]
     """
+    if not isinstance(x, Tensor):
+        raise TypeError(f"For 'RandomShuffle', the input must be a Tensor, but got {type(x).__name__}.")
     tensor = operand(x, "RandomShuffle")
     if not tensor.ndim:
-        raise ValueError("For 'RandomShuffle', the input must have at least one axis.")
+        return tensor
     order = _order("RandomShuffle", tensor.shape[0], seeds_of("RandomShuffle", seed))
     return indexing.gather(tensor, order, 0)
 

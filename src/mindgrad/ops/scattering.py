@@ -12,15 +12,17 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.dtype import int32, int64
 from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import state
 from mindgrad.ops.arguments import axis_in_range, sizes, whole_number
 from mindgrad.ops.creation import zeros
 from mindgrad.ops.getitem import updated
-from mindgrad.ops.index_checks import known, places, places_nd, read_along, side_by_side
+from mindgrad.ops.index_checks import known, places, places_nd, side_by_side
 from mindgrad.ops.indexing import indexed_axes, part_over
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, operand
+from mindgrad.ops.scatter_folds import fold
 from mindgrad.primitives import arithmetic, indexing, piecewise, static_slices, structural
 
 __all__ = [
@@ -49,8 +51,17 @@ def _updates(x: Tensor, updates: Any, shape: tuple[int, ...], operator: str) -> 
     return new
 
 
-def _written(row: Any, operator: str, x: Tensor, indices: Any, updates: Any, sign: int = 1) -> Tensor:
+def _wide(indices: Any, operator: str) -> Tensor:
     index = operand(indices, operator)
+    if index.dtype not in (int32, int64):
+        raise TypeError(
+            f"For '{operator}', the indices must be of type Int32 or Int64, but are of type {index.dtype}."
+        )
+    return index
+
+
+def _written(row: Any, operator: str, x: Tensor, indices: Any, updates: Any, sign: int = 1) -> Tensor:
+    index = _wide(indices, operator)
     axes = indexed_axes(x, index, operator)
     new = _updates(x, updates, (*index.shape[:-1], *x.shape[len(axes) :]), operator)
     columns = places_nd(index, [x.shape[axis] for axis in axes], operator)
@@ -68,7 +79,7 @@ def tensor_scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
         updates: a tensor of the element type of ``input_x`` and of shape (…, its other axes).
 
     Raises:
-        TypeError: the indices are not integers, or the element types differ.
+        TypeError: the indices are not Int32 or Int64, or the element types differ.
         ValueError: a shape does not fit.
         IndexError: a known index is out of range.
 
@@ -105,42 +116,16 @@ def tensor_scatter_sub(input_x: Any, indices: Any, updates: Any) -> Tensor:
     return _written(indexing.scatter_add, "TensorScatterSub", x, indices, updates, sign=-1)
 
 
-def _combined(row: Any, operator: str, input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """``input_x`` with ``row`` applied to an element and its updates, one after another.
-
-    The k-th updates of all places are applied together, so there are as many rounds as updates of one
-    place; how many that are must be known.
-    """
-    x, index = operand(input_x, operator), operand(indices, operator)
+def _folded(row: Any, operator: str, input_x: Any, indices: Any, updates: Any) -> Tensor:
+    """``input_x`` with ``row`` applied to elements and their updates, one after another."""
+    x, index = operand(input_x, operator), _wide(indices, operator)
     axes = indexed_axes(x, index, operator)
     new = _updates(x, updates, (*index.shape[:-1], *x.shape[len(axes) :]), operator)
-    values = known(places_nd(index, [x.shape[axis] for axis in axes], operator))
-    if values is None:
-        raise RuntimeError(
-            f"For '{operator}', the indices must be known, but the program is being compiled and they are "
-            f"computed by it. Use tensor_scatter_add or tensor_scatter_update, or PYNATIVE_MODE."
-        )
-    flat = values.reshape(-1, len(axes))
-    places_ = flat[:, 0]
-    if flat.size:
-        places_ = np.ravel_multi_index(list(flat.T), [x.shape[axis] for axis in axes])
-    new = apply(structural.reshape, new, shape=(len(flat), *x.shape[len(axes) :]))
-    order = np.argsort(places_, kind="stable")
-    starts = np.r_[True, places_[order][1:] != places_[order][:-1]] if len(order) else np.zeros(0, bool)
-    first = np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))
-    rounds = np.empty(len(order), int)
-    rounds[order] = np.arange(len(order)) - first
-    for turn in range(int(rounds.max(initial=-1)) + 1):
-        chosen = np.flatnonzero(rounds == turn).astype(np.int32)
-        columns = make_tensor(flat[chosen])
-        old = apply(indexing.gather, x, columns, axes=axes)
-        result = apply(row, old, read_along(new, chosen, 0))
-        x = apply(indexing.scatter_set, x, columns, result, axes=axes, unique=True)
-    return x
+    return fold(row, operator, x, places_nd(index, [x.shape[axis] for axis in axes], operator), new)
 
 
 def tensor_scatter_mul(input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """``input_x`` multiplied by ``updates`` at ``indices``, which must be known while compiling.
+    """``input_x`` multiplied by ``updates`` at ``indices``.
 
     Arguments and errors as for :func:`tensor_scatter_update`.
 
@@ -149,7 +134,7 @@ def tensor_scatter_mul(input_x: Any, indices: Any, updates: Any) -> Tensor:
     >>> print(ops.tensor_scatter_mul(x, places, Tensor([7.0, 2.0])))
     [ 1.  2. 42.]
     """
-    return _combined(arithmetic.mul, "TensorScatterMul", input_x, indices, updates)
+    return _folded(arithmetic.mul, "TensorScatterMul", input_x, indices, updates)
 
 
 def tensor_scatter_div(input_x: Any, indices: Any, updates: Any) -> Tensor:
@@ -160,7 +145,7 @@ def tensor_scatter_div(input_x: Any, indices: Any, updates: Any) -> Tensor:
     >>> print(ops.tensor_scatter_div(x, places, Tensor([3.0, 2.0])))
     [1.  2.  0.5]
     """
-    return _combined(arithmetic.div, "TensorScatterDiv", input_x, indices, updates)
+    return _folded(arithmetic.div, "TensorScatterDiv", input_x, indices, updates)
 
 
 def tensor_scatter_max(input_x: Any, indices: Any, updates: Any) -> Tensor:
@@ -171,7 +156,7 @@ def tensor_scatter_max(input_x: Any, indices: Any, updates: Any) -> Tensor:
     >>> print(ops.tensor_scatter_max(x, places, Tensor([7.0, 2.0])))
     [7. 2. 3.]
     """
-    return _combined(piecewise.maximum, "TensorScatterMax", input_x, indices, updates)
+    return _folded(piecewise.maximum, "TensorScatterMax", input_x, indices, updates)
 
 
 def tensor_scatter_min(input_x: Any, indices: Any, updates: Any) -> Tensor:
@@ -182,7 +167,7 @@ def tensor_scatter_min(input_x: Any, indices: Any, updates: Any) -> Tensor:
     >>> print(ops.tensor_scatter_min(x, places, Tensor([7.0, 2.0])))
     [1. 2. 2.]
     """
-    return _combined(piecewise.minimum, "TensorScatterMin", input_x, indices, updates)
+    return _folded(piecewise.minimum, "TensorScatterMin", input_x, indices, updates)
 
 
 def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:

@@ -9,7 +9,7 @@ import numpy as np
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import comparison, creation, extremes, indexing, joining, layout, reduction, scattering
 from mindgrad.ops.arguments import whole_number
-from mindgrad.ops.index_checks import known
+from mindgrad.ops.index_checks import OutOfRangeError, known
 from mindgrad.ops.operands import operand
 
 __all__ = ["unsorted_segment_max", "unsorted_segment_min", "unsorted_segment_prod", "unsorted_segment_sum"]
@@ -104,7 +104,7 @@ def _combined(operator: str, input_x: Any, segment_ids: Any, num_segments: Any, 
         )
     values = known(ids)
     if values is not None and values.size and values.max() >= count:
-        raise IndexError(
+        raise OutOfRangeError(
             f"For '{operator}', the 'segment_ids' must be below 'num_segments', {count}, but one is "
             f"{values.max()}."
         )

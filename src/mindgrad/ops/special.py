@@ -47,11 +47,11 @@ digamma = unary_function(
 
 
 @also_named(input="x")
-def polygamma(n: int, x: Any) -> Tensor:
+def polygamma(n: Any, x: Any) -> Tensor:
     """The ``n``-th derivative of ``digamma`` at ``x``.
 
     Args:
-        n: the order, an int of at least 0.
+        n: the order, an int of at least 0, or a tensor of one whose value is known.
         x: a tensor of any shape or a number; integers are taken as Float32.
 
     Returns:
@@ -59,12 +59,16 @@ def polygamma(n: int, x: Any) -> Tensor:
 
     Raises:
         TypeError: ``n`` is no int, or ``x`` is neither a tensor nor a number.
-        ValueError: ``n`` is negative.
+        ValueError: ``n`` is negative, or a tensor that has axes.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.polygamma(1, Tensor(1.0)):.4f}")
     1.6449
     """
+    if isinstance(n, Tensor) and n.ndim:
+        raise ValueError(f"For 'Polygamma', the 'n' must be one number, but its shape is {n.shape}.")
+    if isinstance(n, Tensor) and n.dtype.kind in ("int", "uint"):
+        n = int(n)
     if isinstance(n, bool) or not isinstance(n, int):
         raise TypeError(f"For 'Polygamma', the 'n' must be an int, but got {type(n).__name__}.")
     if n < 0:

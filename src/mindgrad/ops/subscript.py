@@ -130,9 +130,14 @@ def basic_key(index: Any) -> Any:
 
 
 def _items(index: Any) -> list[Any]:
-    """The entries of an index, each an int, slice, None, Ellipsis, array or (of unknown value) Tensor."""
-    given = index if type(index) is tuple else (index,)
-    return [_item(each) for each in given]
+    """The entries of an index, each an int, slice, None, Ellipsis, array or (of unknown value) Tensor.
+
+    As in MindSpore a list is one array of ints or truth values, and else the same as a tuple.
+    """
+    is_tuple = type(index) is tuple or (
+        type(index) is list and not all(isinstance(each, (int, np.integer, np.bool_)) for each in index)
+    )
+    return [_item(each) for each in (index if is_tuple else (index,))]
 
 
 def _item(item: Any) -> Any:

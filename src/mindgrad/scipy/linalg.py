@@ -8,17 +8,26 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from mindgrad.core.dtype import int64
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import factorisation
 from mindgrad.ops import linalg as _linalg
+from mindgrad.ops.arithmetic import mul, sub
+from mindgrad.ops.comparison import greater
 from mindgrad.ops.contraction import matmul
 from mindgrad.ops.creation import zeros
 from mindgrad.ops.exponential import matrix_exp
+from mindgrad.ops.extremes import amax
+from mindgrad.ops.layout import reshape
 from mindgrad.ops.linalg import adjoint_of
 from mindgrad.ops.lu_factors import lu_factors, lu_parts, permutation_of, solved_by_factors
 from mindgrad.ops.matrix_bands import block_diag as _block_diag
-from mindgrad.ops.operands import inexact, operand
+from mindgrad.ops.operands import cast, inexact, operand
 from mindgrad.ops.reduction import flag
+from mindgrad.ops.reduction import sum as sum_of
+from mindgrad.ops.rounding import abs as abs_of
 
 __all__ = [
     "block_diag", "cho_factor", "cho_solve", "cholesky", "det", "eigh", "expm", "inv", "lstsq", "lu",
@@ -243,15 +252,53 @@ def lu_solve(
     return solved_by_factors("lu_solve", _matrix(factors, "lu_solve"), pivots, _matrix(b, "lu_solve"), trans)
 
 
-def lstsq(A: Any, B: Any, rcond: Any = None, driver: Any = None) -> Tensor:
-    """The x of least ‖A x − B‖: :func:`mindgrad.ops.lstsq`.
+def lstsq(A: Any, B: Any, rcond: float | None = None, driver: str | None = None) -> tuple[Tensor, ...]:
+    """The least x of least ‖A x − B‖², with what is known of A, as MindSpore gives them.
+
+    Args:
+        A: a matrix of shape (m, n), of any rank.
+        B: a tensor of shape (m,) or (m, k).
+        rcond: singular values up to this part of the largest one count as 0; by default the machine epsilon.
+        driver: ``"gelsy"``, the default, ``"gelss"`` or ``"gelsd"``.
+
+    Returns:
+        ``(x, residuals, rank, s)``: the solution, of shape (n,) or (n, k), with the derivative at constant
+        rank; the sums of squares of A x − B, of shape (1,) or (k,); the rank as an Int64 number; and the
+        singular values. With ``"gelsy"`` the residuals and the values are empty, the residuals also where
+        m ≤ n.
+
+    Raises:
+        TypeError: a matrix is no tensor, or has half precision.
+        ValueError: the shapes do not fit, or ``driver`` is another.
 
     >>> import mindgrad.scipy as scipy
     >>> from mindgrad import Tensor
-    >>> print(scipy.linalg.lstsq(Tensor([[1.0], [1.0]]), Tensor([[1.0], [3.0]])))
-    [[2.]]
+    >>> a, b = Tensor([[1.0], [1.0]]), Tensor([[1.0], [3.0]])
+    >>> x, residuals, rank, s = scipy.linalg.lstsq(a, b, driver="gelsd")
+    >>> print(x.shape, residuals, rank)
+    (1, 1) [2.] 1
     """
-    return factorisation.lstsq(_matrix(A, "lstsq"), _matrix(B, "lstsq"))
+    a, b = _matrix(A, "lstsq"), _matrix(B, "lstsq")
+    if driver not in (None, "gelsy", "gelss", "gelsd"):
+        raise ValueError(
+            f"For 'lstsq', the 'driver' must be 'gelsy', 'gelss' or 'gelsd', but got {driver!r}."
+        )
+    if a.ndim != 2 or b.ndim not in (1, 2) or a.shape[0] != b.shape[0]:
+        raise ValueError(
+            f"For 'lstsq', the shapes must be (m, n), and (m,) or (m, k), but are {a.shape} and {b.shape}."
+        )
+    smallest = float(np.finfo(a.dtype.numpy).eps) if rcond is None else rcond
+    x = matmul(factorisation.pinv(a, rtol=smallest), b)
+    s = factorisation.svdvals(a)
+    rank = cast(sum_of(cast(greater(s, mul(amax(s), smallest)), int64)), int64)
+    nothing = zeros((0,), a.dtype)
+    if driver in (None, "gelsy"):
+        return x, nothing, rank, nothing
+    if a.shape[0] <= a.shape[1]:
+        return x, nothing, rank, s
+    distances = abs_of(sub(matmul(a, x), b))
+    squares = sum_of(mul(distances, distances), 0)
+    return x, reshape(squares, (-1,)), rank, s
 
 
 def block_diag(*arrs: Any) -> Tensor:

@@ -16,8 +16,8 @@ from mindgrad.nn.function_cells import function_cell, function_cells
 from mindgrad.nn.layer.activation import get_activation
 from mindgrad.nn.layer.parameters import bias_of_fan, parameter, weight_of_fan
 from mindgrad.ops import (
+    affine,
     arithmetic,
-    contraction,
     flow,
     layout,
     matrices,
@@ -189,8 +189,7 @@ class BiDense(Cell):
                 f"For 'BiDense', the last sizes of the inputs must be {wanted} and the others equal, but the "
                 f"shapes are {x.shape} and {y.shape}."
             )
-        found = contraction.einsum("...i,oij,...j->...o", x, operand(self.weight, "BiDense"), y)
-        return found if self.bias is None else arithmetic.add(found, self.bias)
+        return affine.bidense(x, y, self.weight, self.bias)
 
     def extend_repr(self) -> str:
         shown = (

@@ -12,16 +12,20 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.layer.parameters import parameter
 from mindgrad.ops.arguments import whole_number
-from mindgrad.ops.arithmetic import div, mul
+from mindgrad.ops.arithmetic import div, div_no_nan, mul
 from mindgrad.ops.clipping import maximum
+from mindgrad.ops.comparison import not_equal
 from mindgrad.ops.contraction import matmul
-from mindgrad.ops.indexing import gather
+from mindgrad.ops.extremes import amax
+from mindgrad.ops.indexing import gather, where
+from mindgrad.ops.layout import expand_dims, swapaxes
 from mindgrad.ops.math import sqrt, square
 from mindgrad.ops.matrices import one_hot
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.reduction import flag, sum
+from mindgrad.ops.rounding import abs
 
-__all__ = ["Embedding", "EmbeddingLookup"]
+__all__ = ["Embedding", "EmbeddingLookup", "MultiFieldEmbeddingLookup"]
 
 
 class Embedding(Cell):
@@ -161,3 +165,85 @@ class EmbeddingLookup(Cell):
             return rows
         length = sqrt(sum(square(rows), -1, True))
         return div(mul(rows, self.max_norm), maximum(length, self.max_norm))
+
+
+class MultiFieldEmbeddingLookup(EmbeddingLookup):
+    """Rows of a trained table, weighted and put together by fields.
+
+        SUM   y[b, f] = Σ wᵢ table[iᵢ]        over the i-th inputs of example b whose field is f
+        MEAN  the same, divided by Σ |wᵢ|     zeros where that is 0
+        MAX   the greatest of wᵢ table[iᵢ]    over those whose weight is not 0; zeros where there are none
+
+    Args:
+        vocab_size, embedding_size: the shape of the table.
+        field_size: the number of fields.
+        param_init, target, slice_mode, max_norm, sparse, dtype: as for :class:`EmbeddingLookup`.
+        feature_num_list: accepted for compatibility.
+        operator: ``"SUM"``, ``"MEAN"`` or ``"MAX"``.
+
+    Inputs:
+        input_indices: integers of shape (batch, n), in [0, vocab_size).
+        input_values: the weights, of the same shape.
+        field_ids: the fields, integers of the same shape, in [0, field_size).
+
+    Outputs:
+        Tensor of shape (batch, field_size, embedding_size).
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: a size is not positive, ``operator`` is another, or the inputs are no matrices of one
+            shape.
+
+    >>> from mindgrad import Tensor, nn
+    >>> layer = nn.MultiFieldEmbeddingLookup(3, 2, 2, param_init=Tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
+    >>> print(layer(Tensor([[0, 1, 2]]), Tensor([[1.0, 1.0, 2.0]]), Tensor([[0, 1, 1]])))
+    [[[ 1.  2.]
+      [13. 16.]]]
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        embedding_size: int,
+        field_size: int,
+        param_init: Any = "normal",
+        target: str = "CPU",
+        slice_mode: str = "batch_slice",
+        feature_num_list: Any = None,
+        max_norm: float | None = None,
+        sparse: bool = True,
+        operator: str = "SUM",
+        dtype: Any = float32,
+    ) -> None:
+        super().__init__(
+            vocab_size, embedding_size, param_init, target, slice_mode, None, max_norm, sparse, dtype
+        )
+        self.field_size = whole_number(field_size, "MultiFieldEmbeddingLookup", "field_size", 1)
+        if operator not in ("SUM", "MEAN", "MAX"):
+            raise ValueError(
+                f"For 'MultiFieldEmbeddingLookup', the 'operator' must be 'SUM', 'MEAN' or 'MAX', but got "
+                f"{operator!r}."
+            )
+        self.operator = operator
+
+    def construct(self, input_indices: Any, input_values: Any, field_ids: Any) -> Tensor:  # type: ignore[override]
+        """See the class."""
+        owner = "MultiFieldEmbeddingLookup"
+        indices, weights, fields = (operand(x, owner) for x in (input_indices, input_values, field_ids))
+        if indices.ndim != 2 or not indices.shape == weights.shape == fields.shape:
+            raise ValueError(
+                f"For '{owner}', the inputs must be matrices of one shape, but their shapes are "
+                f"{indices.shape}, {weights.shape} and {fields.shape}."
+            )
+        rows = mul(super().construct(indices), expand_dims(weights, -1))
+        is_member = one_hot(fields, self.field_size, 1.0, 0.0)  # (batch, n, fields)
+        if self.operator == "MAX":
+            counts = mul(is_member, expand_dims(cast(not_equal(weights, 0.0), is_member.dtype), -1))
+            mask = expand_dims(not_equal(counts, 0.0), -1)
+            greatest = amax(where(mask, expand_dims(rows, 2), -float("inf")), 1)
+            return where(expand_dims(not_equal(amax(counts, 1), 0.0), -1), greatest, 0.0)
+        by_field = matmul(swapaxes(cast(is_member, rows.dtype), 1, 2), rows)
+        if self.operator == "SUM":
+            return by_field
+        total = sum(mul(is_member, expand_dims(abs(weights), -1)), 1)
+        return div_no_nan(by_field, cast(expand_dims(total, -1), rows.dtype))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindgrad.core.dtype import int64
 from mindgrad.core.tensor import Tensor
 from mindgrad.ops import boxes, padding, pooling, resizing
-from mindgrad.ops.operands import operand
+from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.operations.base import (
     anything,
     boolean,
@@ -137,6 +138,24 @@ MaxPoolWithArgmax = operation(
         "data_format": text("NCHW"),
     },
     example="ops.MaxPoolWithArgmax(2)(Tensor([[[[1.0, 2.0], [4.0, 3.0]]]]))[1]", prints="[[[[2]]]]",
+)  # fmt: skip
+
+
+def _max_with_indices(self: Any, x: Any) -> Any:
+    values, indices = pooling.max_pool2d(
+        x, self.kernel_size, self.strides, self.pads, self.dilation, True, self.ceil_mode
+    )
+    return values, cast(indices, self.argmax_type)
+
+
+MaxPoolWithArgmaxV2 = operation(
+    __name__, "MaxPoolWithArgmaxV2", pooling.max_pool2d, run=_max_with_indices,
+    attributes={
+        "kernel_size": anything("an int or two"), "strides": anything("an int or two", None),
+        "pads": anything("an int or two", 0), "dilation": anything("an int or two", (1, 1)),
+        "ceil_mode": boolean(False), "argmax_type": anything("Int32 or Int64", int64),
+    },
+    example="ops.MaxPoolWithArgmaxV2(2)(Tensor([[[[1.0, 2.0], [4.0, 3.0]]]]))[1]", prints="[[[[2]]]]",
 )  # fmt: skip
 
 __all__ = list(classes(globals()))

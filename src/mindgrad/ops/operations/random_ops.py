@@ -11,7 +11,7 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.ops import arithmetic, candidates, dropping, ordering, random, rejection_samplers, sampling
 from mindgrad.ops.operands import broadcast_to, cast, choose, operand
 from mindgrad.ops.operations.base import Attribute, boolean, classes, element_type, integer, operation
-from mindgrad.ops.rng_bits import NO_SEEDS, fractions, seeds_of, shape_of
+from mindgrad.ops.rng_bits import fractions, seeds_of, shape_of
 
 _SEEDS = {"seed": integer(0), "seed2": integer(0)}
 
@@ -134,7 +134,7 @@ def _dropped(self: Any, x: Any) -> tuple[Tensor, Tensor]:
 
 def _channels_dropped(self: Any, x: Any, axes: int) -> tuple[Tensor, Tensor]:
     name = type(self).__name__
-    return dropping.masked(name, dropping.with_axes(name, x, (axes + 2,)), self.keep_prob, NO_SEEDS, axes)
+    return dropping.channels_masked(name, dropping.with_axes(name, x, (axes + 2,)), self.keep_prob, axes)
 
 
 Dropout = operation(

@@ -7,7 +7,11 @@ from mindgrad.train.callback._callback import (  # noqa: F401
     _set_cur_net,
 )
 from mindgrad.train.callback.base import Callback, LambdaCallback, RunContext
-from mindgrad.train.callback.checkpoint import CheckpointConfig, ModelCheckpoint
+from mindgrad.train.callback.checkpoint import (  # noqa: F401
+    CheckpointConfig,
+    ModelCheckpoint,
+    _CheckpointManager,
+)
 from mindgrad.train.callback.monitors import History, LossMonitor, ProgressBar, TimeMonitor
 from mindgrad.train.callback.steering import EarlyStopping, LearningRateScheduler, ReduceLROnPlateau
 from mindgrad.train.callback.summary import SummaryCollector, SummaryLandscape

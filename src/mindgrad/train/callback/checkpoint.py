@@ -7,12 +7,18 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from mindgrad._base.absent import absent
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.hyperparameters import positive_int
 from mindgrad.train.callback.base import Callback, RunContext
 from mindgrad.train.serialization import save_checkpoint
 
 __all__ = ["CheckpointConfig", "ModelCheckpoint"]
+
+_CheckpointManager = absent(
+    __name__, "_CheckpointManager", "lists the files of MindSpore's own ModelCheckpoint",
+    "ModelCheckpoint keeps the latest files by itself, keep_checkpoint_max of them.",
+)  # fmt: skip
 
 
 class CheckpointConfig:

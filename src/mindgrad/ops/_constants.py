@@ -1,0 +1,10 @@
+"""Names of operators that programs compare with a primitive's ``name``."""
+
+kGather = "Gather"
+kMakeTuple = "MakeTuple"
+kScalarFloor = "ScalarFloor"
+kScalarPow = "ScalarPow"
+kScalarTrunc = "ScalarTrunc"
+kScalarUadd = "ScalarUadd"
+kScalarUsub = "ScalarUsub"
+kTupleGetItem = "TupleGetItem"

@@ -1,0 +1,128 @@
+"""Scatters that fold several updates into one element: multiplication, division, maximum, minimum.
+
+    y[i] = (… ((x[i] ∘ u₁) ∘ u₂) …) ∘ uₙ        u₁ … uₙ the updates whose index is i, in their order
+
+The k-th updates of all elements are applied together, in round k: there are as many rounds as the most
+updates of one element. Known indices are sorted into rounds beforehand; indices that a compiled program
+computes are sorted by it, and the rounds are a loop.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from mindgrad.core.dtype import int32, int64
+from mindgrad.core.primitive import Primitive
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.frontend import state
+from mindgrad.functional import iterate
+from mindgrad.ops import arithmetic, comparison, extremes, joining, layout
+from mindgrad.ops.index_checks import known, read_along
+from mindgrad.ops.operands import broadcast_to, cast, choose, full_tensor
+from mindgrad.ops.ordering import argsort, searchsorted
+from mindgrad.primitives import indexing
+
+__all__ = ["fold"]
+
+
+def fold(row: Primitive, operator: str, x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
+    """``x`` with ``row`` applied to elements and their updates, one after another.
+
+    Args:
+        row: the operator ∘.
+        operator: what errors name.
+        x: a tensor.
+        indices: integers of shape (…, k), along the first k axes of ``x``; unknown ones that are outside of
+            it write nothing.
+        updates: a tensor of shape (…, the other axes of ``x``).
+
+    Raises:
+        RuntimeError: the indices are unknown, and no program is being compiled.
+    """
+    count = indices.shape[-1]
+    size = math.prod(indices.shape[:-1])
+    updates = layout.reshape(updates, (size, *x.shape[count:]))
+    values = known(indices)
+    if values is not None:
+        return _by_known_rounds(row, x, values.reshape(-1, count), updates)
+    if not state.is_compiling():
+        raise RuntimeError(
+            f"For '{operator}', the indices must be known: vmap has an axis of them. Compile the function, "
+            f"jit(vmap(f)), or use tensor_scatter_add or tensor_scatter_update."
+        )
+    if not size:
+        return x
+    columns = joining.unstack(layout.reshape(cast(indices, int64), (size, count)), -1)
+    return _by_loop(row, x, columns, updates)
+
+
+def _by_known_rounds(row: Primitive, x: Tensor, indices: np.ndarray, updates: Tensor) -> Tensor:
+    axes = tuple(range(indices.shape[1]))
+    flat = indices[:, 0]
+    if indices.size:
+        flat = np.ravel_multi_index(list(indices.T), x.shape[: len(axes)])
+    order = np.argsort(flat, kind="stable")
+    starts = np.r_[True, flat[order][1:] != flat[order][:-1]] if len(order) else np.zeros(0, bool)
+    first = np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))
+    rounds = np.empty(len(order), int)
+    rounds[order] = np.arange(len(order)) - first
+    for turn in range(int(rounds.max(initial=-1)) + 1):
+        members = np.flatnonzero(rounds == turn).astype(np.int32)
+        columns = make_tensor(indices[members])
+        old = apply(indexing.gather, x, columns, axes=axes)
+        result = apply(row, old, read_along(updates, members, 0))
+        x = apply(indexing.scatter_set, x, columns, result, axes=axes, unique=True)
+    return x
+
+
+def _by_loop(row: Primitive, x: Tensor, columns: Sequence[Tensor], updates: Tensor) -> Tensor:
+    """The rounds as a loop over a table of the elements with one row more, where idle updates go."""
+    sizes, rest = x.shape[: len(columns)], x.shape[len(columns) :]
+    elements, count = math.prod(sizes), updates.shape[0]
+    flat = _flat_indices(columns, sizes)
+    rounds = _rounds(flat, elements)
+    most = extremes.amax(rounds)
+    table = joining.concat([layout.reshape(x, (elements, *rest)), full_tensor(1, x.dtype, (1, *rest))])
+
+    def goes_on(turn: Tensor, table: Tensor) -> Tensor:
+        return comparison.less_equal(turn, most)
+
+    def trip(turn: Tensor, table: Tensor) -> tuple[Tensor, Tensor]:
+        is_due = comparison.equal(rounds, turn)
+        index = layout.reshape(choose(is_due, flat, elements), (count, 1))
+        old = apply(indexing.gather, table, index, axes=(0,))
+        mask = broadcast_to(layout.reshape(is_due, (count, *[1] * len(rest))), (count, *rest))
+        result = choose(mask, apply(row, old, choose(mask, updates, 1)), old)
+        table = apply(indexing.scatter_set, table, index, result, axes=(0,), unique=False)
+        return arithmetic.add(turn, 1), table
+
+    _, table = iterate.repeat(goes_on, trip, full_tensor(0, int32, ()), table)
+    return layout.reshape(table[:elements], x.shape)  # type: ignore[index]
+
+
+def _flat_indices(columns: Sequence[Tensor], sizes: Sequence[int]) -> Tensor:
+    """Row-major numbers of elements; for indices that are outside of ``sizes``, the number of all of them."""
+    flat, is_inside = columns[0], comparison.logical_and(*_bounds(columns[0], sizes[0]))
+    for column, size in zip(columns[1:], sizes[1:], strict=True):
+        flat = arithmetic.add(arithmetic.mul(flat, size), column)
+        for test in _bounds(column, size):
+            is_inside = comparison.logical_and(is_inside, test)
+    return choose(is_inside, flat, math.prod(sizes))
+
+
+def _bounds(column: Tensor, size: int) -> tuple[Tensor, Tensor]:
+    return comparison.greater_equal(column, 0), comparison.less(column, size)
+
+
+def _rounds(flat: Tensor, elements: int) -> Tensor:
+    """How many updates of the same element precede each one, as Int32; −1 for those of no element."""
+    (count,) = flat.shape
+    numbers = make_tensor(np.arange(count, dtype=np.int64))
+    order = argsort(arithmetic.add(arithmetic.mul(flat, count), numbers))  # equal ones stay in their order
+    ordered = read_along(flat, order, 0)
+    preceding = cast(arithmetic.sub(numbers, searchsorted(ordered, ordered)), int32)
+    return choose(comparison.equal(flat, elements), -1, read_along(preceding, argsort(order), 0))

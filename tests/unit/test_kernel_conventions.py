@@ -1,0 +1,123 @@
+"""Conventions of MindSpore's kernels for arguments at the edge of what an operator is for."""
+
+import numpy as np
+import pytest
+
+import mindgrad as ms
+from mindgrad import Parameter, Tensor, jit, ops
+from mindgrad.ops.auto_generate import InplaceAddExt
+
+
+@pytest.mark.parametrize("call", [lambda f: f, jit], ids=["eager", "compiled"])
+def test_labels_that_are_not_positive_add_nothing_to_a_divergence(call):
+    loss = call(lambda x, p: ops.kl_div(x, p, "none"))
+    np.testing.assert_allclose(loss(Tensor([1.0, 2.0]), Tensor([-1.0, 0.0])).asnumpy(), [0.0, 0.0])
+    slope = call(ms.grad(lambda x, p: ops.kl_div(x, p, "sum")))
+    np.testing.assert_array_equal(
+        slope(Tensor([1.0, 2.0, 3.0]), Tensor([-1.0, 0.0, 2.0])).asnumpy(), [0, 0, -2]
+    )
+
+
+@pytest.mark.parametrize("dtype", [ms.int8, ms.int32, ms.uint8])
+def test_channels_of_integers_are_dropped(dtype):
+    x = ops.ones((1, 64, 2, 2), dtype) * 3
+    y = ops.dropout2d(x, 0.3)
+    assert y.dtype == dtype
+    assert set(np.unique(y.asnumpy())) == {0, 4}  # 3 / 0.7, cut off
+    kept, mask = ops.Dropout2D(0.5)(x)
+    assert ((kept != 0) == mask).all()
+    with pytest.raises(TypeError, match="floating-point"):
+        ops.dropout(x, 0.3)
+
+
+def test_inverses_of_integers_are_cut_off():
+    for dtype, least in ((ms.int8, -128), (ms.int64, np.iinfo(np.int64).min), (ms.uint8, 0)):
+        signed = dtype is not ms.uint8
+        x = Tensor([1, 0, 2, 127, *[-1, -2] * signed], dtype)
+        assert ops.inv(x).asnumpy().tolist() == [1, least, 0, 0, *[-1, 0] * signed]
+
+
+def test_a_number_is_its_own_shuffle():
+    assert ops.shuffle(Tensor(2.5)) == 2.5
+    with pytest.raises(TypeError, match="must be a Tensor, but got int"):
+        ops.shuffle(2)
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_numbers_that_are_no_class_are_expected_by_the_formula(mode):
+    ms.set_context(mode=mode)
+    try:
+        _, expected, _ = ops.uniform_candidate_sampler(Tensor([[7]]), 1, 3, False, 4)
+        assert expected.asnumpy() == 0.75
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+def test_an_index_outside_is_an_error_of_python_and_of_kernels():
+    for error in (IndexError, RuntimeError):
+        with pytest.raises(error, match="out of bounds"):
+            ops.gather(Tensor([1.0]), Tensor([3]), 0)
+        with pytest.raises(error, match="must be below"):
+            ops.unsorted_segment_sum(Tensor([1.0]), Tensor([3], ms.int32), 2)
+
+
+def test_elements_are_added_in_place():
+    x = Tensor([1.0, 2.0])
+    InplaceAddExt()(x, Tensor([3.0, 4.0]), 2)
+    assert x.asnumpy().tolist() == [7.0, 10.0]
+
+
+@pytest.mark.parametrize("call", [lambda f: f, jit], ids=["eager", "compiled"])
+def test_tensors_are_assigned(call):
+    def f(x, y):
+        z = x * y
+        ops.assign_add(z, y)
+        ops.AssignSub()(z, x)
+        return z
+
+    x, y = Tensor([2.0]), Tensor([3.0])
+    assert call(f)(x, y).asnumpy() == [7.0]
+    assert [g.asnumpy().item() for g in call(ms.grad(f, (0, 1)))(x, y)] == [2.0, 3.0]
+    with pytest.raises(ValueError, match=r"shape .* of the Tensor"):
+        ops.assign(x, Tensor([1.0, 2.0]))
+    with pytest.raises(TypeError, match="must be a Parameter or Tensor, but got int"):
+        ops.assign(3, 4)
+
+
+def test_normal_numbers_like_a_tensor_are_of_32_bits():
+    x = Tensor([1.0], ms.float16)
+    assert ops.randn_like(x).dtype == ms.float32
+    assert ops.randn_like(x, dtype=ms.float64).dtype == ms.float64
+    assert ms.mint.randn_like(x).dtype == ms.float16
+
+
+@pytest.mark.parametrize(
+    ("padding", "padded"),
+    [
+        ((1, -1), [3, 0, 1, 2, 3]),
+        ((-1, 2), [1, 2, 3, 4, 1, 2]),
+        ((3, -2), [0, 1, 2, 0, 1, 2]),
+        ((-1, -1), [1, 2, 3]),
+    ],
+)
+def test_circular_padding_goes_around_what_is_left(padding, padded):
+    x = Tensor(np.arange(5.0).reshape(1, 1, 5))
+    assert ops.pad(x, padding, mode="circular").asnumpy().ravel().tolist() == padded
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_elements_of_a_parameter_are_assigned_by_vmap(mode):
+    ms.set_context(mode=mode)
+    try:
+        weight = Parameter(Tensor([[1.0, 2.0], [3.0, 4.0]]), name="weight")
+        moved = ops.vmap(lambda w, x: ops.assign_add(w, x * w), in_axes=(1, 0))(weight, Tensor([10.0, 20.0]))
+        assert moved.asnumpy().tolist() == [[11.0, 33.0], [42.0, 84.0]]
+        assert weight.asnumpy().tolist() == [[11.0, 42.0], [33.0, 84.0]]
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+def test_a_bound_may_be_a_truth_value():
+    x = Tensor([-2.0, 0.5, 2.0])
+    assert ops.hardshrink(x, True).asnumpy().tolist() == [-2.0, 0.0, 2.0]
+    assert ops.softshrink(x, True).asnumpy().tolist() == [-1.0, 0.0, 1.0]
