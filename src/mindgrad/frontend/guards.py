@@ -25,7 +25,7 @@ import numpy as np
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend.cell_guards import MISSING, CellGuard
 from mindgrad.frontend.effect_log import UNDEFINED, Attribute, Global, Place, Variable, may_assign
-from mindgrad.frontend.signature import COMPARED_BYTES, alike, functions_in, in_package, same, shown
+from mindgrad.frontend.signature import COMPARED_BYTES, alike, same, shown
 from mindgrad.frontend.state_equality import (
     CONTAINERS,
     array_of_tensor,
@@ -38,6 +38,7 @@ from mindgrad.frontend.state_equality import (
     same_elements,
     same_items,
 )
+from mindgrad.frontend.user_functions import functions_in, in_package
 
 __all__ = ["MAKE_ONCE", "MISSING", "Change", "Clock", "Dependencies", "change", "clock", "global_names"]
 

@@ -30,8 +30,8 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.frontend.convert import NUMERIC
 from mindgrad.frontend.effect_log import puts
 from mindgrad.frontend.guards import clock, global_names
-from mindgrad.frontend.signature import in_package
 from mindgrad.frontend.state_equality import NOT_THE_USERS
+from mindgrad.frontend.user_functions import in_package
 
 __all__ = [
     "attribute_names",

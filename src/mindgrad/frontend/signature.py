@@ -18,18 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.location import PACKAGE
 from mindgrad.core.constant_arguments import is_constant
 from mindgrad.core.dtype import DType
 from mindgrad.core.tensor import Tensor
+from mindgrad.frontend.user_functions import EMPTY, cell_content, in_package
 
 __all__ = [
     "FunctionKey",
     "Snapshot",
     "alike",
     "difference",
-    "functions_in",
-    "in_package",
     "leaf_signature",
     "matched",
     "same",
@@ -367,7 +365,7 @@ def _parts_of_function(function: types.FunctionType) -> Parts:
     for variable, cell in zip(code.co_freevars, cells, strict=True):
         if variable not in skipped:
             labels.append("" if is_own else f"the variable '{variable}' that {name} uses")
-            parts.append(_content(cell))
+            parts.append(cell_content(cell))
     return ((code.co_filename, code, tuple(keywords), tuple(attributes)), labels, parts, cells)
 
 
@@ -386,16 +384,6 @@ def _equal_arrays(a: Any, b: Any) -> bool:
     return a.tobytes() == b.tobytes()
 
 
-_EMPTY = object()
-
-
-def _content(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return _EMPTY
-
-
 @functools.lru_cache(maxsize=4096)
 def _caches_of(code: types.CodeType) -> frozenset[str]:
     """The closure variables that a function assigns itself: in this package, what it remembers."""
@@ -404,38 +392,6 @@ def _caches_of(code: types.CodeType) -> frozenset[str]:
         for step in dis.get_instructions(code)
         if step.opname == "STORE_DEREF" and step.argval in code.co_freevars
     )
-
-
-def in_package(function: Any) -> bool:
-    """Whether ``function`` is a function of this package."""
-    code = getattr(function, "__code__", None)
-    return code is not None and code.co_filename.startswith(PACKAGE)
-
-
-def functions_in(function: Any) -> Iterator[Any]:
-    """The user's functions (and Cells, and other callables) behind ``function`` of this package.
-
-    They are found in closures; a function of the user's is found as itself.
-    """
-    waiting, met = [function], set()
-    while waiting:
-        each = waiting.pop(0)
-        if id(each) in met:
-            continue
-        met.add(id(each))
-        if isinstance(each, functools.partial):
-            waiting.append(each.func)
-        elif isinstance(each, types.MethodType):
-            if in_package(each.__func__):
-                yield each.__self__
-            else:
-                yield each
-        elif hasattr(type(each), "compared_by"):
-            waiting.extend(getattr(each, name) for name in type(each).compared_by)
-        elif isinstance(each, types.FunctionType) and in_package(each):
-            waiting.extend(_content(cell) for cell in each.__closure__ or ())
-        elif isinstance(each, types.FunctionType) or (callable(each) and hasattr(each, "construct")):
-            yield each
 
 
 def shown(value: Any) -> str:
@@ -448,7 +404,7 @@ def shown(value: Any) -> str:
         return "another float" if value.type is float else f"a Tensor {value.type}"
     if isinstance(value, Snapshot):
         return "another function" if issubclass(value.kind, _FUNCTIONS) else f"another {value.kind.__name__}"
-    if value is _EMPTY:
+    if value is EMPTY:
         return "nothing"
     if isinstance(value, _FUNCTIONS):
         plain = _plain_function(value)

@@ -14,7 +14,7 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.frontend import state
 from mindgrad.frontend.convert import NUMERIC
 from mindgrad.frontend.reach import is_the_users
-from mindgrad.frontend.signature import in_package
+from mindgrad.frontend.user_functions import in_package
 
 __all__ = ["noting_reads"]
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from mindgrad._base.location import warn_user
 from mindgrad.frontend.guards import Change
-from mindgrad.frontend.signature import functions_in
+from mindgrad.frontend.user_functions import functions_in
 from mindgrad.functional.object_cache import Memory, memory
 
 __all__ = [

@@ -10,7 +10,8 @@ from mindgrad._base.tree import differences, flatten, paths
 from mindgrad.core.settings import GRAPH_MODE
 from mindgrad.core.types import TensorType
 from mindgrad.frontend.guards import MAKE_ONCE, Change, change
-from mindgrad.frontend.signature import FunctionKey, difference, functions_in, leaf_signature, shown
+from mindgrad.frontend.signature import FunctionKey, difference, leaf_signature, shown
+from mindgrad.frontend.user_functions import functions_in
 
 __all__ = ["UNKNOWN", "between_functions", "between_signatures", "refused"]
 

@@ -18,12 +18,18 @@ from typing import Any
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.build import current
 from mindgrad.core.tensor import Tensor
-from mindgrad.core.types import TensorType
 from mindgrad.frontend import state
 from mindgrad.functional.arguments import check_callable, check_positions
 from mindgrad.functional.callables import arity, differentiates, in_either_mode, remembered
 from mindgrad.functional.direction_batches import Directions, spread, summed
 from mindgrad.functional.jacobian import identity
+from mindgrad.functional.laplacian_arguments import (
+    check_arguments,
+    check_coefficients,
+    check_field,
+    check_rows,
+    rows_are_mixed,
+)
 from mindgrad.functional.pullback import forward_rule
 from mindgrad.functional.record import transformed
 from mindgrad.functional.vjp_call import Call, Run
@@ -80,7 +86,7 @@ def laplacian(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0) 
     >>> print(ms.laplacian(square)(ms.ops.zeros((2, 3))))
     [6. 6.]
     """
-    return _operator("laplacian", fn, grad_position, _check_rows, lambda: _swept("unit"))
+    return _operator("laplacian", fn, grad_position, check_rows, lambda: _swept("unit"))
 
 
 def second_order(
@@ -117,9 +123,9 @@ def second_order(
     """
 
     def checked(owner: str, run: Run, extras: Sequence[Tensor]) -> None:
-        _check_rows(owner, run, extras)
+        check_rows(owner, run, extras)
         for x in run.inputs.tensors:
-            _check_coefficients(owner, extras[0], x.type, factored)
+            check_coefficients(owner, extras[0], x.type, factored)
 
     rule = "factor" if factored else "coefficients"
     return _operator("second_order", fn, grad_position, checked, lambda: _swept(rule), rule, extra=1)
@@ -142,7 +148,7 @@ def divergence(fn: Callable[..., Any], grad_position: int = 0) -> Callable[..., 
     >>> print(ms.divergence(lambda x: x * x)(ms.Tensor([[1.0, 2.0], [3.0, 4.0]])))
     [ 6. 14.]
     """
-    return _operator("divergence", fn, grad_position, _check_field, lambda: _traced)
+    return _operator("divergence", fn, grad_position, check_field, lambda: _traced)
 
 
 def divergence_along(fn: Callable[..., Any], grad_position: int = 0) -> Callable[..., Any]:
@@ -163,9 +169,9 @@ def divergence_along(fn: Callable[..., Any], grad_position: int = 0) -> Callable
     """
 
     def checked(owner: str, run: Run, extras: Sequence[Tensor]) -> None:
-        _check_field(owner, run, extras)
+        check_field(owner, run, extras)
         for x in run.inputs.tensors:
-            _check_coefficients(owner, extras[0], x.type, True)
+            check_coefficients(owner, extras[0], x.type, True)
 
     return _operator("divergence_along", fn, grad_position, checked, lambda: _traced, extra=1)
 
@@ -202,7 +208,7 @@ def directional_derivative(
         raise ValueError(f"For 'directional_derivative', the 'order' must be at least 1, but got {order}.")
 
     def checked(owner: str, run: Run, extras: Sequence[Tensor]) -> None:
-        _check_rows(owner, run, extras)
+        check_rows(owner, run, extras)
         for x in run.inputs.tensors:
             if extras[0].shape not in (x.shape[-1:], x.shape):
                 raise ValueError(
@@ -231,8 +237,8 @@ def biharmonic(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0)
         each = [biharmonic(fn, position) for position in grad_position]
         return remembered(fn, ("biharmonic", grad_position), lambda: _together(fn, each))
     # the inner one at once, so that the outer one sees through it
-    inner = _operator("laplacian", fn, grad_position, _check_rows, lambda: _swept("unit", True), "whole")
-    return _operator("biharmonic", inner, grad_position, _check_rows, lambda: _swept("unit"))
+    inner = _operator("laplacian", fn, grad_position, check_rows, lambda: _swept("unit", True), "whole")
+    return _operator("biharmonic", inner, grad_position, check_rows, lambda: _swept("unit"))
 
 
 def _together(fn: Callable[..., Any], each: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
@@ -268,7 +274,7 @@ def _operator(
                 raise TypeError(f"For '{owner}', the last argument must be a Tensor, but there is none.")
             given = args[len(args) - extra :]
             call = Call(owner, fn, known, args[: len(args) - extra], kwargs, positions)
-            _check_arguments(owner, [call.args[k] for k in call.positions], given)
+            check_arguments(owner, [call.args[k] for k in call.positions], given)
             applied = Run(owner, fn, call.args, call.kwargs, call.positions)
             check(owner, applied, given)
             outputs, found = transformed(
@@ -291,94 +297,6 @@ def _operator(
     return remembered(fn, (owner, grad_position, form), made)
 
 
-def _check_arguments(owner: str, inputs: Sequence[Any], given: Sequence[Any]) -> None:
-    for x in inputs:
-        if not isinstance(x, Tensor):
-            raise TypeError(
-                f"For '{owner}', an input that is differentiated must be a Tensor whose rows are points, "
-                f"but got "
-                f"{type(x).__name__}."
-            )
-        if not x.dtype.is_float:
-            raise TypeError(
-                f"For '{owner}', an input that is differentiated must be of a real floating-point type, "
-                f"but got a "
-                f"Tensor of dtype {x.dtype}; convert it: x.astype(...)."
-            )
-        if not x.ndim or not x.shape[-1]:
-            raise ValueError(
-                f"For '{owner}', the last axis of the input must be that of the coordinates, of size 1 at "
-                f"least, but "
-                f"got a Tensor of shape {x.shape}."
-            )
-    for each in given:
-        if not isinstance(each, Tensor):
-            raise TypeError(
-                f"For '{owner}', the last argument must be a Tensor, but got {type(each).__name__}."
-            )
-        for x in inputs:
-            if each.dtype is not x.dtype:
-                raise TypeError(
-                    f"For '{owner}', the last argument must have the dtype of the input, {x.dtype}, but got "
-                    f"{each.dtype}."
-                )
-
-
-def _check_rows(owner: str, run: Run, extras: Sequence[Tensor]) -> None:
-    """Raises: ValueError: an output is not one value, or several, per row of every input."""
-    for y in _real_outputs(owner, run):
-        for x in run.inputs.tensors:
-            lead = x.shape[:-1]
-            if y.shape[: len(lead)] != lead:
-                raise ValueError(
-                    f"For '{owner}', the function must give a value for every row of its input: for an "
-                    f"input of "
-                    f"shape {x.shape} an output of shape {lead} or {(*lead, 1)}, but got {y.shape}. The "
-                    f"last axis "
-                    f"of the input is that of the coordinates."
-                )
-
-
-def _check_field(owner: str, run: Run, extras: Sequence[Tensor]) -> None:
-    """Raises: ValueError: an output is not a vector per row."""
-    for y in _real_outputs(owner, run):
-        for x in run.inputs.tensors:
-            if y.shape != x.shape:
-                raise ValueError(
-                    f"For '{owner}', the function must give a vector of the size of the row for every row "
-                    f"of its "
-                    f"input: for an input of shape {x.shape} an output of that shape, but got {y.shape}."
-                )
-
-
-def _real_outputs(owner: str, run: Run) -> list[Tensor]:
-    for y in run.outputs:
-        if not y.dtype.is_float:
-            raise TypeError(
-                f"For '{owner}', the outputs must be of a real floating-point type, but got a Tensor of "
-                f"dtype "
-                f"{y.dtype}."
-            )
-    return run.outputs
-
-
-def _check_coefficients(owner: str, given: Tensor, x: TensorType, factored: bool) -> None:
-    *lead, size = x.shape
-    shape = given.shape
-    if factored:
-        fits = len(shape) >= 2 and shape[-2] == size and shape[:-2] in ((), tuple(lead)) and shape[-1] > 0
-        wanted = f"({size}, K) or {(*lead, size, 'K')}".replace("'", "")
-    else:
-        fits = shape in ((size,), (size, size), (*lead, size, size))
-        wanted = f"({size},), ({size}, {size}) or {(*lead, size, size)}"
-    if not fits:
-        raise ValueError(
-            f"For '{owner}', the last argument must have shape {wanted} for an input of shape {x.shape}, "
-            f"but got "
-            f"{shape}."
-        )
-
-
 # -- rules, as ``record.transformed`` takes them -------------------------------------------------------
 
 
@@ -396,21 +314,10 @@ def _on_rows(owner: str, rule: Rule) -> Rule:
             for y in ys:
                 found = mixing(builder.equations, x, range(len(x.shape) - 1), y)
                 if found is not None:
-                    raise ValueError(_mixed(owner, x, found))
+                    raise ValueError(rows_are_mixed(owner, x, found))
         return rule(builder, xs, ys, extras)
 
     return checked
-
-
-def _mixed(owner: str, x: Any, equation: Any) -> str:
-    place = f" in {equation.source[0]}:{equation.source[1]}" if equation.source else ""
-    return (
-        f"For '{owner}', every row of the input is a point of its own, so each value of the function must "
-        f"depend on its own row alone, but for an input of shape {x.shape} the rows are mixed by "
-        f"'{equation.primitive.name}'{place}, as a batch normalisation in training mixes them. Take "
-        f"'{owner}' of the function of one point and map it over the rows: "
-        f"mindgrad.vmap(mindgrad.{owner}(f))(x)."
-    )
 
 
 @lru_cache(maxsize=8)

@@ -25,7 +25,7 @@ import numpy as np
 from mindgrad._base.tree import flatten
 from mindgrad.core.tensor import Tensor
 from mindgrad.frontend.reach import is_cell
-from mindgrad.frontend.signature import in_package
+from mindgrad.frontend.user_functions import in_package
 from mindgrad.functional.pure_code import COMPUTED, Body, Impure
 from mindgrad.functional.pure_names import (
     BUILTINS,

@@ -6,7 +6,7 @@ from typing import Any
 
 from mindgrad.core.tensor import Tensor
 from mindgrad.numpy.coercion import tensor, tensors
-from mindgrad.ops import joining, layout
+from mindgrad.ops import joining, layout, repeating
 from mindgrad.ops.arguments import axis_in_range, sizes
 from mindgrad.ops.operands import promoted
 
@@ -166,7 +166,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Tensor:
     >>> print(np.repeat([1, 2], 2))
     [1 1 2 2]
     """
-    return joining.repeat_interleave(tensor(a, "repeat"), repeats, axis)
+    return repeating.repeat_interleave(tensor(a, "repeat"), repeats, axis)
 
 
 def tile(a: Any, reps: Any) -> Tensor:
@@ -177,4 +177,4 @@ def tile(a: Any, reps: Any) -> Tensor:
     [1 2 1 2]
     """
     x, times = tensor(a, "tile"), sizes(reps, "tile", "reps", least=0)
-    return joining.tile(x, (*(1 for _ in range(x.ndim - len(times))), *times))
+    return repeating.tile(x, (*(1 for _ in range(x.ndim - len(times))), *times))

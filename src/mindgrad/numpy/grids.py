@@ -9,7 +9,7 @@ import numpy as np
 from mindgrad.core.dtype import float32, int32
 from mindgrad.core.tensor import Tensor
 from mindgrad.numpy.coercion import converted, element_type, tensor, tensors
-from mindgrad.ops import joining, layout, random, window_functions
+from mindgrad.ops import layout, random, repeating, window_functions
 from mindgrad.ops.arguments import sizes, whole_number
 
 __all__ = [
@@ -72,7 +72,7 @@ def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> Any:
     """
     given = [layout.ravel(x) for x in tensors(xi, "meshgrid")]
     if not sparse:
-        return joining.meshgrid(*given, indexing=indexing)
+        return repeating.meshgrid(*given, indexing=indexing)
     found = list(ix_(*given))
     if indexing == "xy" and len(found) > 1:
         found = [layout.swapaxes(x, 0, 1) for x in found]

@@ -14,10 +14,10 @@ from mindgrad.functional.gradient import GradOperation
 from mindgrad.ops.clipping import clip_by_value
 from mindgrad.ops.contraction import batch_dot, dot, matmul, tensor_dot
 from mindgrad.ops.creation import ones_like, zeros_like
-from mindgrad.ops.joining import repeat_elements
 from mindgrad.ops.random import laplace, normal, uniform
 from mindgrad.ops.reduction import count_nonzero
 from mindgrad.ops.rejection_samplers import gamma, poisson
+from mindgrad.ops.repeating import repeat_elements
 from mindgrad.ops.sampling import multinomial
 from mindgrad.ops.statistics import clip_by_global_norm, clip_by_norm
 

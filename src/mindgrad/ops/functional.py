@@ -87,6 +87,7 @@ from mindgrad.ops.random import *  # noqa: F403
 from mindgrad.ops.rectifiers import *  # noqa: F403
 from mindgrad.ops.reduction import *  # noqa: F403
 from mindgrad.ops.rejection_samplers import *  # noqa: F403
+from mindgrad.ops.repeating import *  # noqa: F403
 from mindgrad.ops.resizing import *  # noqa: F403
 from mindgrad.ops.rounding import *  # noqa: F403
 from mindgrad.ops.sampling import *  # noqa: F403

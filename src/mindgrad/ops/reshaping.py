@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from mindgrad.core.tensor import Tensor
-from mindgrad.ops import creation, joining, layout, matrices, movement
+from mindgrad.ops import creation, joining, layout, matrices, movement, repeating
 from mindgrad.ops.arguments import sizes, varargs
 from mindgrad.ops.operands import operand
 from mindgrad.ops.reduction import whole_as_int64
@@ -174,7 +174,7 @@ def tile(self: Tensor, *dims: Any) -> Tensor:
     >>> print(Tensor([1.0, 2.0]).tile(2))
     [1. 2. 1. 2.]
     """
-    return joining.tile(self, varargs(dims))
+    return repeating.tile(self, varargs(dims))
 
 
 def trace(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:

@@ -20,10 +20,10 @@ from mindgrad.ops import (
     creation,
     getitem,
     indexing,
-    joining,
     layout,
     movement,
     reduction,
+    repeating,
     rounding,
     scattering,
 )
@@ -372,7 +372,7 @@ def repeat(self: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
     >>> print(Tensor([1.0, 2.0]).repeat(2))
     [1. 1. 2. 2.]
     """
-    return joining.repeat_interleave(self, repeats, axis)
+    return repeating.repeat_interleave(self, repeats, axis)
 
 
 # --- questions without an answer in elements ---------------------------------------------------------------

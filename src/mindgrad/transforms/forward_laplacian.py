@@ -31,15 +31,21 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from mindgrad.core.build import Builder, building, current
-from mindgrad.core.graph import Constant, Equation, Graph, Variable, without_effects
+from mindgrad.core.graph import Constant, Equation, Graph, Variable
 from mindgrad.primitives.batching import aligned, past, placed
 from mindgrad.primitives.contraction import dot
-from mindgrad.primitives.kinds import accumulate, ones, product, zeros
+from mindgrad.primitives.kinds import accumulate, product, zeros
 from mindgrad.primitives.reduction import reduce_sum
 from mindgrad.primitives.structural import broadcast_in_dim
 from mindgrad.transforms.batch import push_batch
-from mindgrad.transforms.forward import forward, push_tangents
-from mindgrad.transforms.taylor import taylor
+from mindgrad.transforms.row_derivatives import (
+    first_derivative,
+    nested_forward,
+    row_tangents,
+    second_derivative,
+    second_partials,
+    second_series,
+)
 
 __all__ = ["Collapse", "Stack", "collapse"]
 
@@ -182,7 +188,7 @@ class Collapse:
             for y, stack in zip(equation.outputs, self._stacks(equation, xs, moved, side), strict=True):
                 if stack is not None:
                     side[y] = stack
-        terms = [[t] for t in _tangents(equation, ys, xs, [self.second.get(x) for x in equation.inputs])]
+        terms = [[t] for t in row_tangents(equation, ys, xs, [self.second.get(x) for x in equation.inputs])]
         for listed, term in zip(terms, self._curvature(equation, xs, ys, moved), strict=True):
             listed.append(term)
         for y, listed in zip(equation.outputs, terms, strict=True):
@@ -197,7 +203,7 @@ class Collapse:
         if not moved:
             return [None] * len(equation.outputs)
         given = [side[equation.inputs[k]] for k in moved]
-        found = self._batched(_first(equation, xs, moved), xs, given)
+        found = self._batched(first_derivative(equation, xs, moved), xs, given)
         return [None if made is None else self._stack(*made) for made in found]
 
     def _batched(
@@ -255,7 +261,7 @@ class Collapse:
             return [self._contraction(equation)]
         sides = [[self.left[x], self._weighted(x)] for x in (equation.inputs[k] for k in moved)]
         given = [side[k] for k in (0, 1) for side in sides]
-        found = self._batched(_second(equation, xs, moved), xs, given)
+        found = self._batched(second_derivative(equation, xs, moved), xs, given)
         return [None if made is None else self._total(*made) for made in found]
 
     def _pairs(self, a: Any, b: Any) -> Any:
@@ -282,7 +288,7 @@ class Collapse:
 
     def _pointwise(self, equation: Equation, xs: Sequence[Any], y: Any, moved: Sequence[int]) -> Any:
         """Σ_kl f_kl Σ_d p_kd q_ld: the products of tangents are summed before they meet ``f_kl``."""
-        graph, pairs = _partials(equation, xs, moved)
+        graph, pairs = second_partials(equation, xs, moved)
         found = current().inline(graph, [x for x in xs if type(x) is Variable])
         terms = []
         for (k, l), slope in zip(pairs, found, strict=True):
@@ -321,7 +327,7 @@ class Collapse:
         is_series = (
             self.right is self.left and self._weights is None and equation.primitive.series is not None
         )
-        make = _series if is_series else _nested
+        make = second_series if is_series else nested_forward
         graph = make(equation, moved)
         sides = [[], [], []]  # type: list[list[tuple[Any, int | None]]]
         for k in moved:
@@ -374,97 +380,3 @@ def _repeated(stack: Any) -> Any:
 
 def _is_zero(atom: Any) -> bool:
     return type(atom) is Constant and atom.is_all(0)
-
-
-# -- the rules of a row, as graphs of their own --------------------------------------------------------
-
-
-def _tangents(equation: Equation, ys: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
-    """The forward rule; a tangent per output."""
-    primitive: Any = equation.primitive
-    if all(t is None for t in ts):
-        return [None] * len(ys)
-    found = primitive.jvp(ys if primitive.multiple else ys[0], xs, ts, **equation.parameters)
-    return list(found) if primitive.multiple else [found]
-
-
-class _Alone:
-    """One equation in a builder of its own."""
-
-    def __init__(self, equation: Equation, xs: Sequence[Any]) -> None:
-        self.equation = equation
-        self.builder = Builder()
-        with building(self.builder):
-            self.xs = [
-                self.builder.input(x.type, tainted=x.tainted) if type(x) is Variable else x for x in xs
-            ]
-            made = equation.primitive(*self.xs, **equation.parameters)
-            self.ys = list(made) if equation.primitive.multiple else [made]
-
-    def tangents(self, of: dict[int, Any]) -> list[Any]:
-        """The forward rule for the tangents of these operands."""
-        ts = [of.get(k) for k in range(len(self.xs))]
-        return _tangents(self.equation, self.ys, self.xs, ts)
-
-    def directions(self, moved: Sequence[int]) -> dict[int, Any]:
-        """Further inputs, one for each operand that moves."""
-        return {k: self.builder.input(self.xs[k].type, tainted=self.xs[k].tainted) for k in moved}
-
-    def close(self, outputs: Sequence[Any]) -> tuple[Graph, list[bool]]:
-        """The graph of those outputs that there are, and which these are."""
-        return self.builder.close([y for y in outputs if y is not None]), [y is not None for y in outputs]
-
-
-def _first(equation: Equation, xs: Sequence[Any], moved: Sequence[int]) -> tuple[Graph, list[bool]]:
-    """``(xs, p) ↦ jvp(y, x; p)``."""
-    alone = _Alone(equation, xs)
-    with building(alone.builder):
-        return alone.close(alone.tangents(alone.directions(moved)))
-
-
-def _second(equation: Equation, xs: Sequence[Any], moved: Sequence[int]) -> tuple[Graph, list[bool]]:
-    """``(xs, p, q) ↦ D²f[p, q]``: the forward rule of the forward rule's equations."""
-    alone = _Alone(equation, xs)
-    with building(alone.builder):
-        left, right = alone.directions(moved), alone.directions(moved)
-        found = alone.tangents(left)
-        tangents = {alone.xs[k]: t for k, t in right.items()}
-        push_tangents(list(alone.builder.equations), tangents)
-        return alone.close([tangents.get(each) for each in found])
-
-
-def _partials(
-    equation: Equation, xs: Sequence[Any], moved: Sequence[int]
-) -> tuple[Graph, list[tuple[int, int]]]:
-    """``xs ↦ f_kl`` of a pointwise row, for the pairs ``k ≤ l`` for which it is not zero."""
-    alone = _Alone(equation, xs)
-    with building(alone.builder):
-        slopes = {k: alone.tangents({k: ones(alone.xs[k].type)})[0] for k in moved}
-        primal = list(alone.builder.equations)
-        found = {}
-        for k in moved:
-            tangents = {alone.xs[k]: ones(alone.xs[k].type)}
-            push_tangents(primal, tangents)
-            for l in moved:
-                if k <= l and slopes[l] in tangents:
-                    found[k, l] = tangents[slopes[l]]
-        return alone.builder.close(list(found.values())), list(found)
-
-
-def _graph_of(equation: Equation) -> Graph:
-    alone = _Alone(equation, [Variable(x.type, tainted=x.tainted) for x in equation.inputs])
-    with building(alone.builder):
-        return without_effects(alone.builder.close(alone.ys))  # the equation that is there prints
-
-
-def _series(equation: Equation, moved: Sequence[int]) -> Graph:
-    """``(xs, (p, c) of each) ↦ (ys, (J p, …) of each)``: coefficients one and two."""
-    return taylor(_graph_of(equation), moved, 2)
-
-
-def _nested(equation: Equation, moved: Sequence[int]) -> Graph:
-    """``(xs, p, q, c) ↦ (ys, J p, J q, D²f[p, q] + J c)``: forward mode of forward mode."""
-    count, given = len(equation.inputs), len(moved)
-    along_p = forward(_graph_of(equation), moved)
-    # inputs (xs, p), of which the first move along q and the second along c
-    return forward(along_p, [*moved, *range(count, count + given)])

@@ -16,6 +16,7 @@ from mindgrad.ops import (
     matrices,
     movement,
     ordering,
+    repeating,
     scattering,
     slices,
 )
@@ -83,7 +84,7 @@ Roll = operation(
     run=lambda self, x: movement.roll(x, self.shift, self.axis),
     example="ops.Roll(1, 0)(Tensor([1.0, 2.0, 3.0]))", prints="[3. 1. 2.]",
 )  # fmt: skip
-Tile = operation(__name__, "Tile", joining.tile)
+Tile = operation(__name__, "Tile", repeating.tile)
 
 # --- joining and splitting ---------------------------------------------------------------------------
 
@@ -145,8 +146,8 @@ Split = operation(
     example=f"ops.Split(1, 2)({_TABLE})[1]", prints="[[2.]\n [4.]]",
 )  # fmt: skip
 Meshgrid = operation(
-    __name__, "Meshgrid", joining.meshgrid, attributes={"indexing": text("xy")},
-    run=lambda self, inputs: joining.meshgrid(*inputs, indexing=self.indexing),
+    __name__, "Meshgrid", repeating.meshgrid, attributes={"indexing": text("xy")},
+    run=lambda self, inputs: repeating.meshgrid(*inputs, indexing=self.indexing),
     example="ops.Meshgrid()((Tensor([1.0, 2.0]), Tensor([3.0])))[0]", prints="[[1. 2.]]",
 )  # fmt: skip
 

@@ -1,0 +1,55 @@
+"""Functions of users behind those of this package, and what closures hold."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from mindgrad._base.location import PACKAGE
+
+__all__ = ["EMPTY", "cell_content", "functions_in", "in_package"]
+
+#: what a closure cell holds whose variable has no value yet
+EMPTY = object()
+
+
+def cell_content(cell: Any) -> Any:
+    """What a closure cell holds."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return EMPTY
+
+
+def in_package(function: Any) -> bool:
+    """Whether ``function`` is a function of this package."""
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_filename.startswith(PACKAGE)
+
+
+def functions_in(function: Any) -> Iterator[Any]:
+    """The user's functions (and Cells, and other callables) behind ``function`` of this package.
+
+    They are found in closures; a function of the user's is found as itself.
+    """
+    waiting, met = [function], set()
+    while waiting:
+        each = waiting.pop(0)
+        if id(each) in met:
+            continue
+        met.add(id(each))
+        if isinstance(each, functools.partial):
+            waiting.append(each.func)
+        elif isinstance(each, types.MethodType):
+            if in_package(each.__func__):
+                yield each.__self__
+            else:
+                yield each
+        elif hasattr(type(each), "compared_by"):
+            waiting.extend(getattr(each, name) for name in type(each).compared_by)
+        elif isinstance(each, types.FunctionType) and in_package(each):
+            waiting.extend(cell_content(cell) for cell in each.__closure__ or ())
+        elif isinstance(each, types.FunctionType) or (callable(each) and hasattr(each, "construct")):
+            yield each

@@ -1,0 +1,154 @@
+"""Tensors repeated: tile, repeat_interleave, meshgrid, …"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.scope import apply
+from mindgrad.core.tensor import Tensor
+from mindgrad.ops.arguments import (
+    axis_in_range,
+    one_or_more,
+    sizes,
+    whole_number,
+)
+from mindgrad.ops.index_checks import read_along
+from mindgrad.ops.layout import (
+    atleast_1d,
+    expand_dims,
+    ravel,
+    reshape,
+)
+from mindgrad.ops.operands import broadcast_to, operand
+from mindgrad.primitives import structural
+
+__all__ = ["meshgrid", "repeat_elements", "repeat_interleave", "tile"]
+
+
+def tile(input: Any, dims: Any) -> Tensor:
+    """``input`` as one tile, laid ``dims[i]`` times along axis i.
+
+    Args:
+        input: a tensor of any shape.
+        dims: how often, for the last axes; where it is longer than the rank, axes are put in front.
+
+    Raises:
+        TypeError: ``dims`` holds something that is no int.
+        ValueError: a number is negative.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.tile(Tensor([1.0, 2.0]), (2, 2)))
+    [[1. 2. 1. 2.]
+     [1. 2. 1. 2.]]
+    """
+    x = operand(input, "Tile")
+    times = sizes(dims, "Tile", "dims", least=0)
+    rank = max(len(times), x.ndim)
+    times = (1,) * (rank - len(times)) + times
+    shape = (1,) * (rank - x.ndim) + x.shape
+    # axis i of the tile lies behind an axis over the tiles: (n₀, n₁) -> (t₀, n₀, t₁, n₁)
+    spread = tuple(n for pair in zip(times, shape, strict=True) for n in pair)
+    if spread == tuple(n for n in shape for n in (1, n)):
+        return reshape(x, shape)
+    apart = reshape(x, tuple(n for size in shape for n in (1, size)))
+    return reshape(broadcast_to(apart, spread), tuple(t * n for t, n in zip(times, shape, strict=True)))
+
+
+def repeat_elements(x: Any, rep: int, axis: int = 0) -> Tensor:
+    """Each element of ``x`` along ``axis`` ``rep`` times in a row.
+
+    Raises:
+        TypeError: ``rep`` or ``axis`` is no int.
+        ValueError: ``rep`` is not positive, or ``axis`` is out of range.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.repeat_elements(Tensor([1.0, 2.0]), 2))
+    [1. 1. 2. 2.]
+    """
+    tensor = operand(x, "RepeatElements")
+    axis = axis_in_range(axis, tensor.ndim, "RepeatElements")
+    times = whole_number(rep, "RepeatElements", "rep", least=1)
+    return _repeated(tensor, times, axis)
+
+
+def _repeated(x: Tensor, times: int, axis: int) -> Tensor:
+    before, count, after = x.shape[:axis], x.shape[axis], x.shape[axis + 1 :]
+    spread = broadcast_to(expand_dims(x, axis + 1), (*before, count, times, *after))
+    return reshape(spread, (*before, count * times, *after))
+
+
+def repeat_interleave(input: Any, repeats: Any, axis: int | None = None) -> Tensor:
+    """Each element of ``input`` along ``axis`` repeated.
+
+    Args:
+        input: a tensor of any shape.
+        repeats: how often: an int, or one number per element along ``axis``, in a tuple, list or
+            tensor whose values are known (the size of the result depends on them).
+        axis: by default the tensor is flattened first.
+
+    Raises:
+        TypeError: ``repeats`` or ``axis`` holds something that is no int.
+        ValueError: a number is negative, there are not as many as elements, or ``axis`` is out of
+            range.
+        RuntimeError: ``repeats`` is a tensor whose values are unknown while compiling.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.repeat_interleave(Tensor([1.0, 2.0, 3.0]), (1, 0, 2)))
+    [1. 3. 3.]
+    """
+    operator = "RepeatInterleave"
+    x = operand(input, operator)
+    if axis is None:
+        x, axis = ravel(x), 0
+    axis = axis_in_range(axis, x.ndim, operator)
+    times = [whole_number(n, operator, "repeats", least=0) for n in one_or_more(repeats)]
+    if len(times) == 1:
+        return _repeated(x, times[0], axis)
+    if len(times) != x.shape[axis]:
+        raise ValueError(
+            f"For '{operator}', the 'repeats' must hold one number for each of the {x.shape[axis]} "
+            f"elements along axis {axis}, but it holds {len(times)}."
+        )
+    return read_along(x, np.repeat(np.arange(len(times), dtype=np.int32), times), axis)
+
+
+def meshgrid(*inputs: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
+    """The coordinates of the points of a grid: each input repeated along the axes of the others.
+
+    Args:
+        inputs: vectors (or numbers) x₀, x₁, …, each the coordinates along one axis.
+        indexing: ``"ij"``: axis k of the results belongs to xₖ; ``"xy"``: axes 0 and 1 exchanged.
+
+    Raises:
+        TypeError: an input is no tensor.
+        ValueError: an input has more than one axis, or ``indexing`` is neither of the two.
+
+    >>> from mindgrad import Tensor, ops
+    >>> x, y = ops.meshgrid(Tensor([1.0, 2.0]), Tensor([3.0, 4.0, 5.0]))
+    >>> print(x)
+    [[1. 2.]
+     [1. 2.]
+     [1. 2.]]
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"For 'Meshgrid', the 'indexing' must be 'xy' or 'ij', but got {indexing!r}.")
+    if len(inputs) == 1 and isinstance(inputs[0], (tuple, list)):
+        inputs = tuple(inputs[0])
+    vectors = [atleast_1d(operand(x, "Meshgrid")) for x in inputs]
+    for x in vectors:
+        if x.ndim > 1:
+            raise ValueError(
+                f"For 'Meshgrid', each input must have one axis, but one has the shape {x.shape}."
+            )
+    axes = list(range(len(vectors)))
+    if indexing == "xy" and len(vectors) > 1:
+        axes[0], axes[1] = 1, 0
+    shape = [0] * len(vectors)
+    for axis, x in zip(axes, vectors, strict=True):
+        shape[axis] = x.size
+    return tuple(
+        apply(structural.broadcast_in_dim, x, shape=tuple(shape), dims=(axis,))
+        for axis, x in zip(axes, vectors, strict=True)
+    )

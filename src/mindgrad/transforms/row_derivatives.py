@@ -1,0 +1,122 @@
+"""Derivatives of one row as graphs of their own: what a batch rule maps, or a loop carries.
+
+    first_derivative    (x, p) ↦ J p
+    second_derivative   (x, p, q) ↦ D²f[p, q]
+    second_partials     x ↦ f_kl of a pointwise row
+    nested_forward      (x, p, q, c) ↦ (y, J p, J q, D²f[p, q] + J c)
+
+They follow from the row's forward rule; no row has a rule for them. Cost: the forward rule once or twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindgrad.core.build import Builder, building
+from mindgrad.core.graph import Equation, Graph, Variable, without_effects
+from mindgrad.primitives.kinds import ones
+from mindgrad.transforms.forward import forward, push_tangents
+from mindgrad.transforms.taylor import taylor
+
+__all__ = [
+    "first_derivative",
+    "nested_forward",
+    "row_tangents",
+    "second_derivative",
+    "second_partials",
+    "second_series",
+]
+
+
+def row_tangents(equation: Equation, ys: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
+    """The forward rule; a tangent per output."""
+    primitive: Any = equation.primitive
+    if all(t is None for t in ts):
+        return [None] * len(ys)
+    found = primitive.jvp(ys if primitive.multiple else ys[0], xs, ts, **equation.parameters)
+    return list(found) if primitive.multiple else [found]
+
+
+class _LoneEquation:
+    """One equation in a builder of its own."""
+
+    def __init__(self, equation: Equation, xs: Sequence[Any]) -> None:
+        self.equation = equation
+        self.builder = Builder()
+        with building(self.builder):
+            self.xs = [
+                self.builder.input(x.type, tainted=x.tainted) if type(x) is Variable else x for x in xs
+            ]
+            made = equation.primitive(*self.xs, **equation.parameters)
+            self.ys = list(made) if equation.primitive.multiple else [made]
+
+    def tangents(self, of: dict[int, Any]) -> list[Any]:
+        """The forward rule for the tangents of these operands."""
+        ts = [of.get(k) for k in range(len(self.xs))]
+        return row_tangents(self.equation, self.ys, self.xs, ts)
+
+    def directions(self, moved: Sequence[int]) -> dict[int, Any]:
+        """Further inputs, one for each operand that moves."""
+        return {k: self.builder.input(self.xs[k].type, tainted=self.xs[k].tainted) for k in moved}
+
+    def close(self, outputs: Sequence[Any]) -> tuple[Graph, list[bool]]:
+        """The graph of those outputs that there are, and which these are."""
+        return self.builder.close([y for y in outputs if y is not None]), [y is not None for y in outputs]
+
+
+def first_derivative(equation: Equation, xs: Sequence[Any], moved: Sequence[int]) -> tuple[Graph, list[bool]]:
+    """``(xs, p) ↦ jvp(y, x; p)``."""
+    alone = _LoneEquation(equation, xs)
+    with building(alone.builder):
+        return alone.close(alone.tangents(alone.directions(moved)))
+
+
+def second_derivative(
+    equation: Equation, xs: Sequence[Any], moved: Sequence[int]
+) -> tuple[Graph, list[bool]]:
+    """``(xs, p, q) ↦ D²f[p, q]``: the forward rule of the forward rule's equations."""
+    alone = _LoneEquation(equation, xs)
+    with building(alone.builder):
+        left, right = alone.directions(moved), alone.directions(moved)
+        found = alone.tangents(left)
+        tangents = {alone.xs[k]: t for k, t in right.items()}
+        push_tangents(list(alone.builder.equations), tangents)
+        return alone.close([tangents.get(each) for each in found])
+
+
+def second_partials(
+    equation: Equation, xs: Sequence[Any], moved: Sequence[int]
+) -> tuple[Graph, list[tuple[int, int]]]:
+    """``xs ↦ f_kl`` of a pointwise row, for the pairs ``k ≤ l`` for which it is not zero."""
+    alone = _LoneEquation(equation, xs)
+    with building(alone.builder):
+        slopes = {k: alone.tangents({k: ones(alone.xs[k].type)})[0] for k in moved}
+        primal = list(alone.builder.equations)
+        found = {}
+        for k in moved:
+            tangents = {alone.xs[k]: ones(alone.xs[k].type)}
+            push_tangents(primal, tangents)
+            for l in moved:
+                if k <= l and slopes[l] in tangents:
+                    found[k, l] = tangents[slopes[l]]
+        return alone.builder.close(list(found.values())), list(found)
+
+
+def _graph_of(equation: Equation) -> Graph:
+    alone = _LoneEquation(equation, [Variable(x.type, tainted=x.tainted) for x in equation.inputs])
+    with building(alone.builder):
+        return without_effects(alone.builder.close(alone.ys))  # the equation that is there prints
+
+
+def second_series(equation: Equation, moved: Sequence[int]) -> Graph:
+    """``(xs, (p, c) of each) ↦ (ys, (J p, …) of each)``: coefficients one and two."""
+    return taylor(_graph_of(equation), moved, 2)
+
+
+def nested_forward(equation: Equation, moved: Sequence[int]) -> Graph:
+    """``(xs, p, q, c) ↦ (ys, J p, J q, D²f[p, q] + J c)``: forward mode of forward mode."""
+    count, given = len(equation.inputs), len(moved)
+    along_p = forward(_graph_of(equation), moved)
+    # inputs (xs, p), of which the first move along q and the second along c
+    return forward(along_p, [*moved, *range(count, count + given)])
