@@ -235,3 +235,18 @@ def test_factorials_of_high_orders():
     x = ms.Tensor(np.array(0.5))
     found = float(ms.jit(nested(lambda x: 1 / (1 - x), 14))(x))
     assert found == pytest.approx(math.factorial(14) * 2.0**15, rel=1e-9)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_half_precision_stays_in_reverse_mode(compiled: bool) -> None:
+    """The derivative of each row is beyond the largest number of half precision, the gradient is not."""
+
+    def scaled(x: ms.Tensor) -> ms.Tensor:
+        large = (x * 500) * (x * 500)
+        return (large * 1e-3).sum()
+
+    gradient = ms.grad(scaled)
+    points = ms.Tensor(np.full((8, 1), 0.5), ms.float16)
+    result = (ms.jit(gradient) if compiled else gradient)(points).asnumpy()
+    assert result.dtype == np.float16
+    assert np.allclose(result.astype(np.float64), 250, rtol=2e-3)

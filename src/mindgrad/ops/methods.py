@@ -45,6 +45,7 @@ from mindgrad.ops import (
     random,
     rectifiers,
     reduction,
+    repeating,
     reshaping,
     rounding,
     sampling,
@@ -139,7 +140,8 @@ _FUNCTIONS: tuple[tuple[ModuleType, str], ...] = (
         indexing,
         "gather_elements gather_nd index_select masked_fill masked_select",
     ),
-    (joining, "chunk dsplit hsplit repeat_interleave split tensor_split unbind vsplit"),
+    (joining, "chunk dsplit hsplit split tensor_split unbind vsplit"),
+    (repeating, "repeat_interleave"),
     (
         layout,
         "expand_dims moveaxis movedim ravel squeeze swapaxes swapdims unsqueeze",

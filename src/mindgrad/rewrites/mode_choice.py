@@ -14,7 +14,8 @@ makes an ``along`` equation of it, and who differentiates again one of each (:fu
 pays: with one column a gradient costs the same either way, and the next one is a longer series instead of
 the gradient of a gradient. With several columns reverse mode is cheaper as long as nobody differentiates
 again; that is decided when somebody does, or when the program is finished (``rewrites.derivative_fusion``).
-Limits: programs without control flow and without effects, real inputs, at most :data:`MOST` columns.
+Limits: programs without control flow and without effects, real inputs, at most :data:`MOST` columns, nothing
+in half precision: there ``J_v d_j`` may be infinite where ``ct_v`` is small and the gradient is not.
 """
 
 from __future__ import annotations
@@ -157,7 +158,7 @@ def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
 def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | None:
     """The values nearest to ``ys`` whose mixed axes of ``x`` are few, if what follows them is linear."""
     moving = _moving(live, x)
-    if moving is None:
+    if moving is None or any(atom.type.dtype.is_half for atom in moving):
         return None
     places = alignment(live, x)
     fewest = _fewest(live, x, moving, places)
