@@ -445,7 +445,7 @@ MISTAKES = [
     (lambda: ops.tensor_scatter_add(V, Tensor([[3]]), Tensor([1.0])), IndexError, "'TensorScatterAdd'"),
     (lambda: ops.tensor_scatter_add(V, Tensor([[0]]), Tensor([1])), TypeError, "element type Float32"),
     (lambda: ops.tensor_scatter_add(V, Tensor([[0]]), Tensor([[1.0]])), ValueError, r"shape \(1,\)"),
-    (lambda: ops.tensor_scatter_update(V, Tensor([[0.0]]), V[:1]), TypeError, "made of integers"),
+    (lambda: ops.tensor_scatter_update(V, Tensor([[0.0]]), V[:1]), TypeError, "type Int32 or Int64"),
     (lambda: ops.scatter_nd(Tensor([[0, 1]]), Tensor([1.0, 2.0]), (3, 4)), ValueError, "'ScatterNd'"),
     (
         lambda: ops.tensor_scatter_elements(X, Tensor([[0]]), Tensor([[1.0]]), 0, "mul"),

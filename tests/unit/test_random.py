@@ -378,7 +378,6 @@ def test_poisson_of_several_means_and_as_classes():
         (lambda: ops.bernoulli(ops.zeros(2), 1.5), ValueError, "'Bernoulli', the 'p' must be from 0 to 1"),
         (lambda: ops.randperm(-1), ValueError, "'Randperm', the 'n' must be at least 0"),
         (lambda: ops.randperm(300, dtype=ms.uint8), ValueError, "do not fit the type"),
-        (lambda: ops.shuffle(Tensor(1.0)), ValueError, "at least one axis"),
         (lambda: ops.multinomial(Tensor([-1.0, 2.0]), 1), ValueError, "finite and not negative"),
         (lambda: ops.multinomial(Tensor([0.0, 0.0]), 1), ValueError, "at least 1 probabilities above 0"),
         (lambda: ops.multinomial(Tensor([1.0, 0.0]), 2, False), ValueError, "one per draw without"),
@@ -389,3 +388,7 @@ def test_poisson_of_several_means_and_as_classes():
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_a_number_shuffled_is_itself():
+    assert float(ops.shuffle(Tensor(1.5))) == 1.5

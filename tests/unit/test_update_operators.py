@@ -125,9 +125,14 @@ def test_fused_momentum_scales_and_decays():
     np.testing.assert_allclose(accum.asnumpy(), [0.09 + 0.25 + 0.1, 0.18 - 0.5 + 0.2], rtol=1e-6)
 
 
-def test_only_parameters_are_assigned():
-    with pytest.raises(TypeError, match="must be a Parameter"):
-        ops.ApplyGradientDescent()(Tensor(V), 0.1, Tensor(G))
+def test_tensors_are_updated_in_place_as_parameters_are():
+    tensor = Tensor(V)
+    expected = np.array(V, np.float32) - np.float32(0.1) * np.array(G, np.float32)
+    result = ops.ApplyGradientDescent()(tensor, 0.1, Tensor(G))
+    np.testing.assert_allclose(result.asnumpy(), expected, rtol=1e-6)
+    np.testing.assert_allclose(tensor.asnumpy(), expected, rtol=1e-6)
+    with pytest.raises(TypeError, match="Parameter"):
+        ops.ApplyGradientDescent()(V, 0.1, Tensor(G))
 
 
 def test_derivatives_flow_through_an_update():

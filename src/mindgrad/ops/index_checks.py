@@ -38,6 +38,14 @@ _INT32_MAX = np.iinfo(np.int32).max
 class OutOfRangeError(IndexError, RuntimeError):
     """An index outside of its axis: ``IndexError`` in Python, ``RuntimeError`` in MindSpore's kernels."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return IndexError, self.args
+
+
+# people see the one that Python raises
+OutOfRangeError.__name__ = OutOfRangeError.__qualname__ = "IndexError"
+OutOfRangeError.__module__ = "builtins"
+
 
 def known(x: Tensor) -> np.ndarray | None:
     """The values of ``x``, or ``None`` while they are unknown because the program is being compiled."""
