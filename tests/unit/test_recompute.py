@@ -155,7 +155,8 @@ def test_what_is_seen_happens_once(mode, capfd):
 
 def test_inner_values_are_not_kept_eagerly():
     """A recorder holds the values that a gradient needs: here only what goes in and comes out."""
-    from mindgrad.core.scope import Recorder, opened
+    from mindgrad.core.recorder import Recorder
+    from mindgrad.core.scope import opened
 
     x = Tensor(np.ones(10))
     kept = []

@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
-import numpy as np
-
-from mindgrad._base.refusal import refuse
+from mindgrad._base.refusal import CompileError, refuse
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.scan import scan
 from mindgrad.control.while_ import while_
 from mindgrad.core.graph import Equation, Graph, Variable
-from mindgrad.core.scope import BodyScope, apply, as_it_is, identity, lifted, rebind
+from mindgrad.core.scope import BodyScope, apply, as_it_is, identity, rebind
 from mindgrad.core.tensor import Number, Tensor, make_number
 from mindgrad.core.types import TensorType
 from mindgrad.frontend import aliases, mutation_policy, state
+from mindgrad.frontend.carries import Carry
 from mindgrad.frontend.effect_log import Local
 from mindgrad.frontend.snapshots import Snapshot
 from mindgrad.frontend.traced import Traced, assemble, refuse_missing, with_assigned
@@ -37,61 +36,9 @@ from mindgrad.frontend.variables import (
     outline,
     quoted,
 )  # fmt: skip
-from mindgrad.primitives.structural import convert
 from mindgrad.primitives.unstacking import unstack
 
-__all__ = ["loop", "scanned"]
-
-
-class _Place:
-    """One tensor of a loop's carry.
-
-    Attributes:
-        type: its type.
-        is_number: whether it is a number of the running program.
-        initial: its value before the loop, a tensor or number.
-        symbol, atom: its tensor at the start of the body, and the variable that this stands for.
-        after: its value after a trip.
-    """
-
-    __slots__ = ("after", "atom", "initial", "is_number", "symbol", "type")
-
-    def __init__(self, type: TensorType, is_number: bool, initial: Any) -> None:
-        self.type, self.is_number, self.initial = type, is_number, initial
-        self.symbol: Any = None
-        self.atom: Any = None
-        self.after: Any = None
-
-    def start(self, scope: BodyScope) -> Tensor:
-        """The tensor that stands for it in the body."""
-        made = scope.symbol(self.type)
-        self.atom = made._atom
-        self.symbol = make_number(made) if self.is_number else made
-        aliases.note_given(self.symbol)
-        return self.symbol
-
-    def first(self) -> Tensor:
-        """Its value before the loop as a tensor of its type."""
-        found = self.initial
-        if not isinstance(found, Tensor):
-            return Tensor(np.asarray(found, self.type.dtype.numpy))
-        found = lifted(state.read(found) if found.is_parameter else found)
-        if found.dtype is not self.type.dtype:
-            found = apply(convert, as_it_is(found), dtype=self.type.dtype)
-        return found
-
-    def is_object(self) -> bool:
-        """Whether it is a tensor that the body does not replace by another one."""
-        same_type = isinstance(self.initial, Tensor) and self.initial.type is self.type
-        return same_type and not self.is_number and self.after is self.symbol
-
-    def is_changed(self) -> bool:
-        """Whether the body has assigned elements of the tensor that it was given."""
-        return self.symbol is not None and self.symbol._atom is not self.atom
-
-    def made(self, tensor: Tensor) -> Tensor:
-        """``tensor`` as what it is: a number or a tensor."""
-        return make_number(tensor) if self.is_number else tensor
+__all__ = ["attempt", "loop", "scanned"]
 
 
 class _Loop:
@@ -108,8 +55,8 @@ class _Loop:
         self.run = run
         self.snapshot = Snapshot(run)
         self.slices = slices
-        self.changed: dict[int, tuple[Tensor, _Place]] = {}
-        self.written: dict[int, tuple[Any, _Place]] = {}
+        self.changed: dict[int, tuple[Tensor, Carry]] = {}
+        self.written: dict[int, tuple[Any, Carry]] = {}
         #: the tensors, by variable and place, that stay one object whose elements are assigned
         self.objects: set[tuple[int, int]] = set()
         #: the lists that a trip appends to, by their variables
@@ -124,17 +71,17 @@ class _Loop:
         self.leaves = [list(each) for each in variables.leaves]
         self.structures = list(variables.structures)
         self.is_defined = [value is not UNDEFINED for value in variables.values]
-        self.places: list[list[_Place | None]] = [
+        self.places: list[list[Carry | None]] = [
             [None if (k, j) in self.objects else self._place_of(name, x) for j, x in enumerate(each)]
             for k, (name, each) in enumerate(zip(variables.names, self.leaves, strict=True))
         ]
 
     @staticmethod
-    def _place_of(name: str, x: Any) -> _Place | None:
+    def _place_of(name: str, x: Any) -> Carry | None:
         if isinstance(x, Tensor):
-            return None if x.is_parameter else _Place(x.type, type(x) is Number, x)
+            return None if x.is_parameter else Carry(x.type, type(x) is Number, x)
         if isinstance(x, bool) and name.startswith(FLAGS):
-            return _Place(NUMBER_TYPES[bool], True, x)
+            return Carry(NUMBER_TYPES[bool], True, x)
         return None
 
     def _give(self, scope: BodyScope) -> tuple[Any, ...]:
@@ -178,19 +125,19 @@ class _Loop:
         for key, (tensor, value) in body.changed.items():
             if key not in self.changed:
                 before = as_it_is(tensor)
-                self.changed[key] = (tensor, _Place(before.type, False, before))
+                self.changed[key] = (tensor, Carry(before.type, False, before))
                 is_stable = False
             else:
                 self._check(self.changed[key][1], value, "a tensor that is assigned to by index")
         for key, (parameter, value) in body.written.items():
             if key not in self.written:
-                self.written[key] = (parameter, _Place(parameter.type, False, parameter))
+                self.written[key] = (parameter, Carry(parameter.type, False, parameter))
                 is_stable = False
             else:
                 self._check(self.written[key][1], value, f"Parameter '{parameter.name}'")
         return is_stable
 
-    def _check(self, place: _Place, value: Tensor, what: str) -> None:
+    def _check(self, place: Carry, value: Tensor, what: str) -> None:
         place.after = value
         if value.type is not place.type:
             self._refuse_change(what, Mismatch(f"a {place.type}", f"a {value.type}"))
@@ -286,7 +233,7 @@ class _Loop:
                 joined = joined_type(initial, x)
                 if isinstance(joined, Mismatch):
                     self._refuse_change(quoted(name), joined)
-                self.places[k][j] = _Place(*joined, initial)
+                self.places[k][j] = Carry(*joined, initial)
                 is_stable = False
                 continue
             place.after = x
@@ -294,7 +241,7 @@ class _Loop:
             if isinstance(joined, Mismatch):
                 self._refuse_change(quoted(name), joined)
             if joined != (place.type, place.is_number):
-                self.places[k][j] = _Place(*joined, initial)
+                self.places[k][j] = Carry(*joined, initial)
                 is_stable = False
         return is_stable
 
@@ -306,7 +253,7 @@ class _Loop:
             "Give it its final type and shape before the loop: ops.zeros(...), x.astype(...).",
         )
 
-    def parts(self) -> tuple[list[_Place], list[_Place]]:
+    def parts(self) -> tuple[list[Carry], list[Carry]]:
         """The places that no trip changes, and the others."""
         every = [p for each in self.places for p in each if p is not None]
         every += [place for _, place in [*self.changed.values(), *self.written.values()]]
@@ -334,7 +281,7 @@ class _Loop:
 
     def finish(
         self,
-        moving: Sequence[_Place],
+        moving: Sequence[Carry],
         found: Sequence[Tensor],
         stacks: Sequence[Tensor] = (),
         length: int = 0,
@@ -350,7 +297,7 @@ class _Loop:
         slices = iter(stacks)
         last = dict(zip(moving, found, strict=True))
 
-        def value(place: _Place | None, initial: Any) -> Any:
+        def value(place: Carry | None, initial: Any) -> Any:
             if place is None or (place not in last and place.is_object()):
                 return initial
             return place.made(last[place]) if place in last else place.made(place.first())
@@ -381,7 +328,7 @@ class _Loop:
         for tensor in self.body.stale:
             aliases.make_stale(tensor)
 
-    def _note_names(self, last: dict[_Place, Tensor], first: Tensor | None) -> None:
+    def _note_names(self, last: dict[Carry, Tensor], first: Tensor | None) -> None:
         """Note which tensors the variables may be: those before the loop, and what a trip assigned."""
         for places in self.places:
             for place in places:
@@ -466,4 +413,22 @@ def scanned(
         carries=len(moving), reverse=False,
     )  # fmt: skip
     made.finish(moving, found[: len(moving)], found[len(moving) :], length)
+    return True
+
+
+#: what tells that a body cannot be traced for all items at once; it is unrolled then, and says what is wrong
+_FAILURES = (
+    CompileError, TypeError, ValueError, IndexError, KeyError, AttributeError, RuntimeError, NameError,
+    AssertionError, ArithmeticError, NotImplementedError,
+)  # fmt: skip
+
+
+def attempt(trace: Callable[[], Any]) -> bool:
+    """Whether ``trace()`` came through; its state is as before if it did not."""
+    try:
+        trace()
+    except _FAILURES as error:
+        if isinstance(error, CompileError) and error.is_final:
+            raise
+        return False
     return True

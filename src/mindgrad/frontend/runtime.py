@@ -11,12 +11,12 @@ from __future__ import annotations
 import itertools
 import operator
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from types import FunctionType
 from typing import Any
 
-from mindgrad._base.refusal import CompileError, refuse
+from mindgrad._base.refusal import refuse
 from mindgrad.core.dtype import bool_
 from mindgrad.core.graph import Equation
 from mindgrad.core.primitive import REGISTRY
@@ -36,7 +36,8 @@ from mindgrad.frontend import (
 )
 from mindgrad.frontend.branches import VALUE, branch
 from mindgrad.frontend.exceptions import Exceptions
-from mindgrad.frontend.loops import loop, scanned
+from mindgrad.frontend.iteration import END, endless_range, iterator_of, remaining_items
+from mindgrad.frontend.loops import attempt, loop, scanned
 from mindgrad.frontend.predicates import equations, known_truth, plain_truth, predicate, truth
 from mindgrad.frontend.unseen_reads import noting_reads
 from mindgrad.frontend.variables import UNDEFINED, State, is_symbolic
@@ -121,7 +122,7 @@ class Runtime(Exceptions):
             body()
             return predicate(test())
 
-        return _attempt(lambda: loop(known_truth(True), trip, State(get, put, names)))
+        return attempt(lambda: loop(known_truth(True), trip, State(get, put, names)))
 
     def for_(
         self,
@@ -143,24 +144,24 @@ class Runtime(Exceptions):
         if stopped is None and self._for_scan(items, body, get, put, names):
             return
         before, trips = equations(), 0
-        iterator = _iterate(items)
+        iterator = iterator_of(items)
         snapshots.refuse_advance(iterator)
         while True:
             flag = False if stopped is None else plain_truth(stopped())
             if isinstance(flag, Tensor):
                 break
-            if flag or (item := next(iterator, _END)) is _END:
+            if flag or (item := next(iterator, END)) is END:
                 return
             body(item)
             trips += 1
         if type(items) is itertools.count:
-            bounds: Any = _endless(items, later)
+            bounds: Any = endless_range(items, later)
             self._for_range(bounds, body, get, put, names, stopped)
             return
-        rest = _rest_of(iterator, later)
+        rest = remaining_items(iterator, later)
         if isinstance(items, range) and rest and _is_long(before, trips, len(rest)):
             bounds = builtins.TensorRange(items[trips], items.stop, items.step)
-            if _attempt(partial(self._for_range, bounds, body, get, put, names, stopped)):
+            if attempt(partial(self._for_range, bounds, body, get, put, names, stopped)):
                 return
         for each in rest:
             self._guarded(each, body, get, put, names, stopped, later)
@@ -199,7 +200,7 @@ class Runtime(Exceptions):
             worth.append(size * length > SCAN_EQUATIONS)
             return worth[0]
 
-        done = _attempt(
+        done = attempt(
             lambda: scanned(
                 length, [(stack, is_number)], lambda given: body(given[0]), State(get, put, names), is_worth,
             )
@@ -419,57 +420,6 @@ def _nothing() -> None:
 def _is_long(before: int, trips: int, rest: int) -> bool:
     """Whether ``rest`` trips more are too many to be unrolled, after so many that made equations."""
     return rest >= SCAN_TRIPS and (equations() - before) * rest > SCAN_EQUATIONS * max(trips, 1)
-
-
-#: behind the last item of an iterator
-_END = object()
-#: an iterator of more items is taken for one without an end
-_MOST_ITEMS = 100_000
-
-
-def _rest_of(iterator: Iterator[Any], later: Any) -> list[Any]:
-    """The items that are left when a tensor says that a loop may end; nothing read ``later`` may change."""
-    with snapshots.Snapshot(later):
-        rest = list(itertools.islice(iterator, _MOST_ITEMS + 1))
-    if len(rest) > _MOST_ITEMS:
-        refuse(
-            f"a tensor decides when a loop ends over an iterator of more than {_MOST_ITEMS} items, or one "
-            f"without an end: all are asked for while compiling",
-            "Write a loop over numbers, 'while condition: … i += 1', or a 'for' over range(n).",
-        )
-    return rest
-
-
-def _endless(numbers: itertools.count[Any], later: Any) -> builtins.TensorRange:
-    """Rest of a count, as a range, when a tensor says that the loop over it may end."""
-    with snapshots.Snapshot(later):
-        first = next(numbers)
-        step = next(numbers) - first
-    return builtins.TensorRange(first, sys.maxsize if step > 0 else -sys.maxsize, step)
-
-
-def _iterate(items: Any) -> Iterator[Any]:
-    if isinstance(items, Tensor) and items.is_parameter:
-        items = state.read(items)
-    return iter(items)
-
-
-#: what tells that a body cannot be traced for all items at once; it is unrolled then, and says what is wrong
-_FAILURES = (
-    CompileError, TypeError, ValueError, IndexError, KeyError, AttributeError, RuntimeError, NameError,
-    AssertionError, ArithmeticError, NotImplementedError,
-)  # fmt: skip
-
-
-def _attempt(trace: Callable[[], Any]) -> bool:
-    """Whether ``trace()`` came through; its state is as before if it did not."""
-    try:
-        trace()
-    except _FAILURES as error:
-        if isinstance(error, CompileError) and error.is_final:
-            raise
-        return False
-    return True
 
 
 RUNTIME = Runtime()

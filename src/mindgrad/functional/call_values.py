@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,15 +12,22 @@ from mindgrad._base.signals import Deferred as SignalsDeferred
 from mindgrad.backend.executable import copy_on_device
 from mindgrad.core.pending import PendingArray
 from mindgrad.core.primitive import Primitive
+from mindgrad.core.scope import DeferredScope, apply, executing
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.core.types import TensorType
 from mindgrad.functional.donation import donatable, settled, window
 from mindgrad.functional.placement import SMALL, on_device, program_operand
-from mindgrad.functional.replay import Event
+from mindgrad.functional.replay import Event, Replay
 from mindgrad.functional.speculation import Speculation, remember_origins, speculate
 from mindgrad.functional.structure import Segment, Structure
 
-__all__ = ["CallValues", "executed"]
+__all__ = ["GIVES_BACK", "CallValues", "execute_now", "executed"]
+
+#: what is counted for an object that a list, and who goes through it, hold
+_UNUSED = max([sys.getrefcount(each) for each in [object()]])
+
+#: the obstacle of a call that gives back a recording
+GIVES_BACK = "it gives back a recording, to be differentiated later"
 
 
 class CallValues:
@@ -186,6 +194,52 @@ class CallValues:
         self.stored = {key: (parameter, None) for key, (parameter, _) in self.stored.items()}
         return originals
 
+    def compute(self, structure: Structure, surviving: Sequence[DeferredScope]) -> None:
+        """Compute the values that outlive a call that was as predicted.
+
+        Args:
+            structure: what the call did.
+            surviving: its recordings that outlive it.
+        """
+        pendings = self.pendings
+        alive = [p for p in pendings if sys.getrefcount(p) > _UNUSED]
+        missing = [p for p in alive if p.value is None]
+        numbers = {p.number for p in missing}
+        pairs = self.replaced(structure)
+        if surviving:
+            structure.obstacle = GIVES_BACK
+        program = structure.current()
+        if program is not None and not surviving:
+            # not the structure's outputs: another thread may have added some while this was compiled
+            if numbers.issubset(self.given_by(structure)):
+                if self.run_program(structure):
+                    return
+            else:
+                structure.outputs |= numbers
+                structure.changed()
+        structure.confirmed += 1
+        structure.outputs |= numbers
+        if structure.confirmed == 1:
+            structure.replaced = pairs
+        else:
+            structure.replaced &= pairs
+        values: dict[int, Tensor] = {}
+        replay = Replay()
+        if surviving:
+            replay.run(structure.events[:-1], self.leaf_tensors(), values)
+            for scope in surviving:
+                scope.shadow = replay.recordings[scope.index]
+        else:
+            last_uses = {
+                k: [n for n in uses if n not in numbers] for k, uses in structure.last_uses().items()
+            }
+            replay.run(structure.events[:-1], self.leaf_tensors(), values, None, last_uses)
+        for pending in missing:
+            shadow = values[pending.number]
+            pending.value = shadow._array
+            if surviving:
+                pending.shadow = shadow
+
 
 def executed(tensor: Tensor) -> Tensor:
     """The tensor of operator-by-operator execution that ``tensor`` stands for."""
@@ -195,3 +249,11 @@ def executed(tensor: Tensor) -> Tensor:
     if array.shadow is not None:
         return array.shadow
     return make_tensor(array.get(), tensor.type)
+
+
+def execute_now(event: Event, tensors: Sequence[Tensor], results: Sequence[Tensor]) -> None:
+    """Run the operator of one event that is known to be needed, for its pending ``results``."""
+    with executing([]):
+        computed = apply(event.primitive, *map(executed, tensors), **event.parameters)  # type: ignore[arg-type]
+    for result, value in zip(results, computed if type(computed) is tuple else (computed,), strict=True):
+        result._array.value = value._array

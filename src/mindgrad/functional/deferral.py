@@ -15,7 +15,6 @@ Cost: a comparison and two small objects for each operator. Limits: operators wi
 
 from __future__ import annotations
 
-import sys
 import threading
 import weakref
 from collections.abc import Sequence
@@ -26,9 +25,9 @@ import numpy as np
 from mindgrad._base.location import user_location
 from mindgrad.core.pending import PendingArray
 from mindgrad.core.primitive import Primitive
-from mindgrad.core.scope import DeferredScope, apply, executing
+from mindgrad.core.scope import DeferredScope, executing
 from mindgrad.core.tensor import Tensor, make_tensor
-from mindgrad.functional.call_values import CallValues, executed
+from mindgrad.functional.call_values import GIVES_BACK, CallValues, execute_now, executed
 from mindgrad.functional.donation import settled, window
 from mindgrad.functional.placement import program_operand
 from mindgrad.functional.replay import (
@@ -45,11 +44,6 @@ from mindgrad.functional.replay import (
 from mindgrad.functional.structure import Leaf, Segment, Structure, bytes_of
 
 __all__ = ["Deferral"]
-
-#: what is counted for an object that a list, and who goes through it, hold
-_UNUSED = max([sys.getrefcount(each) for each in [object()]])
-
-_GIVEN_BACK = "it gives back a recording, to be differentiated later"
 
 
 class Deferral:
@@ -116,7 +110,7 @@ class Deferral:
                     self._position += 1
                     if event.is_immediate:
                         results = self._results(event)
-                        self._executed_now(event, tensors, results)
+                        execute_now(event, tensors, results)
                         return tuple(results) if primitive.multiple else results[0]
                     if not primitive.multiple:
                         number = event.first
@@ -235,13 +229,6 @@ class Deferral:
 
     def _is_recording(self) -> bool:
         return any(scope is not None and scope.level for scope in self._scopes)
-
-    def _executed_now(self, event: Event, tensors: Sequence[Tensor], results: Sequence[Tensor]) -> None:
-        with executing([]):
-            found = apply(event.primitive, *[executed(t) for t in tensors], **event.parameters)  # type: ignore[arg-type]
-        values = found if type(found) is tuple else (found,)
-        for result, value in zip(results, values, strict=True):
-            result._array.value = value._array
 
     # -- as predicted --------------------------------------------------------------------------------
 
@@ -415,7 +402,7 @@ class Deferral:
         if structure is None:
             structure = self._structure_of_run()
         else:
-            self._compute(structure)
+            self._values.compute(structure, self._surviving())
         for tensor in results:
             if type(tensor._array) is PendingArray:
                 tensor._array = tensor._array.get()
@@ -451,50 +438,8 @@ class Deferral:
         obstacle = self._obstacle
         for scope in self._surviving():
             scope.shadow = replay.recordings[scope.index]
-            obstacle = obstacle or _GIVEN_BACK
+            obstacle = obstacle or GIVES_BACK
         return Structure(self._events, self._specifications, obstacle)
 
     def _surviving(self) -> list[DeferredScope]:  # recordings that outlive the call
         return [scope for scope, recorded in self._recordings if recorded() is not None]
-
-    def _compute(self, structure: Structure) -> None:
-        """Compute the values that outlive a call that was as predicted."""
-        pendings = self._pendings
-        alive = [p for p in pendings if sys.getrefcount(p) > _UNUSED]
-        surviving = self._surviving()
-        missing = [p for p in alive if p.value is None]
-        numbers = {p.number for p in missing}
-        pairs = self._values.replaced(structure)
-        if surviving:
-            structure.obstacle = _GIVEN_BACK
-        program = structure.current()
-        if program is not None and not surviving:
-            # not the structure's outputs: another thread may have added some while this was compiled
-            if numbers.issubset(self._values.given_by(structure)):
-                if self._values.run_program(structure):
-                    return
-            else:
-                structure.outputs |= numbers
-                structure.changed()
-        structure.confirmed += 1
-        structure.outputs |= numbers
-        if structure.confirmed == 1:
-            structure.replaced = pairs
-        else:
-            structure.replaced &= pairs
-        values: dict[int, Tensor] = {}
-        replay = Replay()
-        if surviving:
-            replay.run(structure.events[:-1], self._values.leaf_tensors(), values)
-            for scope in surviving:
-                scope.shadow = replay.recordings[scope.index]
-        else:
-            last_uses = {
-                k: [n for n in uses if n not in numbers] for k, uses in structure.last_uses().items()
-            }
-            replay.run(structure.events[:-1], self._values.leaf_tensors(), values, None, last_uses)
-        for pending in missing:
-            shadow = values[pending.number]
-            pending.value = shadow._array
-            if surviving:
-                pending.shadow = shadow

@@ -23,7 +23,8 @@ from mindgrad.core.kernels import (
     runs_on_host,
     silently,
 )
-from mindgrad.core.scope import Recorder, apply
+from mindgrad.core.recorder import Recorder
+from mindgrad.core.scope import apply
 from mindgrad.core.tensor import Tensor, make_tensor
 from mindgrad.core.types import TensorType
 from mindgrad.functional.placement import is_infinite

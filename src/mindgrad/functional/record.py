@@ -17,11 +17,11 @@ from mindgrad.core.build import Builder, building
 from mindgrad.core.evaluate import inline
 from mindgrad.core.graph import Constant, Graph
 from mindgrad.core.pending import PendingArray
+from mindgrad.core.recorder import Recorder
 from mindgrad.core.rewriting import is_rewriting
 from mindgrad.core.scope import (
     DeferredScope,
     GraphScope,
-    Recorder,
     as_it_is,
     current_deferral,
     innermost,

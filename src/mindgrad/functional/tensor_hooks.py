@@ -21,7 +21,8 @@ from mindgrad._base.refusal import refuse
 from mindgrad.control.hook import hook as hook_p
 from mindgrad.core.graph import Graph
 from mindgrad.core.pending import PendingArray
-from mindgrad.core.scope import GraphScope, Recorder, apply, as_it_is, innermost, opened
+from mindgrad.core.recorder import Recorder
+from mindgrad.core.scope import GraphScope, apply, as_it_is, innermost, opened
 from mindgrad.core.tensor import Tensor
 from mindgrad.core.types import TensorType
 from mindgrad.frontend import aliases, state, user_calls
