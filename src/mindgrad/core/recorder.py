@@ -92,16 +92,16 @@ class Recorder(Scope):
         return {first + i: k for k, (*_, first, n) in enumerate(self.entries) for i in range(n)}
 
     def lift(self, number: int) -> Tensor:
-        """How a value is seen one level further out: known there, and recorded there if need be."""
+        """The value as one level further out sees it: known there, and recorded there if need be."""
         if self._lifted is None:
             self._lifted = dict(self.leaves), self.makers()
         outside, made_by = self._lifted
-        wanted, entries = [number], set()
-        while wanted:
-            n = wanted.pop()
+        pending, entries = [number], set()
+        while pending:
+            n = pending.pop()
             if n not in outside and made_by[n] not in entries:
                 entries.add(made_by[n])
-                wanted.extend(self.entries[made_by[n]][1])
+                pending.extend(self.entries[made_by[n]][1])
         for entry in sorted(entries):
             self._lift_entry(entry, outside)
         return outside[number]
@@ -113,11 +113,11 @@ class Recorder(Scope):
         operands = [lifted(outside[n]) for n in operand_numbers]
         values = [self.values[n] for n in numbers]
         traced = [t._scope for t in operands if t.is_traced]
-        made: Any = map(make_tensor, values)
+        results: Any = map(make_tensor, values)
         if traced:
             known = tuple(values) if primitive.multiple else values[0]
-            made = max(traced, key=lambda scope: scope.level).record(
+            results = max(traced, key=lambda scope: scope.level).record(
                 primitive, operands, dict(parameters), known
             )
-            made = made if primitive.multiple else (made,)
-        outside.update(zip(numbers, made, strict=True))
+            results = results if primitive.multiple else (results,)
+        outside.update(zip(numbers, results, strict=True))

@@ -246,7 +246,7 @@ class Scope:
         raise RuntimeError("a scope is a Recorder or a GraphScope")
 
     def lift(self, number: int) -> Tensor:
-        """How a value is seen one level further out."""
+        """The value as one level further out sees it."""
         raise RuntimeError("only a Recorder has values")
 
 

@@ -36,21 +36,21 @@ class Carry:
 
     def start(self, scope: BodyScope) -> Tensor:
         """The tensor that stands for it in the body."""
-        made = scope.symbol(self.type)
-        self.atom = made._atom
-        self.symbol = make_number(made) if self.is_number else made
+        tensor = scope.symbol(self.type)
+        self.atom = tensor._atom
+        self.symbol = make_number(tensor) if self.is_number else tensor
         aliases.note_given(self.symbol)
         return self.symbol
 
     def first(self) -> Tensor:
         """Its value before the loop as a tensor of its type."""
-        found = self.initial
-        if not isinstance(found, Tensor):
-            return Tensor(np.asarray(found, self.type.dtype.numpy))
-        found = lifted(state.read(found) if found.is_parameter else found)
-        if found.dtype is not self.type.dtype:
-            found = apply(convert, as_it_is(found), dtype=self.type.dtype)
-        return found
+        value = self.initial
+        if not isinstance(value, Tensor):
+            return Tensor(np.asarray(value, self.type.dtype.numpy))
+        value = lifted(state.read(value) if value.is_parameter else value)
+        if value.dtype is not self.type.dtype:
+            value = apply(convert, as_it_is(value), dtype=self.type.dtype)
+        return value
 
     def is_object(self) -> bool:
         """Whether it is a tensor that the body does not replace by another one."""

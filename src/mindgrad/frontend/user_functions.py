@@ -11,12 +11,12 @@ from mindgrad._base.location import PACKAGE
 
 __all__ = ["EMPTY", "cell_content", "functions_in", "in_package"]
 
-#: what a closure cell holds whose variable has no value yet
+#: the content of a closure cell whose variable has no value yet
 EMPTY = object()
 
 
 def cell_content(cell: Any) -> Any:
-    """What a closure cell holds."""
+    """The content of a closure cell, :data:`EMPTY` of one without a value."""
     try:
         return cell.cell_contents
     except ValueError:

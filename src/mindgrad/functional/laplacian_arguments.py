@@ -12,7 +12,7 @@ from mindgrad.functional.vjp_call import Run
 __all__ = ["check_arguments", "check_coefficients", "check_field", "check_rows", "rows_are_mixed"]
 
 
-def check_arguments(owner: str, inputs: Sequence[Any], given: Sequence[Any]) -> None:
+def check_arguments(owner: str, inputs: Sequence[Any], extras: Sequence[Any]) -> None:
     """Refuse inputs that are no real tensors of points, and further arguments of another type.
 
     Raises:
@@ -38,16 +38,16 @@ def check_arguments(owner: str, inputs: Sequence[Any], given: Sequence[Any]) -> 
                 f"least, but "
                 f"got a Tensor of shape {x.shape}."
             )
-    for each in given:
-        if not isinstance(each, Tensor):
+    for extra in extras:
+        if not isinstance(extra, Tensor):
             raise TypeError(
-                f"For '{owner}', the last argument must be a Tensor, but got {type(each).__name__}."
+                f"For '{owner}', the last argument must be a Tensor, but got {type(extra).__name__}."
             )
         for x in inputs:
-            if each.dtype is not x.dtype:
+            if extra.dtype is not x.dtype:
                 raise TypeError(
                     f"For '{owner}', the last argument must have the dtype of the input, {x.dtype}, but got "
-                    f"{each.dtype}."
+                    f"{extra.dtype}."
                 )
 
 
@@ -89,19 +89,19 @@ def _real_outputs(owner: str, run: Run) -> list[Tensor]:
     return run.outputs
 
 
-def check_coefficients(owner: str, given: Tensor, x: TensorType, factored: bool) -> None:
+def check_coefficients(owner: str, coefficients: Tensor, x: TensorType, factored: bool) -> None:
     """Raise ValueError where the coefficients do not fit points of type ``x``; ``factored``: as a factor."""
     *lead, size = x.shape
-    shape = given.shape
+    shape = coefficients.shape
     if factored:
         fits = len(shape) >= 2 and shape[-2] == size and shape[:-2] in ((), tuple(lead)) and shape[-1] > 0
-        wanted = f"({size}, K) or {(*lead, size, 'K')}".replace("'", "")
+        expected = f"({size}, K) or {(*lead, size, 'K')}".replace("'", "")
     else:
         fits = shape in ((size,), (size, size), (*lead, size, size))
-        wanted = f"({size},), ({size}, {size}) or {(*lead, size, size)}"
+        expected = f"({size},), ({size}, {size}) or {(*lead, size, size)}"
     if not fits:
         raise ValueError(
-            f"For '{owner}', the last argument must have shape {wanted} for an input of shape {x.shape}, "
+            f"For '{owner}', the last argument must have shape {expected} for an input of shape {x.shape}, "
             f"but got "
             f"{shape}."
         )

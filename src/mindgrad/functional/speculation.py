@@ -52,7 +52,7 @@ class Speculation:
         self._results = results
 
     def results_for(self, segment: Segment, leaves: Sequence[Any]) -> Sequence[Any] | None:
-        """What the program gave, if it is that of ``segment`` and ran on these ``leaves``."""
+        """The results of the program, if it is that of ``segment`` and ran on these ``leaves``."""
         if segment is self._segment and all(
             leaves[~number] is array for number, array in zip(segment.inputs, self._arrays, strict=True)
         ):
