@@ -34,6 +34,7 @@ class CallValues:
     """The values of a call by number.
 
     Attributes:
+        arguments: the positions of the call's arguments, by the identity of their arrays.
         leaves, types: the arrays from outside, and the types of the tensors that held them.
         leaf_numbers: their numbers by identity and type.
         parameters: the Parameters that held them, by number.
@@ -43,12 +44,13 @@ class CallValues:
     """
 
     __slots__ = (
-        "_arguments", "_program", "_segment", "deferral", "leaf_numbers", "leaves", "parameters", "pendings",
+        "_program", "_segment", "arguments", "deferral", "leaf_numbers", "leaves", "parameters", "pendings",
         "speculation", "stored", "types",
     )  # fmt: skip
 
-    def __init__(self, deferral: Any) -> None:
+    def __init__(self, deferral: Any, arguments: Sequence[Any] = ()) -> None:
         self.deferral = deferral
+        self.arguments = {id(x._array): k for k, x in enumerate(arguments) if isinstance(x, Tensor)}
         self.leaves: list[Any] = []
         self.types: list[TensorType] = []
         self.leaf_numbers: dict[tuple[int, TensorType], int] = {}
@@ -57,12 +59,10 @@ class CallValues:
         self.parameters: dict[int, Any] = {}
         self._program: Sequence[Segment] | None = None
         self._segment = 0
-        self._arguments: dict[int, int] = {}
         self.speculation: Speculation | None = None
 
     def begin(self, structure: Structure, arguments: Sequence[Any]) -> None:
         """Begin the call's program on what its operands will probably be."""
-        self._arguments = {id(x._array): k for k, x in enumerate(arguments) if isinstance(x, Tensor)}
         self.speculation = speculate(structure, arguments)
 
     def end(self) -> None:
@@ -143,7 +143,7 @@ class CallValues:
         if results is not None:
             return results
         if not self._segment:
-            remember_origins(structure, self.leaves, self.parameters, self._arguments)
+            remember_origins(structure, self.leaves, self.parameters, self.arguments)
         return last.executable.run(self._operands(last), [], last.executable.extra)
 
     def _begun(self, structure: Structure) -> Sequence[Segment]:

@@ -60,18 +60,17 @@ class Deferral:
 
     __slots__ = (
         "_by_scope", "_candidates", "_count", "_events", "_expected", "_obstacle", "_pendings", "_position",
-        "_recordings", "_replay", "_scopes", "_specifications", "_thread", "_values", "_variables",
+        "_recordings", "_replay", "_scopes", "_specifications", "_thread", "_values",
         "diverged_at", "structure",
     )  # fmt: skip
 
     def __init__(self, structures: Sequence[Structure] = (), arguments: Sequence[Any] = ()) -> None:
         self._candidates = structures
-        self._variables = {id(x._array) for x in arguments if isinstance(x, Tensor)}
         self.structure = structures[0] if structures else None
         self._expected: list[Event] | None = structures[0].events if structures else None
         self._position = 0
         self._thread = threading.get_ident()
-        self._values = CallValues(self)
+        self._values = CallValues(self, arguments)
         self._pendings = self._values.pendings
         if structures:
             self._values.begin(structures[0], arguments)
@@ -380,7 +379,7 @@ class Deferral:
         known = self._values.leaf_numbers.get((id(array), type_))
         if known is None:
             known = self._values.add_leaf(array, type_, tensor)
-            is_variable = is_variable or tensor.is_parameter or id(array) in self._variables
+            is_variable = is_variable or tensor.is_parameter or id(array) in self._values.arguments
             self._specifications.append(Leaf(type_, array, is_variable))
         return ~known
 
@@ -429,7 +428,7 @@ class Deferral:
         self._values = CallValues(self)
         self._pendings = self._values.pendings
         self._events, self._specifications, self._recordings, self._scopes = [], [], [], [None]
-        self._by_scope, self._variables = {}, set()
+        self._by_scope = {}
         self._replay, self._candidates, self._expected = None, (), None
 
     def _structure_of_run(self) -> Structure:

@@ -119,7 +119,7 @@ def _bounds(column: Tensor, size: int) -> tuple[Tensor, Tensor]:
 
 
 def _rounds(flat: Tensor, elements: int) -> Tensor:
-    """How many updates of the same element precede each one, as Int32; −1 for those of no element."""
+    """The number of updates of the same element before each one, as Int32; −1 for those of no element."""
     (count,) = flat.shape
     numbers = make_tensor(np.arange(count, dtype=np.int64))
     order = argsort(arithmetic.add(arithmetic.mul(flat, count), numbers))  # equal ones stay in their order

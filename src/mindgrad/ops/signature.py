@@ -19,7 +19,7 @@ class sig_rw(IntEnum):
 
 
 class sig_kind(IntEnum):
-    """How an input is passed."""
+    """Kinds of passing an input."""
 
     KIND_POSITIONAL_KEYWORD, KIND_VAR_POSITIONAL, KIND_KEYWORD_ONLY, KIND_VAR_KEYWARD = range(4)
     KIND_EMPTY_DEFAULT_VALUE = 4
