@@ -44,12 +44,11 @@ class CallValues:
     """
 
     __slots__ = (
-        "_program", "_segment", "arguments", "deferral", "leaf_numbers", "leaves", "parameters", "pendings",
-        "speculation", "stored", "types",
+        "_program", "_segment", "arguments", "leaf_numbers", "leaves", "parameters", "pendings", "speculation",
+        "stored", "types",
     )  # fmt: skip
 
-    def __init__(self, deferral: Any, arguments: Sequence[Any] = ()) -> None:
-        self.deferral = deferral
+    def __init__(self, arguments: Sequence[Any] = ()) -> None:
         self.arguments = {id(x._array): k for k, x in enumerate(arguments) if isinstance(x, Tensor)}
         self.leaves: list[Any] = []
         self.types: list[TensorType] = []
@@ -91,10 +90,14 @@ class CallValues:
         for parameter, before in self.stored.values():
             now = parameter._array
             number = self.leaf_numbers.get((id(before), parameter.type))
-            is_own = type(now) is PendingArray and now.deferral is self.deferral
-            if number is not None and is_own and structure.leaves[number].type is now.type:
+            if number is not None and self._is_own(now) and structure.leaves[number].type is now.type:
                 pairs.add((number, now.number))
         return pairs
+
+    def _is_own(self, array: Any) -> bool:
+        """Whether an array is a value of this call, which refers to it by no cycle that would outlive it."""
+        pendings = self.pendings
+        return type(array) is PendingArray and array.number < len(pendings) and pendings[array.number] is array
 
     def is_quick(self, event: Event) -> bool:
         """Whether an event takes NumPy no time: integers and truth values from outside of recordings."""

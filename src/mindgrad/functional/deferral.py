@@ -70,7 +70,7 @@ class Deferral:
         self._expected: list[Event] | None = structures[0].events if structures else None
         self._position = 0
         self._thread = threading.get_ident()
-        self._values = CallValues(self, arguments)
+        self._values = CallValues(arguments)
         self._pendings = self._values.pendings
         if structures:
             self._values.begin(structures[0], arguments)
@@ -425,7 +425,7 @@ class Deferral:
             if scope is not None:
                 scope.deferral = None
         self._values.end()
-        self._values = CallValues(self)
+        self._values = CallValues()
         self._pendings = self._values.pendings
         self._events, self._specifications, self._recordings, self._scopes = [], [], [], [None]
         self._by_scope = {}
