@@ -33,7 +33,8 @@ def keep(structure: Structure, program: Sequence[Segment]) -> None:
     key = id(structure)
     with _lock:
         _with_programs[key] = (weakref.ref(structure, lambda _: _with_programs.pop(key, None)), weight)
-        total = sum(size for _, size in _with_programs.values())
+        # a list, made in one go: other threads change the order meanwhile
+        total = sum(size for _, size in list(_with_programs.values()))
         while total > _MOST_BYTES and len(_with_programs) > 1:
             _, (reference, size) = _with_programs.popitem(last=False)
             total -= size
