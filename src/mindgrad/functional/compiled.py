@@ -8,6 +8,7 @@ values becomes that of the new ones. It is used again while what its trace read 
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +26,6 @@ from mindgrad.core.constant_arguments import any_constant, is_constant
 from mindgrad.core.graph import Graph
 from mindgrad.core.scope import LEFT_BEHIND, as_it_is, open_scopes
 from mindgrad.core.tensor import Tensor, make_tensor
-from mindgrad.core.types import TensorType
 from mindgrad.frontend import user_calls
 from mindgrad.frontend.effect_log import Place, Variable
 from mindgrad.frontend.guards import Change, Dependencies
@@ -41,7 +41,7 @@ from mindgrad.functional.cache import (
     withdraw,
 )
 from mindgrad.functional.cache_miss import UNKNOWN, between_functions, between_signatures, refused
-from mindgrad.functional.donation import run_and_store, settled
+from mindgrad.functional.donation import Donation, run_and_store, settled
 from mindgrad.functional.numbers import number_tensor
 from mindgrad.functional.tracing import DATA, NUMBER, TENSOR, Trace, kind_held, kind_of, trace_of
 from mindgrad.rewrites.pipeline import before_compilation
@@ -52,8 +52,8 @@ __all__ = ["Compiled", "call_signature", "trace"]
 #: programs kept per signature, for different states of the Cells and variables that they were traced with
 _KEPT = 8
 
-#: the options that select a program
-_OPTIONS = ("mode", "device_target", "device_id", "rewrites")
+#: the values of the options that select a program
+_options = operator.itemgetter("mode", "device_target", "device_id", "rewrites")
 
 
 class _NotPlain(Exception):
@@ -76,8 +76,8 @@ class _Program:
     history: History
 
     __slots__ = (
-        "__weakref__", "_array_type", "_donated", "_donated_types", "_held", "_leaves", "_only", "_outcome",
-        "_read", "_retyped", "_structure", "_types", "_written", "dependencies", "executable", "function",
+        "__weakref__", "_array_type", "_donation", "_held", "_leaves", "_only", "_outcome", "_read",
+        "_retyped", "_structure", "_types", "_written", "dependencies", "executable", "function",
         "history", "is_plain", "key",
     )  # fmt: skip
 
@@ -107,8 +107,8 @@ class _Program:
         self._retyped = [(p, new[id(p)]) for p in written if new[id(p)] is not p.type]
         # what a failing callback of the program would take with it is not given away
         is_given = [not graph.has_effect and new.get(id(p)) is p.type for p in parameters]
-        self._donated = [p for p, given in zip(parameters, is_given, strict=True) if given]
-        self._donated_types: list[TensorType] = [p.type for p in self._donated]
+        donated = [p for p, given in zip(parameters, is_given, strict=True) if given]
+        self._donation = Donation(donated) if donated else None
         self._read = [p for p, given in zip(parameters, is_given, strict=True) if not given]
         results = graph.outputs[len(written) :]
         self.is_plain = (
@@ -169,8 +169,9 @@ class _Program:
 
     def owners(self) -> list[Any]:
         """The Parameters and Cells that the program reads, but for those that live as long as the process."""
-        every = [*self._donated, *self._read, *self.dependencies.owners()]
-        return [each for each in every if not getattr(each, "is_permanent", False)]
+        donated = () if self._donation is None else self._donation.parameters
+        owners = [*donated, *self._read, *self.dependencies.owners()]
+        return [owner for owner in owners if not getattr(owner, "is_permanent", False)]
 
     def call(self, tensors: list[Tensor]) -> Any:
         """The function's result for the tensors among its arguments."""
@@ -185,9 +186,7 @@ class _Program:
             arrays.append(array if type(array) is device_array else _moved(parameter))
         executable = self.executable
         if self._written:
-            return run_and_store(
-                executable, arrays, self._donated, self._donated_types, self._written, self._finish
-            )
+            return run_and_store(executable, arrays, self._donation, self._written, self._finish)
         return self._finish(executable.run(arrays, [], executable.extra))
 
     def _finish(self, results: list[Any]) -> Any:
@@ -220,7 +219,7 @@ def call_signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, 
         tensors = [x if isinstance(x, Tensor) else number_tensor(x) for x in leaves if _is_data(x)]
     else:
         tensors = list(args)
-    return (key, *map(settings.get, _OPTIONS)), tensors
+    return (key, *_options(settings.options)), tensors
 
 
 def _is_data(leaf: Any) -> bool:

@@ -28,7 +28,7 @@ from mindgrad.backend.executable import Executable, array_type, copy_on_device
 from mindgrad.backend.xla import to_device
 from mindgrad.core.pending import PendingArray, resolved
 
-__all__ = ["Taken", "donatable", "run_and_store", "settled", "window"]
+__all__ = ["Donation", "Taken", "donatable", "run_and_store", "settled", "window"]
 
 #: held from taking arrays to storing new ones, and wherever else a value is replaced by one made of it
 window = threading.RLock()
@@ -78,12 +78,6 @@ class Taken:
         return self._parameter.shape
 
 
-def _taken(parameter: Any) -> Taken:
-    """What stands for the Parameter's array: made once, for this is done in every step of a training."""
-    made = parameter._taken = Taken(parameter)
-    return made
-
-
 def settled(array: Any) -> Any:
     """``array`` itself, or what a :class:`Taken` or a pending array stands for."""
     return array.wait() if type(array) is Taken else resolved(array)
@@ -99,28 +93,68 @@ _ALONE = max(_counts([object(), object()]))
 
 def donatable(arrays: list[Any], types: Sequence[Any]) -> list[Any]:
     """``arrays`` as they may be given away: copies where something besides the list holds on to one."""
-    given = []
     usual: Any = array_type()
-    for array, type_, count in zip(arrays, types, _counts(arrays), strict=True):
-        alone = count <= _ALONE and type(array) is usual and array.shape == type_.shape
-        given.append(array if alone else _copy(array, type_))
-    return given
+    counts = _counts(arrays)
+    if max(counts, default=0) <= _ALONE and set(map(type, arrays)) == {usual}:
+        return arrays
+    return [
+        array if count <= _ALONE and type(array) is usual else _copy(array, type_)
+        for array, type_, count in zip(arrays, types, counts, strict=True)
+    ]
 
 
 def _copy(array: Any, type_: Any) -> Any:
     """A copy on the device, of the type's shape."""
-    usual: Any = array_type()
-    if type(array) is usual and array.shape == type_.shape:
+    if type(array) is array_type():
         return copy_on_device(array)
     # NumPy's, or one element that is seen everywhere. A copy, for jax may use the memory as it is
     return to_device(np.array(np.broadcast_to(np.asarray(array), type_.shape)))
 
 
+class Donation:
+    """The Parameters whose arrays a program takes over.
+
+    Attributes:
+        parameters: they, in the order of the program's operands.
+        types: their types.
+        stand_ins: what stands for their arrays while the program is being started.
+    """
+
+    __slots__ = ("parameters", "stand_ins", "types")
+
+    def __init__(self, parameters: Sequence[Any]) -> None:
+        self.parameters = parameters
+        self.types = [parameter.type for parameter in parameters]
+        self.stand_ins = list(map(Taken, parameters))
+
+    def arrays(self) -> list[Any]:
+        """Values of the Parameters."""
+        originals = [parameter._array for parameter in self.parameters]
+        kinds = set(map(type, originals))
+        return list(map(settled, originals)) if Taken in kinds or PendingArray in kinds else originals
+
+    def run(self, executable: Executable, arrays: Sequence[Any]) -> list[Any]:
+        """The program's results; if it fails before it starts, the Parameters are as they were."""
+        originals = self.arrays()
+        run = executable.run_uninterrupted if executable.may_take_long else executable.run
+        try:
+            _set_arrays(self.parameters, self.stand_ins)
+            return run(arrays, donatable(originals, self.types), executable.extra)
+        except Exception as error:
+            _set_arrays(self.parameters, originals)
+            lost = [p.name for p, a in zip(self.parameters, originals, strict=True) if _is_gone(a)]
+            if lost:
+                raise RuntimeError(
+                    f"a program failed after it had taken over the memory of the Parameters that it writes: "
+                    f"the values of {', '.join(lost)} are lost. Load them from a checkpoint."
+                ) from error
+            raise
+
+
 def run_and_store(
     executable: Executable,
     arrays: Sequence[Any],
-    donated: Sequence[Any],
-    types: Sequence[Any],
+    donation: Donation | None,
     written: Sequence[Any],
     finish: Callable[[list[Any]], Any],
 ) -> Any:
@@ -129,8 +163,7 @@ def run_and_store(
     Args:
         executable: the program.
         arrays: its operands, without those that it takes over.
-        donated: the Parameters whose arrays it takes over; all are among ``written``.
-        types: their types.
+        donation: the Parameters whose arrays it takes over; all are among ``written``.
         written: the Parameters that it writes; its first results are their new values.
         finish: stores what else the program changes; given the program's results, gives the caller's.
 
@@ -138,46 +171,19 @@ def run_and_store(
         RuntimeError: the program failed after it had taken over the arrays.
     """
     with window:
-        is_copied = executable.may_take_long and executable.takes_long()
-        if is_copied or not donated:
-            copies = list(map(_copy, _arrays(donated), types))
+        is_copied = donation is None or (executable.may_take_long and executable.takes_long())
+        if is_copied:
+            copies = [] if donation is None else list(map(_copy, donation.arrays(), donation.types))
             results = executable.run(arrays, copies, executable.extra)
         with Deferred():
-            if not is_copied and donated:
-                results = _run_with_donated(executable, arrays, donated, types)
+            if not is_copied:
+                results = donation.run(executable, arrays)  # type: ignore[union-attr]
             _set_arrays(written, results[: len(written)])
             return finish(results)
 
 
-def _arrays(parameters: Sequence[Any]) -> list[Any]:
-    """Values of the Parameters."""
-    originals = [p._array for p in parameters]
-    kinds = set(map(type, originals))
-    return list(map(settled, originals)) if Taken in kinds or PendingArray in kinds else originals
-
-
-def _run_with_donated(
-    executable: Executable, arrays: Sequence[Any], donated: Sequence[Any], types: Sequence[Any]
-) -> list[Any]:
-    originals = _arrays(donated)
-    run = executable.run_uninterrupted if executable.may_take_long else executable.run
-    try:
-        _set_arrays(donated, [p.__dict__.get("_taken") or _taken(p) for p in donated])
-        results = run(arrays, donatable(originals, types), executable.extra)
-    except Exception as error:
-        _set_arrays(donated, originals)
-        lost = [p.name for p, a in zip(donated, originals, strict=True) if _is_gone(a)]
-        if lost:
-            raise RuntimeError(
-                f"a program failed after it had taken over the memory of the Parameters that it writes: "
-                f"the values of {', '.join(lost)} are lost. Load them from a checkpoint."
-            ) from error
-        raise
-    return results
-
-
 def _set_arrays(parameters: Sequence[Any], arrays: Sequence[Any]) -> None:
-    for parameter, array in zip(parameters, arrays, strict=True):
+    for parameter, array in zip(parameters, arrays):  # noqa: B905  (in every step of a training)
         parameter._array = array
 
 
