@@ -267,6 +267,8 @@ def binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool
     kind_a, kind_b = type(a), type(b)
     if kind_a is Tensor:
         like = a._type or a.type
+        if kind_b is not Tensor and isinstance(b, Tensor) and b.is_parameter:
+            b, kind_b = _read(b), Tensor
         if kind_b is Tensor:
             other = b._type or b.type
             if like.dtype is other.dtype and (primitive, like.dtype, float_only) in _AS_THEY_ARE:

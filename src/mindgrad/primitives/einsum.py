@@ -60,6 +60,9 @@ class Plan:
 
     def __call__(self, operands: Sequence[Any], apply: Callable[..., Any] | None = None) -> Any:
         """Run the plan: ``apply(primitive, *operands, **parameters)``, or the row's own call."""
+        if apply is not None and len(self.steps) == 1:  # the usual product of matrices
+            primitive, numbers, parameters = self.steps[0]
+            return apply(primitive, *[operands[number] for number in numbers], **parameters)
         values = list(operands)
         for primitive, numbers, parameters in self.steps:
             given = [values[number] for number in numbers]
