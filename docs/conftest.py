@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from mindgrad.core import settings
+from mindgrad.ir import settings
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import mindgrad as ms
-from mindgrad.core import settings as options
-from mindgrad.core import verify
+from mindgrad.ir import settings as options
+from mindgrad.ir import verify
 
 #: XLA ends the process over an option that it does not know: those of one version are for that version only
 FAST_COMPILATION = ["--xla_backend_optimization_level=0"]

@@ -7,7 +7,7 @@ import numpy as np
 import mindgrad as ms
 from mindgrad import Tensor
 from mindgrad._base.tree import flatten
-from mindgrad.core import settings
+from mindgrad.ir import settings
 
 __all__ = ["arrays", "eager", "is_hot"]
 

@@ -25,8 +25,9 @@ import matplotlib.pyplot as plt
 
 import mindgrad
 from mindgrad.backend.executable import Executable
-from mindgrad.core.primitive import REGISTRY
-from mindgrad.functional import record, tiers
+from mindgrad.eager import tiers
+from mindgrad.execution import record
+from mindgrad.ir.primitive import REGISTRY
 
 HERE = Path(__file__).parent
 NETWORKS = ("perceptron", "lenet", "gpt", "lstm")

@@ -12,6 +12,30 @@ from mindgrad import common, context, ops
 from mindgrad._base.location import FrozenValueWarning
 from mindgrad._base.missing import explain_all as _explain_all
 from mindgrad._base.refusal import CompileError
+from mindgrad.api.autograd_function import AutogradFunction as _Function  # noqa: F401 - as in MindSpore
+from mindgrad.api.gradient import get_grad, grad, value_and_grad
+from mindgrad.api.hessian import ggnvp, hessian, hvp, vhp
+from mindgrad.api.jacobian import jacfwd, jacobian, jacrev
+from mindgrad.api.jit import (
+    JitConfig,
+    jit,
+    jit_class,
+    lazy_inline,
+    ms_function,
+    no_inline,
+)
+from mindgrad.api.jvp import jvp, linearize
+from mindgrad.api.laplacian import (
+    biharmonic,
+    directional_derivative,
+    divergence,
+    laplacian,
+    second_order,
+)
+from mindgrad.api.recompute import recompute
+from mindgrad.api.taylor import derivative, jet, taylor
+from mindgrad.api.vjp import vjp
+from mindgrad.api.vmap import vmap
 from mindgrad.cli import install
 from mindgrad.common import dtype
 from mindgrad.common.dtype import (
@@ -78,33 +102,9 @@ from mindgrad.context import (
     set_ps_context,
     set_recursion_limit,
 )
-from mindgrad.core.mutable import mutable
-from mindgrad.core.tensor import Tensor
-from mindgrad.functional.autograd_function import AutogradFunction as _Function  # noqa: F401 - as in MindSpore
-from mindgrad.functional.cache import cache_info, clear_cache
-from mindgrad.functional.gradient import get_grad, grad, value_and_grad
-from mindgrad.functional.hessian import ggnvp, hessian, hvp, vhp
-from mindgrad.functional.jacobian import jacfwd, jacobian, jacrev
-from mindgrad.functional.jit import (
-    JitConfig,
-    jit,
-    jit_class,
-    lazy_inline,
-    ms_function,
-    no_inline,
-)
-from mindgrad.functional.jvp import jvp, linearize
-from mindgrad.functional.laplacian import (
-    biharmonic,
-    directional_derivative,
-    divergence,
-    laplacian,
-    second_order,
-)
-from mindgrad.functional.recompute import recompute
-from mindgrad.functional.taylor import derivative, jet, taylor
-from mindgrad.functional.vjp import vjp
-from mindgrad.functional.vmap import vmap
+from mindgrad.execution.cache import cache_info, clear_cache
+from mindgrad.ir.mutable import mutable
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.introspection import is_tensor
 from mindgrad.ops.storage import from_numpy, frombuffer
 
@@ -130,14 +130,6 @@ if _TYPE_CHECKING:
         version,
     )
     from mindgrad.common.installation import run_check  # noqa: F401
-    from mindgrad.functional.implicit import (
-        SolverInfo,
-        argmin,
-        custom_linear_solve,
-        custom_root,
-        fixed_point,
-    )
-    from mindgrad.functional.ode import OdeInfo, odeint
     from mindgrad.hal import *  # noqa: F403
     from mindgrad.parallel import (  # noqa: F401
         Layout,
@@ -147,6 +139,14 @@ if _TYPE_CHECKING:
         shard,
     )
     from mindgrad.profiler import Profiler  # noqa: F401
+    from mindgrad.solvers.implicit import (
+        SolverInfo,
+        argmin,
+        custom_linear_solve,
+        custom_root,
+        fixed_point,
+    )
+    from mindgrad.solvers.ode import OdeInfo, odeint
     from mindgrad.tools.explain import explain
     from mindgrad.train import *  # noqa: F403
 
@@ -158,10 +158,10 @@ _ROOMS = (
 #: Likewise, and where they live.
 _NAMES = {
     "mindgrad.common.installation": ("run_check",),
-    "mindgrad.functional.implicit": (
+    "mindgrad.solvers.implicit": (
         "SolverInfo", "argmin", "custom_linear_solve", "custom_root", "fixed_point",
     ),
-    "mindgrad.functional.ode": ("OdeInfo", "odeint"),
+    "mindgrad.solvers.ode": ("OdeInfo", "odeint"),
     "mindgrad.hal": (
         "Event", "Stream", "StreamCtx", "communication_stream", "current_stream", "default_stream",
         "empty_cache",

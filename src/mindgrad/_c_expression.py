@@ -9,8 +9,8 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from mindgrad.core.dtype import DType, as_dtype
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import DType, as_dtype
+from mindgrad.ir.tensor import Tensor
 
 __all__ = ["MetaTensor", "Tensor", "TensorPy", "security", "typing"]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import DType
+from mindgrad.ir.dtype import DType
 
 EQ, NE, LT, LE, GT, GE = "==", "!=", "<", "<=", ">", ">="
 IN, NOT_IN = "in", "not in"

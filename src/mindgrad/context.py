@@ -16,8 +16,8 @@ import sys
 from typing import Any
 
 from mindgrad.backend.device import select_device
-from mindgrad.core import settings
-from mindgrad.core.settings import GRAPH_MODE, PYNATIVE_MODE
+from mindgrad.ir import settings
+from mindgrad.ir.settings import GRAPH_MODE, PYNATIVE_MODE
 
 __all__ = [
     "COMPATIBLE", "GRAPH_MODE", "LAX", "PYNATIVE_MODE", "STRICT", "ParallelMode",

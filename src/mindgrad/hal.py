@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any, Self
 
 from mindgrad.backend import device as _device
-from mindgrad.core import settings
+from mindgrad.ir import settings
 
 __all__ = [
     "Event", "Stream", "StreamCtx", "communication_stream", "current_stream", "default_stream",

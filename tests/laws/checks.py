@@ -13,11 +13,11 @@ import numpy as np
 
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.xla import compile_graph, lower
-from mindgrad.core.build import Builder, building
-from mindgrad.core.dtype import DType
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.graph import Graph
-from mindgrad.core.types import type_of
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.dtype import DType
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.graph import Graph
+from mindgrad.ir.types import type_of
 from mindgrad.transforms.batch import batch
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.reverse import reverse

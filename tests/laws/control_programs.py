@@ -16,11 +16,11 @@ import numpy as np
 from mindgrad.control.cond import cond
 from mindgrad.control.scan import scan
 from mindgrad.control.while_ import while_
-from mindgrad.core.build import Builder, building
-from mindgrad.core.dtype import bool_, float64, int32
-from mindgrad.core.graph import Constant, Graph
-from mindgrad.core.primitive import REGISTRY
-from mindgrad.core.types import TensorType, tensor_type
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.dtype import bool_, float64, int32
+from mindgrad.ir.graph import Constant, Graph
+from mindgrad.ir.primitive import REGISTRY
+from mindgrad.ir.types import TensorType, tensor_type
 
 __all__ = ["PROGRAMS", "ControlProgram", "graph", "known"]
 

@@ -1,7 +1,7 @@
 """What the laws share: sample calls of every row, graphs of one call, directions, tolerances.
 
 A *call* is one row on arrays with parameters, drawn from the row's own samples. Complex tangents and
-cotangents pair by ``Re(Σ c · t)``, see ``mindgrad.primitives.complexes``.
+cotangents pair by ``Re(Σ c · t)``, see ``mindgrad.rows.complexes``.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import mindgrad.primitives as primitives
-from mindgrad.core.build import Builder, building
-from mindgrad.core.dtype import DTYPES, DType, as_dtype, bfloat16, float16, float32, float64
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.graph import Graph
-from mindgrad.core.primitive import REGISTRY, Primitive
-from mindgrad.core.types import TensorType, tensor_type, type_of
-from mindgrad.primitives.samples import draw
+import mindgrad.rows as primitives
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.dtype import DTYPES, DType, as_dtype, bfloat16, float16, float32, float64
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.graph import Graph
+from mindgrad.ir.primitive import REGISTRY, Primitive
+from mindgrad.ir.types import TensorType, tensor_type, type_of
+from mindgrad.rows.samples import draw
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.reverse import reverse
 

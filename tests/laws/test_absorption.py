@@ -11,14 +11,14 @@ import mindgrad as ms
 from mindgrad import Tensor, ops
 from mindgrad._base.tree import flatten
 from mindgrad.control.lazy import settled
-from mindgrad.core import settings
-from mindgrad.core.build import Builder, building
-from mindgrad.core.dtype import float64
-from mindgrad.core.graph import Constant, Graph
-from mindgrad.core.primitive import REGISTRY
-from mindgrad.core.scope import apply
-from mindgrad.core.types import tensor_type
-from mindgrad.rewrites.pipeline import before_compilation, before_derivative
+from mindgrad.ir import settings
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.dtype import float64
+from mindgrad.ir.graph import Constant, Graph
+from mindgrad.ir.primitive import REGISTRY
+from mindgrad.ir.scope import apply
+from mindgrad.ir.types import tensor_type
+from mindgrad.optimize.pipeline import before_compilation, before_derivative
 from mindgrad.transforms.apply_rule import step
 from mindgrad.transforms.batch import batch
 from mindgrad.transforms.forward import forward

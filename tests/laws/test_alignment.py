@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from mindgrad.core.dtype import float64
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.primitive import REGISTRY
-from mindgrad.rewrites.batch_region import MOVABLE
+from mindgrad.ir.dtype import float64
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.primitive import REGISTRY
+from mindgrad.optimize.batch_region import MOVABLE
 from mindgrad.transforms import axis_propagation as module
 from mindgrad.transforms.axis_propagation import alignment
 from mindgrad.transforms.forward import forward

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from mindgrad.core.dtype import float64
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.graph import Graph
+from mindgrad.ir.dtype import float64
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.graph import Graph
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.forward_laplacian import collapse
 from tests.laws.control_programs import PROGRAMS

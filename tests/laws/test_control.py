@@ -12,13 +12,13 @@ import pytest
 
 from mindgrad.backend.xla import compile_graph, lower_ahead
 from mindgrad.control.while_ import while_
-from mindgrad.core import settings
-from mindgrad.core.build import current
-from mindgrad.core.dtype import float32, float64, int32
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.graph import Constant, Graph
-from mindgrad.core.primitive import REGISTRY
-from mindgrad.core.types import tensor_type, type_of
+from mindgrad.ir import settings
+from mindgrad.ir.build import current
+from mindgrad.ir.dtype import float32, float64, int32
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.graph import Constant, Graph
+from mindgrad.ir.primitive import REGISTRY
+from mindgrad.ir.types import tensor_type, type_of
 from mindgrad.transforms.batch import batch
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.reverse import reverse

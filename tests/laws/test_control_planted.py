@@ -170,7 +170,7 @@ def _fresh() -> Iterator[None]:
 
 def _forget() -> None:
     for name, module in list(sys.modules.items()):
-        if name.startswith(("mindgrad.control", "mindgrad.core.graph")):
+        if name.startswith(("mindgrad.control", "mindgrad.ir.graph")):
             for value in vars(module).values():
                 if hasattr(value, "cache_clear"):
                     value.cache_clear()

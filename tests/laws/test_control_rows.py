@@ -14,12 +14,12 @@ from mindgrad.control.custom import custom
 from mindgrad.control.debug_print import show
 from mindgrad.control.scan import scan
 from mindgrad.control.while_ import while_
-from mindgrad.core.build import current
-from mindgrad.core.dtype import bool_, float64, int32
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.graph import Constant, Graph, without_effects
-from mindgrad.core.primitive import REGISTRY
-from mindgrad.core.types import tensor_type
+from mindgrad.ir.build import current
+from mindgrad.ir.dtype import bool_, float64, int32
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.graph import Constant, Graph, without_effects
+from mindgrad.ir.primitive import REGISTRY
+from mindgrad.ir.types import tensor_type
 from mindgrad.transforms.batch import batch
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.reverse import reverse

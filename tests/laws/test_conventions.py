@@ -16,14 +16,14 @@ import numpy as np
 import pytest
 
 from mindgrad import Tensor
-from mindgrad.core.build import Builder, building
-from mindgrad.core.dtype import float64
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.graph import Graph
-from mindgrad.core.primitive import REGISTRY
-from mindgrad.core.scope import apply
-from mindgrad.core.types import tensor_type
-from mindgrad.primitives.kinds import full, ones
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.dtype import float64
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.graph import Graph
+from mindgrad.ir.primitive import REGISTRY
+from mindgrad.ir.scope import apply
+from mindgrad.ir.types import tensor_type
+from mindgrad.rows.kinds import full, ones
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.reverse import pull_back, reverse
 from tests.laws.checks import Program

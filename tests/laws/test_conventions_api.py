@@ -16,7 +16,7 @@ import pytest
 import mindgrad as ms
 from mindgrad import Tensor
 from mindgrad._base.tree import flatten
-from mindgrad.core import settings
+from mindgrad.ir import settings
 from tests.laws.harness import difference
 from tests.laws.test_conventions import IDS, TABLE, Convention
 

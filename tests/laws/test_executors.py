@@ -6,7 +6,7 @@ ways to compile.
 
 import pytest
 
-from mindgrad.core.dtype import (
+from mindgrad.ir.dtype import (
     DTYPES,
     DType,
     complex64,

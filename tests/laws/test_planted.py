@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from mindgrad.core.dtype import DType, complex128, float32, float64
-from mindgrad.core.primitive import REGISTRY, Primitive
-from mindgrad.core.types import tensor_type
-from mindgrad.primitives.kinds import zeros
+from mindgrad.ir.dtype import DType, complex128, float32, float64
+from mindgrad.ir.primitive import REGISTRY, Primitive
+from mindgrad.ir.types import tensor_type
+from mindgrad.rows.kinds import zeros
 from tests.laws.checks import (
     Program,
     add_call,

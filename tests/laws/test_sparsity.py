@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from mindgrad.core.dtype import float64
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.graph import Graph
+from mindgrad.ir.dtype import float64
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.graph import Graph
+from mindgrad.sparse.sparsity import MOVING, Known, dependence
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.reverse import reverse
-from mindgrad.transforms.sparsity import MOVING, Known, dependence
 from tests.laws.control_programs import PROGRAMS
 from tests.laws.harness import ROWS, calls, graph_of
 

@@ -12,7 +12,7 @@ import pytest
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
 from mindgrad._base.tree import flatten
-from mindgrad.functional.kernel_programs import KernelPrograms
+from mindgrad.eager.kernel_programs import KernelPrograms
 from tests.programs.corpus import (  # noqa: F401  (they fill PROGRAMS)
     contraction,
     control,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mindgrad.core.dtype import (
+from mindgrad.ir.dtype import (
     DTYPES,
     as_dtype,
     bool_,
@@ -13,8 +13,8 @@ from mindgrad.core.dtype import (
     int32,
     uint8,
 )
-from mindgrad.core.primitive import REGISTRY
-from mindgrad.primitives.kinds import ACCEPTS
+from mindgrad.ir.primitive import REGISTRY
+from mindgrad.rows.kinds import ACCEPTS
 from tests.laws.checks import type_rule_is_true
 from tests.laws.harness import ROWS, calls, drawn, refusal
 

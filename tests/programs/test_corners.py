@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies
 import mindgrad as ms
 from mindgrad import Tensor, ops
 from mindgrad._base.tree import flatten
-from mindgrad.core import settings as options
+from mindgrad.ir import settings as options
 from tests.programs.corner_functions import Drawn, cast
 
 #: of each element type, how far results may be apart, and how many functions are one program

@@ -9,9 +9,9 @@ import numpy as np
 import mindgrad as ms
 from mindgrad import Tensor
 from mindgrad._base.tree import flatten
-from mindgrad.core import settings
-from mindgrad.core.rewriting import watching
-from mindgrad.functional.compiled import trace
+from mindgrad.execution.compiled import trace
+from mindgrad.ir import settings
+from mindgrad.ir.rewriting import watching
 
 
 @contextmanager

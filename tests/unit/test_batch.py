@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from mindgrad.backend.xla import compile_graph
-from mindgrad.core.build import POINTWISE, Builder, building
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.primitive import REGISTRY
-from mindgrad.core.types import type_of
-from mindgrad.primitives.arithmetic import select
-from mindgrad.primitives.contraction import dot
-from mindgrad.primitives.elementwise import sin
-from mindgrad.primitives.indexing import gather
-from mindgrad.primitives.reduction import reduce_max, reduce_sum
-from mindgrad.primitives.slicing import dynamic_slice, dynamic_update_slice
+from mindgrad.ir.build import POINTWISE, Builder, building
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.primitive import REGISTRY
+from mindgrad.ir.types import type_of
+from mindgrad.rows.arithmetic import select
+from mindgrad.rows.contraction import dot
+from mindgrad.rows.elementwise import sin
+from mindgrad.rows.indexing import gather
+from mindgrad.rows.reduction import reduce_max, reduce_sum
+from mindgrad.rows.slicing import dynamic_slice, dynamic_update_slice
 from mindgrad.transforms.batch import batch
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.reverse import reverse

@@ -15,8 +15,8 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad.frontend import state
-from mindgrad.functional.compiled import Compiled
+from mindgrad.execution.compiled import Compiled
+from mindgrad.trace import state
 
 
 def wide(*numbers):

@@ -9,7 +9,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, ParameterTuple, Tensor, nn, ops
-from mindgrad.functional.compiled import Compiled
+from mindgrad.execution.compiled import Compiled
 
 MODES = pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE], ids=["graph", "pynative"])
 

@@ -10,7 +10,7 @@ import pytest
 import mindgrad as ms
 from mindgrad import Tensor, ops
 from mindgrad.backend import disk, options
-from mindgrad.functional.compiled import trace
+from mindgrad.execution.compiled import trace
 
 NAME = "xla_cpu_experimental_ynn_fusion_type"
 

@@ -14,8 +14,8 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, ParameterTuple, Tensor, nn, ops
-from mindgrad.core.scope import open_scopes
-from mindgrad.functional.compiled import Compiled, trace
+from mindgrad.execution.compiled import Compiled, trace
+from mindgrad.ir.scope import open_scopes
 from mindgrad.ops import GradOperation, grad, jvp
 
 
@@ -290,7 +290,7 @@ def test_constants_of_every_size(size):
 def test_wide_types_leave_the_user_s_jax_alone():
     code = (
         "import numpy as np, jax, mindgrad as ms\n"
-        "from mindgrad.functional.compiled import Compiled\n"
+        "from mindgrad.execution.compiled import Compiled\n"
         "f = Compiled(ms.grad(ms.ops.sin))\n"
         "for dtype in (np.float64, np.float32, np.int64):\n"
         "    x = ms.Tensor(np.array([1], dtype))\n"

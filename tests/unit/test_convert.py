@@ -17,8 +17,8 @@ import scipy.optimize
 import mindgrad as ms
 from mindgrad._base.location import PACKAGE
 from mindgrad._base.refusal import CompileError, place_of, refuse, without_own_frames
-from mindgrad.frontend import convert as room
-from mindgrad.frontend.convert import convert, convertible, reason_unconverted, refuse_unconvertible
+from mindgrad.trace.python import convert as room
+from mindgrad.trace.python.convert import convert, convertible, reason_unconverted, refuse_unconvertible
 from tests.unit.plain_runtime import PlainRuntime
 
 RUNTIME = PlainRuntime()

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from mindgrad.backend.xla import compile_graph
-from mindgrad.core.build import Builder, building
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.types import type_of
-from mindgrad.primitives.convolution import conv
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.types import type_of
+from mindgrad.rows.convolution import conv
 from mindgrad.transforms.reverse import reverse
 
 generator = np.random.default_rng(2)

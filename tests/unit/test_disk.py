@@ -14,14 +14,14 @@ import pytest
 import mindgrad as ms
 from mindgrad import Tensor
 from mindgrad.backend import disk, trust
-from mindgrad.functional.compiled import Compiled
+from mindgrad.execution.compiled import Compiled
 
 #: a program of two gradients and a step that writes a Parameter; prints what it computed
 PROGRAM = textwrap.dedent(
     """
     import sys, numpy as np, mindgrad as ms
     from mindgrad import Parameter, Tensor, ops
-    from mindgrad.functional.compiled import Compiled
+    from mindgrad.execution.compiled import Compiled
 
     p = Parameter(Tensor(np.zeros(3)), name="p")
     big = Tensor(np.arange(3000.0))

@@ -4,7 +4,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.core import settings
+from mindgrad.ir import settings
 
 
 @pytest.fixture

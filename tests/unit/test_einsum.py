@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 
 from mindgrad.backend.xla import compile_graph
-from mindgrad.core.build import Builder, building
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.types import type_of
-from mindgrad.primitives.contraction import dot
-from mindgrad.primitives.einsum import contraction_plan, einsum_plan, matmul_plan
-from mindgrad.primitives.elementwise import sqrt
-from mindgrad.primitives.kinds import full, ones
-from mindgrad.primitives.reduction import reduce_sum
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.types import type_of
+from mindgrad.rows.contraction import dot
+from mindgrad.rows.einsum import contraction_plan, einsum_plan, matmul_plan
+from mindgrad.rows.elementwise import sqrt
+from mindgrad.rows.kinds import full, ones
+from mindgrad.rows.reduction import reduce_sum
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.reverse import reverse
 

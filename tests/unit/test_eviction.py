@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from mindgrad.functional import eviction
+from mindgrad.eager import eviction
 
 
 class Structure:

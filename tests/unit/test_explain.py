@@ -7,13 +7,13 @@ import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
 from mindgrad.control.scan import scan
 from mindgrad.control.trip_counts import runs
-from mindgrad.core import settings
-from mindgrad.core.build import Builder, building
-from mindgrad.core.rewriting import REWRITES, Rewrite
-from mindgrad.core.types import tensor_type
-from mindgrad.functional.compiled import trace
-from mindgrad.primitives.elementwise import exp, log
-from mindgrad.rewrites import pipeline
+from mindgrad.execution.compiled import trace
+from mindgrad.ir import settings
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.rewriting import REWRITES, Rewrite
+from mindgrad.ir.types import tensor_type
+from mindgrad.optimize import pipeline
+from mindgrad.rows.elementwise import exp, log
 from mindgrad.tools.cost import Cost, cost
 
 X = Tensor(np.array([1.0, 2.0, 3.0], np.float32))

@@ -14,7 +14,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor
-from mindgrad.frontend import frozen
+from mindgrad.trace import frozen
 
 X = Tensor([1.0])
 GENERATOR = np.random.default_rng(0)

@@ -14,7 +14,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, ParameterTuple, Tensor, nn, ops
-from mindgrad.functional.compiled import Compiled
+from mindgrad.execution.compiled import Compiled
 
 pytestmark = pytest.mark.usefixtures("mode")
 

@@ -11,7 +11,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad.functional.compiled import trace
+from mindgrad.execution.compiled import trace
 
 
 def counts(function, *args):

@@ -10,8 +10,8 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, ParameterTuple, Tensor, nn, ops
-from mindgrad.core.evaluate import evaluate
-from mindgrad.functional.compiled import trace
+from mindgrad.execution.compiled import trace
+from mindgrad.ir.evaluate import evaluate
 
 MODES = {"graph": ms.GRAPH_MODE, "pynative": ms.PYNATIVE_MODE}
 

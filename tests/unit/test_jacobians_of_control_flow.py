@@ -11,8 +11,8 @@ import pytest
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
 from mindgrad._base.tree import flatten
-from mindgrad.core.evaluate import evaluate
-from mindgrad.functional.compiled import trace
+from mindgrad.execution.compiled import trace
+from mindgrad.ir.evaluate import evaluate
 from tests.unit.rewrite_checks import compiled
 
 W = np.array([[0.3, -0.2, 0.5], [0.1, 0.7, -0.4], [0.2, 0.2, 0.1]])

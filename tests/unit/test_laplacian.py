@@ -9,14 +9,14 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad.core.build import Builder, building
-from mindgrad.core.dtype import float64
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.types import tensor_type
-from mindgrad.functional import direction_batches
-from mindgrad.functional.compiled import trace
-from mindgrad.primitives.contraction import dot
-from mindgrad.primitives.structural import broadcast_in_dim
+from mindgrad.api import direction_batches
+from mindgrad.execution.compiled import trace
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.dtype import float64
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.types import tensor_type
+from mindgrad.rows.contraction import dot
+from mindgrad.rows.structural import broadcast_in_dim
 
 RANDOM = np.random.default_rng(1)
 D, HIDDEN, ROWS = 3, 5, 4

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from mindgrad.backend.xla import compile_graph
-from mindgrad.core import build
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.types import type_of
-from mindgrad.primitives.determinant import det, slogdet
-from mindgrad.primitives.eigh_svd import eigh, eigvalsh, svd, svdvals
-from mindgrad.primitives.elementwise import log
-from mindgrad.primitives.linalg import cholesky, inverse, qr, solve, triangular_solve
-from mindgrad.primitives.linalg_rules import columns, diagonal, identity, matmul, sum_of_products, swapped
-from mindgrad.primitives.reduction import reduce_sum
+from mindgrad.ir import build
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.types import type_of
+from mindgrad.rows.determinant import det, slogdet
+from mindgrad.rows.eigh_svd import eigh, eigvalsh, svd, svdvals
+from mindgrad.rows.elementwise import log
+from mindgrad.rows.linalg import cholesky, inverse, qr, solve, triangular_solve
+from mindgrad.rows.linalg_rules import columns, diagonal, identity, matmul, sum_of_products, swapped
+from mindgrad.rows.reduction import reduce_sum
 from mindgrad.transforms.batch import batch
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.reverse import reverse

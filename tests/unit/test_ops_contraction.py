@@ -6,7 +6,7 @@ import scipy.signal
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.functional.compiled import Compiled
+from mindgrad.execution.compiled import Compiled
 
 RNG = np.random.default_rng(3)
 

@@ -10,7 +10,7 @@ import scipy.special as sc
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, ops
-from mindgrad.functional.compiled import Compiled
+from mindgrad.execution.compiled import Compiled
 
 RNG = np.random.default_rng(7)
 WIDE = RNG.uniform(-3, 3, 40)

@@ -8,7 +8,7 @@ import scipy.special as sc
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.functional.compiled import Compiled
+from mindgrad.execution.compiled import Compiled
 
 RNG = np.random.default_rng(11)
 CUBE = RNG.normal(size=(3, 4, 5))

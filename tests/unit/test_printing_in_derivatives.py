@@ -8,10 +8,10 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.graph import Graph
-from mindgrad.functional.compiled import trace
-from mindgrad.rewrites.pipeline import before_compilation
+from mindgrad.execution.compiled import trace
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.graph import Graph
+from mindgrad.optimize.pipeline import before_compilation
 from tests.unit.rewrite_checks import compiled
 
 W = Tensor([[1.0, 2.0], [0.5, 1.0]])

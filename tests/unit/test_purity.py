@@ -11,8 +11,8 @@ import pytest
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
 from mindgrad._base.tree import flatten
-from mindgrad.functional import tiers
-from mindgrad.functional.purity import impurity
+from mindgrad.eager import tiers
+from mindgrad.eager.purity import impurity
 from tests.tiers import eager
 
 SCALE = 3.0

@@ -7,7 +7,7 @@ from scipy import stats
 import mindgrad as ms
 from mindgrad import Tensor, ops
 from mindgrad.common import seed
-from mindgrad.primitives.random import random_bits, threefry
+from mindgrad.rows.random import random_bits, threefry
 
 
 def fits(sample, distribution):

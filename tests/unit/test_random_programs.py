@@ -10,8 +10,8 @@ import pytest
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops
 from mindgrad.common.seed import RANDOM_STATE
-from mindgrad.functional.compiled import trace
-from mindgrad.primitives.random import random_bits
+from mindgrad.execution.compiled import trace
+from mindgrad.rows.random import random_bits
 
 MODES = [ms.PYNATIVE_MODE, ms.GRAPH_MODE]
 

@@ -10,14 +10,14 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, ParameterTuple, Tensor, nn, ops
-from mindgrad.core import build
-from mindgrad.core.primitive import REGISTRY
-from mindgrad.core.scope import open_scopes
-from mindgrad.core.types import type_of
-from mindgrad.functional import plans
-from mindgrad.functional.compiled import Compiled
+from mindgrad.execution import plans
+from mindgrad.execution.compiled import Compiled
+from mindgrad.ir import build
+from mindgrad.ir.primitive import REGISTRY
+from mindgrad.ir.scope import open_scopes
+from mindgrad.ir.types import type_of
 from mindgrad.ops import GradOperation, grad, jvp, stop_gradient
-from mindgrad.primitives.samples import draw
+from mindgrad.rows.samples import draw
 
 #: how a function of tensors is run: as it is, or as one compiled program
 WAYS = pytest.mark.parametrize("way", [lambda f: f, Compiled], ids=["eager", "compiled"])

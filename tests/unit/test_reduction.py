@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from mindgrad.backend.xla import compile_graph
-from mindgrad.core.build import Builder, building
-from mindgrad.core.dtype import as_dtype
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.types import type_of
-from mindgrad.primitives.cumulative import cumprod, cumsum, cumulative_argmax, cumulative_argmin
-from mindgrad.primitives.reduction import (
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.dtype import as_dtype
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.types import type_of
+from mindgrad.rows.cumulative import cumprod, cumsum, cumulative_argmax, cumulative_argmin
+from mindgrad.rows.reduction import (
     argmax,
     argmin,
     logsumexp,

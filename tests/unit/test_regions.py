@@ -10,8 +10,8 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad.core.scope import current_deferral
-from mindgrad.core.tensor import Tensor as CoreTensor
+from mindgrad.ir.scope import current_deferral
+from mindgrad.ir.tensor import Tensor as CoreTensor
 from tests.tiers import eager
 
 SIZE = 12
@@ -298,7 +298,7 @@ def test_through_helper_functions_comprehensions_and_generators():
 
 
 def test_a_loop_that_hardly_ever_returns_holds_no_memory(monkeypatch):
-    from mindgrad.functional import regions
+    from mindgrad.eager import regions
 
     monkeypatch.setattr(regions, "_EVENTS", 400)
     alive = []

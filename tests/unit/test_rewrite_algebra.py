@@ -5,11 +5,11 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.rewriting import watching
-from mindgrad.functional.compiled import trace
-from mindgrad.rewrites import distribution
-from mindgrad.rewrites.distribution import distributed
+from mindgrad.execution.compiled import trace
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.rewriting import watching
+from mindgrad.optimize import distribution
+from mindgrad.optimize.distribution import distributed
 from tests.unit.rewrite_checks import compiled, on_and_off
 
 POINTS, CENTRES, WIDTH = 60, 8, 10

@@ -5,11 +5,11 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import ops
-from mindgrad.core import settings
-from mindgrad.core.rewriting import watching
-from mindgrad.functional import direction_batches
-from mindgrad.functional.compiled import trace
-from mindgrad.rewrites import blocks
+from mindgrad.api import direction_batches
+from mindgrad.execution.compiled import trace
+from mindgrad.ir import settings
+from mindgrad.ir.rewriting import watching
+from mindgrad.optimize import blocks
 from mindgrad.tools import profile
 from tests.unit.rewrite_checks import with_and_without
 

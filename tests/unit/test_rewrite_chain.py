@@ -5,10 +5,10 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.core.evaluate import evaluate
-from mindgrad.functional.compiled import trace
-from mindgrad.rewrites import matmul_order
-from mindgrad.rewrites.matmul_order import products_ordered
+from mindgrad.execution.compiled import trace
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.optimize import matmul_order
+from mindgrad.optimize.matmul_order import products_ordered
 from tests.unit.rewrite_checks import compiled, on_and_off
 
 

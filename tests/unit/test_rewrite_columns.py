@@ -7,11 +7,11 @@ import mindgrad as ms
 from mindgrad import ops
 from mindgrad._base.tree import flatten
 from mindgrad.control.lazy import settled
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.rewriting import watching
-from mindgrad.functional.compiled import trace
-from mindgrad.functional.tracing import Trace
-from mindgrad.rewrites.mode_choice import in_columns
+from mindgrad.execution.compiled import trace
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.rewriting import watching
+from mindgrad.optimize.mode_choice import in_columns
+from mindgrad.trace.tracing import Trace
 from mindgrad.transforms.batch import batch
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.taylor import taylor

@@ -5,9 +5,9 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import ops
-from mindgrad.core import settings
-from mindgrad.core.rewriting import watching
-from mindgrad.functional.compiled import trace
+from mindgrad.execution.compiled import trace
+from mindgrad.ir import settings
+from mindgrad.ir.rewriting import watching
 
 
 def draw(*shape, dtype=np.float32):

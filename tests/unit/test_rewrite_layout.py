@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from mindgrad import Tensor, ops
-from mindgrad.core.evaluate import evaluate
-from mindgrad.functional.compiled import trace
-from mindgrad.rewrites import layout
-from mindgrad.rewrites.layout import narrow_products_turned, transposes_carried
+from mindgrad.execution.compiled import trace
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.optimize import layout
+from mindgrad.optimize.layout import narrow_products_turned, transposes_carried
 from tests.unit.rewrite_checks import compiled, on_and_off
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import nn, ops
-from mindgrad.functional.compiled import trace
+from mindgrad.execution.compiled import trace
 from tests.unit.rewrite_checks import with_and_without
 
 ROWS = 7

@@ -5,10 +5,10 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import ops
-from mindgrad.core import settings
-from mindgrad.core.rewriting import watching
-from mindgrad.functional.compiled import trace
-from mindgrad.rewrites import tiles
+from mindgrad.execution.compiled import trace
+from mindgrad.ir import settings
+from mindgrad.ir.rewriting import watching
+from mindgrad.optimize import tiles
 from tests.unit.rewrite_checks import with_and_without
 
 ROWS = 2048

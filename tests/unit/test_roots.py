@@ -5,7 +5,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.functional.compiled import trace
+from mindgrad.execution.compiled import trace
 
 #: function, first and second derivative at 0; of vectors, the curvature in every direction
 NUMBERS = {

@@ -12,9 +12,9 @@ import types
 
 import pytest
 
-from mindgrad.frontend import source as room
-from mindgrad.frontend.convert import convert
-from mindgrad.frontend.source import NoSource, find_source
+from mindgrad.trace.python import source as room
+from mindgrad.trace.python.convert import convert
+from mindgrad.trace.python.source import NoSource, find_source
 from tests.unit.plain_runtime import PlainRuntime
 
 SRC = os.path.join(os.path.dirname(__file__), "..", "..", "src")
@@ -218,7 +218,7 @@ def test_a_file_that_is_not_python_any_more(tmp_path):
 
 PROGRAM = """\
 import ast
-from mindgrad.frontend.source import find_source
+from mindgrad.trace.python.source import find_source
 f, g = lambda x: x + 1, lambda x: x + 2
 def h(x):
     return (x,
@@ -261,7 +261,7 @@ def test_a_program_redirected_to_python(tmp_path):
 
 TYPED = """\
 import ast
-from mindgrad.frontend.source import find_source
+from mindgrad.trace.python.source import find_source
 f, g = lambda x: x + 1, lambda x: x + 2
 def h(x):
     if x:

@@ -14,7 +14,7 @@ from scipy.sparse.linalg import splu, spsolve
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad.transforms.colouring import columns, star
+from mindgrad.sparse.colouring import columns, star
 
 MODES = {"graph": ms.GRAPH_MODE, "pynative": ms.PYNATIVE_MODE}
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import scipy.special
 
-import mindgrad.primitives.special as special
-from mindgrad.core.types import type_of
-from mindgrad.primitives import special_kernels as kernels
-from mindgrad.primitives.special import polygamma
+import mindgrad.rows.special as special
+from mindgrad.ir.types import type_of
+from mindgrad.rows import special_kernels as kernels
+from mindgrad.rows.special import polygamma
 
 EXTREMES = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan]
 POSITIVE = [0.0, 1.0, 2.0, math.inf, math.nan]

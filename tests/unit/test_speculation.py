@@ -5,7 +5,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, ops
-from mindgrad.functional.speculation import Speculation
+from mindgrad.eager.speculation import Speculation
 from tests.tiers import eager
 
 
@@ -144,7 +144,7 @@ def test_a_program_that_cannot_be_started_is_the_business_of_the_call(monkeypatc
         attempts.append(array)
         raise RuntimeError("no memory")
 
-    monkeypatch.setattr("mindgrad.functional.speculation.program_operand", fails)
+    monkeypatch.setattr("mindgrad.eager.speculation.program_operand", fails)
     for seed in range(3):
         checked(gradient, expected, numbers(seed))
     assert len(attempts) == 1

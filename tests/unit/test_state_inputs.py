@@ -4,7 +4,7 @@ import numpy as np
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad.functional import cache
+from mindgrad.execution import cache
 from tests.unit.test_assigned import INPUTS, Constant, FromANumber, Last, Net, Running, close
 
 # -- which programs, and how many ----------------------------------------------------------------------

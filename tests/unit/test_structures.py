@@ -13,7 +13,7 @@ import pytest
 import mindgrad as ms
 from mindgrad import Parameter, ParameterTuple, Tensor, nn, ops
 from mindgrad._base.tree import differences, flatten, map_leaves, paths, unflatten
-from mindgrad.functional.compiled import Compiled
+from mindgrad.execution.compiled import Compiled
 
 Pair = namedtuple("Pair", "x y", defaults=[None])
 

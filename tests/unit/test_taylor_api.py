@@ -10,7 +10,7 @@ from jax.experimental import jet as jax_jet
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad.functional.compiled import trace
+from mindgrad.execution.compiled import trace
 
 MODES = {"graph": ms.GRAPH_MODE, "pynative": ms.PYNATIVE_MODE}
 

@@ -7,7 +7,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, ops
-from mindgrad.functional.compiled import Compiled
+from mindgrad.execution.compiled import Compiled
 from mindgrad.ops.methods import METHODS, OPERATORS, PROPERTIES
 
 DTYPES = [getattr(ms, name) for name in ms.dtype.__all__ if name != "DType"]

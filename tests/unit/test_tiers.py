@@ -16,7 +16,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 import traceback
 import weakref
 from pathlib import Path
@@ -27,8 +26,8 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad.core import settings
-from mindgrad.functional import tiers, warming
+from mindgrad.eager import tiers, warming
+from mindgrad.ir import settings
 from tests.tiers import arrays as values
 from tests.tiers import eager, is_hot
 
@@ -896,7 +895,7 @@ SLOW = """
     import numpy as np
     import mindgrad as ms
     from mindgrad import Tensor, nn, ops
-    from mindgrad.functional import tiers
+    from mindgrad.eager import tiers
 
     def slow(x):
         for _ in range(30):
@@ -988,7 +987,7 @@ def test_a_forked_process_computes_operator_by_operator():
         SLOW
         + """
     import os, warnings
-    from mindgrad.core import settings
+    from mindgrad.ir import settings
     settings.store("eager", "deferred")
     warnings.simplefilter("ignore")
     class Net(nn.Cell):

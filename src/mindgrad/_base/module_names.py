@@ -61,11 +61,11 @@ _PARTS: dict[str, tuple[str, str]] = {
 #: MindSpore's path of a module, below ``mindspore``: the path of the one that stands for it here
 SECOND_NAMES: dict[str, str] = {
     "_extends.parse": "_extends",
-    "common.jit_config": "functional.jit",
-    "common.lazy_inline": "functional.jit",
-    "common.mutable": "core.mutable",
-    "common.no_inline": "functional.jit",
-    "common.recompute": "functional.recompute",
+    "common.jit_config": "api.jit",
+    "common.lazy_inline": "api.jit",
+    "common.mutable": "ir.mutable",
+    "common.no_inline": "api.jit",
+    "common.recompute": "api.recompute",
     "device_context.cpu.op_tuning": "device_context.cpu_tuning",
     "nn.utils": "nn.init_parameters",
     "nn.transformer": "parallel._transformer",

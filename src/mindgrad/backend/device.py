@@ -16,8 +16,8 @@ import numpy as np
 from mindgrad._base.waiting import interruptible
 from mindgrad.backend.jax_import import is_jax_loaded, jax_module
 from mindgrad.backend.xla import compile_kernel, use_device
-from mindgrad.core.kernels import set_kernel_runner
-from mindgrad.core.primitive import Primitive
+from mindgrad.ir.kernels import set_kernel_runner
+from mindgrad.ir.primitive import Primitive
 
 __all__ = [
     "STRICT_VARIABLE", "TARGETS", "device_count", "device_kind", "memory_statistics", "select_device",

@@ -32,7 +32,7 @@ from mindgrad._base.replacing import remove_abandoned, temporary
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.options import compiled_with
 from mindgrad.backend.trust import SIGNATURE_BYTES, check_folder, read_own, signature
-from mindgrad.core import settings
+from mindgrad.ir import settings
 
 __all__ = ["DIRECTORY_VARIABLE", "LARGEST", "compiled", "directory"]
 

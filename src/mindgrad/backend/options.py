@@ -20,7 +20,7 @@ from typing import Any
 
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.control.trip_counts import runs
-from mindgrad.core.graph import Equation, Graph
+from mindgrad.ir.graph import Equation, Graph
 
 __all__ = ["compiled_with", "options_of"]
 

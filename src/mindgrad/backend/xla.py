@@ -18,8 +18,8 @@ from mindgrad.backend.executable import Executable, ahead
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.options import options_of
 from mindgrad.control.trip_counts import runs
-from mindgrad.core.graph import Constant, Graph, Variable
-from mindgrad.core.primitive import Primitive
+from mindgrad.ir.graph import Constant, Graph, Variable
+from mindgrad.ir.primitive import Primitive
 
 __all__ = [
     "compile_ahead",

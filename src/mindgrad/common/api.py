@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindgrad.api.jit import JitConfig, jit, jit_class, lazy_inline, ms_function, no_inline
 from mindgrad.backend.device import synchronize
-from mindgrad.core import settings
-from mindgrad.functional.jit import JitConfig, jit, jit_class, lazy_inline, ms_function, no_inline
+from mindgrad.ir import settings
 
 __all__ = ["JitConfig", "jit", "jit_class", "lazy_inline", "ms_function"]
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mindgrad.core.dtype import (
+from mindgrad.ir.dtype import (
     DType,
     as_dtype,
     bfloat16,

@@ -16,8 +16,8 @@ import os
 import numpy as np
 
 from mindgrad.common.parameter import Parameter
-from mindgrad.frontend.state import generators
-from mindgrad.functional.donation import window
+from mindgrad.execution.donation import window
+from mindgrad.trace.state import generators
 
 __all__ = ["restart_count"]
 

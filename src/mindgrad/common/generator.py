@@ -16,8 +16,8 @@ from mindgrad.common import seed as _seeds
 from mindgrad.common.forking import restart_count
 from mindgrad.common.parameter import Parameter
 from mindgrad.common.seed import RANDOM_STATE, get_rng_state, set_rng_state, state_of
-from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import state
+from mindgrad.ir.tensor import Tensor
+from mindgrad.trace import state
 
 __all__ = [
     "Generator", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "seed",

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.refusal import refuse
-from mindgrad.frontend import state
+from mindgrad.trace import state
 
 __all__ = ["Constant", "Dirac", "Identity", "Initializer", "One", "Orthogonal", "Sparse", "Zero"]
 

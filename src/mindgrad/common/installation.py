@@ -3,10 +3,10 @@
 import sys
 from typing import Any
 
+from mindgrad.api.gradient import grad
+from mindgrad.api.jit import jit
 from mindgrad.context import get_context
-from mindgrad.core.tensor import Tensor
-from mindgrad.functional.gradient import grad
-from mindgrad.functional.jit import jit
+from mindgrad.ir.tensor import Tensor
 
 __all__ = ["run_check"]
 

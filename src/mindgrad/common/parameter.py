@@ -8,14 +8,14 @@ from typing import Any
 
 from mindgrad._base.text import parameter_repr
 from mindgrad.common.initializer import initializer
-from mindgrad.core.dtype import as_dtype, int32
-from mindgrad.core.pending import PendingArray
-from mindgrad.core.scope import current_deferral
-from mindgrad.core.tensor import Tensor, make_tensor
-from mindgrad.core.types import TensorType
-from mindgrad.frontend import state
-from mindgrad.frontend.guards import clock
-from mindgrad.functional.donation import settled
+from mindgrad.execution.donation import settled
+from mindgrad.ir.dtype import as_dtype, int32
+from mindgrad.ir.pending import PendingArray
+from mindgrad.ir.scope import current_deferral
+from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.ir.types import TensorType
+from mindgrad.trace import state
+from mindgrad.trace.guards import clock
 
 __all__ = ["DEFAULT_NAME", "Parameter", "ParameterTuple"]
 

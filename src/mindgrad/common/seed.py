@@ -14,9 +14,9 @@ import numpy as np
 from mindgrad._base.refusal import refuse
 from mindgrad.common.forking import restart_count
 from mindgrad.common.parameter import Parameter
-from mindgrad.core.tensor import Tensor
-from mindgrad.frontend.state import generators, is_compiling, write
-from mindgrad.primitives.random import STATE_WORDS
+from mindgrad.ir.tensor import Tensor
+from mindgrad.rows.random import STATE_WORDS
+from mindgrad.trace.state import generators, is_compiling, write
 
 __all__ = [
     "RANDOM_STATE", "get_rng_state", "get_seed", "initial_state", "restore", "set_rng_state", "set_seed",
@@ -39,7 +39,7 @@ def initial_state(seed: int | None) -> np.ndarray:
     return np.array(found, np.uint32)
 
 
-#: what the next draw depends on; see ``mindgrad.primitives.random``
+#: what the next draw depends on; see ``mindgrad.rows.random``
 RANDOM_STATE = Parameter(initial_state(None), name="random_state", requires_grad=False)
 RANDOM_STATE.is_permanent = True
 generators.append(RANDOM_STATE)

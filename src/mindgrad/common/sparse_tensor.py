@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import DType, bool_, int32
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import DType, bool_, int32
+from mindgrad.ir.tensor import Tensor
 
 __all__ = ["COOTensor", "CSRTensor", "RowTensor", "SparseTensor"]
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.tensor import Tensor
 
 __all__ = ["Tensor", "tensor"]
 

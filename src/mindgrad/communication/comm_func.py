@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad.communication.management import GlobalComm
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import collectives
 from mindgrad.ops.collectives import ReduceOp
 

@@ -14,16 +14,16 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from mindgrad.core.build import Builder, building
-from mindgrad.core.dtype import int32
-from mindgrad.core.graph import Graph
-from mindgrad.core.types import TensorType
-from mindgrad.primitives.arithmetic import select
-from mindgrad.primitives.batching import at_front
-from mindgrad.primitives.kinds import full, zeros
-from mindgrad.primitives.reduction import reduce_any, reduce_min
-from mindgrad.primitives.slicing import dynamic_slice
-from mindgrad.primitives.structural import broadcast_in_dim, iota, reshape, stop_gradient
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.dtype import int32
+from mindgrad.ir.graph import Graph
+from mindgrad.ir.types import TensorType
+from mindgrad.rows.arithmetic import select
+from mindgrad.rows.batching import at_front
+from mindgrad.rows.kinds import full, zeros
+from mindgrad.rows.reduction import reduce_any, reduce_min
+from mindgrad.rows.slicing import dynamic_slice
+from mindgrad.rows.structural import broadcast_in_dim, iota, reshape, stop_gradient
 from mindgrad.transforms.batch import push_batch
 
 __all__ = [

@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.core import settings
-from mindgrad.core.types import TensorType
+from mindgrad.ir import settings
+from mindgrad.ir.types import TensorType
 
 __all__ = ["save", "slots_for", "walk_back"]
 

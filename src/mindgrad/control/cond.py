@@ -42,13 +42,13 @@ from mindgrad.control.subgraphs import (
     transposed_body,
     varying,
 )
-from mindgrad.core.build import current
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.graph import Constant, Equation, Graph, Variable, silent
-from mindgrad.core.primitive import Primitive
-from mindgrad.core.types import TensorType
-from mindgrad.primitives.kinds import zeros
-from mindgrad.primitives.logic import logical_not
+from mindgrad.ir.build import current
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable, silent
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.types import TensorType
+from mindgrad.rows.kinds import zeros
+from mindgrad.rows.logic import logical_not
 
 __all__ = ["cond"]
 

@@ -19,11 +19,11 @@ from functools import lru_cache
 from typing import Any
 
 from mindgrad.control.batches import batched_graph, fronted
-from mindgrad.core.build import Builder, building, current
-from mindgrad.core.graph import Graph
-from mindgrad.core.primitive import Primitive
-from mindgrad.core.types import TensorType
-from mindgrad.primitives.kinds import ones, zeros
+from mindgrad.ir.build import Builder, building, current
+from mindgrad.ir.graph import Graph
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.types import TensorType
+from mindgrad.rows.kinds import ones, zeros
 from mindgrad.transforms.reverse import pull_back
 
 __all__ = ["custom", "custom_tangent"]

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.primitive import Primitive
-from mindgrad.primitives.batching import at_front
+from mindgrad.ir.primitive import Primitive
+from mindgrad.rows.batching import at_front
 
 __all__ = ["show"]
 

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from mindgrad.control.subgraphs import active, forward_body
-from mindgrad.core.build import current
-from mindgrad.core.primitive import Primitive
-from mindgrad.core.tensor import Tensor, make_tensor
-from mindgrad.core.types import type_of
-from mindgrad.primitives.batching import at_front
+from mindgrad.ir.build import current
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.ir.types import type_of
+from mindgrad.rows.batching import at_front
 
 __all__ = ["hook"]
 

@@ -22,12 +22,12 @@ import numpy as np
 
 from mindgrad.control.batches import Flags, batched_graph, fronted
 from mindgrad.control.subgraphs import forward_body
-from mindgrad.core.build import Builder, building, current
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.graph import Equation, Graph, Variable, without_effects
-from mindgrad.core.primitive import Primitive
-from mindgrad.core.types import TensorType
-from mindgrad.primitives.kinds import zeros
+from mindgrad.ir.build import Builder, building, current
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.graph import Equation, Graph, Variable, without_effects
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.types import TensorType
+from mindgrad.rows.kinds import zeros
 from mindgrad.transforms.forward import push_tangents
 from mindgrad.transforms.reverse import pull_back
 

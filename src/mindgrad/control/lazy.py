@@ -14,11 +14,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakValueDictionary
 
-from mindgrad.core.build import Builder, building, current
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.graph import Equation, Graph, Variable, kept_with_graph
-from mindgrad.core.primitive import Primitive
-from mindgrad.primitives.kinds import zeros
+from mindgrad.ir.build import Builder, building, current
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.graph import Equation, Graph, Variable, kept_with_graph
+from mindgrad.ir.primitive import Primitive
+from mindgrad.rows.kinds import zeros
 from mindgrad.transforms.batch import push_batch
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.taylor import taylor

@@ -3,7 +3,7 @@
     second[G, i](x) = ∂²G / ∂x_i ∂x_i          G of one number
 
 The program that it stands for is that of :func:`expanded`: forward mode of reverse mode, for all unit
-vectors at once. ``rewrites.derivative_fusion`` reads traces and elements of the diagonal as second
+vectors at once. ``optimize.derivative_fusion`` reads traces and elements of the diagonal as second
 derivatives along unit vectors instead.
 
 Cost: none until it is expanded, then about 4 D times G. Limits: made for programs without control flow and
@@ -16,8 +16,8 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad.control.lazy import deferred
-from mindgrad.core.graph import Graph
-from mindgrad.core.types import TensorType
+from mindgrad.ir.graph import Graph
+from mindgrad.ir.types import TensorType
 
 __all__ = ["second"]
 

@@ -13,7 +13,7 @@ that it waits for them.
 
 Cost: one more run of the body. Limits: a derivative of the derivative keeps what the pullback needs; a body
 that gives or takes nothing with an element is an ordinary part of the program; a program with such branches
-is not cut into tiles (``rewrites.tiles``), which would save more.
+is not cut into tiles (``optimize.tiles``), which would save more.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ from mindgrad.control.subgraphs import (
     taylor_body,
     varying,
 )
-from mindgrad.core.build import Builder, building, current
-from mindgrad.core.dtype import float32
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.graph import Constant, Equation, Graph, Variable, silent, without_effects
-from mindgrad.core.primitive import Primitive
-from mindgrad.core.types import TensorType
-from mindgrad.primitives.arithmetic import greater_equal, less
-from mindgrad.primitives.kinds import zeros
-from mindgrad.primitives.logic import isnan, logical_or
-from mindgrad.primitives.static_slices import slice
-from mindgrad.primitives.structural import convert, reshape
+from mindgrad.ir.build import Builder, building, current
+from mindgrad.ir.dtype import float32
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable, silent, without_effects
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.types import TensorType
+from mindgrad.rows.arithmetic import greater_equal, less
+from mindgrad.rows.kinds import zeros
+from mindgrad.rows.logic import isnan, logical_or
+from mindgrad.rows.static_slices import slice
+from mindgrad.rows.structural import convert, reshape
 from mindgrad.transforms.reverse import pull_back
 
 __all__ = ["recomputed"]

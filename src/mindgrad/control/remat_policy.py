@@ -18,8 +18,8 @@ from functools import lru_cache
 from typing import Any
 
 from mindgrad.control.subgraphs import in_loop, split
-from mindgrad.core.build import POINTWISE
-from mindgrad.core.graph import Equation, Graph, Variable, live_equations
+from mindgrad.ir.build import POINTWISE
+from mindgrad.ir.graph import Equation, Graph, Variable, live_equations
 
 __all__ = ["Kept", "kept"]
 

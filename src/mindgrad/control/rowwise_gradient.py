@@ -2,12 +2,12 @@
 
     columns[G, i](x, ct) = Σ_j e_j ⊗ Σ (ct ∘ ∂_j G(x))          ∂_j along column j of every row of input i
 
-It is the gradient ``J_G(x)ᵀ ct`` where rows do not mix (``rewrites.mode_choice``), and the program that it
+It is the gradient ``J_G(x)ᵀ ct`` where rows do not mix (``optimize.mode_choice``), and the program that it
 stands for is that of reverse mode. Who differentiates it again, in one direction after the other, sees its
 columns instead (:func:`written_out`), and a slice of it that is one column is that column: so a loop over the
 coordinates of a point makes a derivative in each turn, not as many as there are coordinates.
 
-Cost: none until it is expanded, then that of a gradient. Limits: those of ``rewrites.mode_choice``.
+Cost: none until it is expanded, then that of a gradient. Limits: those of ``optimize.mode_choice``.
 
 Operands are those of the program, then a cotangent for each of its outputs. Parameters: ``program``;
 ``place``, the number of the input; ``axis``, that of its columns; ``carried``, for each output where it has
@@ -20,11 +20,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindgrad.control.lazy import deferred, settled
-from mindgrad.core.build import current
-from mindgrad.core.graph import Equation, Graph, kept_with_graph
-from mindgrad.core.types import TensorType
-from mindgrad.primitives.movement_fusion import PARTS
-from mindgrad.primitives.static_slices import concatenate, slice
+from mindgrad.ir.build import current
+from mindgrad.ir.graph import Equation, Graph, kept_with_graph
+from mindgrad.ir.types import TensorType
+from mindgrad.rows.movement_fusion import PARTS
+from mindgrad.rows.static_slices import concatenate, slice
 from mindgrad.transforms.reverse import reverse
 
 __all__ = ["columns", "written_out"]

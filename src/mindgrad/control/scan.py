@@ -40,13 +40,13 @@ from mindgrad.control.subgraphs import (
     taylor_body,
     varying,
 )
-from mindgrad.core.build import current
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.graph import Constant, Equation, Graph, silent
-from mindgrad.core.primitive import Primitive
-from mindgrad.core.types import TensorType
-from mindgrad.primitives.batching import moved
-from mindgrad.primitives.kinds import zeros
+from mindgrad.ir.build import current
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.graph import Constant, Equation, Graph, silent
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.types import TensorType
+from mindgrad.rows.batching import moved
+from mindgrad.rows.kinds import zeros
 
 __all__ = ["scan"]
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from mindgrad.control.subgraphs import transposed_body
 from mindgrad.control.sum_hoisting import Totals
-from mindgrad.core.build import Builder, building
-from mindgrad.core.graph import Graph
-from mindgrad.primitives.kinds import zeros
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.graph import Graph
+from mindgrad.rows.kinds import zeros
 
 __all__ = ["TransposedTrip", "transposed_trip"]
 

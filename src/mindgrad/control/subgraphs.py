@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from mindgrad.core.build import Builder, building
-from mindgrad.core.graph import Graph, Variable, live_equations
-from mindgrad.primitives.kinds import zeros
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.graph import Graph, Variable, live_equations
+from mindgrad.rows.kinds import zeros
 from mindgrad.transforms.forward import push_tangents, tangent_or_zero
 from mindgrad.transforms.linearize import linearize
 from mindgrad.transforms.taylor import taylor
@@ -70,7 +70,7 @@ def active(ts: Sequence[Any]) -> Indices:
     return tuple([k for k, t in enumerate(ts) if t is not None])
 
 
-# -- values that can be infinite or NaN (see ``primitives.kinds``) -------------------------------
+# -- values that can be infinite or NaN (see ``rows.kinds``) -------------------------------
 
 
 def starts_taint(*graphs: Graph) -> str:

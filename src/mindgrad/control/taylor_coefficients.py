@@ -8,7 +8,7 @@ program that :func:`expanded` makes of the equation (``control.lazy``).
 
 Cost: none until it is expanded, then that of ``transforms.taylor``: O(K²) products per nonlinear equation,
 against 2ᴷ for nested forward mode and 3ᴷ for nested reverse mode. Limits: made only of programs without
-control flow and without effects (``rewrites.mode_choice``); the direction does not depend on ``x``.
+control flow and without effects (``optimize.mode_choice``); the direction does not depend on ``x``.
 
 Operands are those of the program, then the direction. Parameters: ``program``; ``place``, the number of the
 input that moves; ``order`` K. Results: the K coefficients of the first output, of the second, …
@@ -21,12 +21,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad.control.lazy import DEFERRED, never, pushed, series, settled
-from mindgrad.core.build import Builder, building
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.graph import Equation, Graph, Variable, kept_with_graph
-from mindgrad.core.primitive import Primitive
-from mindgrad.core.rewriting import Rewrite
-from mindgrad.core.types import TensorType
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.graph import Equation, Graph, Variable, kept_with_graph
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.rewriting import Rewrite
+from mindgrad.ir.types import TensorType
 from mindgrad.transforms.batch import push_batch
 from mindgrad.transforms.taylor import taylor
 

@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from mindgrad.core.graph import Equation, Graph
+from mindgrad.ir.graph import Equation, Graph
 
 __all__ = ["Run", "runs"]
 
@@ -44,7 +44,7 @@ def runs(graph: Graph, trips: int = 1) -> Iterator[Run]:
         graph: the program.
         trips: how many trips of a ``while`` are assumed.
 
-    >>> from mindgrad.functional.compiled import trace
+    >>> from mindgrad.execution.compiled import trace
     >>> import mindgrad as ms
     >>> graph = trace(lambda x: ms.ops.sin(x) * 2.0, ms.Tensor([1.0]))
     >>> [(run.equation.primitive.name, run.times) for run in runs(graph)]

@@ -48,13 +48,13 @@ from mindgrad.control.subgraphs import (
     taylor_body,
     varying,
 )
-from mindgrad.core.build import Builder, building, current
-from mindgrad.core.dtype import int32
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.graph import Equation, Graph, Variable, silent
-from mindgrad.core.primitive import REGISTRY, Primitive
-from mindgrad.core.types import TensorType, tensor_type
-from mindgrad.primitives.kinds import zeros
+from mindgrad.ir.build import Builder, building, current
+from mindgrad.ir.dtype import int32
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.graph import Equation, Graph, Variable, silent
+from mindgrad.ir.primitive import REGISTRY, Primitive
+from mindgrad.ir.types import TensorType, tensor_type
+from mindgrad.rows.kinds import zeros
 
 __all__ = ["Fused", "batched_loop", "carries_before", "divided", "fused_loop", "series_loop", "while_"]
 

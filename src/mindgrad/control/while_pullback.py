@@ -42,13 +42,13 @@ from mindgrad.control.while_ import (
     while_,
 )
 from mindgrad.control.while_reverse_step import linear_trip
-from mindgrad.core.build import current
-from mindgrad.core.evaluate import evaluate
-from mindgrad.core.graph import Equation, Graph, without_effects
-from mindgrad.core.primitive import Primitive
-from mindgrad.core.types import TensorType
-from mindgrad.primitives.batching import at_front
-from mindgrad.primitives.kinds import zeros
+from mindgrad.ir.build import current
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.graph import Equation, Graph, without_effects
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.types import TensorType
+from mindgrad.rows.batching import at_front
+from mindgrad.rows.kinds import zeros
 
 __all__ = ["while_pullback"]
 

@@ -19,9 +19,9 @@ from typing import Any
 from mindgrad.control.batches import batched_graph
 from mindgrad.control.subgraphs import in_loop, is_in_loop, split, transposed_body
 from mindgrad.control.sum_hoisting import summed_graph
-from mindgrad.core.build import Builder, building
-from mindgrad.core.graph import Equation, Graph, Variable, live_equations
-from mindgrad.primitives.kinds import zeros
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.graph import Equation, Graph, Variable, live_equations
+from mindgrad.rows.kinds import zeros
 
 __all__ = ["LinearTrip", "linear_trip"]
 

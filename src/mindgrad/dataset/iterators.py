@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.refusal import without_own_frames
-from mindgrad.core.tensor import Tensor
 from mindgrad.dataset.objects import converted, is_boxed
 from mindgrad.dataset.rows import Row
+from mindgrad.ir.tensor import Tensor
 
 __all__ = ["DatasetIterator", "DictIterator", "TupleIterator"]
 

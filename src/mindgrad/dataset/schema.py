@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import as_dtype
+from mindgrad.ir.dtype import as_dtype
 from mindgrad.ops.arguments import whole_number
 
 __all__ = ["Schema"]

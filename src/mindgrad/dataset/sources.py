@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import as_dtype
-from mindgrad.core.tensor import Tensor
 from mindgrad.dataset import config
 from mindgrad.dataset.columns import names_of
 from mindgrad.dataset.config import Draw, RandomStep
@@ -26,6 +24,8 @@ from mindgrad.dataset.samplers import (
     SubsetRandomSampler,
     SubsetSampler,
 )
+from mindgrad.ir.dtype import as_dtype
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arguments import whole_number
 
 __all__ = ["GeneratorDataset", "NumpySlicesDataset"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import functional
 from mindgrad.ops.arguments import varargs
 from mindgrad.ops.operands import cast, normalize_axis, operand

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, functional
 from mindgrad.ops.define import also_named
 

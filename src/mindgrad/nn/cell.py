@@ -8,21 +8,21 @@ from typing import Any, Self
 from mindgrad._base.location import explain_depth
 from mindgrad._base.refusal import without_own_frames
 from mindgrad._base.tree import map_leaves
+from mindgrad.api.recompute import check_options, run_recomputed
 from mindgrad.common.parameter import Parameter, ParameterTuple, _Buffer
-from mindgrad.core import settings
-from mindgrad.core.dtype import DType, as_dtype
-from mindgrad.core.scope import open_scopes
-from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import mutation_policy, replayed_forward, state, user_calls
-from mindgrad.frontend.cell_guards import follow_reads, note_all
-from mindgrad.frontend.effect_log import UNDEFINED
-from mindgrad.frontend.guards import clock
-from mindgrad.functional.compiled import Compiled
-from mindgrad.functional.custom import CustomDerivative
-from mindgrad.functional.purity import impurity
-from mindgrad.functional.recompute import check_options, run_recomputed
-from mindgrad.functional.tiers import EagerCalls
+from mindgrad.eager.purity import impurity
+from mindgrad.eager.tiers import EagerCalls
+from mindgrad.execution.compiled import Compiled
+from mindgrad.ir import settings
+from mindgrad.ir.dtype import DType, as_dtype
+from mindgrad.ir.scope import open_scopes
+from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.hooks import Hooked, HookHandle
+from mindgrad.trace import mutation_policy, replayed_forward, state, user_calls
+from mindgrad.trace.cell_guards import follow_reads, note_all
+from mindgrad.trace.custom import CustomDerivative
+from mindgrad.trace.effect_log import UNDEFINED
+from mindgrad.trace.guards import clock
 
 __all__ = ["Cell", "HookHandle"]
 

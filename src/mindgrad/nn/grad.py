@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.functional.arguments import Weights, check_callable, check_flag, check_instance
-from mindgrad.functional.gradient import by_operation
-from mindgrad.functional.jvp import jvp_of
-from mindgrad.functional.vjp import vjp_at_once
+from mindgrad.api.arguments import Weights, check_callable, check_flag, check_instance
+from mindgrad.api.gradient import by_operation
+from mindgrad.api.jvp import jvp_of
+from mindgrad.api.vjp import vjp_at_once
 from mindgrad.nn.cell import Cell
 
 __all__ = ["ForwardValueAndGrad", "Jvp", "Vjp"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from mindgrad.core.scope import open_scopes
-from mindgrad.frontend import user_calls
-from mindgrad.functional.hooks import HookHandle, backward_hooked
-from mindgrad.functional.jit import JitFunction
+from mindgrad.api.jit import JitFunction
+from mindgrad.ir.scope import open_scopes
 from mindgrad.nn.inventory import Inventory
+from mindgrad.trace import user_calls
+from mindgrad.trace.hooks import HookHandle, backward_hooked
 
 __all__ = ["HookHandle", "Hooked"]
 

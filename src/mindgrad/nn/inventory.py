@@ -7,8 +7,8 @@ from typing import Any, Self
 
 from mindgrad._base.location import warn_user
 from mindgrad.common.parameter import DEFAULT_NAME, Parameter, ParameterTuple
-from mindgrad.frontend.cell_guards import note_all
 from mindgrad.nn.state_dict import StateDict
+from mindgrad.trace.cell_guards import note_all
 
 __all__ = ["Inventory"]
 

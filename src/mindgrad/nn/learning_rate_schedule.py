@@ -11,7 +11,7 @@ from typing import Any
 
 from mindgrad import ops
 from mindgrad.common import dtype
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.hyperparameters import boolean, non_negative, positive, positive_int
 

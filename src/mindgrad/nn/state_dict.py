@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.tensor import Tensor
 
 __all__ = ["IncompatibleKeys", "StateDict"]
 

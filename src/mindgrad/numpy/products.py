@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.tensor import Tensor
 from mindgrad.numpy.arranging import moveaxis
 from mindgrad.numpy.coercion import converted, floating, tensor, tensors
 from mindgrad.ops import (

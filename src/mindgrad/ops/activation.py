@@ -5,9 +5,9 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
-from mindgrad.core.dtype import as_dtype
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import as_dtype
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arithmetic import add, mul, neg, sub
 from mindgrad.ops.comparison import greater
 from mindgrad.ops.define import also_named, unary_function
@@ -23,10 +23,10 @@ from mindgrad.ops.operands import (
 )
 from mindgrad.ops.reduction import kept, widened
 from mindgrad.ops.special import erf
-from mindgrad.primitives import elementwise, piecewise, special
-from mindgrad.primitives.reduction import logsumexp, reduce_max
-from mindgrad.primitives.static_slices import slice
-from mindgrad.primitives.structural import stop_gradient
+from mindgrad.rows import elementwise, piecewise, special
+from mindgrad.rows.reduction import logsumexp, reduce_max
+from mindgrad.rows.static_slices import slice
+from mindgrad.rows.structural import stop_gradient
 
 __all__ = [
     "fast_gelu", "gelu", "glu", "log_softmax", "logsigmoid", "mish", "sigmoid", "silu", "softmax",

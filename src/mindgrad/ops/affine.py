@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic
 from mindgrad.ops.contraction import bmm, check_ranks, einsum, factors, matmul, mm, mv, outer
 from mindgrad.ops.define import also_named
 from mindgrad.ops.layout import swapaxes
 from mindgrad.ops.operands import broadcast_to, operand, promoted
 from mindgrad.ops.reduction import reduce_sum
-from mindgrad.primitives.structural import reshape
+from mindgrad.rows.structural import reshape
 
 __all__ = ["addbmm", "addmm", "addmv", "addr", "baddbmm", "bias_add", "bidense", "dense"]
 

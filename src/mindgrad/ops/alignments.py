@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import bool_, float32, float64, int32
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import bool_, float32, float64, int32
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, comparison, layout, math, movement
 from mindgrad.ops.activation import real_operand
 from mindgrad.ops.arguments import whole_number

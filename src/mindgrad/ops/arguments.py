@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import DType
-from mindgrad.core.tensor import Tensor
-from mindgrad.core.types import TensorType
+from mindgrad.ir.dtype import DType
+from mindgrad.ir.tensor import Tensor
+from mindgrad.ir.types import TensorType
 from mindgrad.ops.operands import cast, operand, promoted
 
 __all__ = [

@@ -1,6 +1,6 @@
 """The arithmetic of tensors and numbers: + − · ÷, remainders, powers.
 
-Shapes broadcast as NumPy's do; element types are promoted by MindSpore's table (``core.dtype``): a
+Shapes broadcast as NumPy's do; element types are promoted by MindSpore's table (``ir.dtype``): a
 Python number never widens a tensor of its own category. Quotients of integers are Float32.
 """
 
@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import complex128, float64, promote_scalar
-from mindgrad.core.scope import apply, as_it_is
-from mindgrad.core.tensor import Number, Tensor, make_number
+from mindgrad.ir.dtype import complex128, float64, promote_scalar
+from mindgrad.ir.scope import apply, as_it_is
+from mindgrad.ir.tensor import Number, Tensor, make_number
 from mindgrad.ops.define import also_named, binary_function, unary_function
 from mindgrad.ops.operands import (
     binary,
@@ -23,9 +23,9 @@ from mindgrad.ops.operands import (
     promoted,
     unary,
 )
-from mindgrad.primitives import arithmetic as rows
-from mindgrad.primitives import elementwise, logic, piecewise
-from mindgrad.primitives.structural import stop_gradient
+from mindgrad.rows import arithmetic as rows
+from mindgrad.rows import elementwise, logic, piecewise
+from mindgrad.rows.structural import stop_gradient
 
 __all__ = [
     "accumulate_n", "add", "addcdiv", "addcmul", "addn", "div", "div_no_nan", "divide", "float_power",

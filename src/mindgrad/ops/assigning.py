@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import state
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import layout, scattering
 from mindgrad.ops.getitem import updated
 from mindgrad.ops.operands import cast, operand
+from mindgrad.trace import state
 
 __all__ = [
     "inplace_add", "inplace_index_add", "inplace_sub", "inplace_update", "scatter_div", "scatter_max",

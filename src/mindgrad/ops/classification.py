@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.core.dtype import int32
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import int32
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, comparison, layout, math, rectifiers
 from mindgrad.ops.activation import log_softmax, logsigmoid, number, real_operand
 from mindgrad.ops.arguments import whole_number

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.core.primitive import Primitive
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.define import binary_function
 from mindgrad.ops.operands import accepted, choose, pointwise, promoted
-from mindgrad.primitives import arithmetic as rows
-from mindgrad.primitives import piecewise
-from mindgrad.primitives.logic import isnan
+from mindgrad.rows import arithmetic as rows
+from mindgrad.rows import piecewise
+from mindgrad.rows.logic import isnan
 
 __all__ = ["clamp", "clip", "clip_by_value", "fmax", "fmin", "maximum", "minimum"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad.communication.management import GlobalComm
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.operands import operand
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.core.primitive import Primitive
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, rounding
 from mindgrad.ops.define import (
     also_named,
@@ -16,9 +16,9 @@ from mindgrad.ops.define import (
     unary_function,
 )
 from mindgrad.ops.operands import binary, broadcast_shapes, broadcast_to, inexact, promoted, truth
-from mindgrad.primitives import arithmetic as rows
-from mindgrad.primitives import logic
-from mindgrad.primitives.reduction import reduce_all
+from mindgrad.rows import arithmetic as rows
+from mindgrad.rows import logic
+from mindgrad.rows.reduction import reduce_all
 
 __all__ = [
     "allclose", "approximate_equal", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",

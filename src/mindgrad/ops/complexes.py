@@ -5,14 +5,14 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.define import also_named
 from mindgrad.ops.math import atan2
 from mindgrad.ops.operands import binary, choose, full_tensor, inexact, operand
 from mindgrad.ops.rounding import isnan
-from mindgrad.primitives import arithmetic as basic
-from mindgrad.primitives import complexes
+from mindgrad.rows import arithmetic as basic
+from mindgrad.rows import complexes
 
 __all__ = ["angle", "complex", "conj", "imag", "real"]
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad.api.gradient import GradOperation
 from mindgrad.common.sparse_tensor import COOTensor, CSRTensor, RowTensor
-from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import user_calls
-from mindgrad.functional.gradient import GradOperation
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.clipping import clip_by_value
 from mindgrad.ops.contraction import batch_dot, dot, matmul, tensor_dot
 from mindgrad.ops.creation import ones_like, zeros_like
@@ -20,6 +19,7 @@ from mindgrad.ops.rejection_samplers import gamma, poisson
 from mindgrad.ops.repeating import repeat_elements
 from mindgrad.ops.sampling import multinomial
 from mindgrad.ops.statistics import clip_by_global_norm, clip_by_norm
+from mindgrad.trace import user_calls
 
 __all__ = [
     "GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "add_flags", "batch_dot", "clip_by_global_norm",

@@ -1,6 +1,6 @@
 """Products of matrices and tensors: matmul, einsum, tensordot and their relatives.
 
-All are plans of rows (``primitives.einsum``); half precision is summed in Float32.
+All are plans of rows (``rows.einsum``); half precision is summed in Float32.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from mindgrad.core.dtype import bool_
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import bool_
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic
 from mindgrad.ops.arguments import one_or_more, whole_number
 from mindgrad.ops.complexes import conj
 from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import normalize_axis, promoted
 from mindgrad.ops.reduction import reduce_sum, whole_as_int64
-from mindgrad.primitives.contraction import dot as dot_row
-from mindgrad.primitives.einsum import Plan, contraction_plan, einsum_plan, matmul_plan
-from mindgrad.primitives.structural import reshape
+from mindgrad.rows.contraction import dot as dot_row
+from mindgrad.rows.einsum import Plan, contraction_plan, einsum_plan, matmul_plan
+from mindgrad.rows.structural import reshape
 
 __all__ = [
     "batch_dot", "bmm", "dot", "einsum", "ger", "inner", "matmul", "mm", "mv", "outer", "tensor_dot",

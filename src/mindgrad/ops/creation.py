@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import DType, as_dtype, float32, int32, int64, promote
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor, make_tensor
-from mindgrad.core.types import tensor_type
+from mindgrad.ir.dtype import DType, as_dtype, float32, int32, int64, promote
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.ir.types import tensor_type
 from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.operands import broadcast_to, cast, operand
-from mindgrad.primitives import arithmetic
+from mindgrad.rows import arithmetic
 
 __all__ = [
     "arange", "eye", "fill", "full", "full_like", "linspace", "logspace", "ones", "ones_like", "range",

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.core.dtype import as_dtype, int32, int64
-from mindgrad.core.primitive import Primitive
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import as_dtype, int32, int64
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.operands import accepted, cast, full_tensor, normalize_axis, operand
 from mindgrad.ops.reduction import flag, whole_as_int64
-from mindgrad.primitives import cumulative as rows
-from mindgrad.primitives.indexing import gather
-from mindgrad.primitives.static_slices import concatenate, slice
-from mindgrad.primitives.structural import reshape, transpose
+from mindgrad.rows import cumulative as rows
+from mindgrad.rows.indexing import gather
+from mindgrad.rows.static_slices import concatenate, slice
+from mindgrad.rows.structural import reshape, transpose
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum"]
 

@@ -11,10 +11,10 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.core.dtype import DType, bool_, complex64, float32, int32
-from mindgrad.core.primitive import Primitive
-from mindgrad.core.tensor import Tensor
-from mindgrad.core.types import tensor_type
+from mindgrad.ir.dtype import DType, bool_, complex64, float32, int32
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.tensor import Tensor
+from mindgrad.ir.types import tensor_type
 from mindgrad.ops.operands import binary, operand, unary
 
 __all__ = ["NOT_GIVEN", "also_named", "binary_function", "operator_name", "the_one", "unary_function"]

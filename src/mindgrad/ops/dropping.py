@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import float32
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import float32
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.operands import broadcast_to, cast, operand
 from mindgrad.ops.reduction import flag
 from mindgrad.ops.rng_bits import NO_SEEDS, combined, seeds_of, with_probability
-from mindgrad.primitives import arithmetic
+from mindgrad.rows import arithmetic
 
 __all__ = ["dropout", "dropout1d", "dropout2d", "dropout3d"]
 

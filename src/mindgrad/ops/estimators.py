@@ -14,17 +14,17 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.core.dtype import float64
-from mindgrad.core.tensor import Tensor
-from mindgrad.functional.arguments import check_callable, check_positions
-from mindgrad.functional.callables import differentiates, in_either_mode, remembered
-from mindgrad.functional.laplacian import divergence_along, second_order
+from mindgrad.api.arguments import check_callable, check_positions
+from mindgrad.api.callables import differentiates, in_either_mode, remembered
+from mindgrad.api.laplacian import divergence_along, second_order
+from mindgrad.ir.dtype import float64
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.matrices import one_hot
 from mindgrad.ops.operands import cast
 from mindgrad.ops.ordering import argsort
 from mindgrad.ops.rng_bits import combined, fractions, normals, seeds_of, with_probability
-from mindgrad.primitives import arithmetic
+from mindgrad.rows import arithmetic
 
 __all__ = ["estimate_divergence", "estimate_laplacian"]
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
-from mindgrad.core.dtype import int64
-from mindgrad.core.primitive import Primitive
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import int64
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import clipping
 from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import (
@@ -29,9 +29,9 @@ from mindgrad.ops.operands import (
     truth,
 )
 from mindgrad.ops.reduction import flag, kept, reduced
-from mindgrad.primitives import reduction as rows
-from mindgrad.primitives.indexing import gather
-from mindgrad.primitives.structural import reshape
+from mindgrad.rows import reduction as rows
+from mindgrad.rows.indexing import gather
+from mindgrad.rows.structural import reshape
 
 __all__ = [
     "amax", "amin", "argmax", "argmax_with_value", "argmin", "argmin_with_value", "max", "min",

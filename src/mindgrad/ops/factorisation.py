@@ -1,7 +1,7 @@
 """Factorisations of matrices: Cholesky, QR, eigenvalues, singular values; and the pseudoinverse.
 
 Matrices and element types as in ``ops.linalg``. Conventions for equal eigenvalues and singular values are
-those of the rows (``primitives.eigh_svd``).
+those of the rows (``rows.eigh_svd``).
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
-from mindgrad.functional.custom import CustomDerivative
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic
 from mindgrad.ops.comparison import greater
 from mindgrad.ops.complexes import conj
@@ -23,10 +22,11 @@ from mindgrad.ops.linalg import adjoint_of, matrix_operand, solution, system, tr
 from mindgrad.ops.matrices import tril, triu
 from mindgrad.ops.operands import applied, choose, promoted
 from mindgrad.ops.reduction import flag
-from mindgrad.primitives import eigh_svd, general_eig, linalg
-from mindgrad.primitives.elementwise import safe_reciprocal
-from mindgrad.primitives.static_slices import concatenate, slice
-from mindgrad.primitives.structural import reshape
+from mindgrad.rows import eigh_svd, general_eig, linalg
+from mindgrad.rows.elementwise import safe_reciprocal
+from mindgrad.rows.static_slices import concatenate, slice
+from mindgrad.rows.structural import reshape
+from mindgrad.trace.custom import CustomDerivative
 
 __all__ = [
     "cholesky", "cholesky_inverse", "cholesky_solve", "eig", "eigh", "eigvals", "eigvalsh", "lstsq", "pinv",

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad._base.tree import map_leaves
-from mindgrad.core.scope import apply, current_deferral
-from mindgrad.core.tensor import Tensor, make_tensor
-from mindgrad.frontend import aliases, state
+from mindgrad.ir.scope import apply, current_deferral
+from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ops import arithmetic
 from mindgrad.ops.operands import cast, operand
-from mindgrad.primitives.structural import stop_gradient as row
+from mindgrad.rows.structural import stop_gradient as row
+from mindgrad.trace import aliases, state
 
 __all__ = ["assign", "assign_add", "assign_sub", "constexpr", "depend", "identity", "stop_gradient"]
 

@@ -4,28 +4,27 @@
 
 from typing import Any as _Any
 
-from mindgrad.core.dtype import DType as _DType
-from mindgrad.core.tensor import Tensor as _Tensor
-from mindgrad.functional.custom import custom_vjp  # noqa: F401
-from mindgrad.functional.gradient import (  # noqa: F401
+from mindgrad.api.gradient import (  # noqa: F401
     GradOperation,
     get_grad,
     grad,
     value_and_grad,
 )
-from mindgrad.functional.hessian import ggnvp, hessian, hvp, vhp  # noqa: F401
-from mindgrad.functional.jacobian import jacfwd, jacrev  # noqa: F401
-from mindgrad.functional.jvp import jvp, linearize  # noqa: F401
-from mindgrad.functional.laplacian import (  # noqa: F401
+from mindgrad.api.hessian import ggnvp, hessian, hvp, vhp  # noqa: F401
+from mindgrad.api.jacobian import jacfwd, jacrev  # noqa: F401
+from mindgrad.api.jvp import jvp, linearize  # noqa: F401
+from mindgrad.api.laplacian import (  # noqa: F401
     biharmonic,
     directional_derivative,
     divergence,
     laplacian,
     second_order,
 )
-from mindgrad.functional.taylor import derivative, jet, taylor  # noqa: F401
-from mindgrad.functional.vjp import vjp  # noqa: F401
-from mindgrad.functional.vmap import vmap  # noqa: F401
+from mindgrad.api.taylor import derivative, jet, taylor  # noqa: F401
+from mindgrad.api.vjp import vjp  # noqa: F401
+from mindgrad.api.vmap import vmap  # noqa: F401
+from mindgrad.ir.dtype import DType as _DType
+from mindgrad.ir.tensor import Tensor as _Tensor
 from mindgrad.ops import arithmetic as _arithmetic
 from mindgrad.ops import comparison as _comparison
 from mindgrad.ops import creation as _creation
@@ -105,6 +104,7 @@ from mindgrad.ops.tuples import *  # noqa: F403
 from mindgrad.ops.unpooling import *  # noqa: F403
 from mindgrad.ops.vectors import *  # noqa: F403
 from mindgrad.ops.window_functions import *  # noqa: F403
+from mindgrad.trace.custom import custom_vjp  # noqa: F401
 
 
 def dtype(x: _Tensor) -> _DType:

@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.primitive import Primitive
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor, make_tensor
-from mindgrad.frontend import state
-from mindgrad.frontend.aliases import rebind
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ops.index_checks import read_at, write_at
 from mindgrad.ops.operands import broadcast_to as broadcast
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.subscript import Slot, Subscript, basic_key, resolve, stacked, unknown_mask_error
-from mindgrad.primitives import arithmetic, slicing, static_slices, structural
+from mindgrad.rows import arithmetic, slicing, static_slices, structural
+from mindgrad.trace import state
+from mindgrad.trace.aliases import rebind
 
 __all__ = ["getitem", "iterate", "setitem", "updated"]
 

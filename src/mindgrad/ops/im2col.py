@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arguments import one_or_more, sizes
 from mindgrad.ops.joining import stack
 from mindgrad.ops.layout import reshape
@@ -16,7 +16,7 @@ from mindgrad.ops.layout import transpose as reordered
 from mindgrad.ops.operands import operand
 from mindgrad.ops.padding import padded
 from mindgrad.ops.reduction import sum as sum_of
-from mindgrad.primitives import static_slices
+from mindgrad.rows import static_slices
 
 __all__ = ["fold", "patches", "unfold"]
 

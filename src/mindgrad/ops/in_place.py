@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import state
-from mindgrad.frontend.aliases import rebind
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import (
     activation,
     arithmetic,
@@ -26,6 +24,8 @@ from mindgrad.ops import (
     tensor_members,
 )
 from mindgrad.ops.operands import broadcast_to, cast, operand
+from mindgrad.trace import state
+from mindgrad.trace.aliases import rebind
 
 __all__ = ["IN_PLACE", "in_place", "replaced"]
 

@@ -2,7 +2,7 @@
 
 An index whose values are known, which is every index while nothing is compiled, becomes a NumPy
 array: it is checked here, and its arithmetic costs no operators. The values of any other are unknown
-until the program runs; there a place outside reads NaN (see ``primitives.indexing``) and writes
+until the program runs; there a place outside reads NaN (see ``rows.indexing``) and writes
 nothing.
 """
 
@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import int32, int64, promote
-from mindgrad.core.scope import apply, open_scopes
-from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.ir.dtype import int32, int64, promote
+from mindgrad.ir.scope import apply, open_scopes
+from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, operand
-from mindgrad.primitives import arithmetic, indexing, static_slices, structural
+from mindgrad.rows import arithmetic, indexing, static_slices, structural
 
 __all__ = [
     "OutOfRangeError",

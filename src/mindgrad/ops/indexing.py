@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import bool_
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor, make_tensor, scalar_tensor
+from mindgrad.ir.dtype import bool_
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor, make_tensor, scalar_tensor
 from mindgrad.ops.arguments import axis_in_range, whole_number
 from mindgrad.ops.index_checks import known, places, places_nd, read_along
 from mindgrad.ops.layout import ravel
@@ -27,7 +27,7 @@ from mindgrad.ops.operands import (
     promoted,
 )
 from mindgrad.ops.subscript import unknown_mask_error
-from mindgrad.primitives import arithmetic, indexing, static_slices, structural
+from mindgrad.rows import arithmetic, indexing, static_slices, structural
 
 __all__ = [
     "embedding", "gather", "gather_d", "gather_elements", "gather_nd", "index_select",

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
-from mindgrad.core.types import TensorType
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
+from mindgrad.ir.types import TensorType
 from mindgrad.ops.arguments import (
     axis_in_range,
     listed_tensors,
@@ -28,7 +28,7 @@ from mindgrad.ops.layout import (
 )
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import operand
-from mindgrad.primitives import static_slices
+from mindgrad.rows import static_slices
 
 __all__ = [
     "cat", "chunk", "column_stack", "concat", "concatenate", "dsplit", "dstack", "hsplit", "hstack",

@@ -6,9 +6,9 @@ import math
 from functools import lru_cache
 from typing import Any
 
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
-from mindgrad.core.types import TensorType
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
+from mindgrad.ir.types import TensorType
 from mindgrad.ops.arguments import (
     axes_in_order,
     axis_in_range,
@@ -18,7 +18,7 @@ from mindgrad.ops.arguments import (
 )
 from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import is_plain, operand
-from mindgrad.primitives import structural as rows
+from mindgrad.rows import structural as rows
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "expand_dims", "flatten", "moveaxis", "movedim", "permute",

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.comparison import less
@@ -29,8 +29,8 @@ from mindgrad.ops.operands import (
     promoted,
 )
 from mindgrad.ops.reduction import flag
-from mindgrad.primitives import determinant, linalg
-from mindgrad.primitives.structural import reshape, transpose
+from mindgrad.rows import determinant, linalg
+from mindgrad.rows.structural import reshape, transpose
 
 __all__ = [
     "det", "inverse", "kron", "log_matrix_determinant", "logdet", "matrix_determinant",

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad._base.location import warn_user
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, clipping, comparison, math, rectifiers, rounding, statistics
 from mindgrad.ops.activation import number, real_operand
 from mindgrad.ops.operands import (
@@ -22,7 +22,7 @@ from mindgrad.ops.operands import (
 from mindgrad.ops.reduction import flag
 from mindgrad.ops.reduction import mean as mean_of
 from mindgrad.ops.reduction import sum as sum_of
-from mindgrad.primitives import special
+from mindgrad.rows import special
 
 __all__ = [
     "cosine_embedding_loss", "cosine_similarity", "hinge_embedding_loss", "huber_loss",

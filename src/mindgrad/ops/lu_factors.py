@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.core.dtype import int32
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import int32
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arithmetic import add, sub
 from mindgrad.ops.comparison import equal
 from mindgrad.ops.complexes import conj
@@ -18,7 +18,7 @@ from mindgrad.ops.matrices import tril, triu
 from mindgrad.ops.movement import narrow
 from mindgrad.ops.operands import applied, broadcast_to, cast, operand
 from mindgrad.ops.reduction import flag
-from mindgrad.primitives import lu as rows
+from mindgrad.rows import lu as rows
 
 __all__ = ["lu_factors", "lu_parts", "lu_solve", "lu_unpack", "permutation_of", "solved_by_factors"]
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic
 from mindgrad.ops.define import NOT_GIVEN, also_named, binary_function, unary_function
 from mindgrad.ops.operands import binary, choose, full_tensor, inexact, operand, promoted
-from mindgrad.primitives import arithmetic as basic
-from mindgrad.primitives import elementwise, logic, special
+from mindgrad.rows import arithmetic as basic
+from mindgrad.rows import elementwise, logic, special
 
 __all__ = [
     "acos",

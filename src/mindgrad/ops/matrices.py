@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import promote
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.ir.dtype import promote
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ops.arguments import axis_in_range, whole_number
 from mindgrad.ops.layout import moveaxis, ravel
 from mindgrad.ops.operands import broadcast_to, cast, operand
-from mindgrad.primitives import arithmetic, indexing, reduction, structural
+from mindgrad.rows import arithmetic, indexing, reduction, structural
 
 __all__ = [
     "diag", "diag_embed", "diagflat", "diagonal", "one_hot", "trace", "tril", "triu",

@@ -11,9 +11,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from mindgrad.core import dtype as types
-from mindgrad.core.tensor import Tensor
-from mindgrad.functional.tensor_hooks import register_hook
+from mindgrad.ir import dtype as types
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import (
     activation,
     affine,
@@ -62,6 +61,7 @@ from mindgrad.ops import (
 )
 from mindgrad.ops.in_place import IN_PLACE
 from mindgrad.ops.overloads import OVERLOADS, with_second_names
+from mindgrad.trace.tensor_hooks import register_hook
 
 __all__ = ["METHODS", "OPERATORS", "PROPERTIES"]
 

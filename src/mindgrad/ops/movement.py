@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arguments import (
     axes_in_order,
     axis_in_range,
@@ -17,7 +17,7 @@ from mindgrad.ops.define import also_named
 from mindgrad.ops.layout import ravel, reshaped, swapaxes
 from mindgrad.ops.operands import broadcast_to as broadcast
 from mindgrad.ops.operands import operand
-from mindgrad.primitives import static_slices
+from mindgrad.rows import static_slices
 
 __all__ = ["broadcast_to", "expand", "expand_as", "flip", "fliplr", "flipud", "narrow", "roll", "rot90"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mindgrad.ops.define import binary_function
-from mindgrad.primitives import neighbours
+from mindgrad.rows import neighbours
 
 __all__ = ["nextafter"]
 

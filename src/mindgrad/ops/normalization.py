@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.common.parameter import Parameter
-from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import state
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, layout, math
 from mindgrad.ops.activation import number, real_operand
 from mindgrad.ops.arguments import sizes, whole_number
@@ -22,6 +21,7 @@ from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.pool_windows import mixed
 from mindgrad.ops.reduction import flag, widened
 from mindgrad.ops.reduction import mean as mean_of
+from mindgrad.trace import state
 
 __all__ = ["batch_norm", "group_norm", "layer_norm", "lrn", "rms_norm"]
 

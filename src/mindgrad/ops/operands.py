@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import DType, bool_, complex128, float64, int64, promote, promote_scalar
-from mindgrad.core.primitive import Primitive
-from mindgrad.core.scope import apply, as_it_is
-from mindgrad.core.tensor import Number, Tensor, make_number, make_tensor, scalar_tensor
-from mindgrad.core.types import TensorType, tensor_type
-from mindgrad.frontend import state
-from mindgrad.primitives.arithmetic import select
-from mindgrad.primitives.structural import broadcast_in_dim, convert
+from mindgrad.ir.dtype import DType, bool_, complex128, float64, int64, promote, promote_scalar
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.scope import apply, as_it_is
+from mindgrad.ir.tensor import Number, Tensor, make_number, make_tensor, scalar_tensor
+from mindgrad.ir.types import TensorType, tensor_type
+from mindgrad.rows.arithmetic import select
+from mindgrad.rows.structural import broadcast_in_dim, convert
+from mindgrad.trace import state
 
 __all__ = [
     "accepted",

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import DType
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import DType
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, indexing, layout, ordering, scattering, vectors
 from mindgrad.ops import matrices as square
 from mindgrad.ops.define import also_named

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor, make_tensor
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.index_checks import read_along
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import operand
-from mindgrad.primitives import arithmetic, static_slices, structural
+from mindgrad.rows import arithmetic, static_slices, structural
 
 __all__ = ["pad"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import as_dtype, int32, int64
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import as_dtype, int32, int64
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import (
     arithmetic,
     clipping,

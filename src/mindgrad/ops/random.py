@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import DType, as_dtype, float32, float64, int64, promote
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import DType, as_dtype, float32, float64, int64, promote
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arguments import varargs, whole_number
 from mindgrad.ops.flow import stop_gradient
 from mindgrad.ops.index_checks import known
@@ -31,8 +31,8 @@ from mindgrad.ops.rng_bits import (
     shape_of,
     with_probability,
 )
-from mindgrad.primitives import arithmetic
-from mindgrad.primitives.unstacking import unstack
+from mindgrad.rows import arithmetic
+from mindgrad.rows.unstacking import unstack
 
 __all__ = [
     "bernoulli", "laplace", "normal", "rand", "rand_like", "randint", "randint_like", "randn",

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import clipping
 from mindgrad.ops.activation import number, real_operand, sigmoid
 from mindgrad.ops.arguments import axis_in_range
@@ -18,8 +18,8 @@ from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.math import expm1
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import broadcast_to, choose, operand, pointwise, promoted
-from mindgrad.primitives import piecewise
-from mindgrad.primitives.structural import reshape
+from mindgrad.rows import piecewise
+from mindgrad.rows.structural import reshape
 
 __all__ = [
     "celu", "elu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hsigmoid", "hswish",

@@ -12,16 +12,16 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.core.build import building
-from mindgrad.core.evaluate import inline
-from mindgrad.core.graph import Graph
-from mindgrad.core.rewriting import is_rewriting
-from mindgrad.core.scope import GraphScope, current_deferral, identity, opened
-from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import mutation_policy, state
-from mindgrad.frontend.runtime import RUNTIME, SCAN_TRIPS
-from mindgrad.functional.custom import kept
+from mindgrad.ir.build import building
+from mindgrad.ir.evaluate import inline
+from mindgrad.ir.graph import Graph
+from mindgrad.ir.rewriting import is_rewriting
+from mindgrad.ir.scope import GraphScope, current_deferral, identity, opened
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import joining
+from mindgrad.trace import mutation_policy, state
+from mindgrad.trace.control.runtime import RUNTIME, SCAN_TRIPS
+from mindgrad.trace.custom import kept
 
 __all__ = ["Step", "over_time"]
 

@@ -10,11 +10,11 @@ import math as _math
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from mindgrad.core.dtype import as_dtype, bool_, float32, int32, int64, uint64
-from mindgrad.core.primitive import Primitive
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
-from mindgrad.core.types import TensorType
+from mindgrad.ir.dtype import as_dtype, bool_, float32, int32, int64, uint64
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
+from mindgrad.ir.types import TensorType
 from mindgrad.ops import arithmetic
 from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import (
@@ -27,9 +27,9 @@ from mindgrad.ops.operands import (
     operand,
     truth,
 )
-from mindgrad.primitives import reduction as rows
-from mindgrad.primitives.arithmetic import not_equal
-from mindgrad.primitives.structural import reshape
+from mindgrad.rows import reduction as rows
+from mindgrad.rows.arithmetic import not_equal
+from mindgrad.rows.structural import reshape
 
 __all__ = [
     "all", "any", "count_nonzero", "logsumexp", "mean", "prod", "reduce_all", "reduce_any",

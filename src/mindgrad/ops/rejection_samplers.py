@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.location import warn_user
-from mindgrad.core.dtype import as_dtype, float32, float64, promote
-from mindgrad.core.scope import apply, open_scopes
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import as_dtype, float32, float64, promote
+from mindgrad.ir.scope import apply, open_scopes
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import cumulative
 from mindgrad.ops.flow import stop_gradient
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, inexact, operand
@@ -24,8 +24,8 @@ from mindgrad.ops.rng_bits import (
     seeds_of,
     shape_of,
 )
-from mindgrad.primitives import arithmetic, elementwise, special
-from mindgrad.primitives.unstacking import unstack
+from mindgrad.rows import arithmetic, elementwise, special
+from mindgrad.rows.unstacking import unstack
 
 __all__ = ["gamma", "poisson", "random_gamma", "random_poisson"]
 

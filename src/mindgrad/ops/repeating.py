@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arguments import (
     axis_in_range,
     one_or_more,
@@ -22,7 +22,7 @@ from mindgrad.ops.layout import (
     reshape,
 )
 from mindgrad.ops.operands import broadcast_to, operand
-from mindgrad.primitives import structural
+from mindgrad.rows import structural
 
 __all__ = ["meshgrid", "repeat_elements", "repeat_interleave", "tile"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import creation, joining, layout, matrices, movement, repeating
 from mindgrad.ops.arguments import sizes, varargs
 from mindgrad.ops.operands import operand

@@ -17,7 +17,8 @@ import numpy as np
 from mindgrad.common.generator import state_of_generator
 from mindgrad.common.parameter import Parameter
 from mindgrad.common.seed import RANDOM_STATE
-from mindgrad.core.dtype import (
+from mindgrad.execution.donation import window
+from mindgrad.ir.dtype import (
     DType,
     as_dtype,
     bfloat16,
@@ -29,18 +30,17 @@ from mindgrad.core.dtype import (
     promote,
     uint64,
 )
-from mindgrad.core.primitive import Primitive
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor, scalar_tensor
-from mindgrad.core.types import tensor_type
-from mindgrad.frontend import state
-from mindgrad.functional.donation import window
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor, scalar_tensor
+from mindgrad.ir.types import tensor_type
 from mindgrad.ops import creation
 from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, inexact, operand
-from mindgrad.primitives import arithmetic, logic, random, static_slices, structural
-from mindgrad.primitives.unstacking import unstack
+from mindgrad.rows import arithmetic, logic, random, static_slices, structural
+from mindgrad.rows.unstacking import unstack
+from mindgrad.trace import state
 
 __all__ = [
     "NO_SEEDS", "bits", "combined", "drawing_from", "exponentials", "floating", "fractions", "integers",

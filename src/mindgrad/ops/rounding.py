@@ -7,12 +7,12 @@ from typing import Any
 
 import ml_dtypes
 
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic
 from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.operands import binary, cast, choose, operand, promoted
-from mindgrad.primitives import arithmetic as basic
-from mindgrad.primitives import logic, piecewise
+from mindgrad.rows import arithmetic as basic
+from mindgrad.rows import logic, piecewise
 
 __all__ = [
     "abs", "absolute", "ceil", "fix", "floor", "frac", "heaviside", "isfinite", "isinf", "isnan",

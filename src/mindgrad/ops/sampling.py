@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import as_dtype, bool_, float64, int32, int64, uint64
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import as_dtype, bool_, float64, int32, int64, uint64
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import activation, cumulative, extremes, indexing, matrices, ordering, padding
 from mindgrad.ops.arguments import axis_in_range, whole_number
 from mindgrad.ops.flow import stop_gradient
@@ -19,9 +19,9 @@ from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import broadcast_to, cast, choose, inexact, operand
 from mindgrad.ops.reduction import flag
 from mindgrad.ops.rng_bits import NO_SEEDS, bits, combined, exponentials, fractions, require, seeds_of
-from mindgrad.primitives import arithmetic, elementwise, logic, static_slices, structural
-from mindgrad.primitives.sorting import argsort
-from mindgrad.primitives.unstacking import unstack
+from mindgrad.rows import arithmetic, elementwise, logic, static_slices, structural
+from mindgrad.rows.sorting import argsort
+from mindgrad.rows.unstacking import unstack
 
 __all__ = [
     "choice_with_mask", "gumbel_softmax", "multinomial", "multinomial_with_replacement", "random_categorical",

@@ -14,17 +14,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mindgrad.core.dtype import int32, int64
-from mindgrad.core.primitive import Primitive
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor, make_tensor
-from mindgrad.frontend import state
-from mindgrad.functional import iterate
+from mindgrad.ir.dtype import int32, int64
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ops import arithmetic, comparison, extremes, joining, layout
 from mindgrad.ops.index_checks import known, read_along
 from mindgrad.ops.operands import broadcast_to, cast, choose, full_tensor
 from mindgrad.ops.ordering import argsort, searchsorted
-from mindgrad.primitives import indexing
+from mindgrad.rows import indexing
+from mindgrad.solvers import iterate
+from mindgrad.trace import state
 
 __all__ = ["fold"]
 

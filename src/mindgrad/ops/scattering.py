@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import int32, int64
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import state
+from mindgrad.ir.dtype import int32, int64
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arguments import axis_in_range, sizes, whole_number
 from mindgrad.ops.creation import zeros
 from mindgrad.ops.getitem import updated
@@ -23,7 +22,8 @@ from mindgrad.ops.index_checks import known, places, places_nd, side_by_side
 from mindgrad.ops.indexing import indexed_axes, part_over
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, operand
 from mindgrad.ops.scatter_folds import fold
-from mindgrad.primitives import arithmetic, indexing, piecewise, static_slices, structural
+from mindgrad.rows import arithmetic, indexing, piecewise, static_slices, structural
+from mindgrad.trace import state
 
 __all__ = [
     "index_add", "index_fill", "masked_scatter", "scatter", "scatter_add", "scatter_nd",

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import int32
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import int32
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import (
     arithmetic,
     comparison,

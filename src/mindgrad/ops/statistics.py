@@ -5,9 +5,9 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
-from mindgrad.core.dtype import as_dtype, int64
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import as_dtype, int64
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, clipping, extremes, reduction, rounding
 from mindgrad.ops.comparison import not_equal
 from mindgrad.ops.extremes import taken_along
@@ -23,11 +23,11 @@ from mindgrad.ops.operands import (
     operand,
 )
 from mindgrad.ops.reduction import flag, kept, reduced, widened
-from mindgrad.primitives import reduction as rows
-from mindgrad.primitives.eigh_svd import svdvals
-from mindgrad.primitives.sorting import argsort
-from mindgrad.primitives.static_slices import slice
-from mindgrad.primitives.structural import reshape, transpose
+from mindgrad.rows import reduction as rows
+from mindgrad.rows.eigh_svd import svdvals
+from mindgrad.rows.sorting import argsort
+from mindgrad.rows.static_slices import slice
+from mindgrad.rows.structural import reshape, transpose
 
 __all__ = [
     "clip_by_global_norm", "clip_by_norm", "matrix_norm", "median", "norm", "reduce_std", "std", "std_mean",

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core import constant_arguments
-from mindgrad.core.dtype import as_dtype
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir import constant_arguments
+from mindgrad.ir.dtype import as_dtype
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import (
     arithmetic,
     clipping,

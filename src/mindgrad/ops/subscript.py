@@ -13,13 +13,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mindgrad._base.refusal import refuse
-from mindgrad.core.dtype import bool_
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import state
+from mindgrad.ir.dtype import bool_
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.index_checks import Places, known, places
 from mindgrad.ops.operands import broadcast_shapes, cast, operand
-from mindgrad.primitives import static_slices, structural
+from mindgrad.rows import static_slices, structural
+from mindgrad.trace import state
 
 __all__ = ["OPERATOR", "Slot", "Subscript", "basic_key", "resolve", "stacked", "unknown_mask_error"]
 

@@ -9,7 +9,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import (
     arithmetic,
     cumulative,

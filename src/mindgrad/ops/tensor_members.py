@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core import dtype as types
-from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import state
-from mindgrad.frontend.aliases import rebind
+from mindgrad.ir import dtype as types
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import (
     arithmetic,
     comparison,
@@ -30,6 +28,8 @@ from mindgrad.ops import (
 from mindgrad.ops.conversion import cast
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import operand
+from mindgrad.trace import state
+from mindgrad.trace.aliases import rebind
 
 __all__: list[str] = []
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import int64
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import int64
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import factorisation
 from mindgrad.ops import linalg as _linalg
 from mindgrad.ops.arithmetic import mul, sub

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindgrad.core.tensor import Tensor
-from mindgrad.functional.gradient import value_and_grad
+from mindgrad.api.gradient import value_and_grad
+from mindgrad.ir.tensor import Tensor
 from mindgrad.scipy.ops import linear_sum_assignment
 
 __all__ = ["OptimizeResults", "linear_sum_assignment", "minimize"]

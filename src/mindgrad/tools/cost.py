@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mindgrad.control.trip_counts import runs
-from mindgrad.core.graph import Equation, Graph, Variable
+from mindgrad.ir.graph import Equation, Graph, Variable
 
 __all__ = ["Cost", "cost"]
 
@@ -43,7 +43,7 @@ def cost(graph: Graph) -> Cost:
     """The cost of a program, of both sides of a branch.
 
     >>> import mindgrad as ms
-    >>> from mindgrad.functional.compiled import trace
+    >>> from mindgrad.execution.compiled import trace
     >>> a, b = ms.ops.ones((2, 3)), ms.ops.ones((3, 4))
     >>> cost(trace(lambda a, b: ms.ops.matmul(a, b), a, b))
     Cost(equations=1, flops=48, bytes=104, is_known=True)

@@ -12,12 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from mindgrad.core import settings
-from mindgrad.core.graph import Graph
-from mindgrad.core.rewriting import REWRITES, is_rewriting, watching
-from mindgrad.functional.arguments import check_callable
-from mindgrad.functional.cache import eager_tiers
-from mindgrad.functional.compiled import trace
+from mindgrad.api.arguments import check_callable
+from mindgrad.execution.cache import eager_tiers
+from mindgrad.execution.compiled import trace
+from mindgrad.ir import settings
+from mindgrad.ir.graph import Graph
+from mindgrad.ir.rewriting import REWRITES, is_rewriting, watching
 from mindgrad.tools.cost import Cost, cost
 
 __all__ = ["Explanation", "Fired", "explain"]

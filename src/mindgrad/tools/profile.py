@@ -9,7 +9,7 @@ from typing import Any
 
 from mindgrad.backend.options import compiled_with, options_of
 from mindgrad.backend.xla import lower_ahead
-from mindgrad.functional.compiled import trace
+from mindgrad.execution.compiled import trace
 
 __all__ = ["Profile", "measure"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.tree import map_leaves
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.tensor import Tensor
 
 __all__ = ["Batches"]
 

@@ -40,7 +40,7 @@ from mindgrad._base.protobuf import (
     varints,
     wire_name,
 )
-from mindgrad.core.dtype import DTYPES, as_dtype
+from mindgrad.ir.dtype import DTYPES, as_dtype
 
 __all__ = ["Content", "read", "write"]
 

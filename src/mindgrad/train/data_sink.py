@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.functional.jit import jit
+from mindgrad.api.jit import jit
 from mindgrad.nn.hyperparameters import positive_int
 from mindgrad.train.batches import Batches
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from mindgrad._base.location import warn_user
 from mindgrad.common.parameter import Parameter
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 
 __all__ = ["load_param_into_net"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindgrad.context import ParallelMode  # noqa: F401 - programs import it from here
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.hyperparameters import positive_int
 from mindgrad.nn.metrics import Loss, get_metrics

@@ -20,8 +20,8 @@ from mindgrad._base.location import warn_user
 from mindgrad._base.protobuf import Malformed
 from mindgrad._base.replacing import replaced
 from mindgrad.common.parameter import Parameter
-from mindgrad.core.dtype import DTYPES, as_dtype
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import DTYPES, as_dtype
+from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.train import ckpt, safetensors
 from mindgrad.train.loading import load_param_into_net

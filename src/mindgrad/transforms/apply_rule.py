@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.core.build import Builder, building
-from mindgrad.core.graph import Graph, Variable, without_effects
-from mindgrad.core.types import TensorType
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.graph import Graph, Variable, without_effects
+from mindgrad.ir.types import TensorType
 from mindgrad.transforms.linearize import dependent
 
 __all__ = ["between", "directional", "step"]

@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.core.graph import Equation, Graph, Variable, kept_with_graph
+from mindgrad.ir.graph import Equation, Graph, Variable, kept_with_graph
 
 __all__ = ["Carried", "alignment", "through"]
 
@@ -34,10 +34,10 @@ def alignment(equations: Sequence[Equation], x: Variable) -> dict[Variable, Carr
     Returns:
         For ``x`` and every value with a derivative in it a tuple of one axis (or ``None``) per axis of ``x``.
 
-    >>> from mindgrad.core.build import Builder, building
-    >>> from mindgrad.core.types import tensor_type
-    >>> from mindgrad.primitives.elementwise import tanh
-    >>> from mindgrad.primitives.structural import transpose
+    >>> from mindgrad.ir.build import Builder, building
+    >>> from mindgrad.ir.types import tensor_type
+    >>> from mindgrad.rows.elementwise import tanh
+    >>> from mindgrad.rows.structural import transpose
     >>> with building(Builder()) as builder:
     ...     x = builder.input(tensor_type("float32", (100, 3)))
     ...     y = transpose(tanh(x), permutation=(1, 0))

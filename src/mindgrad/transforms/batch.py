@@ -6,7 +6,7 @@ Each equation that depends on a batched value is replaced by what its row's ``ba
 pointwise rows need none, their operands only have to stand alike. Equations that do not depend on one
 stay as they are and are computed once. Cost: that of G times the size of the batch, less what is
 shared; no loop over it. Limits: a row that is neither pointwise nor has a batch rule raises; an
-integer position outside of a batched value behaves as in ``primitives.indexing``.
+integer position outside of a batched value behaves as in ``rows.indexing``.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from mindgrad.core.build import POINTWISE, Builder, building
-from mindgrad.core.graph import Equation, Graph, Variable
-from mindgrad.core.types import tensor_type
-from mindgrad.primitives.batching import aligned, at_front, inserted
+from mindgrad.ir.build import POINTWISE, Builder, building
+from mindgrad.ir.graph import Equation, Graph, Variable
+from mindgrad.ir.types import tensor_type
+from mindgrad.rows.batching import aligned, at_front, inserted
 
 __all__ = ["batch", "push_batch"]
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from mindgrad.core.build import Builder, building, current
-from mindgrad.core.graph import Atom, Equation, Graph
-from mindgrad.primitives.kinds import zeros
+from mindgrad.ir.build import Builder, building, current
+from mindgrad.ir.graph import Atom, Equation, Graph
+from mindgrad.rows.kinds import zeros
 
 __all__ = ["forward", "push_tangents"]
 

@@ -30,13 +30,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from mindgrad.core.build import Builder, building, current
-from mindgrad.core.graph import Constant, Equation, Graph, Variable
-from mindgrad.primitives.batching import aligned, past, placed
-from mindgrad.primitives.contraction import dot
-from mindgrad.primitives.kinds import accumulate, product, zeros
-from mindgrad.primitives.reduction import reduce_sum
-from mindgrad.primitives.structural import broadcast_in_dim
+from mindgrad.ir.build import Builder, building, current
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.rows.batching import aligned, past, placed
+from mindgrad.rows.contraction import dot
+from mindgrad.rows.kinds import accumulate, product, zeros
+from mindgrad.rows.reduction import reduce_sum
+from mindgrad.rows.structural import broadcast_in_dim
 from mindgrad.transforms.batch import push_batch
 from mindgrad.transforms.row_derivatives import (
     first_derivative,

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindgrad.core.build import Builder
-from mindgrad.core.graph import Atom, Variable, live_equations
+from mindgrad.ir.build import Builder
+from mindgrad.ir.graph import Atom, Variable, live_equations
 from mindgrad.transforms.forward import push_tangents
 
 __all__ = ["dependent", "linearize"]

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindgrad.core.build import Builder, building
-from mindgrad.core.graph import Graph
-from mindgrad.primitives.kinds import zeros
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.graph import Graph
+from mindgrad.rows.kinds import zeros
 from mindgrad.transforms.linearize import linearize
 from mindgrad.transforms.transpose import pull_cotangents
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindgrad.core.build import Builder, building
-from mindgrad.core.graph import Equation, Graph, Variable, without_effects
-from mindgrad.primitives.kinds import ones
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.graph import Equation, Graph, Variable, without_effects
+from mindgrad.rows.kinds import ones
 from mindgrad.transforms.forward import forward, push_tangents
 from mindgrad.transforms.taylor import taylor
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindgrad.core.graph import Equation, Variable
+from mindgrad.ir.graph import Equation, Variable
 from mindgrad.transforms.axis_propagation import through
 
 __all__ = ["mixing"]

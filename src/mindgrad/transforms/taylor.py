@@ -21,10 +21,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindgrad.core.build import Builder, building
-from mindgrad.core.graph import Constant, Equation, Graph, Variable
-from mindgrad.primitives.arithmetic import absorb, div, mul
-from mindgrad.primitives.kinds import accumulate, product, zeros
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.rows.arithmetic import absorb, div, mul
+from mindgrad.rows.kinds import accumulate, product, zeros
 
 __all__ = ["taylor"]
 

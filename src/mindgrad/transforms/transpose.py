@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindgrad.core.graph import Equation, Variable
-from mindgrad.primitives.kinds import zeros
+from mindgrad.ir.graph import Equation, Variable
+from mindgrad.rows.kinds import zeros
 
 __all__ = ["pull_cotangents"]
 

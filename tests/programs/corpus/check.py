@@ -24,11 +24,11 @@ import numpy as np
 
 from mindgrad import Parameter, ParameterTuple, Tensor, ops
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.core import settings
-from mindgrad.core.evaluate import evaluate
-from mindgrad.functional.compiled import Compiled
-from mindgrad.functional.tracing import trace_of
+from mindgrad.execution.compiled import Compiled
+from mindgrad.ir import settings
+from mindgrad.ir.evaluate import evaluate
 from mindgrad.ops import GradOperation, grad, jvp
+from mindgrad.trace.tracing import trace_of
 from tests.programs.corpus.program import Program
 
 __all__ = ["Checked", "MODES", "derivatives_by_jax", "derivatives_of"]

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.refusal import refuse
-from mindgrad.core.tensor import Tensor
 from mindgrad.experimental.optim.optimizer import Optimizer
-from mindgrad.frontend import state
+from mindgrad.ir.tensor import Tensor
+from mindgrad.trace import state
 
 __all__ = [
     "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialLR",

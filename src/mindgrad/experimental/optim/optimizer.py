@@ -8,7 +8,7 @@ import numpy as np
 
 from mindgrad import ops
 from mindgrad.common.parameter import Parameter, ParameterTuple
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.hyperparameters import non_negative
 

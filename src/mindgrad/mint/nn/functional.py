@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.tensor import Tensor
 from mindgrad.mint import elementwise
 from mindgrad.mint.arranging import flatten  # noqa: F401
 from mindgrad.mint.reducing import default_axis, log_softmax  # noqa: F401

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad import nn
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.tensor import Tensor
 from mindgrad.mint.nn import functional as own
 from mindgrad.nn.function_cells import function_cell
 from mindgrad.nn.layer.padding import family

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.core.dtype import as_dtype, float32
-from mindgrad.core.scope import apply
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import as_dtype, float32
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.function_cells import function_cell, function_cells
 from mindgrad.nn.layer.activation import get_activation
@@ -42,7 +42,7 @@ from mindgrad.ops.operations.base import (
     number,
 )
 from mindgrad.ops.reduction import flag
-from mindgrad.primitives.contraction import dot
+from mindgrad.rows.contraction import dot
 
 # --- products ----------------------------------------------------------------------------------------
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import float32
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import float32
+from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.hyperparameters import positive, positive_int
 from mindgrad.ops import arithmetic, math, movement

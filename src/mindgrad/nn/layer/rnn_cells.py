@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from mindgrad.common.initializer import Uniform
-from mindgrad.core.dtype import float32
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import float32
+from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.layer.parameters import parameter
 from mindgrad.nn.layer.recurrence import GATES, STEPS, affine

@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from mindgrad.core.dtype import float32
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import float32
+from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.container import CellList
 from mindgrad.nn.layer.activation import get_activation

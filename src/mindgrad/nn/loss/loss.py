@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.core.dtype import int32
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import int32
+from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.function_cells import FunctionCell, function_cell, function_cells
 from mindgrad.nn.loss.base import LossBase
 from mindgrad.nn.loss.overlaps import DiceLoss, FocalLoss, MultiClassDiceLoss

@@ -7,7 +7,7 @@ from typing import Any
 from mindgrad import ops
 from mindgrad.common import dtype
 from mindgrad.common.parameter import Parameter, ParameterTuple
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.hyperparameters import real
 from mindgrad.nn.optim.optimizer import Optimizer
 

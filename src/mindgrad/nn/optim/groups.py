@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from mindgrad.common.parameter import Parameter
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.tensor import Tensor
 
 __all__ = ["Member", "members"]
 

@@ -10,15 +10,15 @@ import numpy as np
 from mindgrad import ops
 from mindgrad.common import dtype
 from mindgrad.common.parameter import Parameter, ParameterTuple
-from mindgrad.core.scope import as_it_is, identity
-from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import state
+from mindgrad.ir.scope import as_it_is, identity
+from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.container import CellList
 from mindgrad.nn.hyperparameters import non_negative, positive
 from mindgrad.nn.learning_rate_schedule import LearningRateSchedule
 from mindgrad.nn.optim.groups import members
 from mindgrad.nn.optim.rates import ConstantRate, checked_rate, held_rate
+from mindgrad.trace import state
 
 __all__ = ["Optimizer", "opt_init_args_register"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from mindgrad import ops
 from mindgrad.common import dtype
 from mindgrad.common.parameter import Parameter
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.hyperparameters import boolean, non_negative
 from mindgrad.nn.optim.optimizer import Optimizer
 

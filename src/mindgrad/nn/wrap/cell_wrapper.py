@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad import ops
+from mindgrad.api.gradient import value_and_grad
 from mindgrad.common import dtype
 from mindgrad.common.parameter import Parameter, ParameterTuple
-from mindgrad.core.tensor import Tensor
-from mindgrad.functional.gradient import value_and_grad
+from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.optim.optimizer import Optimizer
 

@@ -13,12 +13,12 @@ from mindgrad import ops
 from mindgrad._base.tree import flatten
 from mindgrad.common import dtype
 from mindgrad.common.parameter import Parameter
-from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import state
-from mindgrad.frontend.variables import is_symbolic
+from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.hyperparameters import positive, positive_int
 from mindgrad.nn.wrap.cell_wrapper import TrainOneStepCell, loss_and_gradients
+from mindgrad.trace import state
+from mindgrad.trace.control.variables import is_symbolic
 
 __all__ = ["DynamicLossScaleUpdateCell", "FixedLossScaleUpdateCell", "TrainOneStepWithLossScaleCell"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad._base.absent import absent
-from mindgrad.core.dtype import DType
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import DType
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import cumulative, diagonals, flow, getitem
 from mindgrad.ops.operations.base import boolean, integer, operation
 from mindgrad.ops.operations.collective_ops import Receive, Send

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.core.dtype import int32
-from mindgrad.core.tensor import Tensor
-from mindgrad.functional.gradient import grad
+from mindgrad.api.gradient import grad
+from mindgrad.ir.dtype import int32
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import activation, creation, reduction, scattering
 from mindgrad.ops.alignments import ctc_loss
 from mindgrad.ops.index_checks import known

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.core.dtype import int32, int64
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import int32, int64
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import (
     conversion,
     creation,

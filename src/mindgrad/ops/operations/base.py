@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindgrad.core.dtype import as_dtype
+from mindgrad.ir.dtype import as_dtype
 from mindgrad.ops import functional
 from mindgrad.ops.operations.named_inputs import input_names, optional_inputs, with_named
 from mindgrad.ops.operations.primitive import Primitive

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.core.dtype import int32
+from mindgrad.ir.dtype import int32
 from mindgrad.ops import (
     arithmetic,
     clipping,
@@ -31,7 +31,7 @@ from mindgrad.ops.operations.base import (
     operation,
     text,
 )
-from mindgrad.primitives import cumulative as running_rows
+from mindgrad.rows import cumulative as running_rows
 
 # --- arithmetic --------------------------------------------------------------------------------------
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mindgrad.functional.hooks import HookBackward, InsertGradientOf  # noqa: F401
 from mindgrad.ops import flow, introspection
 from mindgrad.ops.operations.base import boolean, classes, operation
+from mindgrad.trace.hooks import HookBackward, InsertGradientOf  # noqa: F401
 
 _ASSIGNMENT = {"use_locking": boolean(False)}
 _PARAMETER = 'Parameter(Tensor([1.0]), name="w")'

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import float32, int32
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import float32, int32
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import (
     affine,
     assigning,

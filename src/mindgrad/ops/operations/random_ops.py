@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.core.dtype import float32, int32, int64
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import float32, int32, int64
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, candidates, dropping, ordering, random, rejection_samplers, sampling
 from mindgrad.ops.operands import broadcast_to, cast, choose, operand
 from mindgrad.ops.operations.base import Attribute, boolean, classes, element_type, integer, operation

@@ -1,6 +1,6 @@
 """Krylov methods for linear systems whose matrix is known by its products: ``cg`` and ``gmres``.
 
-    A x = b          ẋ = A⁻¹ (ḃ − Ȧ x),   b̄ = A⁻ᵀ x̄          (``functional.implicit``)
+    A x = b          ẋ = A⁻¹ (ḃ − Ȧ x),   b̄ = A⁻ᵀ x̄          (``solvers.implicit``)
 
 The iteration is not differentiated: the derivatives, of every order, are linear systems with the same matrix
 or its transpose. Nothing is differentiated with respect to the first vector and the preconditioner, of which
@@ -18,10 +18,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.missing import explain_room as _explain_room
-from mindgrad.core.tensor import Tensor
-from mindgrad.functional.implicit import custom_root
-from mindgrad.functional.iterate import repeat
-from mindgrad.functional.linear_solvers import dot, norm
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.clipping import maximum
 from mindgrad.ops.contraction import matmul
 from mindgrad.ops.creation import zeros_like
@@ -30,6 +27,9 @@ from mindgrad.ops.indexing import where
 from mindgrad.ops.joining import stack
 from mindgrad.ops.linalg import solve_triangular
 from mindgrad.ops.operands import inexact, operand
+from mindgrad.solvers.implicit import custom_root
+from mindgrad.solvers.iterate import repeat
+from mindgrad.solvers.linear_solvers import dot, norm
 
 __all__ = ["cg", "gmres"]
 

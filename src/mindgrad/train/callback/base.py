@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.tensor import Tensor
 
 __all__ = ["Callback", "CallbackParameters", "Callbacks", "LambdaCallback", "RunContext", "loss_of"]
 

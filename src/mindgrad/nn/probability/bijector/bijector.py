@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mindgrad import ops
-from mindgrad.core.dtype import as_dtype, float32
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import as_dtype, float32
+from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.probability.distribution.distribution import Distribution
 from mindgrad.nn.probability.distribution.transformed import TransformedDistribution

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from mindgrad import ops
-from mindgrad.core.dtype import float32, int32
-from mindgrad.core.tensor import Tensor
+from mindgrad.ir.dtype import float32, int32
+from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.probability.distribution.distribution import Distribution, above_zero, in_unit_interval
 
 __all__ = ["Bernoulli", "Categorical", "Geometric", "Poisson"]

@@ -12,10 +12,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mindgrad import ops
-from mindgrad.core.dtype import DType, as_dtype, float32
-from mindgrad.core.tensor import Tensor
-from mindgrad.frontend import state
+from mindgrad.ir.dtype import DType, as_dtype, float32
+from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
+from mindgrad.trace import state
 
 __all__ = ["Distribution", "above_zero", "in_unit_interval"]
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from mindgrad import ops
-from mindgrad.core.dtype import float32
+from mindgrad.ir.dtype import float32
 from mindgrad.nn.probability.distribution.distribution import Distribution, above_zero
 
 __all__ = ["Gumbel", "LogNormal", "Logistic", "Normal", "Uniform"]

@@ -1,0 +1,112 @@
+"""With respect to what a function is differentiated, and the structure of what is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad.api.arguments import Weights, check_callable, check_flag, check_positions
+from mindgrad.api.callables import arity, differentiates, in_either_mode
+from mindgrad.api.vjp_call import Call, Inputs, Run
+from mindgrad.ir.tensor import Tensor
+from mindgrad.trace import state
+
+__all__ = ["Wanted", "check_real"]
+
+
+class Wanted:
+    """With respect to what a function is differentiated.
+
+    Attributes:
+        owner: the API that errors name.
+        fn: the function.
+        positions: the positions of inputs, as they were given.
+        weights: the Parameters, or ``None``.
+        has_aux: whether only the first output is differentiated.
+        key: what tells it from others of the same function.
+    """
+
+    #: programs of two functions are the same if these are
+    compared_by = ("owner", "fn", "positions", "weights", "has_aux")
+
+    def __init__(self, owner: str, fn: Any, grad_position: Any, weights: Any, has_aux: Any) -> None:
+        """Weights stand where ``grad`` has them, in the third place, as well as where they are by name."""
+        check_callable(owner, fn)
+        is_list = isinstance(has_aux, (tuple, list)) or getattr(has_aux, "is_parameter", False)
+        if is_list and (weights is None or isinstance(weights, bool)):
+            weights, has_aux = has_aux, bool(weights)
+        if grad_position is not None:
+            check_positions(owner, grad_position)
+        check_flag(owner, "has_aux", has_aux)
+        if grad_position is None and weights is None:
+            raise ValueError(
+                f"For '{owner}', `grad_position` and `weights` can not be None at the same time."
+            )
+        self.weights = None if weights is None else Weights(owner, weights)
+        self.owner = owner
+        self.fn = fn
+        self.positions = grad_position
+        self.has_aux = has_aux
+        self.key: tuple[Any, ...] = (
+            owner,
+            grad_position,
+            has_aux,
+            None if self.weights is None else self.weights.key,
+        )
+
+    def check_unique(self) -> None:
+        """Raises: ValueError: a Parameter stands twice among the weights."""
+        if self.weights is not None and len(self.weights.unique) != len(self.weights.listed):
+            raise ValueError(
+                f"For '{self.owner}', a Parameter stands twice in 'weights': name every one once."
+            )
+
+    @property
+    def chosen(self) -> tuple[int, ...]:
+        """The positions, as a tuple."""
+        if self.positions is None:
+            return ()
+        return self.positions if isinstance(self.positions, tuple) else (self.positions,)
+
+    def run(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Run:
+        """The function's run on these arguments."""
+        call = Call(self.owner, self.fn, arity(self.fn), args, kwargs, self.chosen)
+        parameters = () if self.weights is None else self.weights.unique
+        run = Run(self.owner, self.fn, call.args, call.kwargs, call.positions, parameters, self.has_aux)
+        check_real(self.owner, (*run.inputs.tensors, *parameters, *run.outputs))
+        return run
+
+    def operands(self, run: Run) -> list[Tensor]:
+        """Variables of differentiation: one tensor or number for each leaf."""
+        return run.inputs.like(run.recorded.inputs)
+
+    def arranged(self, inputs: Inputs, found: Sequence[Any]) -> Any:
+        """One thing for each tensor that is differentiated, in the structure of a gradient."""
+        count = len(inputs.tensors)
+        made: Any = inputs.gradients(found[:count])
+        made = tuple(made) if isinstance(self.positions, tuple) else made[0] if made else ()
+        if self.weights is None:
+            return made
+        by_weight = self.weights.arranged(found[count:])
+        return by_weight if self.positions is None else (made, by_weight)
+
+    def like(self, inputs: Inputs) -> Any:
+        """What is differentiated, in the structure of a gradient."""
+        parameters = () if self.weights is None else self.weights.unique
+        return self.arranged(inputs, inputs.like([*inputs.tensors, *map(state.read, parameters)]))
+
+    def named(self, run: Callable[..., Any], extra: int = 0) -> Callable[..., Any]:
+        """``run``, in either mode, as a function of the arguments of the function and ``extra`` more."""
+        name = getattr(self.fn, "__name__", type(self.fn).__name__)
+        run.__name__ = run.__qualname__ = f"{self.owner}_of_{name}"
+        return differentiates(in_either_mode(self.fn, run, self.chosen), self.fn, extra)
+
+
+def check_real(owner: str, tensors: Sequence[Tensor]) -> None:
+    """Raises: TypeError: one of ``tensors`` is complex."""
+    for t in tensors:
+        if t.dtype.kind == "complex":
+            raise TypeError(
+                f"For '{owner}', inputs and outputs must be real, but got a Tensor of dtype "
+                f"{t.dtype}: differentiate its real and imaginary part."
+            )

@@ -1,0 +1,426 @@
+"""What gradient functions may be given, checked before anything is computed where it can be known.
+
+The exception types and the wording that programs may look for are MindSpore's; each text names the
+argument and says what would be right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.location import warn_user
+from mindgrad._base.tree import attributes_of, is_record
+from mindgrad.api.callables import Arity, describe
+from mindgrad.ir.dtype import DType
+from mindgrad.ir.mutable import is_mutable
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Number, Tensor
+from mindgrad.rows.structural import convert
+from mindgrad.trace import state
+from mindgrad.trace.numbers import is_number, number_tensor
+
+__all__ = [
+    "Weights",
+    "bind_keywords",
+    "check_callable",
+    "check_count",
+    "check_flag",
+    "check_inputs",
+    "check_instance",
+    "check_outputs",
+    "check_positions",
+    "check_tensors",
+    "differentiable",
+    "has_no_derivative",
+    "is_input",
+    "match",
+    "warn_of_integers",
+]
+
+
+def check_flag(owner: str, name: str, value: Any) -> None:
+    """Raises: TypeError: ``value`` is no bool."""
+    if not isinstance(value, bool):
+        raise TypeError(f"For '{owner}', the '{name}' should be bool, but got {type(value).__name__}")
+
+
+def check_callable(owner: str, fn: Any, error: type[Exception] = TypeError) -> None:
+    """Raises: error: ``fn`` is no function or Cell. TypeError: it is the class of a Cell."""
+    check_instance(owner, fn)
+    if not callable(fn):
+        raise error(
+            f"For '{owner}', the first argument must be a 'Function' or 'Cell', but got "
+            f"{type(fn).__name__}. The fn should be callable."
+        )
+
+
+def check_instance(owner: str, fn: Any) -> None:
+    """Raises: TypeError: ``fn`` is a class whose instances are what can be differentiated or compiled."""
+    if not isinstance(fn, type) or not any("__call__" in kind.__dict__ for kind in fn.__mro__):
+        return
+    name = fn.__name__
+    raise TypeError(
+        f"For '{owner}', the first argument must be a 'Function' or 'Cell', but got the class '{name}'. "
+        f"Make an instance of it: {name}(...)."
+    )
+
+
+def check_positions(owner: str, grad_position: Any, has_weights: bool = True) -> None:
+    """Check ``grad_position``: an int or a tuple of different ints, none negative.
+
+    ``has_weights`` says whether ``owner`` differentiates by weights too.
+
+    Raises:
+        TypeError: it, or an element, is something else (a bool included).
+        ValueError: a position is negative or stands twice.
+        RuntimeError: the tuple is empty.
+    """
+    _check_order(owner, grad_position, has_weights)
+    if isinstance(grad_position, bool) or not isinstance(grad_position, (int, tuple)):
+        raise TypeError(
+            f"For '{owner}', the 'grad_position' should be int or tuple, but got "
+            f"{type(grad_position).__name__}"
+        )
+    if isinstance(grad_position, int):
+        if grad_position < 0:
+            raise ValueError(
+                f"For '{owner}', the grad_position must be >= 0, but got {grad_position}: inputs are "
+                f"counted from the front, starting with 0."
+            )
+        return
+    if not grad_position:
+        raise RuntimeError(
+            f"For '{owner}', the grad_position should not be empty when grad by position. "
+            f"Give the positions of the inputs, for instance (0, 1)."
+        )
+    for each in grad_position:
+        if isinstance(each, bool) or not isinstance(each, int):
+            raise TypeError(
+                f"For '{owner}', the element in 'grad_position' should be int, but got {type(each).__name__}"
+            )
+        if each < 0:
+            raise ValueError(
+                f"For '{owner}', the element in grad_position must be >= 0, but got {grad_position}."
+            )
+    if len(set(grad_position)) != len(grad_position):
+        raise ValueError(
+            f"For '{owner}', there are duplicate positions in `grad_position`, please check it: "
+            f"{grad_position}. Name every input once."
+        )
+
+
+def _check_order(owner: str, grad_position: Any, has_weights: bool) -> None:
+    """Raises: TypeError: weights, or an input of the function, stand where ``grad_position`` belongs."""
+    parts = grad_position if isinstance(grad_position, (tuple, list)) else (grad_position,)
+    if parts and all(getattr(x, "is_parameter", False) for x in parts):
+        remedy = (
+            f"weights are the third argument, {owner}(fn, None, weights)"
+            if has_weights
+            else f"'{owner}' is by inputs only, so make them an argument of the function"
+        )
+        raise TypeError(
+            f"For '{owner}', the 'grad_position' should be int or tuple, but got Parameters: {remedy}."
+        )
+    if isinstance(grad_position, Tensor):
+        raise TypeError(
+            f"For '{owner}', the 'grad_position' should be int or tuple, but got a Tensor: '{owner}' makes a "
+            f"function, to which the inputs are given, {owner}(fn)(x{', v' * owner.endswith('vp')})."
+        )
+
+
+class Weights:
+    """The Parameters whose gradients are wanted, in the order in which they are wanted.
+
+    Args:
+        owner: what errors name.
+        given: a Parameter, or a ParameterTuple, tuple or list of Parameters (one may stand twice).
+
+    Raises:
+        TypeError: it is nothing of these.
+    """
+
+    __slots__ = ("_order", "is_single", "listed", "unique")
+
+    def __init__(self, owner: str, given: Any) -> None:
+        self.is_single = getattr(given, "is_parameter", False)
+        if not self.is_single and not isinstance(given, (tuple, list)):
+            raise TypeError(
+                f"For '{owner}', the argument 'weights' should be ParameterTuple type, but got "
+                f"'{type(given)}'; a list of Parameters or one Parameter is taken too."
+            )
+        self.listed: tuple[Any, ...] = (given,) if self.is_single else tuple(given)
+        for index, each in enumerate(self.listed):
+            if not getattr(each, "is_parameter", False):
+                raise TypeError(
+                    f"For '{owner}', the elements of 'weights' should be Parameters, but element "
+                    f"{index} is of type {type(each).__name__}."
+                )
+        unique = {id(p): p for p in self.listed}
+        self.unique = tuple(unique.values())
+        places = {key: place for place, key in enumerate(unique)}
+        self._order = [places[id(p)] for p in self.listed]
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells these weights from others."""
+        return (self.is_single, *[id(p) for p in self.listed])
+
+    def arranged(self, gradients: Sequence[Any]) -> Any:
+        """The gradients of ``unique`` in the order of ``listed``; bare for a single Parameter."""
+        if self.is_single:
+            return gradients[0]
+        return tuple([gradients[place] for place in self._order])
+
+    def with_names(self, gradients: Sequence[Any]) -> Any:
+        """Like :meth:`arranged`, each gradient paired with its Parameter's name."""
+        return self.arranged([(p.name, g) for p, g in zip(self.unique, gradients, strict=True)])
+
+
+def check_inputs(owner: str, args: Sequence[Any]) -> None:
+    """Raises: TypeError: an argument is a NumPy array, whose gradient would be lost."""
+    for index, x in enumerate(args):
+        if type(x) is not Tensor and isinstance(x, np.ndarray):
+            raise TypeError(
+                f"For '{owner}', the input can not be numpy.ndarray, but argument {index} is; "
+                f"make it a Tensor: Tensor(array)."
+            )
+
+
+def check_count(fn: Any, known: Arity, count: int, scaled: bool | None = None) -> None:
+    """Check the number of positional arguments, the ``sens`` excluded.
+
+    ``scaled`` says whether one is given; ``None``: the API knows none.
+
+    Raises:
+        TypeError: ``fn`` does not take ``count`` positional arguments.
+    """
+    if known.accepts(count):
+        return
+    number = int(known.least if count < known.least else known.most)
+    if scaled:
+        hint = " With sens_param=True the last argument is the 'sens', after those of the function."
+    elif scaled is not None and count > known.most:
+        hint = " A 'sens' is taken with sens_param=True only."
+    else:
+        hint = ""
+    raise TypeError(
+        f"The parameters number of the function is {number}, but the number of provided arguments "
+        f"is {count}. The function is {describe(fn)}.{hint}"
+    )
+
+
+def bind_keywords(
+    known: Arity, args: Sequence[Any], kwargs: dict[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Give keyword arguments that name positional parameters their positions."""
+    listed, kwargs = list(args), dict(kwargs)
+    names = known.names
+    while len(listed) < len(names) and any(name in kwargs for name in names[len(listed) :]):
+        position = len(listed)
+        if names[position] in kwargs:
+            listed.append(kwargs.pop(names[position]))
+        elif position in known.defaults:
+            listed.append(known.defaults[position])
+        else:
+            break
+    return listed, kwargs
+
+
+def check_tensors(text: str, values: Sequence[Any]) -> None:
+    """Raises: TypeError: one of ``values`` is no Tensor, no container, and not made by ``mutable``."""
+    for value in values:
+        if not is_input(value):
+            raise TypeError(f"{text}, but got {type(value).__name__}.")
+
+
+def is_input(value: Any) -> bool:
+    """Whether ``value`` is a Tensor, a container, or what ``mutable`` made: as in MindSpore no bare float."""
+    kind: Any = type(value)
+    return isinstance(value, (Tensor, tuple, list, dict)) or is_mutable(value) or is_record(kind)
+
+
+def has_no_derivative(value: Any) -> bool:
+    """Whether an argument is a constant of derivatives: ``None``, an int, bool, str or element type."""
+    return value is None or (isinstance(value, (int, str, DType)) and not is_mutable(value))
+
+
+def differentiable(owner: str, leaf: Any, places: Any, index: int, marked: bool) -> type | None:
+    """Role of a part of an argument in a derivative.
+
+    Args:
+        owner: the API that errors name.
+        leaf: the part.
+        places: names it: ``places.name(index)``; ``places.is_nested``: it is part of a container.
+        index: its number among the parts.
+        marked: whether ``mutable`` made the argument, in which what is no data is a constant.
+
+    Returns:
+        ``Tensor``, ``Number``, or ``None`` for a constant: ``None`` itself in a container.
+
+    Raises:
+        TypeError: it has no derivative.
+    """
+    if isinstance(leaf, Tensor) and type(leaf) is not Number:
+        if marked or leaf.dtype.is_inexact or not places.is_nested:
+            return Tensor
+    elif is_number(leaf) and (not marked or is_mutable(leaf) or type(leaf) is Number):
+        return Number
+    elif marked or (leaf is None and places.is_nested):
+        return None
+    raise TypeError(
+        f"For '{owner}', {places.name(index)} is {_of_no_derivative(leaf)}, which has no derivative: "
+        f"{_remedy(leaf, places.is_nested)}."
+    )
+
+
+def _of_no_derivative(leaf: Any) -> str:
+    if isinstance(leaf, Tensor):
+        return f"a Tensor of dtype {leaf.dtype}"
+    if leaf is None or isinstance(leaf, (bool, int, str)):
+        return f"the {type(leaf).__name__} {leaf!r}" if leaf is not None else "None"
+    return f"of type {type(leaf).__name__}"
+
+
+def _remedy(leaf: Any, nested: bool) -> str:
+    if isinstance(leaf, np.ndarray):
+        return "make it a Tensor, Tensor(array)"
+    apart = "give it as an argument of its own" if nested else "leave its position out of 'grad_position'"
+    if isinstance(leaf, Tensor):
+        return f"make it a floating-point Tensor, or {apart}"
+    if isinstance(leaf, (int, complex)) and not isinstance(leaf, bool):
+        return f"make it a {'float' if isinstance(leaf, int) else 'Tensor'}, or {apart}"
+    return apart
+
+
+def check_outputs(owner: str, fn: Any, leaves: Sequence[Any]) -> None:
+    """Raises: TypeError: the function gave something that is no tensor, number or None, or only None."""
+    tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+    if tensors and len(tensors) == len(leaves):
+        return
+    if not any(leaf is not None for leaf in leaves):
+        raise TypeError(
+            f"For '{owner}', the function to differentiate must return a tensor or number, but "
+            f"{describe(fn)} returned {'None' if len(leaves) == 1 else 'none'}; does it end without "
+            f"'return'?"
+        )
+    for leaf in leaves:
+        if isinstance(leaf, (Tensor, bool, int, float, complex, np.generic)) or leaf is None:
+            continue
+        hint = "; make it a Tensor from operators of mindgrad.ops" if isinstance(leaf, np.ndarray) else ""
+        raise TypeError(
+            f"For '{owner}', the function to differentiate must return tensors or numbers, or "
+            f"tuples, lists or dicts of them, but {describe(fn)} returned a "
+            f"{type(leaf).__name__}{hint}."
+        )
+
+
+def match(owner: str, name: str, given: Any, like: Any, what: str) -> list[Tensor]:
+    """The tensors of ``given``, one for each tensor of ``like`` and of its type.
+
+    Args:
+        owner: the API that errors name.
+        name: the name of the argument that ``given`` is.
+        given: what the caller gave.
+        like: the value that it must be like; places that hold no tensor there may hold anything.
+        what: what ``like`` is, for errors.
+
+    Raises:
+        TypeError: a tensor stands where a container should or vice versa, or has another dtype.
+        ValueError: a container has another length or other keys, or a tensor another shape.
+    """
+    found: list[Tensor] = []
+    _match(f"For '{owner}', the '{name}'", name, given, like, what, found)
+    return found
+
+
+def _match(start: str, path: str, given: Any, like: Any, what: str, found: list[Tensor]) -> None:
+    if type(like) is Number:
+        found.append(_match_number(start, path, given, like, what))
+    elif isinstance(like, Tensor):
+        if not isinstance(given, Tensor):
+            raise TypeError(
+                f"{start} must be like the {what}: {path} should be a Tensor of shape "
+                f"{like.shape} and dtype {like.dtype}, but got {_said(given)}."
+            )
+        if given.dtype is not like.dtype:
+            raise TypeError(
+                f"{start} must be like the {what}: the dtype of {path} should be {like.dtype}, but "
+                f"got {given.dtype}. Convert it: {path}.astype(...)."
+            )
+        if given.shape != like.shape:
+            raise ValueError(
+                f"{start} must be like the {what}: the shape of {path} should be {like.shape}, but "
+                f"got {given.shape}. It is not broadcast."
+            )
+        found.append(state.read(given))
+    elif isinstance(like, dict):
+        if not isinstance(given, dict):
+            raise TypeError(
+                f"{start} must be like the {what}: {path} should be a dict, but got {_said(given)}."
+            )
+        if set(given) != set(like):
+            raise ValueError(
+                f"{start} must be like the {what}: the keys of {path} should be {list(like)}, but got "
+                f"{list(given)}."
+            )
+        for key, each in like.items():
+            _match(start, f"{path}[{key!r}]", given[key], each, what, found)
+    elif is_record(type(like)):  # type: ignore[arg-type]
+        if not is_record(type(given)):  # type: ignore[arg-type]
+            raise TypeError(
+                f"{start} must be like the {what}: {path} should be a {type(like).__name__}, but got "
+                f"{_said(given)}."
+            )
+        for name, each in attributes_of(like).items():
+            _match(start, f"{path}.{name}", getattr(given, name, None), each, what, found)
+    elif isinstance(like, (tuple, list)):
+        if not isinstance(given, (tuple, list)):
+            raise TypeError(
+                f"{start} must be like the {what}: {path} should be a tuple of length {len(like)}, "
+                f"but got {_said(given)}."
+            )
+        if len(given) != len(like):
+            raise ValueError(
+                f"{start} must be like the {what}: {path} has invalid length: should be {len(like)}, "
+                f"but got {len(given)}."
+            )
+        for index, (g, each) in enumerate(zip(given, like, strict=True)):
+            _match(start, f"{path}[{index}]", g, each, what, found)
+
+
+def _match_number(start: str, path: str, given: Any, like: Tensor, what: str) -> Tensor:
+    if isinstance(given, (int, float, np.generic)) and isinstance(given, bool) <= (like.dtype.kind == "bool"):
+        given = number_tensor(given)
+    elif not isinstance(given, Tensor) or given.shape:
+        raise TypeError(f"{start} must be like the {what}: {path} should be a float, but got {_said(given)}.")
+    return apply(convert, state.read(given), dtype=like.dtype)
+
+
+def _said(given: Any) -> str:
+    if is_number(given):
+        return f"a {type(given.sample() if isinstance(given, Number) else given.real).__name__}"
+    if isinstance(given, Tensor):
+        return f"a Tensor of shape {given.shape} and dtype {given.dtype}"
+    if isinstance(given, (tuple, list)):
+        return f"a {type(given).__name__} of length {len(given)}"
+    return f"a {type(given).__name__}"
+
+
+def warn_of_integers(tensors: Sequence[Tensor]) -> None:
+    """Warn that the gradient of an integer is an integer: once per line of the user's program.
+
+    How often is up to Python's filters, of which the default one shows a warning once per line.
+    """
+    for tensor in tensors:
+        dtype = (tensor._type or tensor.type).dtype
+        if dtype.is_inexact or dtype.kind not in ("int", "uint"):
+            continue
+        warn_user(
+            f"a gradient is taken with respect to an input of type {dtype}: as in MindSpore it has that "
+            f"type itself, so that fractions are cut off. Convert the input to a floating-point type if "
+            f"that is not meant."
+        )
+        return

@@ -1,0 +1,175 @@
+"""``in_axes`` and ``out_axes``: which axis of which tensor counts the elements of ``vmap``.
+
+Both are prefixes of the structure that they speak of: one axis for all tensors below it, or a tuple, list
+or dict with an entry for each part. Exceptions are of the type that MindSpore raises, RuntimeError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from mindgrad._base.tree import attributes_of, is_record
+from mindgrad.ir.tensor import Tensor
+
+__all__ = ["check_axes", "frozen", "leaf_axes", "mapped", "position", "size_of", "thawed"]
+
+
+def frozen(axes: Any) -> Hashable:
+    """``axes`` with tuples in place of lists and dicts, as the key of what is made for them."""
+    if isinstance(axes, dict):
+        return (dict, *[(name, frozen(each)) for name, each in axes.items()])
+    if isinstance(axes, (tuple, list)):
+        return tuple(map(frozen, axes))
+    return axes
+
+
+def thawed(axes: Any) -> Any:
+    """What was :func:`frozen`, with dicts again."""
+    if not isinstance(axes, tuple):
+        return axes
+    if axes and axes[0] is dict:
+        return {name: thawed(each) for name, each in axes[1:]}
+    return tuple(map(thawed, axes))
+
+
+def check_axes(name: str, axes: Any) -> None:
+    """Raises: RuntimeError: ``axes`` holds something that is neither an int nor ``None``, or nothing."""
+    if isinstance(axes, (tuple, list, dict)):
+        if not axes:
+            raise RuntimeError(
+                f"For 'vmap', the '{name}' must not be empty: give an axis (or None) for each "
+                f"{'argument' if name == 'in_axes' else 'output'}."
+            )
+        for each in axes.values() if isinstance(axes, dict) else axes:
+            check_axes(name, each)
+    elif axes is not None and (isinstance(axes, bool) or not isinstance(axes, int)):
+        raise RuntimeError(
+            f"For 'vmap', the elements of '{name}' must be an int or None, or tuples of them, but got "
+            f"{axes!r} of type {type(axes).__name__}."
+        )
+
+
+def mapped(axes: Any) -> bool:
+    """Whether any element of ``axes`` is an axis."""
+    if isinstance(axes, (tuple, list, dict)):
+        return any(map(mapped, axes.values() if isinstance(axes, dict) else axes))
+    return axes is not None
+
+
+def leaf_axes(name: str, axes: Any, tree: Any, path: str) -> list[tuple[str, int | None]]:
+    """For every leaf of ``tree``, in the order of ``tree.flatten``, what to call it and its axis.
+
+    Raises:
+        RuntimeError: ``axes`` has another structure than ``tree``.
+    """
+    parts = _parts(tree, path)
+    if parts is None:
+        if isinstance(axes, (tuple, list)) and len(axes) == 1:
+            return leaf_axes(name, axes[0], tree, path)
+        if isinstance(axes, (tuple, list, dict)):
+            raise RuntimeError(
+                f"For 'vmap', the '{name}' of {path} is {axes!r}, but {path} is {_said(tree)}, not a "
+                f"container of {len(axes)}. Give one axis."
+            )
+        return [(path, axes)]
+    if isinstance(axes, dict):
+        if not isinstance(tree, dict) or set(axes) != set(tree):
+            keys = f"a dict with the keys {list(tree)}" if isinstance(tree, dict) else _said(tree)
+            raise RuntimeError(
+                f"For 'vmap', the '{name}' of {path} has the keys {list(axes)}, but {path} is {keys}."
+            )
+        below = [axes[key] for key in tree]
+    elif isinstance(axes, (tuple, list)):
+        if len(axes) != len(parts):
+            raise RuntimeError(
+                f"For 'vmap', the length of '{name}' must be the number of parts: {path} is "
+                f"{_said(tree)}, but got {len(axes)} axes, {axes!r}."
+            )
+        below = list(axes)
+    else:
+        below = [axes] * len(parts)
+    return [
+        x
+        for each, (label, part) in zip(below, parts, strict=True)
+        for x in leaf_axes(name, each, part, label)
+    ]
+
+
+def _parts(tree: Any, path: str) -> list[tuple[str, Any]] | None:
+    """What ``tree`` consists of, with names; ``None`` for a leaf."""
+    if isinstance(tree, dict):
+        return [(f"{path}[{key!r}]", each) for key, each in tree.items()]
+    if isinstance(tree, (tuple, list)):
+        return [(f"{path}[{index}]", each) for index, each in enumerate(tree)]
+    kind: Any = type(tree)
+    if is_record(kind):
+        return [(f"{path}.{name}", each) for name, each in attributes_of(tree).items()]
+    return None
+
+
+def _said(tree: Any) -> str:
+    if isinstance(tree, Tensor):
+        return f"a Tensor of shape {tree.shape}"
+    if isinstance(tree, (tuple, list, dict)):
+        return f"a {type(tree).__name__} of {len(tree)}"
+    return f"a {type(tree).__name__}"
+
+
+def position(name: str, label: str, axis: int, rank: int, shape: Any) -> int:
+    """``axis`` counted from the front.
+
+    Raises:
+        RuntimeError: it is out of bounds.
+    """
+    if not -rank <= axis < rank:
+        bounds = f"[{-rank}, {rank})" if rank else "empty, for it has no axes"
+        raise RuntimeError(
+            f"For 'vmap', the axis {axis} in '{name}' is out of bounds for {label} of shape {shape}: the "
+            f"range is {bounds}."
+            + (f" Use None in '{name}' for what all elements share." if name == "in_axes" else "")
+        )
+    return axis % rank
+
+
+def size_of(
+    leaves: Sequence[Any], axes: Sequence[tuple[str, int | None]], known: int | None = None
+) -> tuple[int, list[int | None]]:
+    """The number of elements, and for every leaf the position of its axis; ``known``: of an ensemble.
+
+    Raises:
+        RuntimeError: an axis is out of bounds, stands where no tensor is, or sizes differ; nothing is mapped.
+    """
+    places: list[int | None] = []
+    found: list[tuple[str, int, Any]] = []
+    for leaf, (label, axis) in zip(leaves, axes, strict=True):
+        place = None
+        if axis is not None and isinstance(leaf, Tensor):
+            place = position("in_axes", label, axis, len(leaf.shape), leaf.shape)
+            found.append((label, place, leaf.shape))
+        elif axis is not None and isinstance(leaf, (bool, int, float, complex)):
+            raise RuntimeError(
+                f"For 'vmap', {label} is the {type(leaf).__name__} {leaf!r}, which has no axis {axis}: all "
+                f"elements share it. Say so with None at its place in 'in_axes', or make it a Tensor."
+            )
+        places.append(place)
+    if not found and known is None:
+        raise RuntimeError(
+            "For 'vmap', nothing is mapped: at least one argument must hold a Tensor whose place in "
+            "'in_axes' is not None."
+        )
+    sizes = {shape[place] for _, place, shape in found}
+    listed = "; ".join(
+        f"{label} has {shape[place]} along axis {place} (shape {shape})" for label, place, shape in found
+    )
+    if known is not None and sizes - {known}:
+        raise RuntimeError(
+            f"For 'vmap', the axis_size of each argument must be the number of Cells, {known}, but {listed}. "
+            f"Use None in 'in_axes' for what all Cells share."
+        )
+    if len(sizes) > 1:
+        raise RuntimeError(
+            f"For 'vmap', the axis_size of each argument must be the same, but {listed}. Choose other axes "
+            f"with 'in_axes', None for what all elements share."
+        )
+    return sizes.pop() if known is None else known, places

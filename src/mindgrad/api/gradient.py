@@ -1,0 +1,423 @@
+"""``GradOperation``, ``grad`` and ``value_and_grad``: gradient functions with MindSpore's arguments.
+
+In GRAPH_MODE a call of a gradient function is one compiled program, in PYNATIVE_MODE it runs
+operator by operator; both give the same structures and errors. Gradient functions are remembered on
+the function that they differentiate: to ask for one again costs a look-up and compiles nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad._base.location import warn_user
+from mindgrad.api.arguments import (
+    Weights,
+    check_callable,
+    check_flag,
+    check_positions,
+    has_no_derivative,
+)
+from mindgrad.api.callables import Arity, arity, differentiates, in_either_mode, remembered
+from mindgrad.api.vjp_call import Call, derive
+from mindgrad.ir.constant_arguments import is_constant
+from mindgrad.ir.tensor import Tensor
+from mindgrad.trace import replayed_forward
+
+__all__ = ["GradOperation", "by_operation", "get_grad", "grad", "gradient_function", "value_and_grad"]
+
+
+def gradient_function(
+    owner: str,
+    fn: Callable[..., Any],
+    assemble: Callable[[Any, Sequence[int], list[Any], list[Tensor]], Any],
+    *,
+    positions: Sequence[int] | None,
+    parameters: Sequence[Any] = (),
+    sens_param: bool = False,
+    has_aux: bool = False,
+    strict: bool = True,
+    with_result: bool = True,
+) -> Callable[..., Any]:
+    """A gradient function of ``fn``.
+
+    Args:
+        owner: the API that errors name.
+        fn: what is differentiated.
+        assemble: makes the result from ``(result of fn, positions, gradients per position,
+            gradients per parameter)``; positions are those that hold something to differentiate.
+        positions: the positions of the inputs, or ``None`` for all.
+        parameters: the Parameters, each once.
+        sens_param: whether one more argument scales the outputs.
+        has_aux: whether only the first of several outputs is differentiated.
+        strict: whether a position beyond the arguments is an error.
+        with_result: whether ``assemble`` uses the result of ``fn``; it is ``None`` otherwise.
+    """
+
+    known: Arity | None = None
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        nonlocal known
+        if known is None:
+            known = arity(fn)
+        call = Call(owner, fn, known, args, kwargs, positions, sens_param, strict)
+        if getattr(fn, "requires_grad", False) and not call.kwargs:
+            replayed_forward.take_back(fn, call.args)
+        value, inputs, found, by_parameter = derive(
+            owner,
+            fn,
+            call.args,
+            call.kwargs,
+            [i for i in call.positions if not (strict and has_no_derivative(call.args[i]))],
+            parameters,
+            call.sens,
+            has_aux,
+            only_tensors=not strict,
+            with_result=with_result,
+        )
+        kept = tuple([slot[0] for slot in inputs.slots])
+        if not kept and call.positions and not parameters:
+            _warn_of_constants(owner, call.args, call.positions)
+        return assemble(value, kept, inputs.gradients(found), by_parameter)
+
+    run.__name__ = run.__qualname__ = f"{owner}_of_{getattr(fn, '__name__', type(fn).__name__)}"
+    gradient = in_either_mode(fn, run, positions if strict and positions else ())
+    return differentiates(gradient, fn, int(sens_param))
+
+
+def _warn_of_constants(owner: str, args: Sequence[Any], positions: Sequence[int]) -> None:
+    if any(is_constant(args[position]) for position in positions):
+        warn_user(
+            f"'{owner}' gives the empty tuple (): the input is a Tensor with const_arg=True, which is a "
+            f"constant in GRAPH_MODE."
+        )
+        return
+    kinds = ", ".join(sorted({type(args[position]).__name__ for position in positions}))
+    warn_user(
+        f"'{owner}' gives the empty tuple (): as in MindSpore it differentiates Tensors only, and got "
+        f"{kinds}. Use mindgrad.grad, which differentiates floats and containers of Tensors, or mark the "
+        f"input with mindgrad.mutable."
+        if owner == "GradOperation"
+        else f"'{owner}' gives the empty tuple (): as in MindSpore what has no derivative is left out, and "
+        f"the input is {kinds}. Make it a float or a Tensor."
+    )
+
+
+class GradOperation:
+    """Makes gradient functions: ``GradOperation(...)(fn, weights)(*inputs[, sens])``.
+
+    The gradient is that of the sum of all outputs, or with ``sens_param`` of the outputs multiplied
+    by ``sens`` and summed. As in MindSpore only Tensors (and what ``mutable`` made) are differentiated; other
+    inputs are constants and are left out of the result, with a warning where nothing remains
+    (:func:`mindgrad.grad` differentiates floats and containers). What an output does not depend on has
+    gradient zero.
+
+    ======== ============ =========================================================================
+    get_all  get_by_list  result
+    ======== ============ =========================================================================
+    False    False        the gradient of the first input; ``()`` if that is a constant
+    True     False        a tuple over the inputs
+    False    True         a tuple over the weights; bare for a single Parameter
+    True     True         ``((over the inputs), (over the weights))``
+    ======== ============ =========================================================================
+
+    Args:
+        get_all: whether to differentiate with respect to all inputs.
+        get_by_list: whether to differentiate with respect to ``weights``.
+        sens_param: whether the gradient function takes one more argument, the last, or by keyword
+            ``sens``: a Tensor like the output, or a tuple of them for a tuple of outputs.
+
+    Raises:
+        TypeError: a flag is no bool.
+
+    The gradient function has the shapes and dtypes of the inputs; an integer input has an integer
+    gradient, with a warning. It raises ``TypeError`` for a wrong number of arguments, a NumPy array
+    among them, an output that is no tensor or number, and a ``sens`` of another dtype or structure
+    than the output; ``ValueError`` for a ``sens`` of another shape or length.
+
+    >>> import mindgrad as ms
+    >>> x, y = ms.Tensor([2.0]), ms.Tensor([5.0])
+    >>> f = lambda x, y: x * x * y
+    >>> ms.ops.GradOperation()(f)(x, y)
+    Tensor(shape=[1], dtype=Float32, value= [ 2.00000000e+01])
+    >>> print(*ms.ops.GradOperation(get_all=True)(f)(x, y))
+    [20.] [4.]
+    >>> print(ms.ops.GradOperation(sens_param=True)(f)(x, y, ms.Tensor([0.5])))
+    [10.]
+    """
+
+    def __init__(self, get_all: bool = False, get_by_list: bool = False, sens_param: bool = False) -> None:
+        check_flag("GradOperation", "get_all", get_all)
+        check_flag("GradOperation", "get_by_list", get_by_list)
+        check_flag("GradOperation", "sens_param", sens_param)
+        self.get_all = get_all
+        self.get_by_list = get_by_list
+        self.sens_param = sens_param
+
+    def __repr__(self) -> str:
+        return (
+            f"GradOperation(get_all={self.get_all}, get_by_list={self.get_by_list}, "
+            f"sens_param={self.sens_param})"
+        )
+
+    def __call__(self, fn: Callable[..., Any], weights: Any = None) -> Callable[..., Any]:
+        """The gradient function of ``fn``.
+
+        Args:
+            fn: a Cell or a function.
+            weights: with ``get_by_list``, a ParameterTuple (or list, or one Parameter); a Parameter
+                that ``fn`` does not use has gradient zero, one with ``requires_grad=False`` its real
+                gradient. Without it the weights are the trainable Parameters of ``fn``, a Cell or a method of
+                one, when the gradient is taken. Ignored otherwise.
+
+        Raises:
+            RuntimeError: ``fn`` cannot be called; ``weights`` is missing for a function, which has none.
+            TypeError: ``weights`` is nothing of these.
+        """
+        check_callable("GradOperation", fn, RuntimeError)
+        listed = None
+        if self.get_by_list:
+            if weights is None:
+                return _by_own_weights(self, fn)
+            listed = Weights("GradOperation", weights)
+        return by_operation("GradOperation", fn, self.get_all, listed, self.sens_param)
+
+
+def _by_own_weights(operation: GradOperation, fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The gradient function of a Cell, or of a method of one, by the Parameters that it trains by then."""
+    cell = getattr(fn, "__self__", fn)
+    trainable = getattr(cell, "trainable_params", None)
+    if trainable is None:
+        raise RuntimeError(
+            "For 'GradOperation', when 'get_by_list' is set to True, the argument 'weights' "
+            "should be ParameterTuple type, but got None: "
+            "op(net, ParameterTuple(net.trainable_params()))."
+        )
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return operation(fn, tuple(trainable()))(*args, **kwargs)
+
+    call.__name__ = call.__qualname__ = f"GradOperation_of_{type(cell).__name__}"
+    return differentiates(call, fn, int(operation.sens_param))
+
+
+def by_operation(
+    owner: str,
+    fn: Callable[..., Any],
+    get_all: bool,
+    weights: Weights | None,
+    sens_param: bool,
+    with_value: bool = False,
+) -> Callable[..., Any]:
+    """The gradient function of :class:`GradOperation`; ``with_value``: it gives the result of ``fn`` too."""
+    key = (owner, get_all, sens_param, None if weights is None else weights.key)
+    return remembered(fn, key, lambda: _by_operation(owner, fn, get_all, weights, sens_param, with_value))
+
+
+def _by_operation(
+    owner: str,
+    fn: Callable[..., Any],
+    get_all: bool,
+    weights: Weights | None,
+    sens_param: bool,
+    with_value: bool,
+) -> Callable[..., Any]:
+    def assemble(value: Any, _: Any, by_input: list[Any], by_parameter: list[Tensor]) -> Any:
+        gradients: Any = tuple(by_input) if get_all else by_input[0] if by_input else ()
+        if weights is not None:
+            by_list = weights.arranged(by_parameter)
+            gradients = (gradients, by_list) if get_all else by_list
+        return (value, gradients) if with_value else gradients
+
+    return gradient_function(
+        owner,
+        fn,
+        assemble,
+        positions=None if get_all else (0,) if weights is None else (),
+        parameters=() if weights is None else weights.unique,
+        sens_param=sens_param,
+        strict=False,
+        with_result=with_value,
+    )
+
+
+def grad(
+    fn: Callable[..., Any],
+    grad_position: int | tuple[int, ...] | None = 0,
+    weights: Any = None,
+    has_aux: bool = False,
+    return_ids: bool = False,
+    sens_param: bool = False,
+) -> Callable[..., Any]:
+    """The gradient function of ``fn``: of the sum of its outputs, or of its first with ``has_aux``.
+
+    r1.6 writes ``grad(fn, grad_position, sens_param)``: a bool in the third place is ``sens_param``.
+
+    Args:
+        fn: a Cell or a function.
+        grad_position: the input to differentiate with respect to, or a tuple of several; ``None``
+            for none (then ``weights`` are needed). Each is a Tensor, a float, or a list, tuple (a named
+            one too), dict or dataclass of these, nested to any depth. Other arguments are constants. To
+            ``fn`` such a float is a tensor of no axes that computes as a float does; but ``isinstance(x,
+            float)`` is false in PYNATIVE_MODE, and functions of ``math`` are refused.
+        weights: a ParameterTuple, tuple or list of Parameters, or one Parameter.
+        has_aux: whether only the first of several outputs is differentiated, and the others are
+            given back.
+        return_ids: whether each gradient is given as ``(position, gradient)`` or
+            ``(name, gradient)``; see :func:`get_grad`.
+        sens_param: whether the gradient function takes one more argument, like the output, that
+            scales it (a tuple for a tuple).
+
+    Returns:
+        A function of the arguments of ``fn``. The gradient of an input has its structure: that of a float
+        is a float, and where a container holds ``None`` there is ``None``. As in MindSpore an input that is
+        an int, a bool, a str or ``None`` is left out, with a warning if no other remains. It gives one
+        gradient for one such position, a tuple for several, the same for ``weights`` (one Parameter: one
+        gradient), and ``(by position, by weights)`` for both; with ``has_aux``, ``(gradients, tuple of the
+        other outputs)``.
+
+    Raises:
+        TypeError: an argument has another type than those above.
+        ValueError: a position is negative or stands twice; nothing is asked for.
+        RuntimeError: ``grad_position`` is empty.
+
+    The gradient function raises ``IndexError`` if a position is beyond its inputs, and what that of
+    :class:`GradOperation` raises; also ``TypeError`` if something in an input has no derivative:
+    an int, a bool, a str, a Tensor of integers in a container (that of an input itself is of integers, with
+    a warning). Within :func:`mutable`, what is no data is a constant of a dataclass instead.
+
+    >>> import mindgrad as ms
+    >>> f = lambda x, y: x * x * y
+    >>> print(ms.grad(f)(ms.Tensor([2.0]), ms.Tensor([5.0])))
+    [20.]
+    >>> print(*ms.grad(f, (0, 1))(ms.Tensor([2.0]), ms.Tensor([5.0])))
+    [20.] [4.]
+    >>> ms.grad(lambda p: (p["w"] * p["k"]).sum())({"w": ms.Tensor([1.0, 2.0]), "k": 5.0})
+    {'w': Tensor(shape=[2], dtype=Float32, value= [ 5.00000000e+00,  5.00000000e+00]), 'k': 3.0}
+    """
+    if isinstance(weights, bool):
+        weights, sens_param = None, weights
+    return _by_position("grad", fn, grad_position, weights, has_aux, return_ids, sens_param)
+
+
+def value_and_grad(
+    fn: Callable[..., Any],
+    grad_position: int | tuple[int, ...] | None = 0,
+    weights: Any = None,
+    has_aux: bool = False,
+    return_ids: bool = False,
+    sens_param: bool = False,
+) -> Callable[..., Any]:
+    """Like :func:`grad`, with the result of ``fn``: a function that gives ``(result, gradients)``.
+
+    The arguments and errors are those of :func:`grad`. With ``has_aux`` the result holds all outputs,
+    of which the first is differentiated.
+
+    >>> import mindgrad as ms
+    >>> value, slope = ms.value_and_grad(lambda x: x * x)(ms.Tensor([3.0]))
+    >>> print(value, slope)
+    [9.] [6.]
+    """
+    return _by_position("value_and_grad", fn, grad_position, weights, has_aux, return_ids, sens_param)
+
+
+def _by_position(
+    owner: str,
+    fn: Callable[..., Any],
+    grad_position: Any,
+    weights: Any,
+    has_aux: bool,
+    return_ids: bool,
+    sens_param: bool,
+) -> Callable[..., Any]:
+    check_callable(owner, fn)
+    check_flag(owner, "has_aux", has_aux)
+    check_flag(owner, "return_ids", return_ids)
+    check_flag(owner, "sens_param", sens_param)
+    if grad_position is not None:
+        check_positions(owner, grad_position)
+    elif weights is None:
+        raise ValueError(f"For '{owner}', `grad_position` and `weight` can not be None at the same time.")
+    listed = None if weights is None else Weights(owner, weights)
+    key = (owner, grad_position, None if listed is None else listed.key, has_aux, return_ids, sens_param)
+    return remembered(
+        fn,
+        key,
+        lambda: _positional(owner, fn, grad_position, listed, has_aux, return_ids, sens_param),
+    )
+
+
+def _positional(
+    owner: str,
+    fn: Callable[..., Any],
+    grad_position: Any,
+    weights: Weights | None,
+    has_aux: bool,
+    return_ids: bool,
+    sens_param: bool,
+) -> Callable[..., Any]:
+    positions = grad_position if isinstance(grad_position, tuple) else (grad_position,)
+    with_value = owner == "value_and_grad"
+
+    def assemble(value: Any, kept: Sequence[int], by_input: list[Any], by_parameter: list[Tensor]) -> Any:
+        gradients: Any = ()
+        if grad_position is not None:
+            found = list(zip(kept, by_input, strict=True)) if return_ids else by_input
+            gradients = found[0] if len(found) == 1 else tuple(found)
+        if weights is not None:
+            by_weight = (weights.with_names if return_ids else weights.arranged)(by_parameter)
+            gradients = by_weight if grad_position is None else (gradients, by_weight)
+        if with_value:
+            return value, gradients
+        return (gradients, tuple(value[1:])) if has_aux else gradients
+
+    return gradient_function(
+        owner,
+        fn,
+        assemble,
+        positions=() if grad_position is None else positions,
+        parameters=() if weights is None else weights.unique,
+        sens_param=sens_param,
+        has_aux=has_aux,
+        with_result=with_value or has_aux,
+    )
+
+
+def get_grad(gradients: Any, identifier: Any) -> Any:
+    """One gradient from what a gradient function with ``return_ids=True`` gave.
+
+    Args:
+        gradients: the result of the gradient function.
+        identifier: the position of an input, or a Parameter.
+
+    Raises:
+        TypeError: ``identifier`` is no int and no Parameter.
+        RuntimeError: no gradient has this identifier.
+
+    >>> import mindgrad as ms
+    >>> found = ms.grad(lambda x, y: x * y, (0, 1), return_ids=True)(ms.Tensor([2.0]), ms.Tensor([5.0]))
+    >>> print(ms.get_grad(found, 1))
+    [2.]
+    """
+    if getattr(identifier, "is_parameter", False):
+        wanted: Any = identifier.name
+    elif isinstance(identifier, int) and not isinstance(identifier, bool):
+        wanted = identifier
+    else:
+        raise TypeError(f"For `get_grad`, the `x` should be an integer or a Parameter, but got {identifier}")
+    found = _search(gradients, wanted)
+    if found is None:
+        raise RuntimeError(f"Can not find the gradient for position or Parameter {wanted}")
+    return found[1]
+
+
+def _search(tree: Any, wanted: int | str) -> tuple[Any, Any] | None:
+    if not isinstance(tree, tuple):
+        return None
+    if len(tree) == 2 and isinstance(tree[0], (int, str)):
+        return tree if type(tree[0]) is type(wanted) and tree[0] == wanted else None
+    for each in tree:
+        found = _search(each, wanted)
+        if found is not None:
+            return found
+    return None

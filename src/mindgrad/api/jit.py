@@ -1,0 +1,209 @@
+"""``jit``, called ``ms_function`` in r1.x: compile one function whatever the mode."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from mindgrad._base.refusal import without_own_frames
+from mindgrad.api.arguments import check_instance
+from mindgrad.execution.cache import CacheInfo
+from mindgrad.execution.compiled import Compiled
+from mindgrad.execution.object_cache import remembered
+from mindgrad.trace import state
+
+__all__ = ["JitConfig", "JitFunction", "jit", "jit_class", "lazy_inline", "ms_function"]
+
+
+class JitFunction:
+    """A function that runs as a compiled program, one per signature of its arguments.
+
+    Inside another compiled function, or under a derivative in PYNATIVE_MODE, it is part of that
+    program. On a class it binds like a method. ``compiles`` tells gradient functions that the
+    whole gradient is to be compiled.
+    """
+
+    compiles = True
+    #: two of them are the same if the functions that they were made of are
+    compared_by = ("__wrapped__",)
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self._compiled = Compiled(function)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return self._compiled(*args, **kwargs)
+        except Exception as error:
+            without_own_frames(error)
+            raise
+
+    def cache_info(self) -> CacheInfo:
+        """How often compiled programs were found again, and why they were compiled."""
+        return self._compiled.cache_info()
+
+    def cache_clear(self) -> None:
+        """Forget all compiled programs of the function."""
+        self._compiled.cache_clear()
+
+    def __get__(self, owner: Any, kind: type | None = None) -> JitFunction:
+        if owner is None:
+            return self
+        return remembered(owner, ("bound", self), lambda: JitFunction(_bound(self._compiled.function, owner)))
+
+
+def _bound(function: Callable[..., Any], owner: Any) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def method(*args: Any, **kwargs: Any) -> Any:
+        if hasattr(owner, "attributes_version"):
+            state.depends_on(owner)
+        return function(owner, *args, **kwargs)
+
+    # what it takes is what the function takes after ``self``
+    signature = inspect.signature(function)
+    method.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])  # type: ignore[attr-defined]
+    return method
+
+
+_PARAMETERS = ("fn", "input_signature", "hash_args", "jit_config", "compile_once")
+#: options of MindSpore's versions that steer its own compiler; they change nothing here
+_OPTIONS = (
+    "function", "obj", "mode", "capture_mode", "jit_level", "dynamic", "fullgraph", "backend",
+    "disable_format_transform", "exec_order", "ge_options", "infer_boost", "auto_offload", "exc_mode",
+    "jit_syntax_level", "debug_level",
+)  # fmt: skip
+
+
+def jit(
+    fn: Callable[..., Any] | None = None,
+    input_signature: Any = None,
+    hash_args: Any = None,
+    jit_config: Any = None,
+    compile_once: bool = False,
+    **options: Any,
+) -> Any:
+    """Compile ``fn``: a function, method or Cell. Works as a decorator with and without arguments.
+
+    Args:
+        fn: what to compile.
+        input_signature: accepted for compatibility; a program is compiled for what it is called with.
+        hash_args: accepted for compatibility.
+        jit_config: accepted for compatibility.
+        compile_once: accepted for compatibility.
+        **options: MindSpore's further options (``capture_mode``, ``jit_level``, …), accepted likewise, and
+            ``function``, as later versions call ``fn``.
+
+    Raises:
+        TypeError: ``fn`` cannot be called, or is the class of a Cell; MindSpore has no such option.
+
+    >>> import mindgrad as ms
+    >>> @ms.jit
+    ... def f(x):
+    ...     return x * x
+    >>> print(f(ms.Tensor([3.0])))
+    [9.]
+    """
+
+    for name in options:
+        if name not in _OPTIONS:
+            near = difflib.get_close_matches(name, [*_OPTIONS, *_PARAMETERS], 1)
+            hint = f" Did you mean {near[0]!r}?" if near else f" There are {', '.join(_OPTIONS)}."
+            raise TypeError(f"For 'jit', there is no option {name!r}.{hint}")
+    fn = options.get("function", fn)
+
+    def decorate(function: Callable[..., Any]) -> JitFunction:
+        check_instance("jit", function)
+        if not callable(function):
+            raise TypeError(f"For 'jit', 'fn' must be a function or Cell, but got {function!r}.")
+        return function if isinstance(function, JitFunction) else JitFunction(function)
+
+    return decorate if fn is None else decorate(fn)
+
+
+#: the name of :func:`jit` in MindSpore r1.x
+ms_function = jit
+
+
+class JitConfig:
+    """MindSpore's options of a compiled Cell; there is nothing here that they could change.
+
+    Args:
+        jit_level: ``"O0"``, ``"O1"`` or ``"O2"``: a Cell is compiled whole, with all optimisations.
+        exc_mode: ``"auto"``, ``"sink"`` or ``"no_sink"``.
+        jit_syntax_level: ``"STRICT"`` or ``"LAX"``.
+        **options: the others of MindSpore.
+
+    >>> import mindgrad as ms
+    >>> ms.JitConfig(jit_level="O1").jit_config_dict["jit_level"]
+    'O1'
+    """
+
+    def __init__(
+        self, jit_level: str = "", exc_mode: str = "auto", jit_syntax_level: str = "", **options: Any
+    ) -> None:
+        #: the options, by name
+        self.jit_config_dict = {
+            "jit_level": jit_level, "exc_mode": exc_mode, "jit_syntax_level": jit_syntax_level, **options
+        }  # fmt: skip
+
+
+def jit_class(cls: type) -> type:
+    """Marks a class whose objects compiled functions may make and use: all may here, so it stays as it is.
+
+    Raises:
+        TypeError: ``cls`` is no class, or it is a Cell, which needs no mark.
+
+    >>> import mindgrad as ms
+    >>> @ms.jit_class
+    ... class Line:
+    ...     def __init__(self, slope):
+    ...         self.slope = slope
+    ...     def at(self, x):
+    ...         return self.slope * x
+    >>> line = Line(ms.Tensor([2.0]))
+    >>> print(ms.jit(lambda x: line.at(x))(ms.Tensor([3.0])))
+    [6.]
+    """
+    if not isinstance(cls, type):
+        raise TypeError(f"Decorator jit_class can only be used for class type, but got {cls!r}.")
+    if hasattr(cls, "construct"):
+        raise TypeError(
+            f"Decorator jit_class is used for user-defined classes and cannot be used for nn.Cell: {cls!r}."
+        )
+    return cls
+
+
+def lazy_inline(fn: Callable[..., Any] | None = None, attrs: Any = None, policy: Any = None) -> Any:
+    """Marks the ``__init__`` of a Cell that MindSpore compiles once for all its uses; it stays as it is.
+
+    Args:
+        fn: the function; without it a decorator is returned.
+        attrs, policy: accepted for compatibility.
+
+    >>> import mindgrad as ms
+    >>> class Block(ms.nn.Cell):
+    ...     @ms.lazy_inline
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...     def construct(self, x):
+    ...         return x * x
+    >>> print(Block()(ms.Tensor([3.0])))
+    [9.]
+    """
+    return lazy_inline if fn is None else fn
+
+
+def no_inline(fn: Callable[..., Any] | None = None) -> Any:
+    """Marks a function that MindSpore compiles once for all its calls; it stays as it is.
+
+    >>> import mindgrad as ms
+    >>> @ms.no_inline
+    ... def square(x):
+    ...     return x * x
+    >>> print(square(ms.Tensor([3.0])))
+    [9.]
+    """
+    return no_inline if fn is None else fn

@@ -1,0 +1,385 @@
+"""Differential operators in one collapsed sweep: ``laplacian`` and its relatives.
+
+    laplacian(f)(x) = Σ_d ∂²f/∂x_d²                  second_order(f)(x, a) = Σ_ij a_ij ∂²f/∂x_i ∂x_j
+    divergence(f)(x) = Σ_d ∂f_d/∂x_d                 biharmonic(f)(x) = Σ_ij ∂⁴f/∂x_i² ∂x_j²
+
+Points are the rows of ``x``, of shape ``(…, D)``: each leading index is a point of its own, moved along the
+same directions as all others, and has a value of its own. Second derivatives are summed over the directions
+while they are made (``transforms.forward_laplacian``): no Hessian, and about D + 2 times the function.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.api.arguments import check_callable, check_positions
+from mindgrad.api.callables import arity, differentiates, in_either_mode, remembered
+from mindgrad.api.direction_batches import Directions, spread, summed
+from mindgrad.api.jacobian import identity
+from mindgrad.api.laplacian_arguments import (
+    check_arguments,
+    check_coefficients,
+    check_field,
+    check_rows,
+    rows_are_mixed,
+)
+from mindgrad.api.vjp_call import Call, Run
+from mindgrad.execution.pullback import forward_rule
+from mindgrad.execution.record import transformed
+from mindgrad.ir.build import current
+from mindgrad.ir.tensor import Tensor
+from mindgrad.rows.batching import moved, placed
+from mindgrad.rows.kinds import zeros
+from mindgrad.rows.reduction import reduce_sum
+from mindgrad.rows.structural import broadcast_in_dim, reshape
+from mindgrad.trace import state
+from mindgrad.transforms.apply_rule import between, directional
+from mindgrad.transforms.batch import push_batch
+from mindgrad.transforms.row_independence import mixing
+from mindgrad.transforms.taylor import taylor
+
+__all__ = [
+    "biharmonic",
+    "directional_derivative",
+    "divergence",
+    "divergence_along",
+    "laplacian",
+    "second_order",
+]
+
+Rule = Callable[..., list[Any]]
+
+
+def laplacian(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0) -> Callable[..., Any]:
+    """The Laplacian of ``fn``, ``Σ_d ∂²f/∂x_d²``, by the forward Laplacian (R. Li et al., 2024).
+
+    Args:
+        fn: a Cell or a function that maps rows to values: an input of shape ``(…, D)`` to an output of shape
+            ``(…)`` or ``(…, 1)``, each value a function of its own row. An output of shape ``(…, C)`` has C
+            components.
+        grad_position: the input whose rows are the points, or a tuple of several.
+
+    Returns:
+        A function of the arguments of ``fn``. It gives one value per row, of shape ``(…)``; one scalar for a
+        single point of shape ``(D,)``; ``(…, C)`` for C components; the structure of the outputs of ``fn``
+        where there are several. For a tuple of positions it gives a tuple over them: their sum is the
+        Laplacian in all of them.
+
+    Raises:
+        TypeError: an input or output is no real floating-point Tensor.
+        ValueError: an input has no axis of coordinates; an output has other leading axes than the input; a
+            value depends on several rows; a position is negative or stands twice.
+        IndexError: a position is beyond the inputs.
+
+    What is given can be differentiated, compiled and nested again. All rows are moved at once: a function
+    that adds up rows (a mean over them, a batch normalisation in training) is refused. Where rows meet in
+    another way (a gather along them), each value gets the sum of what all rows do to it.
+
+    >>> import mindgrad as ms
+    >>> square = lambda x: (x * x).sum(-1)
+    >>> print(ms.laplacian(square)(ms.Tensor([1.0, 2.0, 3.0])))
+    6.0
+    >>> print(ms.laplacian(square)(ms.ops.zeros((2, 3))))
+    [6. 6.]
+    """
+    return _operator("laplacian", fn, grad_position, check_rows, lambda: _swept("unit"))
+
+
+def second_order(
+    fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0, factored: bool = False
+) -> Callable[..., Any]:
+    """A weighted second-order operator ``Σ_ij a_ij ∂²f/∂x_i ∂x_j``.
+
+    Args:
+        fn: as for :func:`laplacian`.
+        grad_position: as for :func:`laplacian`.
+        factored: whether the coefficients are given by a factor ``s`` with ``a = s sᵀ``.
+
+    Returns:
+        A function of the arguments of ``fn`` and of the coefficients, which are its last argument: a Tensor
+        of the dtype of the input and of shape ``(D,)`` (the diagonal of a diagonal ``a``: ``[1, -c²]`` makes
+        a wave operator), ``(D, D)``, or ``(…, D, D)``, one matrix per row. With ``factored`` the shape is
+        ``(D, K)`` or ``(…, D, K)``: the diffusion of a stochastic differential equation driven by K sources.
+        The result has the shape of that of :func:`laplacian`. ``a`` need be neither symmetric nor definite.
+
+    Raises:
+        TypeError: as :func:`laplacian`; or the coefficients are no Tensor of the input's dtype.
+        ValueError: as :func:`laplacian`; or the coefficients have another shape.
+
+    The cost is that of D + 2 functions for a diagonal, of K + 2 for a factor, of 2 D + 2 for a matrix. It
+    can be differentiated by the coefficients too.
+
+    >>> import mindgrad as ms
+    >>> f = lambda x: x[..., 0] * x[..., 0] * x[..., 1]
+    >>> x = ms.Tensor([2.0, 3.0])
+    >>> print(ms.ops.second_order(f)(x, ms.Tensor([1.0, -4.0])))
+    6.0
+    >>> print(ms.ops.second_order(f)(x, ms.Tensor([[1.0, 0.5], [0.5, 0.0]])))
+    10.0
+    """
+
+    def checked(owner: str, run: Run, extras: Sequence[Tensor]) -> None:
+        check_rows(owner, run, extras)
+        for x in run.inputs.tensors:
+            check_coefficients(owner, extras[0], x.type, factored)
+
+    rule = "factor" if factored else "coefficients"
+    return _operator("second_order", fn, grad_position, checked, lambda: _swept(rule), rule, extra=1)
+
+
+def divergence(fn: Callable[..., Any], grad_position: int = 0) -> Callable[..., Any]:
+    """The divergence of a vector field, ``Σ_d ∂f_d/∂x_d``.
+
+    Args:
+        fn: a Cell or a function that maps rows of shape ``(…, D)`` to vectors of the same shape.
+        grad_position: the input whose rows are the points.
+
+    Returns:
+        A function of the arguments of ``fn`` that gives one value per row, of shape ``(…)``.
+
+    Raises:
+        TypeError, ValueError, IndexError: as :func:`laplacian`; an output must have the shape of the input.
+
+    >>> import mindgrad as ms
+    >>> print(ms.divergence(lambda x: x * x)(ms.Tensor([[1.0, 2.0], [3.0, 4.0]])))
+    [ 6. 14.]
+    """
+    return _operator("divergence", fn, grad_position, check_field, lambda: _traced)
+
+
+def divergence_along(fn: Callable[..., Any], grad_position: int = 0) -> Callable[..., Any]:
+    """``Σ_k v_k · (∂f/∂x v_k)`` over given directions: a trace estimate of Hutchinson for random ones.
+
+    Args:
+        fn: as for :func:`divergence`.
+        grad_position: as for :func:`divergence`.
+
+    Returns:
+        A function of the arguments of ``fn`` and of the directions ``v``, its last argument: a Tensor of
+        shape ``(D, K)``, or ``(…, D, K)`` for directions of its own for every row.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad.api.laplacian import divergence_along
+    >>> print(divergence_along(lambda x: x * x)(ms.Tensor([1.0, 2.0]), ms.Tensor([[1.0], [1.0]])))
+    6.0
+    """
+
+    def checked(owner: str, run: Run, extras: Sequence[Tensor]) -> None:
+        check_field(owner, run, extras)
+        for x in run.inputs.tensors:
+            check_coefficients(owner, extras[0], x.type, True)
+
+    return _operator("divergence_along", fn, grad_position, checked, lambda: _traced, extra=1)
+
+
+def directional_derivative(
+    fn: Callable[..., Any], order: int = 1, grad_position: int = 0
+) -> Callable[..., Any]:
+    """The derivative of an order along a direction, ``dⁿ/dsⁿ f(x + s v)`` at ``s = 0``.
+
+    Args:
+        fn: a Cell or a function that maps rows to values, as for :func:`laplacian`.
+        order: n, at least 1. Above the first it is one Taylor series, whose cost grows as n².
+        grad_position: the input whose rows are the points.
+
+    Returns:
+        A function of the arguments of ``fn`` and of the direction ``v``, its last argument: a Tensor of the
+        dtype of the input and of shape ``(D,)``, for all rows, or of the input's shape. It gives what
+        :func:`laplacian` gives.
+
+    Raises:
+        TypeError, ValueError, IndexError: as :func:`laplacian`; ``order`` is no positive int.
+
+    >>> import mindgrad as ms
+    >>> f = lambda x: x[..., 0] ** 3 * x[..., 1]
+    >>> x, v = ms.Tensor([2.0, 5.0]), ms.Tensor([1.0, 0.0])
+    >>> print(*[ms.ops.directional_derivative(f, n)(x, v) for n in (1, 2, 3)])
+    60.0 60.0 30.0
+    """
+    if isinstance(order, bool) or not isinstance(order, int):
+        raise TypeError(
+            f"For 'directional_derivative', the 'order' must be int, but got {type(order).__name__}."
+        )
+    if order < 1:
+        raise ValueError(f"For 'directional_derivative', the 'order' must be at least 1, but got {order}.")
+
+    def checked(owner: str, run: Run, extras: Sequence[Tensor]) -> None:
+        check_rows(owner, run, extras)
+        for x in run.inputs.tensors:
+            if extras[0].shape not in (x.shape[-1:], x.shape):
+                raise ValueError(
+                    f"For '{owner}', the direction must have shape {x.shape[-1:]} or {x.shape} for an "
+                    f"input of shape {x.shape}, but got {extras[0].shape}."
+                )
+
+    return _operator(
+        "directional_derivative", fn, grad_position, checked, lambda: _along(order), f"of order {order}", 1
+    )
+
+
+def biharmonic(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0) -> Callable[..., Any]:
+    """The biharmonic operator ``Δ² f = Σ_ij ∂⁴f/∂x_i² ∂x_j²``: the Laplacian of the Laplacian.
+
+    Both sweeps are collapsed, and share what they have in common. Arguments, result and errors are those of
+    :func:`laplacian`; a tuple of positions gives a tuple over them.
+
+    >>> import mindgrad as ms
+    >>> print(ms.ops.biharmonic(lambda x: (x * x).sum(-1) ** 2)(ms.Tensor([1.0, 2.0])))
+    64.0
+    """
+    check_callable("biharmonic", fn)
+    check_positions("biharmonic", grad_position, has_weights=False)
+    if isinstance(grad_position, tuple):
+        each = [biharmonic(fn, position) for position in grad_position]
+        return remembered(fn, ("biharmonic", grad_position), lambda: _together(fn, each))
+    # the inner one at once, so that the outer one sees through it
+    inner = _operator("laplacian", fn, grad_position, check_rows, lambda: _swept("unit", True), "whole")
+    return _operator("biharmonic", inner, grad_position, check_rows, lambda: _swept("unit"))
+
+
+def _together(fn: Callable[..., Any], each: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return tuple([one(*args, **kwargs) for one in each])
+
+    return differentiates(in_either_mode(fn, run), fn)
+
+
+# -- one operator of one function ----------------------------------------------------------------------
+
+
+def _operator(
+    owner: str,
+    fn: Callable[..., Any],
+    grad_position: Any,
+    check: Callable[[str, Run, Sequence[Tensor]], None],
+    rule: Callable[[], Rule],
+    form: str = "",
+    extra: int = 0,
+) -> Callable[..., Any]:
+    """The function that applies ``rule`` to a run of ``fn``; ``extra`` more arguments go to the rule."""
+    check_callable(owner, fn)
+    check_positions(owner, grad_position, has_weights=False)
+    several = isinstance(grad_position, tuple)
+    positions = grad_position if several else (grad_position,)
+
+    def made() -> Callable[..., Any]:
+        known, transform = arity(fn), _on_rows(owner, rule())
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            if len(args) < extra:
+                raise TypeError(f"For '{owner}', the last argument must be a Tensor, but there is none.")
+            given = args[len(args) - extra :]
+            call = Call(owner, fn, known, args[: len(args) - extra], kwargs, positions)
+            check_arguments(owner, [call.args[k] for k in call.positions], given)
+            applied = Run(owner, fn, call.args, call.kwargs, call.positions)
+            check(owner, applied, given)
+            outputs, found = transformed(
+                applied.recorded, transform, [state.read(t) for t in given], applied.outputs
+            )
+            leaves, structure = flatten(applied.result(outputs))
+            results = []
+            for k in range(len(positions)):
+                # what is no tensor does not depend on the input
+                following = iter(found[k * len(applied.outputs) : (k + 1) * len(applied.outputs)])
+                filled = [
+                    next(following) if isinstance(x, Tensor) else None if x is None else 0.0 for x in leaves
+                ]
+                results.append(unflatten(structure, filled))
+            return tuple(results) if several else results[0]
+
+        run.__name__ = run.__qualname__ = f"{owner}_of_{getattr(fn, '__name__', type(fn).__name__)}"
+        return differentiates(in_either_mode(fn, run), fn, extra)
+
+    return remembered(fn, (owner, grad_position, form), made)
+
+
+# -- rules, as ``record.transformed`` takes them -------------------------------------------------------
+
+
+def _of_rows(matrix: Any, axis: int) -> Any:
+    """The columns (``axis`` −1) or rows (−2) of a matrix, or of one per point, as directions in front."""
+    return moved(matrix, len(matrix.shape) + axis, 0)
+
+
+@lru_cache(maxsize=64)
+def _on_rows(owner: str, rule: Rule) -> Rule:
+    """``rule`` on a program whose rows do not mix."""
+
+    def checked(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
+        for x in xs:
+            for y in ys:
+                found = mixing(builder.equations, x, range(len(x.shape) - 1), y)
+                if found is not None:
+                    raise ValueError(rows_are_mixed(owner, x, found))
+        return rule(builder, xs, ys, extras)
+
+    return checked
+
+
+@lru_cache(maxsize=8)
+def _swept(form: str, is_whole: bool = False) -> Rule:
+    """The collapsed sweep for directions of a form."""
+
+    def rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
+        equations = list(builder.equations)
+        results = []
+        for x in xs:
+            found = summed(builder, equations, x, ys, _directions(form, x, *extras), is_whole)
+            results += [_per_row(each, x) for each in found]
+        return results
+
+    return rule
+
+
+def _per_row(y: Any, x: Any) -> Any:
+    """One value per row without an axis of size one."""
+    lead = x.shape[:-1]
+    return reshape(y, shape=lead) if y.shape == (*lead, 1) else y
+
+
+@lru_cache(maxsize=64)
+def _along(order: int) -> Rule:
+    """The derivative of an order along one direction, by a Taylor series."""
+
+    def rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
+        (x,), (v,) = xs, extras
+        if v.shape != x.shape:
+            v = broadcast_in_dim(v, shape=x.shape, dims=(len(x.shape) - 1,))
+        program, needed = between(builder, [x], ys)
+        series = taylor(program, [len(needed)], order)
+        found = current().inline(series, [*needed, x, v, *[zeros(x.type)] * (order - 1)])[len(ys) :]
+        return [_per_row(found[(k + 1) * order - 1] * math.factorial(order), x) for k in range(len(ys))]
+
+    return rule
+
+
+def _directions(form: str, x: Any, given: Any = None) -> Directions:
+    if form == "factor":
+        return Directions(_of_rows(given, -1))
+    unit = identity(x.type.with_shape(x.shape[-1:]))
+    if form == "unit":
+        return Directions(unit)
+    if len(given.shape) == 1:
+        return Directions(unit, weights=given)
+    return Directions(unit, _of_rows(given, -2))
+
+
+def _traced(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
+    """Σ_d v_d · (J v_d), by default for the unit vectors."""
+    results = []
+    for x in xs:
+        rows = _of_rows(extras[0], -1) if extras else identity(x.type.with_shape(x.shape[-1:]))
+        directions = spread(rows, x)
+        graph, needed = directional(builder, forward_rule, [x], ys, [x.type], is_forward=True)
+        size = directions.shape[0]
+        pushed, places = push_batch(graph, [*needed, directions], [*[None] * len(needed), 0], size)
+        for y, t, at in zip(ys, pushed, places, strict=True):
+            if at is None:  # it does not depend on the input
+                results.append(zeros(y.type.with_shape(y.shape[:-1])))
+                continue
+            results.append(reduce_sum(placed(size, t, at, 0) * directions, axes=(0, len(y.shape))))
+    return results

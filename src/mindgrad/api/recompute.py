@@ -1,0 +1,104 @@
+"""Blocks whose inner values are computed again when they are differentiated, instead of being kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.control.recompute import recomputed
+from mindgrad.execution.record import record, transformed
+from mindgrad.ir.graph import Graph
+from mindgrad.ir.scope import GraphScope, apply, open_scopes
+from mindgrad.ir.tensor import Tensor
+from mindgrad.trace import state, user_calls
+from mindgrad.trace.custom import kept
+
+__all__ = ["check_options", "recompute", "run_recomputed"]
+
+
+def recompute(
+    block: Callable[..., Any],
+    *args: Any,
+    use_reentrant: bool = True,
+    output_recompute: bool = False,
+    early_stop: bool = True,
+    context_fn: Callable[[], Any] | None = None,
+    **kwargs: Any,
+) -> Any:
+    """``block(*args, **kwargs)``, of which reverse mode keeps the inputs only.
+
+    What is inside of the block is computed a second time when its gradient is, so that long programs need
+    memory for one block at a time: n equal layers in √n blocks take some √n times the memory of a layer
+    instead of n times, for one more run of the function. Values and gradients of any order are the same; a
+    gradient of the gradient keeps what the first one computes.
+
+    Args:
+        block: a Cell or function. The Parameters and tensors that it reads from outside are inputs of it.
+        args, kwargs: its arguments.
+        use_reentrant, output_recompute, early_stop: accepted for compatibility: there is one way to
+            compute again, outputs are kept only where others need them, and what is not needed is left out.
+        context_fn: must be ``None``; what a block is run with is what it was run with first.
+
+    Returns:
+        What ``block`` returns.
+
+    Raises:
+        TypeError: ``block`` cannot be called, or a flag is no bool.
+        ValueError: ``context_fn`` is given.
+
+    Examples:
+        >>> import mindgrad as ms
+        >>> from mindgrad import ops
+        >>> def block(x):
+        ...     return ops.sin(ops.exp(x) * ops.tanh(x))
+        >>> f = lambda x: ms.recompute(block, ms.recompute(block, x)).sum()
+        >>> g = lambda x: block(block(x)).sum()
+        >>> x = ms.Tensor([0.1, 0.5])
+        >>> bool((ms.grad(f)(x) == ms.grad(g)(x)).all())
+        True
+    """
+    if not callable(block):
+        raise TypeError(f"For 'recompute', 'block' must be a Cell or function, but got {block!r}.")
+    check_options(use_reentrant, output_recompute, early_stop, context_fn)
+    return run_recomputed(block, args, kwargs)
+
+
+def check_options(use_reentrant: Any, output_recompute: Any, early_stop: Any, context_fn: Any) -> None:
+    """Refuse options of :func:`recompute` that are not as they must be."""
+    flags = {"use_reentrant": use_reentrant, "output_recompute": output_recompute, "early_stop": early_stop}
+    for name, flag in flags.items():
+        if not isinstance(flag, bool):
+            raise TypeError(f"For 'recompute', '{name}' must be a bool, but got {flag!r}.")
+    if context_fn is not None:
+        raise ValueError(
+            "For 'recompute', 'context_fn' must be None: the second run is a part of the derivative, "
+            "in which no Python runs. Set what the block needs inside of the block."
+        )
+
+
+def run_recomputed(block: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``block(*args, **kwargs)`` as :func:`recompute` runs it."""
+    if not open_scopes():  # nothing is differentiated or compiled
+        return block(*args, **kwargs)
+    leaves, structure = flatten((args, kwargs))
+    inputs = [state.read(x) for x in leaves if isinstance(x, Tensor)]
+
+    def run(*tensors: Tensor) -> Any:
+        following = iter(tensors)
+        given = [next(following) if isinstance(x, Tensor) else x for x in leaves]
+        positional, named = unflatten(structure, given)
+        return user_calls.run(block, *positional, **named)
+
+    run_once = record(run, inputs, within=GraphScope(values_are_inputs=True))
+    outside, _ = transformed(run_once, _nothing, applied=_applied)
+    return run_once.result(outside)
+
+
+def _nothing(*_: Any) -> list[Any]:
+    return []
+
+
+def _applied(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
+    given = [state.read(t) for t in tensors]
+    return list(apply(recomputed, *given, body=kept(graph)))

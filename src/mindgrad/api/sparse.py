@@ -1,0 +1,292 @@
+"""Sparse Jacobians and Hessians: what the functions with ``sparse=True`` do.
+
+    J_f(x), ∇²f(x) as SciPy matrices, of which only the entries that can be other than zero are computed
+
+The first call for some types of arguments finds the pattern and makes the program (``compression``); the
+next ones run it, and only the numbers of the matrix are new. Where positions are read that are integers
+among the arguments, the pattern is that of these integers, and is found anew for others.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.location import warn_user
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.api.argnums import Wanted
+from mindgrad.api.callables import arity, describe, differentiates, is_compiled
+from mindgrad.api.vjp_call import Call, Inputs, Run, further
+from mindgrad.backend.matrices import scipy_sparse
+from mindgrad.execution.compiled import Compiled
+from mindgrad.execution.record import transformed
+from mindgrad.ir.graph import Constant, Graph
+from mindgrad.ir.scope import GraphScope, innermost, open_scopes
+from mindgrad.ir.settings import is_graph_mode
+from mindgrad.ir.tensor import Tensor
+from mindgrad.sparse.decompression import Structure, compressed
+from mindgrad.sparse.sparsity import Known, known_values
+from mindgrad.trace.numbers import as_data, as_python
+
+__all__ = ["sparse_function"]
+
+#: patterns kept for different values of integers
+_KEPT = 16
+
+
+def sparse_function(wanted: Wanted, second: bool) -> Callable[..., Any]:
+    """The function that gives the sparse Jacobian, or with ``second`` the Hessian, of what is wanted."""
+    made = _Sparse(wanted, second)
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return made(args, kwargs)
+
+    run.__name__ = run.__qualname__ = _name(wanted)
+    return differentiates(run, wanted.fn)
+
+
+def _name(wanted: Wanted) -> str:
+    return f"{wanted.owner}_of_{getattr(wanted.fn, '__name__', type(wanted.fn).__name__)}"
+
+
+class _Form:
+    """What the result of a call looks like.
+
+    Attributes:
+        structure: of the matrices.
+        tree: of the output that is differentiated.
+        are_tensors: which of its leaves have a matrix.
+    """
+
+    __slots__ = ("are_tensors", "structure", "tree")
+
+    def __init__(self, structure: Structure, leaves: Sequence[Any], tree: Any) -> None:
+        self.structure = structure
+        self.tree = tree
+        self.are_tensors = [isinstance(x, Tensor) for x in leaves]
+
+
+class _Seen:
+    """An array of integers as it was, given as a Tensor or as NumPy's."""
+
+    __slots__ = ("_array", "_held")
+
+    def __init__(self, given: Any) -> None:
+        self._held = given._array if isinstance(given, Tensor) else given
+        self._array = np.array(_numbers(given))
+
+    def is_still(self, given: Any) -> bool:
+        """Whether ``given`` holds the same."""
+        held = given._array if isinstance(given, Tensor) else given
+        if held is self._held and not isinstance(held, np.ndarray):
+            return True  # on the device nothing is written in place: no need to fetch it
+        if not np.array_equal(self._array, _numbers(given)):
+            return False
+        self._held = held
+        return True
+
+
+def _numbers(given: Any) -> Any:
+    return given.host_array() if isinstance(given, Tensor) else given
+
+
+class _Rule:
+    """The rule that ``record.transformed`` takes; its first result is the number of its structure.
+
+    Attributes:
+        given: in the call that is made, the values that follow from integers, by the places of the program's
+            inputs.
+        constants: values that follow from nothing, likewise.
+        integers: those of the call.
+        snapshot: the integers of the call whose values it has asked for; ``None``: for none.
+        structures: those that it has found.
+    """
+
+    def __init__(self, second: bool, compiled: bool) -> None:
+        self.given: dict[int, Any] = {}
+        self.constants: dict[int, Any] = {}
+        self.snapshot: list[Any] | None = None
+        self.structures: list[Structure] = []
+        self.integers: list[Any] = []
+        self._second = second
+        self._compiled = compiled
+
+    def fits(self, integers: list[Any]) -> bool:
+        """Whether it may be used for a call with these integers."""
+        seen = self.snapshot
+        return seen is None or (len(seen) == len(integers) and all(map(_Seen.is_still, seen, integers)))
+
+    def __call__(self, builder: Any, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any]:
+        values, constants = (
+            {builder.inputs[place]: array for place, array in held.items()}
+            for held in (self.given, self.constants)
+        )
+        known = Known(values, constants)
+        data, structure = compressed(scipy_sparse(), builder, xs, ys, known, self._second, self._compiled)
+        if known.is_asked:
+            self.snapshot = [_Seen(each) for each in self.integers]
+        self.structures.append(structure)
+        return [Constant(np.asarray(len(self.structures) - 1)), *data]
+
+
+class _Sparse:
+    """The sparse derivative of one function, with what was found for it."""
+
+    def __init__(self, wanted: Wanted, second: bool) -> None:
+        self._wanted = wanted
+        self._second = second
+        self._rules: list[_Rule] = []
+        self._programs: list[tuple[_Rule, Compiled]] = []
+        self._lock = threading.RLock()
+        self._has_warned = False
+
+    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        wanted = self._wanted
+        if open_scopes():
+            raise RuntimeError(
+                f"For '{wanted.owner}', a sparse matrix is SciPy's and no Tensor: it cannot be made inside a "
+                f"compiled function or another derivative. Make it outside, or leave out sparse=True."
+            )
+        args, kwargs = as_data(args, kwargs, wanted.chosen, lambda: arity(wanted.fn).names)  # type: ignore[assignment]
+        with self._lock:
+            if is_graph_mode() or is_compiled(wanted.fn):
+                data, form, others = self._compiled(args, kwargs)
+            else:
+                data, form, others = self._eager(args, kwargs)
+        if form.structure.is_dense and not self._has_warned:
+            self._has_warned = True
+            rows, columns = _size(form.structure)
+            warn_user(
+                f"For '{wanted.owner}' of {describe(wanted.fn)}, sparse=True brings nothing: the "
+                f"{rows} x {columns} matrix is computed like a dense one, for too many of its entries may be "
+                f"other than zero ({form.structure.way}). Leave sparse=True out to get a Tensor."
+            )
+        made = self._made(args, kwargs, _matrices(data, form.structure), form)
+        if not wanted.has_aux:
+            return made
+        return made, as_python(others if self._second else further((made, *others)))
+
+    # -- running ------------------------------------------------------------------------------------
+
+    def _run(self, rule: _Rule, run: Run) -> tuple[int, list[Tensor], _Form, Any]:
+        """Which structure it is, the numbers of all blocks, how they are arranged, and other outputs."""
+        outputs, found = transformed(run.recorded, rule, (), run.outputs)
+        out = run.result(outputs)
+        leaves, tree = flatten(out[0] if self._wanted.has_aux else out)
+        number = len(rule.structures) - 1 if isinstance(run.recorded.scope, GraphScope) else found[0].item()
+        form = _Form(rule.structures[number], leaves, tree)
+        return number, found[1:], form, tuple(out[1:]) if self._wanted.has_aux else ()
+
+    def _eager(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, _Form, Any]:
+        run = self._wanted.run(args, kwargs)
+        _check(self._wanted.owner, self._wanted.fn, run, self._second)
+        recorder = run.recorded.scope
+        mine = {t._atom for t in run.recorded.inputs}
+        given = {}
+        for place, (number, tensor) in enumerate(recorder.leaves):
+            if number not in mine and tensor.dtype.kind in ("int", "uint", "bool"):
+                given[place] = np.broadcast_to(recorder.values[number], tensor.shape)
+        integers = list(given.values())
+        rule = next((each for each in self._rules if each.fits(integers)), None)
+        if rule is None:
+            rule = _Rule(self._second, compiled=False)
+            self._rules = [rule, *self._rules[: _KEPT - 1]]
+        rule.given, rule.integers = given, integers
+        _, data, form, others = self._run(rule, run)
+        return data, form, others
+
+    def _compiled(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, _Form, Any]:
+        integers = _integers(args, kwargs)
+        found = next((each for each in self._programs if each[0].fits(integers)), None)
+        if found is None:
+            rule = _Rule(self._second, compiled=True)
+            found = rule, Compiled(self._first(rule))
+            self._programs = [found, *self._programs[: _KEPT - 1]]
+        rule, program = found
+        rule.integers = integers
+        return program(*args, **kwargs)
+
+    def _first(self, rule: _Rule) -> Callable[..., Any]:
+        # what a closure holds under these names is what its compilations are told by (``cache``)
+        wanted, owner, fn = self._wanted, self._wanted.owner, self._wanted.fn
+
+        def first(*args: Any, **kwargs: Any) -> Any:
+            given = zip(_integers(args, kwargs), rule.integers, strict=True)
+            symbols = {t._atom: tensor.host_array() for t, tensor in given}
+            outer: Any = innermost()
+            run = wanted.run(args, kwargs)
+            _check(owner, fn, run, self._second)
+            scope = run.recorded.scope
+            # what does not depend on what is differentiated was traced outside of its scope
+            graph = Graph(outer.builder.inputs, outer.builder.equations, ())
+            atoms = {variable: t._atom for variable, t in scope.captures if t._scope is outer}
+            places = {atoms.get(variable): k for k, variable in enumerate(scope.builder.inputs)}
+            found = known_values(graph, symbols, [atom for atom in atoms.values() if atom is not None])
+            rule.given, rule.constants = ({places[x]: array for x, array in each.items()} for each in found)
+            _, data, form, others = self._run(rule, run)
+            return data, form, others
+
+        first.__name__ = first.__qualname__ = _name(self._wanted)
+        return first
+
+    # -- results ------------------------------------------------------------------------------------
+
+    def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any], rows: list[list[Any]], form: _Form) -> Any:
+        """The matrices in the structure of the result."""
+        wanted = self._wanted
+        call = Call(wanted.owner, wanted.fn, arity(wanted.fn), args, kwargs, wanted.chosen)
+        inputs = Inputs(wanted.owner, wanted.fn, call.args, call.positions)
+        found = [wanted.arranged(inputs, row) for row in rows]
+        if self._second:
+            return wanted.arranged(inputs, found)
+        following = iter(found)
+        return unflatten(form.tree, [next(following) if is_one else () for is_one in form.are_tensors])
+
+
+def _check(owner: str, fn: Any, run: Run, second: bool) -> None:
+    """Raises: TypeError, ValueError: what the function takes or gives has no sparse derivative."""
+    for t in (*run.recorded.inputs, *run.outputs):
+        if t.dtype.kind != "float":
+            raise TypeError(
+                f"For '{owner}' with sparse=True, what is differentiated must be of a floating type, but "
+                f"got a Tensor of dtype {t.dtype}: convert it first."
+            )
+    if second and [t.type.size for t in run.outputs] != [1]:
+        shapes = [t.shape for t in run.outputs]
+        raise ValueError(
+            f"For '{owner}' with sparse=True, {describe(fn)} must give one number, but it gives "
+            f"Tensors of the shapes {shapes}: sum them up, or take the Jacobian of each one's gradient."
+        )
+
+
+def _integers(args: Any, kwargs: Any) -> list[Tensor]:
+    """The Tensors of integers among the arguments."""
+    return [
+        x
+        for x in flatten((args, kwargs))[0]
+        if isinstance(x, Tensor) and not x.is_parameter and x.dtype.kind in ("int", "uint", "bool")
+    ]
+
+
+def _size(structure: Structure) -> tuple[int, int]:
+    shapes = [[block.shape for block in row] for row in structure.blocks]
+    return sum(row[0][0] for row in shapes if row), sum(shape[1] for shape in shapes[0]) if shapes else 0
+
+
+def _matrices(data: Sequence[Tensor], structure: Structure) -> list[list[Any]]:
+    following = iter(data)
+    return [[_filled(like, next(following)) for like in row] for row in structure.blocks]
+
+
+def _filled(like: Any, tensor: Tensor) -> Any:
+    """A matrix that shares all but its numbers with ``like`` (making one anew takes SciPy 50 µs)."""
+    numbers = tensor.host_array()
+    if numbers.dtype.kind != "f" or numbers.dtype.itemsize < 4:
+        numbers = numbers.astype(np.float32)  # SciPy has no half precision
+    made = copy(like)
+    made.data = np.broadcast_to(numbers, like.indices.shape) if numbers.ndim == 0 else numbers
+    return made

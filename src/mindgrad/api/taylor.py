@@ -1,0 +1,292 @@
+"""``jet``, ``derivative`` and ``taylor``: derivatives of high order in one direction, in one sweep.
+
+    x(s) = x₀ + Σ_k d_k sᵏ/k!        jet(f)(x₀, d) = (f(x₀), (dᵏ/dsᵏ f(x(s)) at s = 0)_k)
+
+The Taylor series of the function's program (``transforms.taylor``) costs O(K²) of the function for order
+K, where nested derivatives cost 2ᴷ. It exists for every operator, branch and loop.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from mindgrad.api.arguments import check_callable, check_count, match
+from mindgrad.api.callables import arity, in_either_mode, remembered
+from mindgrad.api.jvp import like
+from mindgrad.api.vjp_call import Run
+from mindgrad.execution.record import transformed
+from mindgrad.ir.build import Builder
+from mindgrad.ir.dtype import float32
+from mindgrad.ir.mutable import is_mutable
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
+from mindgrad.rows.kinds import ones
+from mindgrad.rows.static_slices import concatenate, slice_axis
+from mindgrad.rows.structural import convert, reshape
+from mindgrad.trace import state
+from mindgrad.transforms.apply_rule import between
+from mindgrad.transforms.taylor import taylor as series_of
+
+__all__ = ["derivative", "jet", "taylor"]
+
+
+def jet(fn: Callable[..., Any], primals: Any, series: Any) -> tuple[Any, Any]:
+    """The derivatives of ``fn`` along a curve, of every order up to that of ``series``.
+
+    The curve is x(s) = ``primals`` + Σ_k ``series[k − 1]`` sᵏ/k!: row k − 1 of ``series`` is its k-th
+    derivative at s = 0. Given back are the derivatives of ``fn(x(s))`` at s = 0: derivatives, not Taylor
+    coefficients, from which they differ by k!. Rows ``1, 0, 0, …`` give f′, f″, f‴, ….
+
+    Args:
+        fn: a Cell or a function.
+        primals: a Tensor, or a tuple or list of them, the inputs of ``fn``; integers become Float32.
+        series: for each of ``primals`` a Tensor of shape ``(K, *primal.shape)``, in the same form; of its
+            dtype, or of integers. K is the highest order.
+
+    Returns:
+        ``(out, out_series)``: the result of ``fn``, and in its structure Tensors of shape
+        ``(K, *out.shape)``.
+
+    Raises:
+        TypeError: ``fn`` cannot be called; ``primals`` or ``series`` is no Tensor, tuple or list of
+            Tensors, or one is a Tensor and the other is not; a dtype differs; the number of primals is not
+            what ``fn`` takes.
+        ValueError: a shape, a length or the number of orders differs.
+
+    >>> import mindgrad as ms
+    >>> x, series = ms.Tensor(1.0), ms.Tensor([1.0, 0.0, 0.0])
+    >>> out, derivatives = ms.ops.jet(ms.ops.exp, x, 2 * series)  # of exp(1 + 2 s)
+    >>> print((derivatives / out).round())
+    [2. 4. 8.]
+    """
+    check_callable("jet", fn)
+    args, several = _primals("jet", primals)
+    given: list[Any] = list(series) if isinstance(series, (tuple, list)) else [series]
+    if isinstance(series, (tuple, list)) != several or not isinstance(series, (Tensor, tuple, list)):
+        raise TypeError(
+            f"For 'jet', the type of 'series' must be the same as that of 'primals', "
+            f"{type(primals).__name__}, but got {type(series).__name__}."
+        )
+    if len(given) != len(args):
+        raise ValueError(
+            f"For 'jet', the length of 'series' must be that of 'primals', {len(args)}, but got {len(given)}."
+        )
+    check_count(fn, arity(fn), len(args))
+    rows = [_rows(x, d, k) for k, (x, d) in enumerate(zip(args, given, strict=True))]
+    orders = {d.shape[0] for d in rows}
+    if len(orders) > 1:
+        raise ValueError(
+            f"For 'jet', the orders of 'series' must be the same, but they are {[d.shape[0] for d in rows]}."
+        )
+    order = orders.pop()
+    run = remembered(fn, ("jet", order), lambda: _made("jet", fn, _derivatives(order), True))
+    return run(*args, *rows)
+
+
+def derivative(fn: Callable[..., Any], primals: Any, order: int) -> tuple[Any, Any]:
+    """The derivative of ``fn`` of one order: dᴷ/dsᴷ fn(x + s) at s = 0, all elements moved together.
+
+    Where each element of the result depends on one element of the input this is its K-th derivative. Several
+    inputs move together as well: the direction is one everywhere.
+
+    Args:
+        fn: a Cell or a function.
+        primals: a Tensor, or a tuple or list of them, the inputs of ``fn``; integers become Float32.
+        order: K, at least 1.
+
+    Returns:
+        ``(out, derivative)``, the derivative with the structure of ``out``.
+
+    Raises:
+        TypeError: ``order`` is no int; ``fn`` cannot be called; ``primals`` is something else.
+        ValueError: ``order`` is less than 1.
+
+    >>> import mindgrad as ms
+    >>> out, third = ms.ops.derivative(lambda x: x * x * x * x, ms.Tensor([1.0, 2.0]), 3)
+    >>> print(out, third)  # x⁴ and 24 x
+    [ 1. 16.] [24. 48.]
+    """
+    check_callable("derivative", fn)
+    _check_order("F.derivative", order, 1)
+    args, _ = _primals("derivative", primals)
+    check_count(fn, arity(fn), len(args))
+    run = remembered(fn, ("derivative", order), lambda: _made("derivative", fn, _last(order), False))
+    return run(*args)
+
+
+def taylor(fn: Callable[..., Any], x: Any, order: int, direction: Any = None) -> Any:
+    """The Taylor coefficients of ``fn`` along a line: of f(x + s v) = c₀ + c₁ s + … + c_K sᴷ + O(sᴷ⁺¹).
+
+    Args:
+        fn: a Cell or a function.
+        x: a Tensor, or a tuple or list of them, the inputs of ``fn``; integers become Float32.
+        order: K, at least 0.
+        direction: v, like ``x``; by default one everywhere.
+
+    Returns:
+        In the structure of the result of ``fn``, Tensors of shape ``(K + 1, *out.shape)``. The derivatives
+        are ``c_k · k!``; in float32 that overflows from order 35 on, the coefficients do not.
+
+    Raises:
+        TypeError: ``order`` is no int; ``x`` is something else; ``direction`` has another form or dtype.
+        ValueError: ``order`` is negative; a shape or length differs.
+
+    >>> import mindgrad as ms
+    >>> print(ms.ops.taylor(lambda x: 1 / (1 - x), ms.Tensor(0.0), 4))
+    [1. 1. 1. 1. 1.]
+    >>> x, v = ms.Tensor([3.0, 0.0]), ms.Tensor([0.0, 2.0])
+    >>> print(ms.ops.taylor(lambda x: ms.ops.prod(x), x, 2, v))  # 3 · 2 s
+    [0. 6. 0.]
+    """
+    check_callable("taylor", fn)
+    _check_order("taylor", order, 0)
+    args, _ = _primals("taylor", x)
+    check_count(fn, arity(fn), len(args))
+    given: list[Tensor] = []
+    if direction is not None:
+        form = args if isinstance(x, (tuple, list)) else args[0]
+        given = match("taylor", "direction", direction, form, "x")
+    key = ("taylor", order, bool(given))
+    run = remembered(fn, key, lambda: _made("taylor", fn, _along_line(order), bool(given)))
+    return run(*args, *given)
+
+
+# -- arguments -------------------------------------------------------------------------------------------
+
+
+def _primals(owner: str, primals: Any) -> tuple[list[Tensor], bool]:
+    """The inputs as floating-point Tensors, and whether they were given as a tuple or list."""
+    several = isinstance(primals, (tuple, list)) and not is_mutable(primals)
+    found = []
+    for x in primals if several else [primals]:
+        if not isinstance(x, Tensor):
+            raise TypeError(
+                f"For '{owner}', the '{'x' if owner == 'taylor' else 'primals'}' must be a Tensor, or a "
+                f"tuple or list of Tensors, but got {type(x).__name__}."
+            )
+        found.append(_floating(state.read(x)))
+    if not found:
+        raise ValueError(f"For '{owner}', there must be at least one input, but got none.")
+    return found, several
+
+
+def _floating(x: Tensor) -> Tensor:
+    return x if x.dtype.is_inexact else apply(convert, x, dtype=float32)
+
+
+def _rows(primal: Tensor, rows: Any, index: int) -> Tensor:
+    """The derivatives of one input, in its dtype."""
+    if not isinstance(rows, Tensor):
+        raise TypeError(
+            f"For 'jet', the elements of 'series' must be Tensors, but element {index} is of type "
+            f"{type(rows).__name__}."
+        )
+    rows = state.read(rows)
+    if rows.shape[1:] != primal.shape or not rows.shape:
+        raise ValueError(
+            f"In series, the shape of each element must be the same as the primals. Series {index} has shape "
+            f"{rows.shape}, but must have that of its primal, {primal.shape}, behind an axis of the orders."
+        )
+    if not rows.shape[0]:
+        raise ValueError("For 'jet', the 'series' must hold at least one order, but got none.")
+    if not rows.dtype.is_inexact:
+        rows = apply(convert, rows, dtype=primal.dtype)
+    if rows.dtype is not primal.dtype:
+        raise TypeError(
+            f"For 'jet', the dtype of series {index} must be that of its primal, {primal.dtype}, but got "
+            f"{rows.dtype}."
+        )
+    return rows
+
+
+def _check_order(owner: str, order: Any, least: int) -> None:
+    if isinstance(order, bool) or not isinstance(order, int):
+        raise TypeError(
+            f"For `{owner}`, the type of order must be int. It is the number of derivatives, but got "
+            f"{type(order).__name__}."
+        )
+    if order < least:
+        raise ValueError(f"For `{owner}`, value of order should not be less than {least}, but got {order}.")
+
+
+# -- programs --------------------------------------------------------------------------------------------
+
+
+def _made(
+    owner: str, fn: Callable[..., Any], rule: Callable[..., list[Any]], paired: bool
+) -> Callable[..., Any]:
+    """``rule`` of the inputs of ``fn``; ``paired``: one more tensor for each is given behind them."""
+
+    def run(*given: Any) -> Any:
+        count = len(given) // 2 if paired else len(given)
+        run = Run(owner, fn, given[:count], {}, range(count))
+        _, found = transformed(run.recorded, rule, given[count:], run.outputs)
+        half = len(found) // 2
+        out = run.result(found[:half])
+        # the values are those of the program that made the coefficients: nothing runs twice
+        made = like(out, found[half:])
+        return made if owner == "taylor" else (out, made)
+
+    return in_either_mode(fn, run)
+
+
+def _coefficients(
+    builder: Builder, xs: Sequence[Any], ys: Sequence[Any], given: Sequence[Sequence[Any]], order: int
+) -> tuple[Sequence[Any], list[list[Any]]]:
+    """Values and Taylor coefficients, from the first, of ``ys``, where those of ``xs`` are ``given``."""
+    graph, needed = between(builder, xs, ys)
+    active = range(len(needed), len(needed) + len(xs))
+    program = series_of(graph, active, order, len(given[0]))
+    found = builder.inline(program, [*needed, *xs, *[c for each in given for c in each]])
+    values, rest = found[: len(ys)], found[len(ys) :]
+    return values, [list(rest[k * order : (k + 1) * order]) for k in range(len(ys))]
+
+
+def _stacked(atoms: Sequence[Any]) -> Any:
+    rows = [reshape(atom, shape=(1, *atom.shape)) for atom in atoms]
+    return concatenate(*rows, axis=0) if len(rows) > 1 else rows[0]
+
+
+@cache
+def _derivatives(order: int) -> Callable[..., list[Any]]:
+    """The rule of ``jet``: derivatives become coefficients and coefficients derivatives."""
+
+    def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], series: Sequence[Any]) -> list[Any]:
+        given = [[_row(d, k - 1) / float(math.factorial(k)) for k in range(1, order + 1)] for d in series]
+        values, found = _coefficients(builder, xs, ys, given, order)
+        scaled = [_stacked([c * float(math.factorial(k)) for k, c in enumerate(each, 1)]) for each in found]
+        return [*values, *scaled]
+
+    return rule
+
+
+def _row(rows: Any, index: int) -> Any:
+    return reshape(slice_axis(rows, 0, index, index + 1), shape=rows.shape[1:])
+
+
+@cache
+def _last(order: int) -> Callable[..., list[Any]]:
+    """The rule of ``derivative``."""
+
+    def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any]:
+        values, found = _coefficients(builder, xs, ys, [[ones(x.type)] for x in xs], order)
+        return [*values, *[each[-1] * float(math.factorial(order)) for each in found]]
+
+    return rule
+
+
+@cache
+def _along_line(order: int) -> Callable[..., list[Any]]:
+    """The rule of ``taylor``."""
+
+    def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], directions: Sequence[Any]) -> list[Any]:
+        given = [[v] for v in directions] or [[ones(x.type)] for x in xs]
+        if not order:
+            return [*ys, *[_stacked([y]) for y in ys]]
+        values, found = _coefficients(builder, xs, ys, given, order)
+        return [*values, *[_stacked([y, *each]) for y, each in zip(values, found, strict=True)]]
+
+    return rule

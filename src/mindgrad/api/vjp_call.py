@@ -1,0 +1,348 @@
+"""One gradient of one call: what all gradient functions do, whatever they are called.
+
+    derive(f, x) = (f(x), J_f(x)ᵀ sens)
+
+The inputs are found by their positions; what is differentiated of one are its tensors and floats, also in
+containers nested to any depth. The gradients have the structure of the inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad._base.tree import flatten, paths, unflatten
+from mindgrad.api.arguments import (
+    bind_keywords,
+    check_count,
+    check_inputs,
+    check_outputs,
+    differentiable,
+    match,
+    warn_of_integers,
+)
+from mindgrad.api.callables import Arity, arity
+from mindgrad.execution.pullback import pull
+from mindgrad.execution.record import Recorded, record
+from mindgrad.ir.constant_arguments import is_constant
+from mindgrad.ir.mutable import is_mutable, plain_kind
+from mindgrad.ir.tensor import Number, Tensor, make_number, make_tensor
+from mindgrad.trace import state, user_calls
+from mindgrad.trace.numbers import number_tensor
+from mindgrad.trace.tensor_hooks import behind_hooks
+
+__all__ = ["Call", "Inputs", "Run", "derive", "further"]
+
+
+class Call:
+    """The arguments of a gradient function, checked.
+
+    Attributes:
+        args, kwargs: the arguments of the differentiated function; keyword arguments that name
+            positional parameters stand at their positions.
+        sens: a tuple of the one ``sens``, or ``None``.
+        positions: what to differentiate with respect to.
+    """
+
+    __slots__ = ("args", "kwargs", "positions", "sens")
+
+    def __init__(
+        self,
+        owner: str,
+        fn: Callable[..., Any],
+        known: Arity,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        positions: Sequence[int] | None,
+        sens_param: bool = False,
+        strict: bool = True,
+    ) -> None:
+        """``positions`` of ``None`` are all; ``strict``: one beyond the arguments is an error."""
+        self.sens: tuple[Any, ...] | None = None
+        if sens_param:
+            if "sens" in kwargs:
+                kwargs = dict(kwargs)
+                self.sens = (kwargs.pop("sens"),)
+            elif args:
+                self.sens, args = (args[-1],), args[:-1]
+        if kwargs:
+            args, kwargs = bind_keywords(known, args, kwargs)
+        if not known.least <= len(args) <= known.most and (not kwargs or len(args) > known.most):
+            check_count(fn, known, len(args), sens_param)
+        if sens_param and self.sens is None:
+            raise TypeError(
+                f"For '{owner}', the 'sens' is missing: with sens_param=True it is the last argument."
+            )
+        for x in args:
+            if type(x) is not Tensor:
+                check_inputs(owner, args)
+                break
+        if positions is None:
+            positions = range(len(args))
+        elif positions and max(positions) >= len(args):
+            if strict:
+                raise IndexError(
+                    f"For '{owner}', the grad_position {max(positions)} is out of range: the function "
+                    f"was called with {len(args)} inputs, which are counted from 0."
+                )
+            positions = ()
+        self.args = args
+        self.kwargs = kwargs
+        self.positions = positions
+
+
+class Inputs:
+    """The tensors of a call that are differentiated, and where they stand in its arguments.
+
+    Args:
+        owner: the API that errors name.
+        fn: the function that is called, of which errors name the arguments.
+        args: the positional arguments.
+        positions: the positions that are differentiated: Tensors, numbers, and containers of these.
+        only_tensors: whether numbers and containers are constants, and left out, unless ``mutable`` made
+            them.
+
+    Attributes:
+        tensors: the tensors in order, Parameters read; a number as a tensor of no axes.
+        numbers: for each tensor, whether it is a number in the arguments.
+        slots: for each position that is kept ``(position, structure, number of tensors)``; the
+            structure of a plain Tensor is ``None``.
+
+    Raises:
+        TypeError: something at one of the positions has no derivative: an int, a str, ….
+    """
+
+    __slots__ = ("_others", "numbers", "slots", "tensors")
+
+    def __init__(
+        self,
+        owner: str,
+        fn: Callable[..., Any],
+        args: Sequence[Any],
+        positions: Sequence[int],
+        only_tensors: bool = False,
+    ) -> None:
+        # Other tensors are passed as copies, Parameters as the values that they have outside: a
+        # function never changes its caller's tensors, and what is an argument is no weight.
+        self._others = [
+            x if position in positions or type(x) is Number or not isinstance(x, Tensor) else _copied(x)
+            for position, x in enumerate(args)
+        ]
+        self.tensors: list[Tensor] = []
+        self.numbers: list[bool] = []
+        self.slots: list[tuple[int, Any, int]] = []
+        for position in positions:
+            x = args[position]
+            if is_constant(x) and state.is_compiling():
+                continue  # left out of the result, as in MindSpore
+            if type(x) is Tensor or (isinstance(x, Tensor) and type(x) is not Number):
+                self.slots.append((position, None, 1))
+                self.tensors.append(state.read(x) if x.is_parameter else x)
+                self.numbers.append(False)
+            elif not only_tensors or is_mutable(x) or type(x) is Number:
+                leaves, structure = flatten(x)
+                names = _Places(fn, position, structure)
+                kinds = [
+                    differentiable(owner, leaf, names, place, is_mutable(x))
+                    for place, leaf in enumerate(leaves)
+                ]
+                tensors = [
+                    state.read(leaf) if kind is Tensor else number_tensor(leaf)
+                    for leaf, kind in zip(leaves, kinds, strict=True)
+                    if kind is not None
+                ]
+                self.slots.append((position, (structure, leaves, kinds), len(tensors)))
+                self.tensors.extend(tensors)
+                self.numbers.extend([kind is Number for kind in kinds if kind is not None])
+
+    def originals(self, args: Sequence[Any]) -> list[Any]:
+        """The arguments that stand for the tensors."""
+        listed: list[Any] = []
+        for position, form, _ in self.slots:
+            if form is None:
+                listed.append(args[position])
+            else:
+                listed.extend([x for x, kind in zip(*form[1:], strict=True) if kind is not None])
+        return listed
+
+    def arguments(self, traced: Sequence[Tensor]) -> list[Any]:
+        """The positional arguments with ``traced`` in place of the tensors and numbers."""
+        given = self._others.copy()
+        start = 0
+        for position, form, count in self.slots:
+            if form is None:
+                given[position] = traced[start]
+                start += 1
+                continue
+            part = traced[start : start + count]
+            given[position] = _rebuilt(form, self._typed(part, start))
+            start += count
+        return given
+
+    def _typed(self, tensors: Sequence[Tensor], start: int = 0) -> list[Tensor]:
+        if True not in self.numbers:
+            return list(tensors)
+        kinds = self.numbers[start : start + len(tensors)]
+        return [make_number(t) if is_one else t for t, is_one in zip(tensors, kinds, strict=True)]
+
+    def like(self, tensors: Sequence[Tensor] | None = None) -> list[Tensor]:
+        """``tensors``, by default those of the inputs, of which numbers stand for numbers.
+
+        More tensors than inputs, those of Parameters, stay as they are.
+        """
+        given = self.tensors if tensors is None else tensors
+        if True not in self.numbers:
+            return list(given)
+        count = len(self.tensors)
+        return [*self._typed(given[:count]), *given[count:]]
+
+    def gradients(self, found: Sequence[Any]) -> list[Any]:
+        """``found``, one per tensor, as one gradient per position: containers as plain ones."""
+        made: list[Any] = []
+        start = 0
+        for _, form, count in self.slots:
+            if form is None:
+                made.append(found[start])
+            else:
+                part = found[start : start + count]
+                made.append(_rebuilt((_plain(form[0]), *form[1:]), part))
+            start += count
+        return made
+
+
+class _Places:
+    """Names, for errors, of the leaves of one argument of a function."""
+
+    __slots__ = ("_fn", "_position", "_structure")
+
+    def __init__(self, fn: Callable[..., Any], position: int, structure: Any) -> None:
+        self._fn = fn
+        self._position = position
+        self._structure = structure
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether the argument is a container."""
+        return isinstance(self._structure, tuple)
+
+    def name(self, place: int) -> str:
+        """Name of the leaf number ``place``."""
+        names = arity(self._fn).names
+        own = names[self._position] if self._position < len(names) else ""
+        argument = f"argument {self._position}" + f" '{own}'" * bool(own)
+        if not self.is_nested:
+            return argument
+        return f"{paths(self._structure, own or f'args[{self._position}]')[place]} of {argument}"
+
+
+def _copied(x: Tensor) -> Tensor:
+    found = state.read(x) if x.is_parameter else x
+    return make_tensor(found._array, found._type, found._scope, found._atom)
+
+
+def _rebuilt(form: tuple[Any, list[Any], list[Any]], tensors: Sequence[Any]) -> Any:
+    structure, leaves, kinds = form
+    following = iter(tensors)
+    filled = [leaf if kind is None else next(following) for leaf, kind in zip(leaves, kinds, strict=True)]
+    return unflatten(structure, filled)
+
+
+def _plain(structure: Any) -> Any:
+    if not isinstance(structure, tuple):
+        return structure
+    kind, *names, items = structure
+    return (plain_kind(kind), *names, tuple([_plain(each) for each in items]))
+
+
+class Run:
+    """A function's run under a derivative.
+
+    Attributes:
+        recorded: the run itself.
+        inputs: what is differentiated.
+        outputs: the tensors that carry a derivative: of the first output only, with ``has_aux``.
+    """
+
+    __slots__ = ("_has_aux", "_is_bare", "inputs", "outputs", "owner", "recorded")
+
+    def __init__(
+        self,
+        owner: str,
+        fn: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        positions: Sequence[int],
+        parameters: Sequence[Any] = (),
+        has_aux: bool = False,
+        only_tensors: bool = False,
+    ) -> None:
+        self.owner = owner
+        self._has_aux = has_aux
+        inputs = self.inputs = Inputs(owner, fn, args, positions, only_tensors)
+        warn_of_integers(inputs.tensors)
+        count = 0
+        differentiated: Any = None
+
+        def call(*traced: Tensor) -> Any:
+            nonlocal count, differentiated
+            differentiated = result = user_calls.run(fn, *inputs.arguments(traced), **kwargs)
+            if has_aux:
+                if not isinstance(result, tuple) or len(result) < 2:
+                    raise ValueError(
+                        f"For '{owner}', When has_aux is True, origin fn requires more than one "
+                        f"outputs: the first is differentiated, the others are given back."
+                    )
+                differentiated = result[0]
+                count = len(flatten(differentiated)[0])
+            return result
+
+        hooked = behind_hooks(call, lambda: inputs.originals(args), parameters)
+        recorded: Recorded = record(hooked, inputs.tensors, parameters)
+        self.recorded = recorded
+        leaves = recorded.leaves[:count] if has_aux else recorded.leaves
+        self.outputs = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+        if not leaves or len(self.outputs) != len(leaves):
+            check_outputs(owner, fn, leaves)
+        self._is_bare = isinstance(differentiated, Tensor)
+
+    def result(self, outputs: Sequence[Tensor]) -> Any:
+        """The function's result with the lifted ``outputs`` in it."""
+        return self.recorded.result(outputs)
+
+    def cotangents(self, name: str, sens: Any) -> list[Tensor]:
+        """``sens`` as one tensor per differentiated output, checked against them."""
+        if self._is_bare and type(sens) is Tensor and sens.type is self.outputs[0].type:
+            return [sens]
+        like = self.recorded.result(self.recorded.outputs)
+        return match(self.owner, name, sens, like[0] if self._has_aux else like, "output")
+
+
+def further(outputs: Sequence[Any]) -> Any:
+    """The outputs that are not differentiated, as MindSpore gives them: a single one bare, else a tuple."""
+    return outputs[1] if len(outputs) == 2 else tuple(outputs[1:])
+
+
+def derive(
+    owner: str,
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    positions: Sequence[int],
+    parameters: Sequence[Any] = (),
+    sens: tuple[Any, ...] | None = None,
+    has_aux: bool = False,
+    sens_name: str = "sens",
+    only_tensors: bool = False,
+    with_result: bool = True,
+) -> tuple[Any, Inputs, list[Tensor], list[Tensor]]:
+    """``(result, inputs, gradients of their tensors, gradients of parameters)``.
+
+    ``sens`` is a tuple of one value, or ``None`` for ones. Without ``with_result`` the result is ``None``.
+    """
+    run = Run(owner, fn, args, kwargs, positions, parameters, has_aux, only_tensors)
+    cotangents: Sequence[Tensor | None]
+    cotangents = [None] * len(run.outputs) if sens is None else run.cotangents(sens_name, sens[0])
+    outputs, gradients = pull(run.recorded, cotangents, run.outputs)
+    count = len(run.inputs.tensors)
+    result = run.result(outputs) if with_result else None
+    return result, run.inputs, run.inputs.like(gradients[:count]), gradients[count:]

@@ -1,0 +1,373 @@
+"""``vmap``: a function of one element, applied to a whole batch of them as one program.
+
+    vmap(f)(x)[b] = f(x[b])
+
+The function is traced once, on symbols of one element's shape, with its control flow; what was traced
+becomes a program of the whole batch (``transforms.batch``), which runs eagerly, is recorded under a
+derivative, or is emitted into the program that is compiled. There is no loop over the batch.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+from mindgrad._base.refusal import CompileError
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.api.arguments import bind_keywords, check_callable, check_count, check_inputs
+from mindgrad.api.axes import check_axes, frozen, leaf_axes, mapped, position, size_of, thawed
+from mindgrad.api.callables import arity, describe, differentiates, in_either_mode, remembered
+from mindgrad.execution.donation import window
+from mindgrad.execution.record import inline_here
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.graph import Graph
+from mindgrad.ir.rewriting import is_rewriting
+from mindgrad.ir.scope import GraphScope, apply, as_it_is, lifted, open_scopes, opened, outermost_program
+from mindgrad.ir.settings import is_graph_mode
+from mindgrad.ir.tensor import Number, Tensor
+from mindgrad.ir.types import tensor_type
+from mindgrad.optimize.derivative_fusion import joined
+from mindgrad.rows.batching import placed
+from mindgrad.rows.random import random_bits
+from mindgrad.rows.static_slices import concatenate
+from mindgrad.rows.structural import convert, reshape
+from mindgrad.trace import effect_log, state, user_calls
+from mindgrad.transforms.batch import push_batch
+
+__all__ = ["vmap"]
+
+
+def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
+    """``fn``, written for one element, as a function of a batch: ``vmap(fn)(xs)[b] = fn(xs[b])``.
+
+    Each operator runs once on the whole batch. It works in both modes, nests in itself and in any
+    mixture with ``grad``, ``jvp``, ``vjp``, ``hessian``, ``jit`` and control flow: ``vmap(grad(loss),
+    (None, 0, 0))(w, x, y)`` is the gradient of each sample. A ``while`` runs until its last element has
+    ended, a branch that depends on the element becomes a selection.
+
+    Args:
+        fn: a Cell or a function. It is traced, in both modes: a Python ``if`` or ``while`` on a tensor
+            becomes part of the program, the value of an element cannot be converted to a Python number.
+            A CellList of Cells made alike is an ensemble: element b is that of Cell b, with its Parameters;
+            Python attributes are those of the first.
+        in_axes: which axis of the arguments counts the elements: an int for all of them, or a tuple or
+            list with an int or ``None`` for each positional argument; ``None`` is for what all elements
+            share. An entry for an argument that is a container is one axis for all its tensors or a
+            tuple, list or dict in turn. A negative axis counts from the end. For an ensemble it may be
+            ``None`` altogether.
+        out_axes: where the axis of the elements stands in the results: an int for all, or a tuple or list
+            like the result; ``None`` for a result that does not depend on the element and is given once.
+
+    Returns:
+        A function of the arguments of ``fn``, whose mapped Tensors have one axis more than ``fn`` sees, as
+        have its results. Keyword arguments that name positional parameters count as these, others are
+        shared by all elements. Numbers that ``fn`` returns are returned as they are.
+
+    **Parameters** that ``fn`` reads are shared by all elements; assigning one, an attribute or an outer
+    variable would mean a value for each element and raises. **Random numbers**: each element draws
+    numbers of its own, from a generator seeded by one draw of the global one; so they follow
+    ``set_seed``, but are not those of a loop over the elements.
+
+    Raises:
+        TypeError: ``fn`` cannot be called.
+        RuntimeError: an axis is no int or None, is out of bounds or belongs to no Tensor; all are None; the
+            number of axes is not that of the arguments or results; the sizes along the axes differ; a
+            result with ``None`` depends on the element; ``fn`` assigns what lives outside of it; the Cells of
+            an ensemble differ in kind, or in the types of their Parameters.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad import ops
+    >>> x, y = ms.Tensor([[1.0, 2.0], [3.0, 4.0]]), ms.Tensor([10.0, 100.0])
+    >>> dot = lambda x, y: (x * y).sum()
+    >>> print(ms.vmap(dot)(x, x), ms.vmap(dot, in_axes=(0, None))(x, y))
+    [ 5. 25.] [210. 430.]
+    >>> print(ms.vmap(ms.vmap(lambda a, b: a * b, (None, 0)), (0, None))(y, y))  # all products
+    [[  100.  1000.]
+     [ 1000. 10000.]]
+    >>> print(ms.vmap(ms.grad(dot), (None, 0))(y, x))  # the gradient of each sample
+    [[1. 2.]
+     [3. 4.]]
+    """
+    check_callable("vmap", fn)
+    check_axes("in_axes", in_axes)
+    check_axes("out_axes", out_axes)
+    if not mapped(in_axes) and not _is_ensemble(fn):
+        raise RuntimeError(
+            "For 'vmap', at least one element of 'in_axes' must not be None: without a mapped argument there "
+            "are no elements to map over."
+        )
+    axes = frozen(in_axes), frozen(out_axes)
+    return remembered(fn, ("vmap", *axes), lambda: _made(fn, *axes))
+
+
+def _is_ensemble(fn: Any) -> bool:
+    return getattr(fn, "is_list_of_cells", False)
+
+
+def _made(fn: Any, in_axes: Any, out_axes: Any) -> Callable[..., Any]:
+    ensemble = _is_ensemble(fn)
+    if ensemble and not len(fn):
+        raise RuntimeError("For 'vmap', the CellList holds no Cells.")
+    one = fn[0] if ensemble else fn
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        listed: Sequence[Any] = args
+        known = arity(one)
+        if kwargs:
+            listed, kwargs = bind_keywords(known, args, kwargs)
+        if not kwargs or len(listed) > known.most:
+            check_count(one, known, len(listed))
+        check_inputs("vmap", listed)
+        leaves, structure = flatten(tuple(listed))
+        members = _members(fn) if ensemble else []
+        axes = _axes_of_arguments(thawed(in_axes), listed, known.names)
+        size, places = size_of(leaves, axes, len(fn) if ensemble else None)
+        element = fn[0] if ensemble else fn
+        return _mapped(element, leaves, structure, kwargs, places, size, thawed(out_axes), members)
+
+    run.__name__ = run.__qualname__ = f"vmap_of_{getattr(fn, '__name__', type(fn).__name__)}"
+    return differentiates(in_either_mode(one, run), one)
+
+
+def _members(cells: Any) -> list[list[Any]]:
+    """For every Parameter of the first Cell those that stand in its place, one for each Cell.
+
+    Raises:
+        RuntimeError: the Cells differ in kind, or in the types of their Parameters.
+    """
+    state.depends_on(cells)
+    listed = [list(cell.get_parameters()) for cell in cells]
+    kinds = []
+    for cell, parameters in zip(cells, listed, strict=True):
+        state.depends_on(cell)
+        kinds.append(([type(each) for _, each in cell.cells_and_names()], [p.type for p in parameters]))
+    for index, cell in enumerate(cells):
+        if kinds[index] != kinds[0]:
+            raise RuntimeError(
+                f"For 'vmap', the Cells of a CellList must be of one kind, with Parameters of the same "
+                f"shapes and dtypes, but Cell {index} ({type(cell).__name__}) differs from Cell 0 "
+                f"({type(cells[0]).__name__})."
+            )
+    groups = [list(group) for group in zip(*listed, strict=True)]
+    return [group for group in groups if any(p is not group[0] for p in group)]
+
+
+def _axes_of_arguments(
+    in_axes: Any, args: Sequence[Any], names: Sequence[str]
+) -> list[tuple[str, int | None]]:
+    axes = in_axes
+    if isinstance(axes, (tuple, list)):
+        if len(axes) != len(args):
+            raise RuntimeError(
+                f"For 'vmap', the length of 'in_axes' must be the number of arguments, but it has "
+                f"{len(axes)} elements, {in_axes!r}, and the number of arguments is {len(args)}."
+            )
+    else:
+        axes = [axes] * len(args)
+    found = []
+    for index, (each, x) in enumerate(zip(axes, args, strict=True)):
+        name = names[index] if index < len(names) else ""
+        found += leaf_axes("in_axes", each, x, f"argument {index}" + f" '{name}'" * bool(name))
+    return found
+
+
+# -- the function of one element ---------------------------------------------------------------------
+
+
+def _mapped(
+    fn: Callable[..., Any],
+    leaves: Sequence[Any],
+    structure: Any,
+    kwargs: dict[str, Any],
+    places: Sequence[int | None],
+    size: int,
+    out_axes: Any,
+    members: Sequence[Sequence[Any]],
+) -> Any:
+    """``fn`` on each of ``size`` elements, whose axes stand at ``places`` in ``leaves``.
+
+    ``members`` are Parameters of which each element has its own: the first stands in ``fn``.
+    """
+    batched = [state.read(x) for x, place in zip(leaves, places, strict=True) if place is not None]
+    batched += [_joined(group) for group in members]
+    # eager, the program of another call has other values; while compiling they are constants
+    scope = GraphScope(values_are_inputs=outermost_program() is None)
+    #: of each generator of random numbers the symbol of one element's state
+    generators: list[tuple[Any, Any]] = []
+    with opened(scope), _unassigned(fn):
+        given, symbols = [], []
+        elements: list[tuple[Any, int, Tensor, Any]] = []  # of Parameters, which they may be assigned through
+        for x, place in zip(leaves, places, strict=True):
+            if place is None:
+                given.append(as_it_is(lifted(state.read(x))) if isinstance(x, Tensor) else x)
+                continue
+            symbol = scope.symbol(tensor_type(x.dtype, x.shape[:place] + x.shape[place + 1 :]))
+            symbols.append(symbol._atom)
+            given.append(as_it_is(symbol))
+            if x.is_parameter:
+                elements.append((x, place, given[-1], symbol._atom))
+        for group in members:
+            symbol = scope.symbol(group[0].type)
+            symbols.append(symbol._atom)
+            scope.bindings[id(group[0])] = symbol
+        for generator in state.generators:
+            symbol = scope.symbol(generator.type)
+            generators.append((generator, symbol._atom))
+            scope.bindings[id(generator)] = symbol
+        args = unflatten(structure, given)
+        given.clear()
+        results, shape = flatten(_traced(fn, args, kwargs))
+        del args
+        results = [_result(x) if isinstance(x, Tensor) else x for x in results]
+        assigned = [(x, place, scope.atom(now)) for x, place, now, was in elements if now._atom is not was]
+        elements.clear()
+        drawn = [each for each in generators if id(each[0]) in scope.written]
+        _check_written(fn, scope, drawn)
+        with building(scope.builder):
+            atoms = [scope.atom(y) for y in results if isinstance(y, Tensor)]
+            graph = scope.builder.close(atoms + [atom for *_, atom in assigned])
+        # Parameters are inputs of the outermost program that is traced: here, if no other one is
+        tensors = {scope.bindings[id(p)]._atom: p for p in scope.parameters if id(p) not in scope.written}
+    tensors.update(scope.captures)
+    tensors.update(zip(symbols, batched, strict=True))
+    axes = dict(zip(symbols, [p for p in places if p is not None] + [0] * len(members), strict=True))
+    for generator, symbol in generators:
+        tensors[symbol] = state.read(generator)
+    for generator, symbol in drawn:
+        tensors[symbol] = _split(generator, size)
+        axes[symbol] = 0
+    scope.bindings.clear()
+    scope.written.clear()
+    used = {atom for equation in graph.equations for atom in equation.inputs} | set(graph.outputs)
+    inputs = [variable for variable in graph.inputs if variable in used]
+    operands = [lifted(state.read(tensors[variable])) for variable in inputs]
+    wanted = leaf_axes("out_axes", out_axes, unflatten(shape, results), "the result")
+    chosen = [axis for y, axis in zip(results, wanted, strict=True) if isinstance(y, Tensor)]
+    chosen += [("the Parameter", place) for _, place, _ in assigned]
+    one = Graph(inputs, graph.equations, graph.outputs)
+    program = _batched(
+        joined(one) if is_rewriting() else one, operands, [axes.get(v) for v in inputs], size, chosen
+    )
+    following = iter(inline_here(program, operands))
+    values = [next(following) if isinstance(y, Tensor) else y for y in results]
+    for (parameter, _, _), value in zip(assigned, following, strict=True):
+        state.write(parameter, value)
+    return unflatten(shape, values)
+
+
+def _result(x: Tensor) -> Tensor:
+    """A tensor of the function's result; of numbers a batch is one of tensors made of numbers."""
+    now = as_it_is(lifted(state.read(x)))
+    return apply(convert, now, dtype=Tensor(x.sample()).dtype) if type(x) is Number else now
+
+
+def _traced(fn: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    try:
+        return user_calls.run(fn, *args, **kwargs)
+    except CompileError as error:
+        if not is_graph_mode() and not hasattr(error, "__notes__"):
+            error.add_note("vmap traces its function as if it were compiled, in PYNATIVE_MODE too.")
+        raise
+
+
+def _batched(
+    graph: Graph,
+    operands: Sequence[Tensor],
+    axes: Sequence[int | None],
+    size: int,
+    out_axes: Sequence[tuple[str, int | None]],
+) -> Graph:
+    """``graph`` on a batch, with the axis of the batch in the outputs where ``out_axes`` says."""
+    builder = Builder()
+    with building(builder):
+        inputs = [
+            builder.input(x.type, tainted=v.tainted) for x, v in zip(operands, graph.inputs, strict=True)
+        ]
+        outputs, found = push_batch(graph, inputs, axes, size)
+        made = []
+        for y, place, (label, axis) in zip(outputs, found, out_axes, strict=True):
+            if axis is not None:
+                rank = len(y.shape) + (place is None)
+                whole = y.shape if place is None else y.shape[:place] + y.shape[place + 1 :]
+                made.append(placed(size, y, place, position("out_axes", label, axis, rank, whole)))
+                continue
+            if place is not None:
+                raise RuntimeError(
+                    f"For 'vmap', the 'out_axes' of {label} is None, but {label} depends on a mapped "
+                    f"argument: there is one value for each of {size} elements. Give the axis at which they "
+                    f"stand."
+                )
+            made.append(y)
+        return builder.close(made)
+
+
+def _joined(parameters: Sequence[Any]) -> Tensor:
+    """The values of Parameters of one type along a new first axis."""
+    values = [lifted(state.read(p)) for p in parameters]
+    return apply(concatenate, *[apply(reshape, x, shape=(1, *x.shape)) for x in values], axis=0)
+
+
+def _split(generator: Any, size: int) -> Tensor:
+    """A state of ``generator`` for each of ``size`` elements, in one draw from it.
+
+    The words of both seeds are drawn, each under its own key, and the calls start from zero.
+    """
+    with nullcontext() if open_scopes() else window:
+        now = lifted(state.read(generator))
+        seeds, after = apply(random_bits, now, shape=(size, 2), seeds=(0, 0))
+        others, _ = apply(random_bits, now, shape=(size, 2), seeds=(0, 1))
+        state.write(generator, after)
+    calls = Tensor([[0, 0]] * size, now.dtype)
+    return apply(concatenate, seeds, others, calls, axis=1)
+
+
+# -- what lives outside --------------------------------------------------------------------------------
+
+
+def _check_written(fn: Any, scope: GraphScope, drawn: Sequence[tuple[Any, Any]]) -> None:
+    known = {id(generator) for generator, _ in drawn}
+    for key, parameter in scope.written.items():
+        if key not in known:
+            raise RuntimeError(
+                f"For 'vmap', the Parameter '{parameter.name}' is assigned in {describe(fn)}: each element "
+                f"would give it a value of its own. Return the value, and assign it outside of vmap; a layer "
+                f"in training mode that keeps statistics (BatchNorm) belongs outside, or into "
+                f"set_train(False)."
+            )
+
+
+@contextmanager
+def _unassigned(fn: Any) -> Iterator[None]:
+    """While ``fn`` is traced; what it has assigned outside of itself is undone and raises."""
+    program: Any = outermost_program()
+    before = set(program.restored)
+    with effect_log.body() if effect_log.watch() is not None else effect_log.watched():
+        yield
+        level = effect_log.innermost()
+        labels = [p.label for p, was, surely in level.values() if surely or p.value() is not was]
+    if labels:
+        raise RuntimeError(
+            f"For 'vmap', {describe(fn)} assigns {labels[0]}: it is traced once for all elements, each of "
+            f"which would give its own value. Return the value instead."
+        )
+    if _rebound_outside(program, before):
+        raise RuntimeError(
+            f"For 'vmap', {describe(fn)} assigns to elements of a tensor from outside of it, x[...] = ...: "
+            f"each element would change it. Copy it in the function, or return what is to be stored."
+        )
+
+
+def _rebound_outside(program: GraphScope, before: set[int]) -> bool:
+    """Whether a tensor that lives on was bound to another value by item assignment."""
+    found = False
+    for key in set(program.restored) - before:
+        tensor, was = program.restored.pop(key)
+        still = weakref.ref(tensor)
+        del tensor  # the function's own end with it
+        alive = still()
+        if alive is not None:
+            program.restored[key] = alive, was
+            found = True
+    return found

@@ -1,5 +1,0 @@
-"""The heart: types, the graph, its builder, and tensors. It names no operator."""
-
-from mindgrad.core import verify
-
-__all__ = ["verify"]  # imported first: MINDGRAD_VERIFY is about every graph

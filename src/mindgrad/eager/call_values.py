@@ -1,0 +1,264 @@
+"""Values of one deferred call: what comes from outside, what is pending, and what programs make of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.signals import Deferred as SignalsDeferred
+from mindgrad.backend.executable import copy_on_device
+from mindgrad.eager.replay import Event, Replay
+from mindgrad.eager.speculation import Speculation, remember_origins, speculate
+from mindgrad.eager.structure import Segment, Structure
+from mindgrad.execution.donation import donatable, settled, window
+from mindgrad.execution.placement import SMALL, on_device, program_operand
+from mindgrad.ir.pending import PendingArray
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.scope import DeferredScope, apply, executing
+from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.ir.types import TensorType
+
+__all__ = ["GIVES_BACK", "CallValues", "execute_now", "executed"]
+
+#: what is counted for an object that a list, and who goes through it, hold
+_UNUSED = max([sys.getrefcount(each) for each in [object()]])
+
+#: the obstacle of a call that gives back a recording
+GIVES_BACK = "it gives back a recording, to be differentiated later"
+
+
+class CallValues:
+    """The values of a call by number.
+
+    Attributes:
+        arguments: the positions of the call's arguments, by the identity of their arrays.
+        leaves, types: the arrays from outside, and the types of the tensors that held them.
+        leaf_numbers: their numbers by identity and type.
+        parameters: the Parameters that held them, by number.
+        speculation: the program that was started when the call began.
+        pendings: the pending arrays of a call that goes as predicted, by number.
+        stored: the Parameters that the call wrote, with their arrays before, by identity.
+    """
+
+    __slots__ = (
+        "_program", "_segment", "arguments", "leaf_numbers", "leaves", "parameters", "pendings",
+        "speculation", "stored", "types",
+    )  # fmt: skip
+
+    def __init__(self, arguments: Sequence[Any] = ()) -> None:
+        self.arguments = {id(x._array): k for k, x in enumerate(arguments) if isinstance(x, Tensor)}
+        self.leaves: list[Any] = []
+        self.types: list[TensorType] = []
+        self.leaf_numbers: dict[tuple[int, TensorType], int] = {}
+        self.pendings: list[PendingArray] = []
+        self.stored: dict[int, tuple[Any, Any]] = {}
+        self.parameters: dict[int, Any] = {}
+        self._program: Sequence[Segment] | None = None
+        self._segment = 0
+        self.speculation: Speculation | None = None
+
+    def begin(self, structure: Structure, arguments: Sequence[Any]) -> None:
+        """Begin the call's program on what its operands will probably be."""
+        self.speculation = speculate(structure, arguments)
+
+    def end(self) -> None:
+        """End the call, whatever came of it."""
+        speculation, self.speculation = self.speculation, None
+        if speculation is not None:
+            speculation.was_in_vain()
+
+    def add_leaf(self, array: Any, type: TensorType, tensor: Tensor) -> int:
+        """The number of a further array from outside, which is kept so that its identity stays its own."""
+        number = self.leaf_numbers[id(array), type] = len(self.leaves)
+        if tensor.is_parameter:
+            self.parameters[number] = tensor
+        self.leaves.append(array)
+        self.types.append(type)
+        return number
+
+    def leaf_tensors(self) -> list[Tensor]:
+        """The leaves as tensors."""
+        pairs = list(zip(self.leaves, self.types, strict=False))  # another thread may be adding one
+        return [make_tensor(settled(array), type_) for array, type_ in pairs]
+
+    def replaced(self, structure: Structure) -> set[tuple[int, int]]:
+        """Pairs (leaf, value): a Parameter held the one before the call, and holds the other now."""
+        pairs = set()
+        for parameter, before in self.stored.values():
+            now = parameter._array
+            number = self.leaf_numbers.get((id(before), parameter.type))
+            if number is not None and self._is_own(now) and structure.leaves[number].type is now.type:
+                pairs.add((number, now.number))
+        return pairs
+
+    def _is_own(self, array: Any) -> bool:
+        """Whether an array is a value of this call, which refers to it by no cycle that would outlive it."""
+        pendings = self.pendings
+        return (
+            type(array) is PendingArray and array.number < len(pendings) and pendings[array.number] is array
+        )
+
+    def is_quick(self, event: Event) -> bool:
+        """Whether an event takes NumPy no time: integers and truth values from outside of recordings."""
+        return (
+            isinstance(event.primitive, Primitive)
+            and not any(event.scopes)
+            and all(t.size <= SMALL and t.dtype.kind in ("int", "uint", "bool") for t in event.types)
+            and all(
+                self.types[~n].size <= SMALL and isinstance(self.leaves[~n], (np.ndarray, np.generic))
+                for n in event.operands
+                if n < 0
+            )
+        )
+
+    def run_program(self, structure: Structure) -> bool:
+        """Whether the program of ``structure`` ran; if it failed, nothing has changed."""
+        originals: list[Any] = []
+        program = self._begun(structure)
+        if not program:  # another thread has found that a constant varies
+            return False
+        last = program[-1]
+        try:
+            self.run_segments(structure, last.end)
+            if not last.donated:
+                self._fill(last, self._results(structure, last))
+                return True
+            with window, SignalsDeferred():
+                operands = self._operands(last)
+                originals = self._donated(structure, last)
+                donated = donatable(originals, [self.types[k] for k in last.donated])
+                self._fill(last, last.executable.run(operands, donated, last.executable.extra))
+            return True
+        except Exception as error:
+            if any(not isinstance(array, np.ndarray) and array.is_deleted() for array in originals):
+                raise
+            for k, array in zip(last.donated, originals, strict=False):
+                self.leaves[k] = array
+            structure.changed()
+            structure.obstacle = f"its program failed: {type(error).__name__}: {error}"
+            return False
+
+    def _results(self, structure: Structure, last: Segment) -> Sequence[Any]:
+        """The results of the last segment, which may have been started when the call began."""
+        speculation, self.speculation = self.speculation, None
+        results = None if speculation is None else speculation.results_for(last, self.leaves)
+        if results is not None:
+            return results
+        if not self._segment:
+            remember_origins(structure, self.leaves, self.parameters, self.arguments)
+        return last.executable.run(self._operands(last), [], last.executable.extra)
+
+    def _begun(self, structure: Structure) -> Sequence[Segment]:
+        """The program of which segments have run in this call, or the newest one if none have."""
+        if self._program is None or not self._segment:
+            self._program = structure.current() or ()
+        return self._program
+
+    def given_by(self, structure: Structure) -> frozenset[int]:
+        """The numbers of the values that the program of this call gives."""
+        program = self._begun(structure)
+        return program[-1].known if program else frozenset()
+
+    def run_segments(self, structure: Structure, position: int) -> None:
+        """Run the segments but for the last that end at ``position`` or before, and have not run."""
+        program = self._begun(structure)
+        while self._segment < len(program) - 1 and program[self._segment].end <= position:
+            segment = program[self._segment]
+            self._fill(segment, segment.executable.run(self._operands(segment), [], segment.executable.extra))
+            self._segment += 1
+
+    def _operands(self, segment: Segment) -> list[Any]:
+        leaves, types = self.leaves, self.types
+        return [program_operand(leaves[~k], types[~k]) if k < 0 else self._value(k) for k in segment.inputs]
+
+    def _value(self, number: int) -> Any:
+        pending = self.pendings[number]
+        return program_operand(pending.get(), pending.type)
+
+    def _fill(self, segment: Segment, results: Sequence[Any]) -> None:
+        for number, array in zip(segment.outputs, results, strict=True):
+            pending = self.pendings[number]
+            if pending.value is None:
+                pending.value = array
+
+    def _donated(self, structure: Structure, segment: Segment) -> list[Any]:
+        """The arrays that the program takes over, with nothing of this call holding on to them any more."""
+        pairs = dict(self.replaced(structure))
+        originals = []
+        for k in segment.donated:
+            array = self.leaves[k]
+            if k in pairs:
+                self.leaves[k] = None
+            else:  # the Parameter is not written this time
+                array = copy_on_device(on_device(array, self.types[k]))
+            originals.append(array)
+            del array
+        self.stored = {key: (parameter, None) for key, (parameter, _) in self.stored.items()}
+        return originals
+
+    def compute(self, structure: Structure, surviving: Sequence[DeferredScope]) -> None:
+        """Compute the values that outlive a call that was as predicted.
+
+        Args:
+            structure: what the call did.
+            surviving: its recordings that outlive it.
+        """
+        pendings = self.pendings
+        alive = [p for p in pendings if sys.getrefcount(p) > _UNUSED]
+        missing = [p for p in alive if p.value is None]
+        numbers = {p.number for p in missing}
+        pairs = self.replaced(structure)
+        if surviving:
+            structure.obstacle = GIVES_BACK
+        program = structure.current()
+        if program is not None and not surviving:
+            # not the structure's outputs: another thread may have added some while this was compiled
+            if numbers.issubset(self.given_by(structure)):
+                if self.run_program(structure):
+                    return
+            else:
+                structure.outputs |= numbers
+                structure.changed()
+        structure.confirmed += 1
+        structure.outputs |= numbers
+        if structure.confirmed == 1:
+            structure.replaced = pairs
+        else:
+            structure.replaced &= pairs
+        values: dict[int, Tensor] = {}
+        replay = Replay()
+        if surviving:
+            replay.run(structure.events[:-1], self.leaf_tensors(), values)
+            for scope in surviving:
+                scope.shadow = replay.recordings[scope.index]
+        else:
+            last_uses = {
+                k: [n for n in uses if n not in numbers] for k, uses in structure.last_uses().items()
+            }
+            replay.run(structure.events[:-1], self.leaf_tensors(), values, None, last_uses)
+        for pending in missing:
+            shadow = values[pending.number]
+            pending.value = shadow._array
+            if surviving:
+                pending.shadow = shadow
+
+
+def executed(tensor: Tensor) -> Tensor:
+    """The tensor of operator-by-operator execution that ``tensor`` stands for."""
+    array = tensor._array
+    if type(array) is not PendingArray:
+        return tensor if not tensor.is_parameter else make_tensor(settled(array), tensor.type)
+    if array.shadow is not None:
+        return array.shadow
+    return make_tensor(array.get(), tensor.type)
+
+
+def execute_now(event: Event, tensors: Sequence[Tensor], results: Sequence[Tensor]) -> None:
+    """Run the operator of one event that is known to be needed, for its pending ``results``."""
+    with executing([]):
+        computed = apply(event.primitive, *map(executed, tensors), **event.parameters)  # type: ignore[arg-type]
+    for result, value in zip(results, computed if type(computed) is tuple else (computed,), strict=True):
+        result._array.value = value._array

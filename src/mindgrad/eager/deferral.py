@@ -1,0 +1,444 @@
+"""Deferred execution: one call of eager mode, whose operators are recorded and run as one program at its end.
+
+    deferred(f)(x) = f(x), bit for bit where operators run one by one, to rounding where a program ran
+
+Operators of a call whose structure is known do not run: each is compared with what the last calls did at this
+place, and its result is a tensor whose array is pending. When the call ends as predicted, one program makes
+all values that outlive it. Until there is a program, the same events are replayed operator by operator; and
+where a call goes another way than predicted, what was recorded is replayed at once and the rest runs as in
+eager mode, recorded for the next time. A value that somebody asks for in between is computed from what it
+depends on.
+
+Cost: a comparison and two small objects for each operator. Limits: operators with side effects on Python
+(hooks) are not deferred, nor are calls that give back a recording (``vjp``).
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.location import user_location
+from mindgrad.eager.call_values import GIVES_BACK, CallValues, execute_now, executed
+from mindgrad.eager.replay import (
+    CLOSE,
+    DETACH,
+    FINISH,
+    LIFT,
+    OPEN,
+    Event,
+    Replay,
+    has_effect,
+    needed_events,
+)
+from mindgrad.eager.structure import Leaf, Segment, Structure, bytes_of
+from mindgrad.execution.donation import settled, window
+from mindgrad.execution.placement import program_operand
+from mindgrad.ir.pending import PendingArray
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.scope import DeferredScope, executing
+from mindgrad.ir.tensor import Tensor, make_tensor
+
+__all__ = ["Deferral"]
+
+
+class Deferral:
+    """One call that is deferred, or recorded while it runs operator by operator.
+
+    Args:
+        structures: what calls of this kind have done so far, the likeliest first; none: this one is recorded.
+        arguments: the arguments of the call, whose tensors are no constants.
+
+    Attributes:
+        structure: the prediction, ``None`` while operators run one by one.
+        diverged_at: file and line where the call went another way than predicted.
+    """
+
+    __slots__ = (
+        "_by_scope", "_candidates", "_count", "_events", "_expected", "_obstacle", "_pendings", "_position",
+        "_recordings", "_replay", "_scopes", "_specifications", "_thread", "_values",
+        "diverged_at", "structure",
+    )  # fmt: skip
+
+    def __init__(self, structures: Sequence[Structure] = (), arguments: Sequence[Any] = ()) -> None:
+        self._candidates = structures
+        self.structure = structures[0] if structures else None
+        self._expected: list[Event] | None = structures[0].events if structures else None
+        self._position = 0
+        self._thread = threading.get_ident()
+        self._values = CallValues(arguments)
+        self._pendings = self._values.pendings
+        if structures:
+            self._values.begin(structures[0], arguments)
+        self._scopes: list[DeferredScope | None] = [None]
+        self._recordings: list[tuple[DeferredScope, weakref.ref[Any]]] = []
+        self.diverged_at: tuple[str, int] | None = None
+        # while operators run one by one
+        self._replay = None if structures else Replay()
+        self._events: list[Event] = []
+        self._specifications: list[Leaf] = []
+        self._by_scope: dict[int, int] = {}
+        self._count = 0
+        self._obstacle = ""
+
+    # -- what operators and recordings call ----------------------------------------------------------
+
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict[str, Any]) -> Any:
+        """Apply ``primitive``: as predicted, or now."""
+        expected = self._expected
+        if expected is not None:
+            event = expected[self._position]
+            numbers = event.operands
+            if (
+                event.primitive is primitive
+                and len(numbers) == len(tensors)
+                and event.parameters == parameters
+            ):
+                for tensor, number in zip(tensors, numbers):  # noqa: B905  (this is the innermost loop)
+                    array = tensor._array
+                    if type(array) is PendingArray and array.deferral is self:
+                        if array.number != number:
+                            break
+                    elif number >= 0 or not self._is_leaf(tensor, array, ~number):
+                        break
+                else:
+                    self._position += 1
+                    if event.is_immediate:
+                        results = self._results(event)
+                        execute_now(event, tensors, results)
+                        return tuple(results) if primitive.multiple else results[0]
+                    if not primitive.multiple:
+                        number = event.first
+                        type_ = event.types[0]
+                        array = PendingArray(self, number, type_)
+                        self._pendings.append(array)
+                        result = Tensor.__new__(Tensor)
+                        result._array = array
+                        result._type = type_
+                        scope = event.scopes[0]
+                        if scope:
+                            result._scope = self._scopes[scope]
+                            result._atom = number
+                        else:
+                            result._scope = result._atom = None
+                        return result
+                    return tuple(self._results(event))
+            if self._switched():
+                return self.record(primitive, tensors, parameters)
+        results = self._run_now(primitive, tensors, parameters)
+        return tuple(results) if primitive.multiple else results[0]
+
+    def is_left(self) -> bool:
+        """Whether operators of the thread do not belong to it any more."""
+        return False
+
+    def new_scope(self) -> DeferredScope:
+        """A scope for a recording of this call."""
+        scope = DeferredScope(self, len(self._scopes))
+        self._scopes.append(scope)
+        return scope
+
+    def opens(self, scope: DeferredScope, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """The tensors of the recording ``scope``, now open, that stand for ``tensors``."""
+        return self._step(OPEN, tensors, scope.index)
+
+    def closes(self, scope: DeferredScope) -> None:
+        """Close the recording ``scope``."""
+        self._step(CLOSE, (), scope.index)
+
+    def returns(self, scope: DeferredScope, recorded: Any) -> None:
+        """Note the object that stands for the recording ``scope``, which may outlive the call."""
+        self._recordings.append((scope, weakref.ref(recorded)))
+
+    def finishes(
+        self,
+        scope: DeferredScope,
+        _: Sequence[Tensor],
+        transform: Any,
+        extras: Sequence[Tensor | None],
+        chosen: Sequence[Tensor],
+        kept: Sequence[Tensor],
+        shortcut: Any = None,
+        applied: Any = None,
+    ) -> tuple[list[Tensor], list[Tensor]]:
+        """The results of ``execution.record.finish`` for a recording of this call."""
+        parameters = (
+            scope.index, transform, shortcut, applied, len(chosen), tuple([x is not None for x in extras])
+        )  # fmt: skip
+        operands = [*chosen, *[x for x in extras if x is not None], *kept]
+        results = self._step(FINISH, operands, parameters)
+        return results[: len(kept)], results[len(kept) :]
+
+    def detached(self, tensor: Tensor) -> Tensor:
+        """The value of ``tensor``, which nothing differentiates."""
+        array = tensor._array
+        if tensor._scope is None or type(array) is not PendingArray or array.deferral is not self:
+            return make_tensor(array, tensor.type)
+        return self._step(DETACH, (tensor,), None)[0]
+
+    def lifted(self, tensor: Tensor) -> Tensor:
+        """A value of a recording that has ended, as the recordings that are open still see it."""
+        array = tensor._array
+        if type(array) is not PendingArray or array.deferral is not self:
+            return tensor
+        return self._step(LIFT, (tensor,), None)[0]
+
+    def stores(self, parameter: Any) -> None:
+        """Note that the stored value of ``parameter`` is about to be replaced by a value of this call."""
+        if id(parameter) not in self._values.stored:
+            self._values.stored[id(parameter)] = (parameter, parameter._array)
+
+    def requested(self, pending: PendingArray) -> Any:
+        """The array of a value that somebody asks for."""
+        if pending.shadow is not None:
+            pending.value = pending.shadow._array
+            return pending.value
+        structure = self.structure
+        assert structure is not None, "a value that ran has a shadow"
+        with window:  # in which another thread may be computing it
+            is_abandoned = not self._pendings  # then segments have nowhere to put their values
+            if pending.value is None and not is_abandoned and threading.get_ident() == self._thread:
+                self._values.run_segments(structure, self._position)
+            if pending.value is not None:
+                return pending.value
+            leaves = self._values.leaf_tensors()
+        segment = structure.requests.get(pending.number, 0)
+        if isinstance(segment, Segment):
+            operands = [program_operand(leaves[~k]._array, leaves[~k].type) for k in segment.inputs]
+            pending.value = segment.executable.run(operands, [], segment.executable.extra)[0]
+            return pending.value
+        events, recordings = needed_events(structure.events[: self._position], [pending.number])
+        if is_abandoned:
+            pass
+        elif not recordings and all(self._values.is_quick(event) for event in events):
+            for event in events:  # from the next call on it is known where it arises
+                event.is_immediate = True
+        elif self._is_recording():
+            structure.requests[pending.number] = segment + 1
+        elif structure.program is None:
+            structure.cuts.setdefault(self._position, set()).add(pending.number)
+        values: dict[int, Tensor] = {}
+        Replay().run(events, leaves, values, recordings)
+        pending.value = values[pending.number]._array
+        return pending.value
+
+    def _is_recording(self) -> bool:
+        return any(scope is not None and scope.level for scope in self._scopes)
+
+    # -- as predicted --------------------------------------------------------------------------------
+
+    def _is_leaf(self, tensor: Tensor, array: Any, index: int) -> bool:
+        """Whether a tensor from outside is the leaf ``index``, an earlier one or the next."""
+        if type(array) is not np.ndarray:
+            array = settled(array)
+        type_ = tensor._type or tensor.type
+        known = self._values.leaf_numbers.get((id(array), type_))
+        if known is not None:
+            return known == index
+        structure = self.structure
+        if index != len(self._values.leaves) or structure is None:
+            return False
+        leaf = structure.leaves[index]
+        if leaf.type is not type_:
+            return False
+        # an array that nobody can write into is what it was
+        is_known = leaf.array is array is not None and not (array.flags.writeable or tensor.is_parameter)
+        if leaf.constant is not None and not is_known:
+            is_on_host = isinstance(array, (np.ndarray, np.generic))
+            value = None if tensor.is_parameter else bytes_of(array if is_on_host else np.asarray(array))
+            if value != leaf.constant:
+                if value is None:
+                    return False
+                structure.vary(index)
+        elif leaf.constant is None and not leaf.is_differentiated and leaf.is_unlike(array):
+            return False
+        self._values.add_leaf(array, type_, tensor)
+        return True
+
+    def _results(self, event: Event) -> list[Tensor]:
+        results = []
+        for number, type_, scope in zip(event.results, event.types, event.scopes, strict=True):
+            array = PendingArray(self, number, type_)
+            self._pendings.append(array)
+            owner = self._scopes[scope]
+            results.append(make_tensor(array, type_, owner, None if owner is None else number))
+        return results
+
+    def _step(self, kind: str, tensors: Sequence[Tensor], parameters: Any) -> list[Tensor]:
+        """An event that is no operator."""
+        expected = self._expected
+        if expected is not None:
+            event = expected[self._position]
+            if (
+                event.primitive is kind
+                and len(event.operands) == len(tensors)
+                and event.parameters == parameters
+                and all(map(self._is_operand, tensors, event.operands))
+            ):
+                self._position += 1
+                return self._results(event)
+            if self._switched():
+                return self._step(kind, tensors, parameters)
+        return self._run_now(kind, tensors, parameters)
+
+    def _is_operand(self, tensor: Tensor, number: int) -> bool:
+        array = tensor._array
+        if type(array) is PendingArray and array.deferral is self:
+            return array.number == number
+        return number < 0 and self._is_leaf(tensor, array, ~number)
+
+    # -- otherwise -----------------------------------------------------------------------------------
+
+    def _switched(self) -> bool:
+        """Whether another known structure begins as this call did: then it is the prediction.
+
+        If there is none, the call goes on operator by operator.
+        """
+        before, position = self.structure, self._position
+        assert before is not None
+        candidates = list(self._candidates)
+        following = candidates[candidates.index(before) + 1 :] if before in candidates else []
+        for other in following:
+            if other.begins_like(before, position) and other.has_leaves_of(before, len(self._values.leaves)):
+                self.structure, self._expected = other, other.events
+                return True
+        self.run_one_by_one()
+        return False
+
+    def run_one_by_one(self) -> None:
+        """Execute what was deferred now, and the rest of the call operator by operator."""
+        structure = self.structure
+        assert structure is not None
+        self.diverged_at = user_location()
+        position = self._position
+        values: dict[int, Tensor] = {}
+        replay = Replay()
+        scopes = [scope for event in structure.events[:position] for scope in event.scopes]
+        # what programs have computed already stays as it is: the call may have been decided by it
+        known = {
+            p.number: make_tensor(p.value, p.type)
+            for p in self._pendings
+            if p.value is not None and not scopes[p.number]
+        }
+        replay.run(structure.events[:position], self._values.leaf_tensors(), values, replaced=known)
+        for pending in self._pendings:
+            pending.shadow = values.get(pending.number)
+        self._pendings.clear()
+        self._replay = replay
+        self._by_scope = {id(scope): index for index, (scope, _) in replay.recordings.items()}
+        self._events = structure.events[:position]
+        self._specifications = structure.leaves[: len(self._values.leaves)]
+        self._count = sum(len(event.types) for event in self._events)
+        self.structure = self._expected = None
+
+    def _run_now(self, kind: Any, tensors: Sequence[Tensor], parameters: Any) -> list[Tensor]:
+        """Execute an event now, and record it."""
+        replay = self._replay
+        assert replay is not None
+        # what is differentiated is no constant
+        numbers = tuple([self._number(t, kind is OPEN) for t in tensors])
+        operands = [executed(t) for t in tensors]
+        if type(kind) is not str and not self._obstacle and has_effect(kind, parameters):
+            self._obstacle = f"'{kind.name}' calls back into Python"
+        scopes = replay.scopes
+        event = Event(kind, numbers, parameters, self._count, (), (), user_location())
+        with executing(scopes):
+            shadows = replay.execute(event, operands)
+        if kind is OPEN:
+            self._release(replay)
+            self._by_scope[id(replay.recordings[parameters][0])] = parameters
+        by_scope = self._by_scope
+        event.types = tuple([s.type for s in shadows])
+        event.scopes = tuple([by_scope.get(id(s._scope), 0) for s in shadows])
+        self._events.append(event)
+        results = []
+        for number, shadow, scope in zip(event.results, shadows, event.scopes, strict=True):
+            array = PendingArray(self, number, shadow.type)
+            array.shadow = shadow
+            owner = self._scopes[scope]
+            results.append(make_tensor(array, shadow.type, owner, None if owner is None else number))
+        self._count += len(shadows)
+        return results
+
+    def _release(self, replay: Replay) -> None:
+        """Let go of recordings that nobody transforms any more."""
+        for scope, recorded in self._recordings:
+            if recorded() is None and scope.index in replay.recordings:
+                self._by_scope.pop(id(replay.recordings.pop(scope.index)[0]), None)
+
+    def _number(self, tensor: Tensor, is_variable: bool) -> int:
+        array = tensor._array
+        if type(array) is PendingArray and array.deferral is self:
+            return array.number
+        array = settled(array)
+        type_ = tensor.type
+        known = self._values.leaf_numbers.get((id(array), type_))
+        if known is None:
+            known = self._values.add_leaf(array, type_, tensor)
+            is_variable = is_variable or tensor.is_parameter or id(array) in self._values.arguments
+            self._specifications.append(Leaf(type_, array, is_variable))
+        return ~known
+
+    # -- its end -------------------------------------------------------------------------------------
+
+    def ends(self, results: Sequence[Tensor]) -> Structure:
+        """End the call: all values that outlive it are computed now.
+
+        Args:
+            results: the tensors among the results of the call.
+
+        Returns:
+            What the call did; the prediction itself if it was right.
+        """
+        structure = self.structure
+        if structure is not None and self._position != len(structure):
+            self.run_one_by_one()
+            structure = None
+        if structure is None:
+            structure = self._structure_of_run()
+        else:
+            self._values.compute(structure, self._surviving())
+        for tensor in results:
+            if type(tensor._array) is PendingArray:
+                tensor._array = tensor._array.get()
+        for parameter, _ in self._values.stored.values():
+            parameter._array = settled(parameter._array)
+        self._forget()
+        return structure
+
+    def abandon(self) -> None:
+        """End a call that raised: what it stored in Parameters is computed, the rest when it is asked for."""
+        for parameter, _ in self._values.stored.values():
+            parameter._array = settled(parameter._array)
+        self._values.stored = {}
+        self._values.speculation = None
+        self._pendings.clear()
+        if self._replay is not None:
+            self._forget()
+
+    def _forget(self) -> None:
+        for scope in self._scopes:
+            if scope is not None:
+                scope.deferral = None
+        self._values.end()
+        self._values = CallValues()
+        self._pendings = self._values.pendings
+        self._events, self._specifications, self._recordings, self._scopes = [], [], [], [None]
+        self._by_scope = {}
+        self._replay, self._candidates, self._expected = None, (), None
+
+    def _structure_of_run(self) -> Structure:
+        replay = self._replay
+        assert replay is not None
+        obstacle = self._obstacle
+        for scope in self._surviving():
+            scope.shadow = replay.recordings[scope.index]
+            obstacle = obstacle or GIVES_BACK
+        return Structure(self._events, self._specifications, obstacle)
+
+    def _surviving(self) -> list[DeferredScope]:  # recordings that outlive the call
+        return [scope for scope, recorded in self._recordings if recorded() is not None]

@@ -1,0 +1,198 @@
+"""Replay: the events of a deferred call, executed by the machinery that they were deferred from.
+
+    replay(events)(leaves) = what the call would have computed, operator by operator or as a graph
+
+A deferred call is a list of events, each of which names values by number: an operator applied, a recording
+opened, closed or transformed, a value detached from its derivative, or lifted out of a recording. What an
+event means is not said here a second time: with arrays as leaves a replay runs kernels and recordings as
+eager mode does, with symbols of a program as leaves it emits equations as the compiler does, nested
+derivatives included.
+
+Cost: that of the machinery, and a microsecond for each event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from mindgrad.execution.record import finish, new_scope
+from mindgrad.ir.graph import Graph
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.scope import GraphScope, Scope, apply, executing, innermost, lifted, opened
+from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.ir.types import TensorType
+from mindgrad.rows.structural import stop_gradient
+
+__all__ = ["CLOSE", "DETACH", "FINISH", "LIFT", "OPEN", "Event", "Replay", "has_effect", "needed_events"]
+
+#: the kinds of events that are no operators
+OPEN, CLOSE, FINISH, DETACH, LIFT = "open", "close", "finish", "detach", "lift"
+
+
+class Event:
+    """One event of a deferred call.
+
+    Attributes:
+        primitive: the operator, or the kind of the event.
+        operands: numbers of values; of leaves the inverse (~0 is the first).
+        parameters: of an operator its parameters; of ``OPEN`` and ``CLOSE`` the number of the recording; of
+            ``FINISH`` ``(recording, transform, shortcut, applied, number of outputs, which extras are
+            given)``.
+        first: the number of its first result.
+        types: the types of its results.
+        scopes: for each result the number of the recording that it belongs to, 0 for none.
+        line: file and line of the user's program.
+        is_immediate: whether its results are asked for in each call, and quickly computed.
+    """
+
+    __slots__ = ("first", "is_immediate", "line", "operands", "parameters", "primitive", "scopes", "types")
+
+    def __init__(
+        self,
+        primitive: Primitive | str | None,
+        operands: tuple[int, ...],
+        parameters: Any,
+        first: int,
+        types: tuple[TensorType, ...],
+        scopes: tuple[int, ...],
+        line: tuple[str, int],
+    ) -> None:
+        self.primitive = primitive
+        self.operands = operands
+        self.parameters = parameters
+        self.first = first
+        self.types = types
+        self.scopes = scopes
+        self.line = line
+        self.is_immediate = False
+
+    def is_same(self, other: Event) -> bool:
+        """Whether both are the same step of a call."""
+        return (
+            self.primitive is other.primitive
+            and self.operands == other.operands
+            and self.types == other.types
+            and self.scopes == other.scopes
+            and self.parameters == other.parameters
+        )
+
+    @property
+    def results(self) -> range:
+        """The numbers of its results."""
+        return range(self.first, self.first + len(self.types))
+
+
+def has_effect(primitive: Primitive, parameters: dict[str, Any]) -> bool:
+    """Whether an operator calls back into Python, or prints."""
+    return primitive.effect or any(isinstance(x, Graph) and x.has_effect for x in parameters.values())
+
+
+def needed_events(events: Sequence[Event], numbers: Iterable[int]) -> tuple[list[Event], set[int]]:
+    """The events that ``numbers`` depend on, and the recordings that are transformed among them."""
+    needed = set(numbers)
+    chosen: list[Event] = []
+    recordings: set[int] = set()
+    opened_at = {event.parameters: event for event in events if event.primitive is OPEN}
+    for event in reversed(events):
+        kind = event.primitive
+        if kind is CLOSE or kind is OPEN:
+            is_needed = event.parameters in recordings
+        else:
+            is_needed = False
+        is_needed = is_needed or not needed.isdisjoint(event.results)
+        if is_needed:
+            chosen.append(event)
+            needed.update(event.operands)
+            if kind is FINISH:
+                recordings.add(event.parameters[0])
+                needed.update(opened_at[event.parameters[0]].results)
+    chosen.reverse()
+    return chosen, recordings
+
+
+class Replay:
+    """Executes events, in order.
+
+    Args:
+        base: scopes that are open around all of it: that of a program.
+
+    Attributes:
+        scopes: the open scopes; with ``executing(replay.scopes)`` operators belong to them.
+        recordings: by number, the scope of a recording with its tensors that stand for the inputs.
+    """
+
+    __slots__ = ("_open", "recordings", "scopes")
+
+    def __init__(self, base: Sequence[Scope] = ()) -> None:
+        self.scopes: list[Scope] = list(base)
+        self.recordings: dict[int, tuple[Scope, list[Tensor]]] = {}
+        self._open: dict[int, Any] = {}
+
+    def execute(self, event: Event, operands: Sequence[Tensor]) -> Sequence[Tensor]:
+        """The results of one event, inside of ``executing(self.scopes)``."""
+        kind: Any = event.primitive
+        if type(kind) is not str:
+            result = apply(kind, *operands, **event.parameters)
+            return result if kind.multiple else (result,)
+        if kind is OPEN:
+            scope: Scope = new_scope()
+            context = opened(scope)
+            context.__enter__()
+            self._open[event.parameters] = context
+            inputs = [scope.input(lifted(t)) for t in operands]
+            self.recordings[event.parameters] = (scope, inputs)
+            return inputs
+        if kind is CLOSE:
+            self._open.pop(event.parameters).__exit__()
+            return ()
+        if kind is DETACH:
+            (operand,) = operands
+            if isinstance(innermost(), GraphScope):
+                return (apply(stop_gradient, operand),)
+            return (make_tensor(operand._array, operand.type),)
+        if kind is LIFT:
+            return [lifted(operands[0])]
+        recording, transform, shortcut, applied, count, given = event.parameters
+        scope, inputs = self.recordings[recording]
+        chosen, rest = operands[:count], iter(operands[count:])
+        extras = [lifted(next(rest)) if is_given else None for is_given in given]
+        outside, results = finish(scope, inputs, transform, extras, chosen, list(rest), shortcut, applied)
+        return [*outside, *results]
+
+    def run(
+        self,
+        events: Sequence[Event],
+        leaves: Sequence[Tensor],
+        values: dict[int, Tensor],
+        recordings: set[int] | None = None,
+        last_uses: dict[int, list[int]] | None = None,
+        replaced: dict[int, Tensor] | None = None,
+    ) -> None:
+        """Execute ``events``, with ``values`` by number.
+
+        Args:
+            leaves: the tensors from outside.
+            recordings: those that are recorded; inside of any other one operators are simply executed, for
+                nobody transforms it. By default all.
+            last_uses: the values that are not used after an event, by its position.
+            replaced: tensors that later events have in place of values.
+        """
+        with executing(self.scopes):
+            for position, event in enumerate(events):
+                operands = [leaves[~n] if n < 0 else values[n] for n in event.operands]
+                kind = event.primitive
+                if (
+                    recordings is None
+                    or (kind is not OPEN and kind is not CLOSE)
+                    or event.parameters in recordings
+                ):
+                    results = self.execute(event, operands)
+                else:
+                    results = operands
+                values.update(zip(event.results, results, strict=False))
+                if replaced:
+                    values.update((n, replaced[n]) for n in event.results if n in replaced)
+                if last_uses is not None:
+                    for number in last_uses.get(position, ()):
+                        values.pop(number, None)

@@ -1,0 +1,1 @@
+"""Execution of programs: recordings and their plans, compiled programs, their caches and donated memory."""

@@ -1,0 +1,382 @@
+"""The compile cache: what was compiled, how often it was found again, and why it was compiled anew.
+
+Every compiled function keeps its own programs. Programs of plain functions are found from here too, by
+the function's code: a lambda that is made anew at every call, or its gradient, takes over the
+programs of an earlier one whose code and closure are the same. Such programs live as long as the
+Parameters and Cells that they read; those that read none are few and the oldest goes first.
+"""
+
+from __future__ import annotations
+
+import collections
+import sys
+import threading
+import types
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from mindgrad._base.location import warn_user
+from mindgrad.execution.object_cache import Memory, memory
+from mindgrad.trace.guards import Change
+from mindgrad.trace.user_functions import functions_in
+
+__all__ = [
+    "MAXSIZE",
+    "CacheInfo",
+    "History",
+    "cache_info",
+    "clear_cache",
+    "eager_tiers",
+    "history_of",
+    "offer",
+    "offered",
+    "register",
+    "register_eager",
+    "withdraw",
+]
+
+#: signatures of one function that programs are kept for
+MAXSIZE = 4096
+#: a function is compiled again for one reason so often before it says so
+_PATIENCE = 8
+_PATIENCE_WITH_SEVERAL = 16
+#: reasons that are kept per function
+_REASONS = 64
+#: programs kept per Parameter or Cell, and those that belong to none
+_KEPT_PER_OWNER = 64
+_KEPT_WITHOUT_OWNER = 32
+
+
+class CacheInfo(NamedTuple):
+    """How a compile cache does; the names are those of ``functools.lru_cache``.
+
+    Attributes:
+        hits: calls that found their program.
+        misses: calls that had to compile.
+        maxsize: signatures that one function keeps programs for.
+        currsize: programs that are kept.
+        reasons: why each of the last programs was compiled.
+        eager: for each kind of call in PYNATIVE_MODE its tier (``eager.tiers``), why it is in it, and
+            how
+            often calls went another way than predicted.
+    """
+
+    hits: int
+    misses: int
+    maxsize: int
+    currsize: int
+    reasons: tuple[str, ...] = ()
+    eager: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"{self.hits} hits, {self.misses} misses, {self.currsize} programs"]
+        lines += [f"  {reason}" for reason in self.reasons]
+        if self.eager:
+            lines += ["eager mode", *[f"  {tier}" for tier in self.eager]]
+        return "\n".join(lines)
+
+
+class History:
+    """How often the programs of one function were found, and why they were compiled.
+
+    Functions made from one ``def`` or lambda share theirs. Their programs keep it.
+    """
+
+    __slots__ = ("__weakref__", "_counts", "_warned", "hits", "key", "misses", "name", "programs", "reasons")
+
+    def __init__(self, name: str, key: tuple[Any, ...]) -> None:
+        self.name = name
+        self.key = key
+        self.programs: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.hits = 0
+        self.misses = 0
+        self.reasons: collections.deque[str] = collections.deque(maxlen=_REASONS)
+        self._counts: collections.Counter[str] = collections.Counter()
+        self._warned = False
+
+    def compiled(self, change: Change | None, counts: collections.Counter[str] | None = None) -> None:
+        """Note a compilation; warns when one thing changes again and again.
+
+        Of functions that are made anew it cannot be known whether several are meant: for them it is a
+        line on standard error, and later.
+
+        Args:
+            change: the reason, ``None`` for a first call.
+            counts: the reasons of one compiled function; without them the change is that to another
+                function that was made alike.
+        """
+        self.misses += 1
+        if change is None:
+            self.reasons.append(f"{self.name}: first call")
+            if not all(isinstance(each, types.CodeType) for each in self.key):
+                self._note_first_call()
+            return
+        self.reasons.append(f"{self.name}: {change.text}")
+        # several functions of one ``def`` that are called again and again are meant to be several
+        is_shared = counts is None
+        is_meant = is_shared and 4 * self.hits > self.misses
+        counts = self._counts if counts is None else counts
+        counts[change.what] += 1
+        if (
+            counts[change.what] <= (_PATIENCE_WITH_SEVERAL if is_shared else _PATIENCE)
+            or self._warned
+            or is_meant
+        ):
+            return
+        self._warned = True
+        times = f"{self.name} was compiled {self.misses} times, {counts[change.what]} of them because "
+        if is_shared:
+            sys.stderr.write(
+                f"mindgrad: {times}another function was made that differs from the one before in "
+                f"{change.what}: {change.text}. Every compilation takes much longer than a call. If one "
+                f"function is meant, define it once, outside of the loop, and pass what changes as a Tensor; "
+                f"if several are, keep them. mindgrad.cache_info() lists all reasons.\n"
+            )
+        else:
+            warn_user(
+                f"{times}of {change.what}: {change.text}. Every compilation takes much longer than a call. "
+                f"{change.advice} mindgrad.cache_info() lists all reasons."
+            )
+
+    def _note_first_call(self) -> None:
+        """Warn of Cells and objects that are made anew for every call: their programs are not found again."""
+        with _lock:
+            latest = _first_calls.setdefault(self.name, collections.deque(maxlen=_PATIENCE_WITH_SEVERAL))
+            latest.append(self)
+            if len(latest) < _PATIENCE_WITH_SEVERAL or any(each.hits or each._warned for each in latest):
+                return
+        self._warned = True
+        sys.stderr.write(
+            f"mindgrad: {self.name} was compiled for {len(latest)} objects, and none of them was called a "
+            f"second time. A program is kept for the Cell that it was compiled for: make the Cell, or the "
+            f"gradient function of it, once, outside of the loop.\n"
+        )
+
+    @property
+    def size(self) -> int:
+        """How many programs are kept."""
+        return len({id(program.executable) for program in list(self.programs)})
+
+    def clear(self) -> None:
+        """Forget what was noted."""
+        self.hits = self.misses = 0
+        self.reasons.clear()
+        self._counts.clear()
+        self._warned = False
+
+
+_lock = threading.Lock()
+_functions: weakref.WeakSet[Any] = weakref.WeakSet()
+_eager_calls: weakref.WeakSet[Any] = weakref.WeakSet()
+_histories: weakref.WeakValueDictionary[Any, History] = weakref.WeakValueDictionary()
+_all_histories: weakref.WeakSet[History] = weakref.WeakSet()
+#: the latest functions of objects that were compiled for the first time, by their names
+_first_calls: dict[str, collections.deque[History]] = {}
+#: programs by the codes of their functions; those that belong to no Parameter or Cell
+_programs: dict[tuple[Any, ...], list[weakref.ref[Any]]] = {}
+#: with more keys than this, those whose programs are gone are deleted
+_most = [256]
+_without_owner: collections.deque[Any] = collections.deque(maxlen=_KEPT_WITHOUT_OWNER)
+_owners: weakref.WeakSet[Memory] = weakref.WeakSet()
+
+
+def register(compiled: Any) -> None:
+    """Let :func:`cache_info` and :func:`clear_cache` know a compiled function that has programs."""
+    with _lock:
+        _functions.add(compiled)
+
+
+def register_eager(calls: Any) -> None:
+    """Let :func:`cache_info` and :func:`clear_cache` know calls of a function in eager mode.
+
+    They have ``source``, the function, ``lines()`` and ``clear()``.
+    """
+    with _lock:
+        _eager_calls.add(calls)
+
+
+def history_of(function: Any) -> History:
+    """The history of ``function``."""
+    key = _codes(function)
+    with _lock:
+        found = _histories.get(key)
+        if found is None:
+            found = History(_name(function), key)
+            _all_histories.add(found)
+            if all(isinstance(each, types.CodeType) for each in key):
+                _histories[key] = found
+        return found
+
+
+def _codes(function: Any) -> tuple[Any, ...]:
+    """What functions that may be the same have in common: their codes, and those of what they call."""
+    return tuple([getattr(each, "__code__", id(each)) for each in (function, *functions_in(function))])
+
+
+def _name(function: Any) -> str:
+    for each in functions_in(function):
+        if hasattr(each, "construct"):
+            found = type(each).__name__
+            code = getattr(each.construct, "__code__", None)
+        else:
+            found = getattr(each, "__qualname__", type(each).__name__)
+            code = getattr(each, "__code__", None)
+        place = "" if code is None else f" ({code.co_filename}:{code.co_firstlineno})"
+        owner = _owner_of(function)
+        return f"{owner} of {found}{place}" if owner else f"{found}{place}"
+    return getattr(function, "__qualname__", type(function).__name__)
+
+
+def _owner_of(function: Any) -> str:
+    """The name of the gradient API that made ``function``, a closure of this package."""
+    waiting = [function]
+    for each in waiting:
+        if isinstance(each, types.FunctionType):
+            names = each.__code__.co_freevars
+            held = dict(zip(names, [_content(c) for c in each.__closure__ or ()], strict=True))
+            if isinstance(held.get("owner"), str) and "fn" in held:
+                return held["owner"]
+            if len(waiting) < 8:
+                waiting.extend(v for n, v in held.items() if n in ("pieces", "run", "function"))
+    return ""
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+# -- programs of functions that may be made anew ------------------------------------------------------
+
+
+def _may_be_made_anew(function: Any) -> bool:
+    # not the bound methods by which Cells compile themselves: a Cell keeps its programs
+    return isinstance(function, types.FunctionType) or hasattr(function, "construct")
+
+
+def offer(function: Any, program: Any, owners: Sequence[Any]) -> None:
+    """Let functions that are the same as ``function`` find ``program``.
+
+    Args:
+        function: what was compiled.
+        program: a detached program, which lives as long as the first of ``owners``.
+        owners: Parameters and Cells that the program reads.
+    """
+    if not _may_be_made_anew(function):
+        return
+    key = _codes(function)
+    keeper = next((held for held in (memory(each, make=True) for each in owners) if held is not None), None)
+    with _lock:
+        listed = [each for each in _programs.get(key, ()) if each() is not None]
+        _programs[key] = [weakref.ref(program), *listed]
+        if keeper is None:
+            _without_owner.append(program)
+        else:
+            keeper.programs = [program, *keeper.programs[: _KEPT_PER_OWNER - 1]]
+            _owners.add(keeper)
+        if len(_programs) > _most[0]:
+            for gone in [k for k, held in _programs.items() if all(each() is None for each in held)]:
+                del _programs[gone]
+            _most[0] = 2 * len(_programs) + 256
+
+
+def offered(function: Any) -> Iterator[Any]:
+    """The programs of functions with the code of ``function``, the latest first."""
+    if not _may_be_made_anew(function):
+        return
+    for each in list(_programs.get(_codes(function), ())):
+        program = each()
+        if program is not None:
+            yield program
+
+
+def withdraw(gone: set[int]) -> None:
+    """Offer programs with these executables, by ``id``, no more."""
+    with _lock:
+        for keeper in _owners:
+            keeper.programs[:] = [each for each in keeper.programs if id(each.executable) not in gone]
+        kept = [each for each in _without_owner if id(each.executable) not in gone]
+        _without_owner.clear()
+        _without_owner.extend(kept)
+
+
+# -- what users ask --------------------------------------------------------------------------------
+
+
+def cache_info(fn: Any = None) -> CacheInfo:
+    """How often compiled programs were found again, and why they were compiled.
+
+    Args:
+        fn: a function, Cell, or what ``jit`` or a gradient API made of it: only its programs, and those
+            of its gradients. By default all of the process.
+
+    Returns:
+        A named tuple ``(hits, misses, maxsize, currsize, reasons)``; printed, it is a readable list.
+
+    >>> import mindgrad as ms
+    >>> @ms.jit
+    ... def f(x, scale):
+    ...     return x * scale
+    >>> for scale in (1.0, 1.0, 2.0):
+    ...     _ = f(ms.Tensor([3.0]), scale)
+    >>> found = ms.cache_info(f)
+    >>> found.hits, found.misses
+    (1, 2)
+    >>> print(found.reasons[1].partition(": ")[2])
+    argument 'scale' changed from 1.0 to 2.0
+    """
+    wanted = set() if fn is None else _identities(fn)
+    with _lock:
+        histories = [each for each in _all_histories if fn is None or not wanted.isdisjoint(each.key)]
+    histories.sort(key=lambda each: each.name)
+    return CacheInfo(
+        sum(each.hits for each in histories),
+        sum(each.misses for each in histories),
+        MAXSIZE,
+        sum(each.size for each in histories),
+        tuple(reason for each in histories for reason in each.reasons),
+        eager_tiers(fn),
+    )
+
+
+def eager_tiers(fn: Any = None) -> tuple[str, ...]:
+    """A line for each tier that calls of ``fn`` and of its gradients are in, by default of all functions."""
+    wanted = set() if fn is None else _identities(fn)
+    lines = set()  # several functions of one code have their tiers in common
+    for calls in list(_eager_calls):
+        if fn is None or not wanted.isdisjoint(_codes(calls.source)):
+            lines.update(calls.lines())
+    return tuple(sorted(lines))
+
+
+def _identities(fn: Any) -> set[Any]:
+    """What histories call ``fn`` and the functions that it was made from."""
+    found = [fn]
+    while (held := memory(fn, make=False)) is not None and held.source is not None:
+        fn = held.source
+        found.append(fn)
+    found += functions_in(fn)
+    return {getattr(each, "__code__", id(each)) for each in found}
+
+
+def clear_cache() -> None:
+    """Forget all compiled programs of this process, and what :func:`cache_info` tells.
+
+    Files of the persistent cache stay where they are.
+    """
+    with _lock:
+        functions, owners = list(_functions), list(_owners)
+        _programs.clear()
+        _without_owner.clear()
+        _owners.clear()
+        _functions.clear()
+        _first_calls.clear()
+    for keeper in owners:
+        keeper.programs.clear()
+    for each in functions:
+        each.cache_clear()
+    for calls in list(_eager_calls):
+        calls.clear()

@@ -1,0 +1,163 @@
+"""Why a call found no program: what differs between two signatures, or between two functions, in words."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from mindgrad._base.tree import differences, flatten, paths
+from mindgrad.ir.settings import GRAPH_MODE
+from mindgrad.ir.types import TensorType
+from mindgrad.trace.guards import MAKE_ONCE, Change, change
+from mindgrad.trace.signature import FunctionKey, difference, leaf_signature, shown
+from mindgrad.trace.user_functions import functions_in
+
+__all__ = ["UNKNOWN", "between_functions", "between_signatures", "refused"]
+
+#: programs are kept in a limited number, and the oldest goes first
+UNKNOWN = Change(
+    "forgotten programs", "its program was forgotten, there were too many", "Call it in fewer ways."
+)
+
+_SHAPE = "Give it one shape: pad it, or cut it into pieces of one size."
+_DTYPE = "Convert it to one dtype."
+_NUMBER = "Make it a Tensor, or mutable(number)."
+_CONSTANT = "Every value of a constant is a program of its own; pass what changes as a Tensor."
+_STRUCTURE = "Call it with one structure, or join the tensors in it to one."
+_OPTION = "Switch it less often."
+
+
+def between_signatures(before: Any, after: Any, function: Callable[..., Any]) -> Iterator[Change]:
+    """What differs between two signatures of calls of ``function``.
+
+    A signature is ``(arguments, mode, device target, device id, rewrites)``, the arguments as
+    ``(structure, one signature per leaf)`` or, of plain tensors, as their types.
+    """
+    for what, one, other in zip(
+        ("the device", "the device id", "the option 'rewrites'"), before[2:], after[2:], strict=True
+    ):
+        if one != other:
+            yield change(what, one, other, _OPTION)
+    if before[1] != after[1]:
+        modes = ["GRAPH_MODE" if s[1] == GRAPH_MODE else "PYNATIVE_MODE" for s in (before, after)]
+        yield Change("the mode", f"the mode changed from {modes[0]} to {modes[1]}", _OPTION)
+    (structure, leaves), (new_structure, new_leaves) = _whole(before[0]), _whole(after[0])
+    names = _names(function)
+    if structure != new_structure:
+        yield _of_structures(structure, new_structure, names)
+        return
+    for label, one, other in zip(_labels(structure, names), leaves, new_leaves, strict=True):
+        if one != other:
+            yield _of_leaves(label, one, other)
+
+
+def _whole(arguments: Any) -> tuple[Any, tuple]:
+    if all(type(each) is TensorType for each in arguments):
+        leaves, structure = flatten((arguments, {}))
+        return structure, tuple(leaves)
+    return arguments
+
+
+def _names(function: Callable[..., Any]) -> list[str]:
+    """The names of the positional arguments of the user's function."""
+    for each in functions_in(function):
+        try:
+            signature = inspect.signature(getattr(each, "construct", each))
+        except (TypeError, ValueError):
+            return []
+        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        return [p.name for p in signature.parameters.values() if p.kind in kinds]
+    return []
+
+
+def _argument(index: int, names: list[str]) -> str:
+    return f"argument '{names[index]}'" if index < len(names) else f"argument number {index}"
+
+
+def _labels(structure: Any, names: list[str]) -> list[str]:
+    positional, keywords = structure[1]
+    labels = [_argument(index, names) for index in range(len(positional[1]))]
+    labels += [f"argument '{name}'" for name in keywords[1]]
+    items = [*positional[1], *keywords[2]]
+    return [
+        f"{label}, at {path}" if path else label
+        for label, item in zip(labels, items, strict=True)
+        for path in paths(item)
+    ]
+
+
+def refused(function: Callable[..., Any], args: Any, kwargs: dict[str, Any], error: TypeError) -> TypeError:
+    """``error`` of an argument that selects no program, with the argument and the function named."""
+    leaves, structure = flatten((args, kwargs))
+    for label, leaf in zip(_labels(structure, _names(function)), leaves, strict=True):
+        try:
+            leaf_signature(leaf)
+        except TypeError:
+            said = next(map(_said, functions_in(function)), "the function")
+            return TypeError(f"{error} It is {label} of {said}.")
+    return error
+
+
+def _said(function: Any) -> str:
+    plain = getattr(function, "construct", function)
+    code = getattr(plain, "__code__", None)
+    name = (
+        type(function).__name__
+        if plain is not function
+        else getattr(function, "__qualname__", "the function")
+    )
+    return f"'{name}'" + (f" ({code.co_filename}:{code.co_firstlineno})" if code else "")
+
+
+def _of_structures(before: Any, after: Any, names: list[str]) -> Change:
+    (one, keywords), (other, new_keywords) = before[1], after[1]
+    if len(one[1]) != len(other[1]) or keywords[1] != new_keywords[1]:
+        said = [
+            f"{len(p[1])} positional" + "".join(f", {name}=" for name in k[1])
+            for p, k in ((one, keywords), (other, new_keywords))
+        ]
+        what = "the number of arguments"
+        return Change(what, f"the arguments changed from {said[0]} to {said[1]}", _STRUCTURE)
+    labels = [_argument(index, names) for index in range(len(one[1]))]
+    labels += [f"argument '{name}'" for name in keywords[1]]
+    pairs = zip(labels, [*one[1], *keywords[2]], [*other[1], *new_keywords[2]], strict=True)
+    for label, item, new_item in pairs:
+        found = differences(item, new_item, label)
+        if found:
+            return Change(f"the structure of {label}", found, _STRUCTURE)
+    return UNKNOWN
+
+
+def _of_leaves(label: str, before: Any, after: Any) -> Change:
+    if isinstance(before, TensorType) and isinstance(after, TensorType):
+        advice = _DTYPE if before.shape == after.shape else _SHAPE
+        return Change(label, f"{label} changed from {before} to {after}", advice)
+    one, other = _value(before), _value(after)
+    if isinstance(after, FunctionKey):
+        advice = MAKE_ONCE
+    elif isinstance(one, (int, float, complex)) and not isinstance(one, bool):
+        advice = _NUMBER
+    else:
+        advice = _CONSTANT
+    if isinstance(before, TensorType) or isinstance(after, TensorType):
+        pairs = ((before, one), (after, other))
+        said = [f"a Tensor {s}" if isinstance(s, TensorType) else shown(v) for s, v in pairs]
+        return Change(label, f"{label} changed from {said[0]} to {said[1]}", advice)
+    return change(label, one, other, advice)
+
+
+def _value(signature: Any) -> Any:
+    """The constant of a leaf's signature."""
+    if not isinstance(signature, tuple) or len(signature) != 2:
+        return signature
+    kind, value = signature
+    if isinstance(value, str) and not issubclass(kind, str):
+        return float.fromhex(value) if issubclass(kind, float) else value
+    return value
+
+
+def between_functions(taken: Any, function: Any) -> Change | None:
+    """What differs between a function and a snapshot of one with its code; ``None`` if nothing is found."""
+    found = difference(taken, function)
+    return None if found is None else change(*found, MAKE_ONCE)

@@ -1,0 +1,404 @@
+"""Compiled functions: one XLA program per signature of the arguments.
+
+A signature is the structure of the arguments, the types of their tensors and the values of their
+Python constants, with the options of the context. The program is traced once, with tensors as inputs;
+Parameters that it reads become further inputs, those that it writes outputs, and the memory of their old
+values becomes that of the new ones. It is used again while what its trace read of Python is as it was.
+"""
+
+from __future__ import annotations
+
+import operator
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.refusal import without_own_frames
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.backend.executable import array_type
+from mindgrad.backend.xla import compile_ahead, to_device
+from mindgrad.execution.cache import (
+    MAXSIZE,
+    CacheInfo,
+    History,
+    history_of,
+    offer,
+    offered,
+    register,
+    withdraw,
+)
+from mindgrad.execution.cache_miss import UNKNOWN, between_functions, between_signatures, refused
+from mindgrad.execution.donation import Donation, run_and_store, settled
+from mindgrad.ir import settings
+from mindgrad.ir.constant_arguments import any_constant, is_constant
+from mindgrad.ir.graph import Graph
+from mindgrad.ir.scope import LEFT_BEHIND, as_it_is, open_scopes
+from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.optimize.pipeline import before_compilation
+from mindgrad.trace import user_calls
+from mindgrad.trace.effect_log import Place, Variable
+from mindgrad.trace.guards import Change, Dependencies
+from mindgrad.trace.numbers import number_tensor
+from mindgrad.trace.signature import leaf_signature, matched, shifting, snapshot
+from mindgrad.trace.tracing import DATA, NUMBER, TENSOR, Trace, kind_held, kind_of, trace_of
+
+__all__ = ["Compiled", "call_signature", "trace"]
+
+
+#: programs kept per signature, for different states of the Cells and variables that they were traced with
+_KEPT = 8
+
+#: the values of the options that select a program
+_options = operator.itemgetter("mode", "device_target", "device_id", "rewrites")
+
+
+class _NotPlain(Exception):
+    """A program cannot stand for operators that run one by one."""
+
+
+class _Program:
+    """One compiled program with what is needed to call it.
+
+    Attributes:
+        function: what was traced; of a detached program a snapshot of it.
+        key: the signature that it was traced for.
+        dependencies: what else of Python it was traced with.
+        executable: what runs.
+        history: that of its function, kept as long as the program.
+        is_plain: whether its results are new tensors and constants, Parameters all that it changes, and its
+            numbers as precise as those of operators that run one by one.
+    """
+
+    history: History
+
+    __slots__ = (
+        "__weakref__", "_array_type", "_donation", "_held", "_leaves", "_only", "_outcome", "_read",
+        "_retyped", "_structure", "_types", "_written", "dependencies", "executable", "function",
+        "history", "is_plain", "key",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        key: Any,
+        leaves: list[Any],
+        structure: Any,
+        numbers: Sequence[Place] = (),
+        tensors: Sequence[Place] = (),
+        only_plain: bool = False,
+    ) -> None:
+        traced = trace_of(function, leaves, structure, numbers, tensors)
+        parameters, written = traced.parameters, traced.written
+        graph = before_compilation(traced.graph)
+        self.function = function
+        self.key = key
+        self._structure = traced.structure
+        self._leaves = [kind_of(x) for x in traced.results]
+        self._outcome = traced.outcome
+        self._held = [kind_held(x) for x in traced.outcome.leaves]
+        self._only = self._leaves == [TENSOR] and not traced.outcome
+        self._types = [atom.type for atom in graph.outputs]
+        new = {id(p): type for p, type in zip(written, self._types[: len(written)], strict=True)}
+        self._written = written
+        self._retyped = [(p, new[id(p)]) for p in written if new[id(p)] is not p.type]
+        # what a failing callback of the program would take with it is not given away
+        is_given = [not graph.has_effect and new.get(id(p)) is p.type for p in parameters]
+        donated = [p for p, given in zip(parameters, is_given, strict=True) if given]
+        self._donation = Donation(donated) if donated else None
+        self._read = [p for p, given in zip(parameters, is_given, strict=True) if not given]
+        results = graph.outputs[len(written) :]
+        self.is_plain = (
+            not traced.outcome
+            and not graph.has_effect
+            and not graph.has_halves()
+            and len({*map(id, results), *map(id, graph.inputs)}) == len(results) + len(graph.inputs)
+        )
+        if only_plain and not self.is_plain:
+            raise _NotPlain
+        count = len(graph.inputs) - len(parameters)
+        self.dependencies = traced.dependencies
+        self.dependencies.close([*parameters, *written])
+        self.executable = compile_ahead(graph, [count + k for k, given in enumerate(is_given) if given])
+        self._array_type = array_type()
+
+    def detached(self) -> _Program:
+        """This program without its function, for functions that are the same."""
+        taken, cells, walked = snapshot(self.function, self._outcome.free())
+        made = self._with(taken, self.dependencies.detached(cells, walked))
+        places = {id(cell): place for place, cell in enumerate(cells)}
+        made._outcome = self._outcome.moved(lambda cell: places.get(id(cell), cell))
+        return made
+
+    def attached(self, function: Callable[..., Any]) -> _Program | None:
+        """This detached program as one of ``function``; ``None`` if that is not the same."""
+        cells = matched(self.function, function)
+        if cells is None:
+            return None
+        made = self._with(function, self.dependencies.attached(cells))
+        made._outcome = self._outcome.moved(lambda cell: cells[cell] if type(cell) is int else cell)
+        return made if made.holds() else None
+
+    def _with(self, function: Any, dependencies: Dependencies) -> _Program:
+        made = object.__new__(_Program)
+        for name in self.__slots__[1:]:
+            setattr(made, name, getattr(self, name))
+        made.function = function
+        made.dependencies = dependencies
+        return made
+
+    def holds(self) -> bool:
+        """Whether what the trace read of Python still is as it was."""
+        return self.dependencies.hold() and (not self._outcome or self._outcome.holds())
+
+    def counted(self) -> list[Place]:
+        """The places of numbers that it changes, and that have changed since it was traced."""
+        return [each for each in self._outcome.counted() if type(each.holder) is not int]
+
+    def shifting(self) -> list[Place]:
+        """The places of tensors that are inputs, and of those whose values have changed since."""
+        places = [*self._outcome.taken(), *self.dependencies.shifting()]
+        return [each for each in places if type(each.holder) is not int]  # that of a function that is gone
+
+    def changes(self) -> Iterator[Change]:
+        """Why not, in words."""
+        return chain(self._outcome.changes(), self.dependencies.changes())
+
+    def owners(self) -> list[Any]:
+        """The Parameters and Cells that the program reads, but for those that live as long as the process."""
+        donated = () if self._donation is None else self._donation.parameters
+        owners = [*donated, *self._read, *self.dependencies.owners()]
+        return [owner for owner in owners if not getattr(owner, "is_permanent", False)]
+
+    def call(self, tensors: list[Tensor]) -> Any:
+        """The function's result for the tensors among its arguments."""
+        device_array = self._array_type
+        arrays = []
+        outcome = self._outcome
+        for tensor in [*tensors, *outcome.inputs()] if outcome else tensors:
+            array = tensor._array
+            arrays.append(array if type(array) is device_array else _moved(tensor))
+        for parameter in self._read:
+            array = parameter._array
+            arrays.append(array if type(array) is device_array else _moved(parameter))
+        executable = self.executable
+        if self._written:
+            return run_and_store(executable, arrays, self._donation, self._written, self._finish)
+        return self._finish(executable.run(arrays, [], executable.extra))
+
+    def _finish(self, results: list[Any]) -> Any:
+        """The function's result, of what the program gives; what it leaves in attributes is stored."""
+        first = len(self._written)
+        for parameter, type_ in self._retyped:
+            parameter.retype(type_)
+        if self._only:
+            return unflatten(self._structure, [make_tensor(results[first], self._types[first])])
+        produced = map(make_tensor, results[first:], self._types[first:])
+        result = unflatten(self._structure, [_made(kind, produced) for kind in self._leaves])
+        if self._outcome:
+            self._outcome.store([_made(kind, produced) for kind in self._held])
+        return result
+
+
+def _made(kind: Any, produced: Iterator[Tensor]) -> Any:
+    if kind is TENSOR:
+        return next(produced)
+    return next(produced).item() if kind is NUMBER else kind[0]
+
+
+def call_signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Tensor]]:
+    """What selects a program, and the tensors that it is called with."""
+    # plain tensors, the usual case, need no walk through structures
+    key: Any = tuple([x.type if type(x) is Tensor else None for x in args])
+    if kwargs or None in key or any_constant(args):
+        leaves, structure = flatten((args, kwargs))
+        key = (structure, tuple([DATA.get(type(x)) or leaf_signature(x) for x in leaves]))
+        tensors = [x if isinstance(x, Tensor) else number_tensor(x) for x in leaves if _is_data(x)]
+    else:
+        tensors = list(args)
+    return (key, *_options(settings.options)), tensors
+
+
+def _is_data(leaf: Any) -> bool:
+    if isinstance(leaf, Tensor):
+        return not leaf.is_parameter and not is_constant(leaf)
+    return type(leaf) in DATA
+
+
+def _moved(tensor: Tensor) -> Any:
+    """The tensor's array on the device; it stays there, so that the next call moves nothing."""
+    array = settled(tensor._array)
+    if array is None:
+        raise RuntimeError(LEFT_BEHIND)
+    if isinstance(array, (np.ndarray, np.generic)) or array.shape != tensor.shape:
+        array = tensor._array = to_device(np.broadcast_to(np.asarray(array), tensor.shape))
+    return array
+
+
+class Compiled:
+    """Calls ``function`` as a compiled program, or as it is inside one and under a derivative.
+
+    Attributes:
+        function: the function.
+        history: how often programs were found and compiled; ``None`` before the first.
+    """
+
+    __slots__ = ("__weakref__", "_counts", "_lock", "_programs", "function", "history")
+
+    #: two of them are the same if their functions are
+    compared_by = ("function",)
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.history: History | None = None
+        self._programs: dict[Any, list[_Program]] = {}
+        self._lock = threading.RLock()
+        self._counts: Counter[str] = Counter()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if open_scopes():
+            # as when it is called from outside: what it assigns to elements of arguments stays inside
+            args = tuple([as_it_is(x) if type(x) is Tensor else x for x in args])
+            return user_calls.run(self.function, *args, **kwargs)
+        try:
+            key, tensors = call_signature(args, kwargs)
+        except TypeError as error:
+            raise refused(self.function, args, kwargs, error) from None
+        for program in self._programs.get(key, ()):
+            if program.holds():
+                program.history.hits += 1
+                return program.call(tensors)
+        try:
+            return self._compiled(key, args, kwargs).call(tensors)
+        except Exception as error:
+            without_own_frames(error)
+            raise
+
+    def ready(self, *args: Any, **kwargs: Any) -> Callable[[], Any] | None:
+        """The call with these arguments, if there is a program for it that needs no compilation."""
+        try:
+            key, tensors = call_signature(args, kwargs)
+        except TypeError:
+            return None
+        for program in self._programs.get(key, ()):
+            if program.holds():
+                program.history.hits += 1
+                return lambda: program.call(tensors)
+        return None
+
+    def prepare(self, *args: Any, **kwargs: Any) -> bool:
+        """Compile a program for these arguments that can stand for operators that run one by one.
+
+        Returns:
+            Whether there is one: its results are new tensors and constants, Parameters are all that it
+            changes, and it does not compute in half precision.
+        """
+        try:
+            return self._compiled(call_signature(args, kwargs)[0], args, kwargs, only_plain=True).is_plain
+        except _NotPlain:
+            return False
+        except Exception as error:
+            without_own_frames(error)
+            raise
+
+    def _compiled(
+        self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], only_plain: bool = False
+    ) -> _Program:
+        """The program for a signature that none was found for; another thread may have made it."""
+        with self._lock:
+            if self.history is None:
+                register(self)
+                self.history = history_of(self.function)
+            for program in self._programs.get(key, ()):
+                if program.holds():
+                    self.history.hits += 1
+                    return program
+            found = self._adopted(key)
+            if found is None:
+                reason = self._reason(key)
+                leaves, structure = flatten((args, kwargs))
+                found = _Program(self.function, key, leaves, structure, *self._inputs(key), only_plain)
+                found.history = self.history
+                self.history.compiled(reason, self._counts if self._programs else None)
+                lasting = found.detached()
+                self.history.programs.add(lasting)
+                offer(self.function, lasting, found.owners())
+            else:
+                self.history = found.history
+                self.history.hits += 1
+            self.history.programs.add(found)
+            # several: a net that is switched between training and evaluation has two
+            self._programs[key] = [found, *self._programs.get(key, [])[: _KEPT - 1]]
+            if len(self._programs) > MAXSIZE:
+                self._programs.pop(next(iter(self._programs)))
+            return found
+
+    def _inputs(self, key: Any) -> tuple[list[Place], list[Place]]:
+        """What of Python has changed since there was a program, and may be an input: numbers, and tensors."""
+        known = self._programs.get(key)
+        if known:
+            return known[0].counted(), known[0].shifting()
+        for program in offered(self.function):
+            if program.key == key:
+                cells = shifting(program.function, self.function)
+                own = [Variable(cell, name, label) for name, label, cell in cells]
+                return program.counted(), [*own, *program.shifting()]
+        return [], []
+
+    def _adopted(self, key: Any) -> _Program | None:
+        """The program of another compiled function, of a function that is the same as this one."""
+        for program in offered(self.function):
+            found = program.attached(self.function) if program.key == key else None
+            if found is not None:
+                return found
+        return None
+
+    # -- what users ask ----------------------------------------------------------------------------
+
+    def cache_info(self) -> CacheInfo:
+        """How often programs were found again, and why they were compiled."""
+        history = self.history
+        if history is None:
+            return CacheInfo(0, 0, MAXSIZE, 0)
+        return CacheInfo(history.hits, history.misses, MAXSIZE, history.size, tuple(history.reasons))
+
+    def cache_clear(self) -> None:
+        """Forget all programs."""
+        with self._lock:
+            withdraw({id(program.executable) for each in self._programs.values() for program in each})
+            self._programs.clear()
+            self._counts.clear()
+            if self.history is not None:
+                self.history.clear()
+                self.history = None
+
+    def _reason(self, key: Any) -> Change | None:
+        """Why a program is compiled though there are others; ``None``: there are none."""
+        known = self._programs.get(key)
+        if known:
+            return next(known[0].changes(), UNKNOWN)
+        if self._programs:
+            latest = next(reversed(self._programs.values()))[0]
+            return next(between_signatures(latest.key, key, self.function), UNKNOWN)
+        for program in offered(self.function):
+            found = between_functions(program.function, self.function)
+            others = chain(between_signatures(program.key, key, self.function), program.changes())
+            return found or next(others, UNKNOWN)
+        return None
+
+
+def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Graph:
+    """The graph of ``function`` for such arguments as it is compiled, before any simplification by XLA.
+
+    Its outputs are the new values of written Parameters, then the tensors of the result, then those that
+    it leaves in attributes and variables.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad.execution.compiled import trace
+    >>> len(trace(lambda x: x * x + 1.0, ms.Tensor([1.0, 2.0])))
+    2
+    """
+    return before_compilation(Trace(function, *flatten((args, kwargs))).graph)

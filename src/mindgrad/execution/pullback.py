@@ -1,0 +1,71 @@
+"""Derivatives of Python functions of tensors: the engine beneath every gradient API.
+
+    pull(f, x, ct) = (f(x), J_f(x)ᵀ ct)        push(f, x, t) = (f(x), J_f(x) t)
+
+Both run the function once in a scope of its own (``record``) and transform what was recorded. They
+nest in any mixture, eager or compiled, to any order.
+
+Complex numbers: the gradient of a real loss is ∂/∂Re + i ∂/∂Im, the direction of steepest ascent
+(as in MindSpore and PyTorch); so cotangents are conjugated on the way in and on the way out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindgrad.execution.record import Recorded, transformed
+from mindgrad.ir.graph import Atom, live_equations
+from mindgrad.ir.primitive import REGISTRY
+from mindgrad.ir.tensor import Tensor
+from mindgrad.optimize.mode_choice import as_series, pulled_along
+from mindgrad.rows.kinds import ones
+from mindgrad.transforms.forward import push_tangents, tangent_or_zero
+from mindgrad.transforms.reverse import pull_back
+
+__all__ = ["forward_rule", "pull", "push", "reverse_rule"]
+
+
+def _conjugate(atom: Any) -> Any:
+    return REGISTRY["conj"](atom) if atom.type.dtype.kind == "complex" else atom
+
+
+def reverse_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
+    """The transform ``ct ↦ J(x)ᵀ ct``, as ``record.transformed`` takes it; ``None`` stands for ones."""
+    given = [ones(y.type) if ct is None else _conjugate(ct) for y, ct in zip(ys, cts, strict=True)]
+    return [_conjugate(ct) for ct in pull_back(builder, xs, ys, given)]
+
+
+def forward_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
+    """The transform ``t ↦ J(x) t``, as ``record.transformed`` takes it; ``None`` stands for zeros."""
+    tangents: dict[Atom, Atom] = {x: t for x, t in zip(xs, ts, strict=True) if t is not None}
+    push_tangents(live_equations(builder.equations, ys), tangents)
+    return [tangent_or_zero(y, tangents) for y in ys]
+
+
+def _pulled_along(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]) -> list[Any] | None:
+    """What ``reverse_rule`` gives, by forward mode; ``None`` where reverse mode leads further."""
+    if any(y.type.dtype.kind != "float" for y in ys):
+        return None
+    given = [ones(y.type) if ct is None else ct for y, ct in zip(ys, cts, strict=True)]
+    return pulled_along(builder, xs, ys, given)
+
+
+def pull(
+    recorded: Recorded, cotangents: Sequence[Tensor | None], outputs: Sequence[Tensor] | None = None
+) -> tuple[list[Tensor], list[Tensor]]:
+    """The outputs of ``recorded`` and the cotangents of its inputs.
+
+    Args:
+        recorded: the run of the function.
+        cotangents: one per output, of its type; ``None`` stands for ones.
+        outputs: the outputs that carry a cotangent; by default all.
+    """
+    return transformed(recorded, reverse_rule, cotangents, outputs, _pulled_along)
+
+
+def push(
+    recorded: Recorded, tangents: Sequence[Tensor | None], outputs: Sequence[Tensor] | None = None
+) -> tuple[list[Tensor], list[Tensor]]:
+    """The outputs of ``recorded`` and the tangents of those chosen; a tangent ``None`` is zero."""
+    return transformed(recorded, forward_rule, tangents, outputs, as_series)

@@ -1,0 +1,332 @@
+"""A Python function under a derivative: run in a scope of its own, transformed, and applied.
+
+    differentiate(f, x, transform) = (f(x), transform(f)(x))
+
+In eager mode the operators of ``f`` run and are recorded, and its derivative is a plan
+(``execution.plans``). While compiling, the closed inner program is transformed and its equations are emitted
+into the enclosing one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.execution.plans import finish_recorder
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.evaluate import inline
+from mindgrad.ir.graph import Constant, Graph
+from mindgrad.ir.pending import PendingArray
+from mindgrad.ir.recorder import Recorder
+from mindgrad.ir.rewriting import is_rewriting
+from mindgrad.ir.scope import (
+    DeferredScope,
+    GraphScope,
+    as_it_is,
+    current_deferral,
+    innermost,
+    lifted,
+    opened,
+    rebind,
+)
+from mindgrad.ir.tensor import Number, Tensor, make_number
+from mindgrad.optimize.broadcast_elimination import with_smaller_inputs
+from mindgrad.optimize.derivative_fusion import joined
+from mindgrad.optimize.pipeline import before_derivative
+from mindgrad.trace import side_effects, state
+
+__all__ = ["Recorded", "finish", "new_scope", "record", "transformed"]
+
+
+class Recorded:
+    """A function's run inside a scope of its own.
+
+    Attributes:
+        scope: the scope, closed by now.
+        inputs: the tensors of the scope that stood for the differentiated inputs.
+        leaves: the leaves of the result, tensors of the scope among them.
+        structure: the structure of the result.
+        written: the Parameters that the run wrote, with their values in the scope.
+    """
+
+    __slots__ = ("__weakref__", "inputs", "leaves", "scope", "structure", "written")
+
+    def __init__(self, scope: Any, inputs: list[Tensor], leaves: list[Any], structure: Any) -> None:
+        self.scope = scope
+        self.written: list[tuple[Any, Tensor]] = []
+        if scope.written:
+            self.written.extend([(p, scope.bindings[id(p)]) for p in scope.written.values()])
+            scope.written.clear()
+        # tensors know their scope: what it was traced with goes as soon as it is not used any more
+        scope.bindings.clear()
+        self.inputs = inputs
+        self.leaves = leaves
+        self.structure = structure
+
+    @property
+    def outputs(self) -> list[Tensor]:
+        """The leaves that are tensors."""
+        return [leaf for leaf in self.leaves if isinstance(leaf, Tensor)]
+
+    def result(self, tensors: Sequence[Tensor]) -> Any:
+        """The function's result with ``tensors`` in place of its tensors."""
+        replaced = iter(tensors)
+        return unflatten(
+            self.structure,
+            [_seen(leaf, next(replaced)) if isinstance(leaf, Tensor) else leaf for leaf in self.leaves],
+        )
+
+
+def record(
+    function: Callable[..., Any],
+    inputs: Sequence[Tensor],
+    parameters: Sequence[Any] = (),
+    within: GraphScope | None = None,
+) -> Recorded:
+    """Run ``function(*inputs)`` in a new scope in which ``inputs`` and ``parameters`` are traced.
+
+    The scope is a new one of the kind of the innermost, or ``within``.
+    """
+    values = [state.read(p) for p in parameters] if parameters else []
+    deferral = None if within is not None else current_deferral()
+    scope: Any = within
+    if scope is None:
+        scope = new_scope() if deferral is None else deferral.new_scope()
+    with opened(scope):
+        if deferral is None:
+            traced = [scope.input(t if t._scope is None else lifted(t)) for t in inputs]
+            bound = [scope.input(value) for value in values] if values else []
+        else:
+            symbols = deferral.opens(scope, [*inputs, *values])
+            traced, bound = symbols[: len(inputs)], symbols[len(inputs) :]
+        if bound:
+            scope.bindings.update([(id(p), t) for p, t in zip(parameters, bound, strict=True)])
+        try:
+            # copies, for the function may rebind its arguments: x[0] = 1
+            leaves, structure = flatten(function(*map(as_it_is, traced)))
+            for place, x in enumerate(leaves):
+                if type(x) is Tensor:
+                    leaves[place] = as_it_is(x if x._scope is scope else lifted(x))
+                elif isinstance(x, Tensor):
+                    leaves[place] = _seen(x, as_it_is(lifted(state.read(x))))
+        finally:
+            if deferral is not None:
+                deferral.closes(scope)
+    recorded = Recorded(scope, [*traced, *bound] if bound else traced, leaves, structure)
+    if deferral is not None:
+        deferral.returns(scope, recorded)
+    return recorded
+
+
+def new_scope() -> GraphScope | Recorder:
+    """A scope for a recording inside of the innermost scope, of its kind."""
+    outer = innermost()
+    if not isinstance(outer, GraphScope):
+        return Recorder()
+    scope = GraphScope()
+    scope.builder.derived = outer.builder.derived  # one for the whole trace
+    return scope
+
+
+def transformed(
+    recorded: Recorded,
+    transform: Callable[..., list[Any]],
+    extras: Sequence[Tensor | None] = (),
+    outputs: Sequence[Tensor] | None = None,
+    shortcut: Callable[..., list[Any] | None] | None = None,
+    applied: Callable[[Graph, Sequence[Tensor]], list[Tensor]] | None = None,
+) -> tuple[list[Tensor], list[Tensor]]:
+    """The function's outputs and what ``transform`` makes of the recording, one level further out.
+
+    Args:
+        recorded: the run to transform.
+        transform: ``transform(builder, xs, ys, extras)`` emits into ``builder`` and gives atoms; it
+            must depend on nothing else, since its program is kept and used again.
+        extras: cotangents or tangents; ``None`` is passed on as ``None``.
+        outputs: the outputs to transform, by default all.
+        shortcut: what is tried first while compiling, on a program that holds derivatives as equations of
+            ``control.taylor_coefficients``; called as ``transform`` is, it may give ``None``.
+        applied: how the program made while compiling is applied to tensors; by default it is inlined.
+
+    Returns:
+        All output tensors, and the results of ``transform``.
+    """
+    returned = recorded.outputs
+    chosen = returned if outputs is None else list(outputs)
+    scope = recorded.scope
+    written = recorded.written
+    rebound = scope.still_rebound() if scope.rebound else []
+    kept = returned
+    if written or rebound:
+        kept = [*returned, *[value for _, value in written], *map(as_it_is, rebound)]
+    places = side_effects.inner(scope) if isinstance(scope, GraphScope) else []
+    if places:
+        kept = [*kept, *[as_it_is(x) for _, leaves, _ in places for x in leaves if _is_of(x, scope)]]
+    given = [None if e is None else lifted(e) for e in extras]
+    inputs = recorded.inputs
+    if type(scope) is Recorder:
+        outside, results = finish_recorder(scope, inputs, transform, given, chosen, kept)
+    else:
+        finisher: Any = finish
+        if isinstance(scope, DeferredScope):
+            if scope.deferral is None:
+                scope, inputs, chosen, kept, given = _shadows(scope, chosen, kept, given)
+            else:
+                finisher = scope.deferral.finishes
+        outside, results = finisher(scope, inputs, transform, given, chosen, kept, shortcut, applied)
+    count = len(returned)
+    if len(kept) == count and not places:
+        return outside, results
+    for (parameter, _), value in zip(written, outside[count:], strict=False):
+        state.write(parameter, value)
+    count_of_others = count + len(written)
+    for tensor, value in zip(rebound, outside[count_of_others:], strict=False):
+        rebind(tensor, value)
+    following = iter(outside[count_of_others + len(rebound) :])
+    for place, leaves, structure in places:
+        now = [_seen(x, next(following)) if _is_of(x, scope) else x for x in leaves]
+        side_effects.rebuilt(place, now, structure)
+    return outside[:count], results
+
+
+def finish(
+    scope: Any,
+    inputs: Sequence[Tensor],
+    transform: Callable[..., list[Any]],
+    extras: Sequence[Tensor | None],
+    chosen: Sequence[Tensor],
+    kept: Sequence[Tensor],
+    shortcut: Callable[..., list[Any] | None] | None = None,
+    applied: Callable[[Graph, Sequence[Tensor]], list[Tensor]] | None = None,
+) -> tuple[list[Tensor], list[Tensor]]:
+    """``kept`` and what ``transform`` makes of the recording in ``scope``, one level further out.
+
+    Args:
+        scope: the scope, closed by now.
+        inputs: its tensors that stand for the differentiated inputs.
+        transform, shortcut, applied: as :func:`transformed` takes them.
+        extras: cotangents or tangents; ``None`` is passed on as ``None``.
+        chosen: the outputs to transform.
+        kept: further tensors that are wanted outside.
+    """
+    if isinstance(scope, GraphScope):
+        return _finish_graph(
+            scope, inputs, transform, extras, chosen, list(kept), shortcut, applied or inline_here
+        )
+    return finish_recorder(scope, inputs, transform, extras, chosen, kept)
+
+
+def _shadows(scope: DeferredScope, *groups: Sequence[Tensor | None]) -> tuple[Any, ...]:
+    """The recording of operator-by-operator execution for one of a deferred call that has ended."""
+    if scope.shadow is None:
+        raise RuntimeError("the recording of a deferred call is used after its end, and was not kept")
+    real, inputs = scope.shadow
+    return real, inputs, *[[None if t is None else _shadow(t) for t in group] for group in groups]
+
+
+def _shadow(tensor: Tensor) -> Tensor:
+    array = tensor._array
+    return array.shadow if type(array) is PendingArray and array.shadow is not None else tensor
+
+
+def _is_of(leaf: Any, scope: Any) -> bool:
+    return isinstance(leaf, Tensor) and leaf._scope is scope
+
+
+def _seen(leaf: Tensor, outside: Tensor) -> Tensor:
+    return make_number(outside) if type(leaf) is Number else outside
+
+
+# -- while compiling -----------------------------------------------------------------------------
+
+
+def _finish_graph(
+    scope: GraphScope,
+    inputs: Sequence[Tensor],
+    transform: Any,
+    extras: Sequence[Tensor | None],
+    chosen: Sequence[Tensor],
+    kept: list[Tensor],
+    shortcut: Any,
+    applied: Any,
+) -> tuple[list[Tensor], list[Tensor]]:
+    builder = scope.builder
+    with building(builder):
+        xs = [t._atom for t in inputs]
+        ys = [scope.atom(t) for t in chosen]
+        given = [None if e is None else scope.atom(e) for e in extras]
+        primal = [scope.atom(t) for t in kept]
+    captured = [tensor for _, tensor in scope.captures]
+    graph = None
+    if shortcut is not None and is_rewriting():
+        graph = _by_shortcut(builder, shortcut, xs, ys, given, primal)
+    if graph is None:
+        builder, (xs, ys, given, primal) = _improved(builder, (xs, ys, given, primal), captured)
+        with building(builder):
+            graph = builder.close([*primal, *transform(builder, xs, ys, given)])
+    outside = applied(graph, captured)
+    return outside[: len(kept)], outside[len(kept) :]
+
+
+def _by_shortcut(
+    builder: Builder, shortcut: Any, xs: list[Any], ys: list[Any], given: list[Any], primal: list[Any]
+) -> Graph | None:
+    """The values of ``primal``, and what ``shortcut`` gives; ``None`` if it gives nothing.
+
+    A function under a derivative is recorded at each call: of equal recordings in a trace this is made once.
+    """
+    scope = innermost()
+    known = scope.builder.derived if isinstance(scope, GraphScope) else {}
+    program = builder.close([*xs, *ys, *primal])
+    numbers = {v: k for k, v in enumerate(program.inputs)}
+    # what is given comes from outside: inputs and constants
+    of_given = tuple([None if x is None else x.key if type(x) is Constant else numbers[x] for x in given])
+    key = (shortcut, len(xs), len(ys), of_given, program.written())
+    if key not in known:
+        with building(builder):
+            produced = shortcut(builder, xs, ys, given)
+        # with the program, whose constants the key means
+        known[key] = program, None if produced is None else builder.close([*primal, *produced])
+    return known[key][1]
+
+
+def _improved(
+    builder: Builder, groups: tuple[list[Any], ...], captured: list[Tensor]
+) -> tuple[Builder, tuple[list[Any], ...]]:
+    """The program of ``builder`` as it is best differentiated, and ``groups`` of its atoms there.
+
+    Where it needs less of what was ``captured`` than that, the tensors there are replaced.
+    """
+    atoms = [atom for group in groups for atom in group if atom is not None]
+    closed = builder.close(atoms)
+    better = closed
+    if is_rewriting():
+        better = joined(closed)
+        kept = set(groups[0])
+        given = [None if v in kept else _outer_atom(t) for v, t in zip(closed.inputs, captured, strict=True)]
+        better, smaller = with_smaller_inputs(better, given)
+        for at, atom in smaller.items():
+            captured[at] = captured[at]._scope.tensor(atom)
+    better = before_derivative(better)
+    if better is closed:
+        return builder, groups
+    made = Builder()
+    with building(made):
+        inputs = made.inputs_like(better.inputs)
+        following = iter(made.inline(better, inputs))
+    return made, tuple([None if a is None else next(following) for a in group] for group in groups)
+
+
+def _outer_atom(tensor: Tensor) -> Any:
+    return tensor._atom if isinstance(tensor._scope, GraphScope) and not tensor.is_parameter else None
+
+
+def inline_here(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Apply ``graph`` to ``tensors`` in the innermost scope."""
+    scope = innermost()
+    if not isinstance(scope, GraphScope):
+        return inline(graph, tensors)
+    atoms = [scope.atom(t) for t in tensors]
+    with building(scope.builder):
+        return [scope.tensor(atom) for atom in scope.builder.inline(graph, atoms)]

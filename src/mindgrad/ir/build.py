@@ -1,0 +1,312 @@
+"""The builder: equations are value-numbered, folded and simplified as they are made.
+
+Two applications of one primitive to the same atoms with the same parameters are one variable, so
+that the repeated subexpressions of nested derivatives are never built twice. Each row may bring
+local rewrites (``simplify``) that keep the value.
+
+While a derivative is built, equations that depend on a tangent are *linear* and are kept in a list
+of their own: the others are the nonlinear part, ready to be used as they stand.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable, live_equations, silent
+from mindgrad.ir.types import TensorType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from mindgrad.ir.primitive import Primitive
+
+__all__ = ["POINTWISE", "Builder", "building", "current", "is_tainted"]
+
+#: kinds whose operands share one shape and whose elements do not mix
+POINTWISE = ("elementwise", "pointwise constant", "pointwise multilinear", "pointwise linear")
+
+_FOLD = 64  # equations on constants of at most this many elements are folded
+
+
+class _Local(threading.local):
+    builder: Builder | None = None
+
+
+_local = _Local()
+
+
+def current() -> Builder:
+    """The builder that rules emit into on this thread."""
+    builder = _local.builder
+    if builder is None:
+        raise RuntimeError("no graph is being built: a rule was called outside a transform.")
+    return builder
+
+
+@contextmanager
+def building(builder: Builder) -> Iterator[Builder]:
+    """Make ``builder`` the current one of this thread inside the ``with`` block."""
+    previous = _local.builder
+    _local.builder = builder
+    try:
+        yield builder
+    finally:
+        _local.builder = previous
+
+
+def is_tainted(
+    primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any], passed: bool | None = None
+) -> bool:
+    """Whether what ``primitive`` gives can be infinite; ``passed``: whether an operand can, if known."""
+    taint: Any = primitive.taint
+    if callable(taint):
+        taint = taint(*inputs, **parameters)
+    if taint == "passes":
+        return any(atom.tainted for atom in inputs) if passed is None else passed
+    return taint == "starts"
+
+
+class Builder:
+    """Collects the equations of one graph."""
+
+    __slots__ = (
+        "_constants", "_inlined", "_table",
+        "derived", "equations", "inputs", "is_ordered", "linear_equations", "operands", "source",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.inputs: list[Variable] = []
+        self.equations: list[Equation] = []
+        self.linear_equations: list[Equation] = []
+        self.source: tuple[str, int] | None = None
+        #: whether every equation stands behind those that it needs (see :meth:`supersede`)
+        self.is_ordered = True
+        #: what was made of programs that are written in this way, see ``execution.record``
+        self.derived: dict[Any, Any] = {}
+        #: what operators of the traced program were applied to, simplified or not
+        self.operands: set[Any] = set()
+        self._table: dict[Any, Any] = {}
+        self._constants: dict[Any, Constant] = {}
+        self._inlined: dict[Any, list[Any]] = {}
+
+    def input(self, type: TensorType, linear: bool = False, tainted: bool = False) -> Variable:
+        """A new input of the graph; a ``linear`` one is a tangent and no input of the result."""
+        variable = Variable(type, linear, tainted)
+        if not linear:
+            self.inputs.append(variable)
+        return variable
+
+    def inputs_like(self, atoms: Iterable[Any]) -> list[Variable]:
+        """New inputs of the types of ``atoms``; those of atoms that can be infinite can be infinite too."""
+        return [self.input(atom.type, tainted=atom.tainted) for atom in atoms]
+
+    def constant(self, value: np.ndarray, type: TensorType | None = None) -> Constant:
+        """The one constant of this value in this graph."""
+        made = Constant(value, type)
+        return self._constants.setdefault(made.key, made)
+
+    def trace(
+        self,
+        primitive: Primitive,
+        inputs: tuple[Any, ...],
+        parameters: dict[str, Any],
+        source: tuple[str, int] | None,
+    ) -> Any:
+        """Emit an operator of the traced program, of the line ``source``, and note its operands."""
+        self.source = source
+        result = self.emit(primitive, inputs, parameters)
+        if not any(atom is result for atom in inputs):  # else a change of nothing, such as x · 1
+            self.operands.update(inputs)
+        return result
+
+    def emit(self, primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any]) -> Any:
+        """Apply ``primitive``; the variable (tuple of variables) that holds the result."""
+        linear = False
+        tainted = False
+        folds = True
+        for position, atom in enumerate(inputs):
+            if type(atom) is Variable:
+                folds = False
+                if atom.linear:
+                    linear = True
+                if atom.tainted:
+                    tainted = True
+            else:
+                if atom.tainted:
+                    tainted = True
+                kept = self._constants.setdefault(atom.key, atom)
+                if kept is not atom:
+                    inputs = inputs[:position] + (kept,) + inputs[position + 1 :]
+        if primitive.simplify is not None:
+            if _local.builder is self:
+                simpler = primitive.simplify(*inputs, **parameters)
+            else:
+                with building(self):  # a rewrite emits what it puts in place
+                    simpler = primitive.simplify(*inputs, **parameters)
+            if simpler is not None:
+                return simpler
+        if folds and inputs:
+            folded = self._fold(primitive, inputs, parameters)
+            if folded is not None:
+                return folded
+        operands = inputs
+        if primitive.commutative and id(inputs[0]) > id(inputs[1]):
+            operands = (inputs[1], inputs[0])
+        key = (primitive, operands, tuple(parameters.items()))
+        found = self._table.get(key)
+        if found is not None:
+            return found
+        types = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
+        if primitive.taint != "passes":
+            tainted = is_tainted(primitive, inputs, parameters, tainted)
+        if primitive.multiple:
+            outputs = tuple(Variable(each, linear, tainted) for each in types)
+            result: Any = outputs
+        else:
+            result = Variable(types, linear, tainted)
+            outputs = (result,)
+        equation = Equation(primitive, inputs, parameters, outputs, self.source)
+        for output in outputs:
+            output.made_by = equation
+        (self.linear_equations if linear else self.equations).append(equation)
+        if not equation.is_unique:
+            self._table[key] = result
+        return result
+
+    def _fold(self, primitive: Primitive, inputs: tuple[Constant, ...], parameters: dict) -> Any:
+        """Evaluate an equation on constants now, when that is cheap and stays a small constant."""
+        if primitive.multiple or primitive.kind == "control" or primitive.effect:
+            return None
+        splats = all(atom.is_splat for atom in inputs)
+        if splats and primitive.kind in POINTWISE:
+            result_type = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
+            with np.errstate(all="ignore"):
+                value = np.asarray(primitive.numpy(*[atom.value for atom in inputs], **parameters))
+            if value.ndim == 0:
+                return self.constant(value.astype(result_type.dtype.numpy), result_type)
+            return None
+        if all(atom.type.size <= _FOLD for atom in inputs):
+            result_type = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
+            if result_type.size <= _FOLD:
+                with np.errstate(all="ignore"):
+                    value = primitive.numpy(*[atom.array() for atom in inputs], **parameters)
+                return self.constant(np.asarray(value, result_type.dtype.numpy))
+        return None
+
+    def emit_again(self, equation: Equation, operands: Sequence[Any], **changed: Any) -> tuple[Any, ...]:
+        """``equation`` on other operands, with ``changed`` parameters; its results."""
+        self.source = equation.source
+        parameters = {**equation.parameters, **changed} if changed else equation.parameters
+        result = self.emit(equation.primitive, tuple(operands), parameters)
+        self.source = None
+        results = result if equation.primitive.multiple else (result,)
+        for old, new in zip(equation.outputs, results, strict=True):
+            if old.tainted and type(new) is Variable and not new.linear:
+                new.tainted = True  # a mark that was set later, of a cotangent that is masked out
+        return results
+
+    def inline(self, graph: Graph, inputs: Sequence[Any]) -> list[Any]:
+        """Emit the equations of ``graph`` on ``inputs``; the atoms of its outputs."""
+        call = (graph, *inputs)
+        if call in self._inlined:  # every equation would be found again
+            return list(self._inlined[call])
+        values: dict[Variable, Any] = dict(zip(graph.inputs, inputs, strict=True))
+        for equation in graph.equations:
+            operands = [values[atom] if type(atom) is Variable else atom for atom in equation.inputs]
+            values.update(zip(equation.outputs, self.emit_again(equation, operands), strict=True))
+        outputs = [values[atom] if type(atom) is Variable else atom for atom in graph.outputs]
+        if not graph.is_unique:
+            self._inlined[call] = outputs
+        return list(outputs)
+
+    # -- loops and branches: an equation that is there is made to give more ------------------------
+
+    def extend(
+        self, equation: Equation, parameters: dict[str, Any], types: Sequence[TensorType]
+    ) -> tuple[Variable, ...]:
+        """Let ``equation`` be made with other parameters and have further outputs; gives the new ones.
+
+        The values of the outputs that it has must stay the same.
+        """
+        tainted = is_tainted(equation.primitive, equation.inputs, parameters)
+        fresh = tuple(Variable(type, False, tainted) for type in types)
+        outputs = equation.outputs + fresh
+        made = Equation(equation.primitive, equation.inputs, parameters, outputs, equation.source)
+        self.equations[self.equations.index(equation)] = made
+        self._define(made)
+        return fresh
+
+    def supersede(
+        self,
+        equation: Equation,
+        primitive: Primitive,
+        inputs: tuple[Any, ...],
+        parameters: dict[str, Any],
+        places: Sequence[int],
+    ) -> tuple[Variable, ...]:
+        """Apply ``primitive``, whose outputs at ``places`` are those of ``equation``; gives all outputs.
+
+        The value of ``equation`` is then made by the new one alone: a loop and its tangent run once, effects
+        included. The new equation stands in the place of ``equation``, in front of operands that are newer,
+        until :meth:`restore_order`.
+        """
+        found = self._table.get((primitive, inputs, tuple(parameters.items())))
+        if found is not None:
+            return found
+        if equation not in self.equations:  # its value, and what it prints, is another's by now
+            return self.emit(primitive, inputs, silent(parameters))
+        types = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
+        old = dict(zip(places, equation.outputs, strict=True))
+        tainted = is_tainted(primitive, inputs, parameters)
+        outputs = tuple([old.get(k) or Variable(type, False, tainted) for k, type in enumerate(types)])
+        made = Equation(primitive, inputs, parameters, outputs, equation.source)
+        self.equations[self.equations.index(equation)] = made
+        self.is_ordered = False
+        self._define(made)
+        return outputs
+
+    def _define(self, equation: Equation) -> None:
+        for output in equation.outputs:
+            output.made_by = equation
+        if not equation.is_unique:
+            key = (equation.primitive, equation.inputs, tuple(equation.parameters.items()))
+            self._table[key] = equation.outputs
+
+    def restore_order(self) -> None:
+        """Put every equation behind those that it needs, else in the order in which they stand.
+
+        Effects keep their order: what a superseding equation needs is older than it, or has no effect.
+        """
+        if self.is_ordered:
+            return
+        waiting = dict.fromkeys(self.equations)
+        ordered: list[Equation] = []
+        while waiting:
+            stack = [next(iter(waiting))]
+            while stack:
+                equation = stack[-1]
+                needed = [
+                    atom.made_by
+                    for atom in equation.inputs
+                    if type(atom) is Variable and atom.made_by in waiting
+                ]
+                if needed:
+                    stack.extend(needed)  # type: ignore[arg-type]
+                    continue
+                stack.pop()
+                if equation in waiting:
+                    del waiting[equation]
+                    ordered.append(equation)
+        self.equations = ordered
+        self.is_ordered = True
+
+    def close(self, outputs: Sequence[Any], inputs: Sequence[Variable] | None = None) -> Graph:
+        """The finished graph of ``outputs``, without equations that they do not need."""
+        self.restore_order()
+        kept = live_equations(self.equations, outputs)
+        return Graph(self.inputs if inputs is None else inputs, kept, outputs)

@@ -1,0 +1,61 @@
+"""Evaluation of a graph, equation by equation: with NumPy kernels, the reference executor, or on tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.graph import Constant, Graph, Variable
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor, make_tensor
+
+__all__ = ["evaluate", "inline"]
+
+
+def evaluate(graph: Graph, inputs: Sequence[Any]) -> list[np.ndarray]:
+    """The outputs of ``graph`` on NumPy ``inputs``.
+
+    Raises:
+        TypeError: an input's type is not the one that the graph declares.
+    """
+    values: dict[Variable, Any] = {}
+    for variable, array in zip(graph.inputs, inputs, strict=True):
+        array = np.asarray(array)
+        if array.shape != variable.shape or array.dtype != variable.type.dtype.numpy:
+            raise TypeError(
+                f"the graph's input has type {variable.type}, but got an array of type "
+                f"{array.dtype} and shape {array.shape}."
+            )
+        values[variable] = array
+    with np.errstate(all="ignore"):
+        for equation in graph.equations:
+            operands = [values[x] if type(x) is Variable else x.array() for x in equation.inputs]
+            result = equation.primitive.numpy(*operands, **equation.parameters)
+            if equation.primitive.multiple:
+                values.update(zip(equation.outputs, result, strict=True))
+            else:
+                values[equation.outputs[0]] = result
+    return [np.asarray(values[y]) if type(y) is Variable else np.array(y.array()) for y in graph.outputs]
+
+
+def inline(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Apply every equation of ``graph`` to ``tensors``: run, record or emit them."""
+    values: dict[Any, Tensor] = dict(zip(graph.inputs, tensors, strict=True))
+
+    def read(atom: Any) -> Tensor:
+        found = values.get(atom)
+        if found is None:
+            constant: Constant = atom
+            found = values[atom] = make_tensor(constant.value, constant.type)
+        return found
+
+    for equation in graph.equations:
+        operands = [read(atom) for atom in equation.inputs]
+        result = apply(equation.primitive, *operands, **equation.parameters)
+        if equation.primitive.multiple:
+            values.update(zip(equation.outputs, result, strict=True))
+        else:
+            values[equation.outputs[0]] = result
+    return [read(atom) for atom in graph.outputs]

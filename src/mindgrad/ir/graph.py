@@ -1,0 +1,354 @@
+"""The intermediate representation: a first-order, typed, immutable list of equations.
+
+    graph     ::=  inputs; equation*; outputs
+    equation  ::=  variable+ = primitive[parameters](atom*)
+    atom      ::=  variable | constant
+
+Every variable is defined once. Atoms carry Python's arithmetic operators so that a derivative rule
+reads as a formula; an operator emits an equation into the builder of this thread (see ``build``).
+"""
+
+from __future__ import annotations
+
+import cmath
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from mindgrad.ir.types import TensorType, type_of
+
+if TYPE_CHECKING:
+    from mindgrad.ir.primitive import Primitive
+
+__all__ = [
+    "Atom",
+    "Constant",
+    "Equation",
+    "Graph",
+    "Variable",
+    "is_finite",
+    "kept_with_graph",
+    "silent",
+    "without_effects",
+]
+
+Result = TypeVar("Result")
+
+_SMALL = 64  # constants up to this many elements are compared by value
+
+
+def is_finite(array: Any) -> bool:
+    """Whether no element of a NumPy array is infinite or NaN."""
+    if array.dtype.kind not in "fcV":  # bfloat16 and the other types that NumPy does not know are "V"
+        return True
+    if array.ndim == 0:
+        return cmath.isfinite(array.item())
+    return bool(np.logical_and.reduce(np.isfinite(array), axis=None))
+
+
+class Atom:
+    """A value in a graph: a :class:`Variable` or a :class:`Constant`."""
+
+    __slots__ = ()
+    type: TensorType
+    linear: bool
+    tainted: bool
+
+    #: how Python's operators become equations; filled by the room that defines the rows
+    operators: dict[str, Callable[..., Any]] = {}
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the value."""
+        return self.type.shape
+
+    @property
+    def dtype(self) -> Any:
+        """The element type of the value."""
+        return self.type.dtype
+
+    def __add__(self, other: Any) -> Any:
+        return Atom.operators["add"](self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return Atom.operators["add"](other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return Atom.operators["sub"](self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return Atom.operators["sub"](other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return Atom.operators["mul"](self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return Atom.operators["mul"](other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return Atom.operators["div"](self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return Atom.operators["div"](other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        return Atom.operators["pow"](self, other)
+
+    def __neg__(self) -> Any:
+        return Atom.operators["neg"](self)
+
+    def __lt__(self, other: Any) -> Any:
+        return Atom.operators["less"](self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return Atom.operators["less_equal"](self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return Atom.operators["greater"](self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return Atom.operators["greater_equal"](self, other)
+
+
+class Variable(Atom):
+    """A value defined by an equation, or an input of its graph.
+
+    ``linear`` marks a value that depends on a tangent: linear equations stand apart from the
+    others while a graph is built, which is all that *linearize* needs. ``tainted`` marks one that can
+    be infinite or NaN (see ``rows.kinds``). ``made_by`` is the equation that
+    defines it, ``None`` for an input.
+    """
+
+    __slots__ = ("linear", "made_by", "tainted", "type")
+
+    def __init__(self, type: TensorType, linear: bool = False, tainted: bool = False) -> None:
+        self.type = type
+        self.linear = linear
+        self.tainted = tainted
+        self.made_by: Equation | None = None
+
+    def __repr__(self) -> str:
+        return f"<variable {self.type}>"
+
+
+class Constant(Atom):
+    """A value known when the graph is built.
+
+    A *splat* (all elements equal) is stored as one element with the full type, so that the zeros
+    and ones of derivatives cost nothing.
+    """
+
+    __slots__ = ("is_splat", "key", "type", "value")
+    linear = False
+
+    def __init__(self, value: np.ndarray, type: TensorType | None = None) -> None:
+        self.value = np.asarray(value)
+        self.type = type_of(self.value) if type is None else type
+        self.is_splat = self.value.ndim == 0
+        small = self.value.size <= _SMALL
+        if small:
+            self.key: Any = (self.type, self.value.shape, self.value.tobytes())
+        else:  # the same memory is the same constant in every scope that captures it
+            memory = self.value.__array_interface__["data"][0]
+            self.key = (self.type, memory, self.value.strides)
+
+    @property
+    def tainted(self) -> bool:  # type: ignore[override]
+        """Whether an element is infinite or NaN."""
+        return not is_finite(self.value)
+
+    def array(self) -> np.ndarray:
+        """The value in its full shape (a read-only view for a splat)."""
+        return np.broadcast_to(self.value, self.type.shape)
+
+    def is_all(self, number: complex) -> bool:
+        """Whether every element is known to equal ``number``."""
+        return self.is_splat and bool(self.value == number)
+
+    def __repr__(self) -> str:
+        return f"<constant {self.type} {self.value if self.is_splat else '…'}>"
+
+
+class Equation:
+    """One application of a primitive: ``outputs = primitive[parameters](inputs)``."""
+
+    __slots__ = ("has_effect", "inputs", "is_unique", "outputs", "parameters", "primitive", "source")
+
+    def __init__(
+        self,
+        primitive: Primitive,
+        inputs: tuple[Any, ...],
+        parameters: dict[str, Any],
+        outputs: tuple[Variable, ...],
+        source: tuple[str, int] | None = None,
+    ) -> None:
+        self.primitive = primitive
+        self.inputs = inputs
+        self.parameters = parameters
+        self.outputs = outputs
+        self.source = source
+        #: whether it does something that is seen, so that it must not be left out
+        self.has_effect = primitive.effect
+        #: whether it is another one each time: it, or its derivative, has an effect or is not linear
+        self.is_unique = primitive.unique
+        if primitive.kind == "control":
+            graphs = [value for value in parameters.values() if isinstance(value, Graph)]
+            self.has_effect |= primitive.runs_graphs and any(graph.has_effect for graph in graphs)
+            self.is_unique |= any(graph.is_unique for graph in graphs)
+
+    @property
+    def is_only_effect(self) -> bool:
+        """Whether it is there for what is seen, and no value is made."""
+        return self.has_effect and not self.outputs
+
+
+class Graph:
+    """A closed program: ``outputs`` computed from ``inputs`` by ``equations`` in order.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad.execution.compiled import trace
+    >>> print(trace(lambda x: x * x + 1.0, ms.Tensor([1.0, 2.0])))
+    graph(a: Float32[2])
+      b: Float32[2] = mul(a, a)
+      c: Float32[2] = add(b, 1.0)
+      return c
+    """
+
+    __slots__ = ("__weakref__", "derived", "equations", "has_effect", "inputs", "is_unique", "outputs")
+
+    #: checks every graph that is made, ``None`` if none does (``ir.verify``)
+    verifier: Callable[[Graph], None] | None = None
+
+    def __init__(
+        self,
+        inputs: Sequence[Variable],
+        equations: Sequence[Equation],
+        outputs: Sequence[Any],
+    ) -> None:
+        self.inputs = tuple(inputs)
+        self.equations = tuple(equations)
+        self.outputs = tuple(outputs)
+        self.has_effect = any(equation.has_effect for equation in self.equations)
+        self.is_unique = any(equation.is_unique for equation in self.equations)
+        #: what was made of it, see :func:`kept_with_graph`
+        self.derived: dict[Any, Any] = {}
+        if Graph.verifier is not None:
+            Graph.verifier(self)
+
+    def __len__(self) -> int:
+        return len(self.equations)
+
+    def __str__(self) -> str:
+        return "\n".join(_render(self))
+
+    def has_halves(self) -> bool:
+        """Whether a value of half precision is computed."""
+        return any(atom.type.dtype.is_half for equation in self.equations for atom in equation.outputs)
+
+    def written(self) -> tuple[Any, ...]:
+        """A key that programs share which are written in the same way, whatever their variables are.
+
+        Large constants are compared by their memory: as long as the key is used, the graph must live.
+        """
+        numbers: dict[Any, int] = {v: k for k, v in enumerate(self.inputs)}
+
+        def named(atom: Any) -> Any:
+            return numbers[atom] if type(atom) is Variable else atom.key
+
+        rows = []
+        for equation in self.equations:
+            operands = tuple(map(named, equation.inputs))
+            rows.append((equation.primitive, operands, tuple(equation.parameters.items())))
+            for y in equation.outputs:
+                numbers[y] = len(numbers)
+        types = tuple([(v.type, v.tainted) for v in self.inputs])
+        return types, tuple(rows), tuple(map(named, self.outputs))
+
+    def count(self) -> dict[str, int]:
+        """How often each primitive occurs."""
+        counts: dict[str, int] = {}
+        for equation in self.equations:
+            name = equation.primitive.name
+            counts[name] = counts.get(name, 0) + 1
+        return counts
+
+
+def kept_with_graph(function: Callable[..., Result]) -> Callable[..., Result]:
+    """``function(graph, *arguments)``, made once and kept as long as the graph lives."""
+
+    @wraps(function)
+    def once(graph: Graph, *arguments: Any) -> Result:
+        key = (function, arguments)
+        if key not in graph.derived:
+            graph.derived[key] = function(graph, *arguments)
+        return graph.derived[key]
+
+    return once
+
+
+def live_equations(equations: Sequence[Equation], outputs: Iterable[Any]) -> list[Equation]:
+    """The equations that ``outputs`` depend on or that have an effect, in order (dead-code elimination)."""
+    needed = {atom for atom in outputs if type(atom) is Variable}
+    kept: list[Equation] = []
+    for equation in reversed(equations):
+        if equation.has_effect or not needed.isdisjoint(equation.outputs):
+            kept.append(equation)
+            needed.update(atom for atom in equation.inputs if type(atom) is Variable)
+    kept.reverse()
+    return kept
+
+
+@lru_cache(maxsize=512)
+def without_effects(graph: Graph) -> Graph:
+    """``graph`` with nothing in it that is seen: what runs a second time must not print again."""
+    if not graph.has_effect:
+        return graph
+    kept = []
+    for equation in graph.equations:
+        if equation.is_only_effect:
+            continue
+        if equation.has_effect:
+            parameters = silent(equation.parameters)
+            equation = Equation(
+                equation.primitive, equation.inputs, parameters, equation.outputs, equation.source
+            )
+        kept.append(equation)
+    return Graph(graph.inputs, live_equations(kept, graph.outputs), graph.outputs)
+
+
+def silent(parameters: dict[str, Any]) -> dict[str, Any]:
+    """``parameters`` with graphs in which nothing is seen."""
+    return {k: without_effects(v) if isinstance(v, Graph) else v for k, v in parameters.items()}
+
+
+def _letters(index: int) -> str:
+    name = ""
+    index += 1
+    while index:
+        index, digit = divmod(index - 1, 26)
+        name = chr(ord("a") + digit) + name
+    return name
+
+
+def _render(graph: Graph) -> Iterable[str]:
+    names: dict[Atom, str] = {}
+
+    def name(atom: Atom) -> str:
+        if isinstance(atom, Constant):
+            return str(atom.value) if atom.is_splat else f"<{atom.type}>"
+        return names.setdefault(atom, _letters(len(names)))
+
+    yield f"graph({', '.join(f'{name(v)}: {v.type}' for v in graph.inputs)})"
+    for equation in graph.equations:
+        shown = [f"{k}={v}" for k, v in equation.parameters.items() if not isinstance(v, Graph)]
+        operands = ", ".join([name(x) for x in equation.inputs] + shown)
+        targets = ", ".join(f"{name(v)}: {v.type}" for v in equation.outputs)
+        equals = " = " if targets else ""
+        yield f"  {targets}{equals}{equation.primitive.name}({operands})"
+        for key, value in equation.parameters.items():
+            if isinstance(value, Graph):
+                yield f"    {key}:"
+                yield from (f"      {line}" for line in _render(value))
+    yield f"  return {', '.join(name(v) for v in graph.outputs)}"

@@ -1,0 +1,167 @@
+"""``mutable``: containers and numbers that count as data in every way.
+
+A compiled function has one program for each value of a Python number; what ``mutable`` marks is data, of
+which one program takes all values. To ``GradOperation`` a tuple, list, dict or number is a constant unless it
+is marked. The functions of later versions (``grad`` and its kin) differentiate all of these as they are,
+except for ints, which have a derivative, an int, only if they are marked.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import lru_cache
+from typing import Any
+
+from mindgrad._base.tree import attributes_of, is_record, record_of
+from mindgrad.ir.constant_arguments import is_constant
+from mindgrad.ir.tensor import Tensor
+
+__all__ = ["MutableFloat", "MutableInt", "is_container", "is_mutable", "mutable", "plain_kind"]
+
+
+class MutableTuple(tuple):
+    """A tuple whose tensors are differentiated."""
+
+    __slots__ = ()
+
+
+class MutableList(list):
+    """A list whose tensors are differentiated."""
+
+    __slots__ = ()
+
+
+class MutableDict(dict):
+    """A dict whose tensors are differentiated."""
+
+    __slots__ = ()
+
+
+class MutableFloat(float):
+    """A float that is data."""
+
+    __slots__ = ()
+
+
+class MutableInt(int):
+    """An int that is data, and has a derivative of its kind."""
+
+    __slots__ = ()
+
+
+#: mutable container types with the ordinary ones that they mark; those of other classes (named tuples,
+#: dataclasses, OrderedDict, …) are added when used
+_CONTAINERS: dict[type, type] = {MutableTuple: tuple, MutableList: list, MutableDict: dict}
+_MARKED: dict[type, type] = {plain: marked for marked, plain in _CONTAINERS.items()}
+
+
+@lru_cache(maxsize=256)
+def _marked(kind: Any) -> Any:
+    """The mutable subclass of a container class."""
+    if kind in _CONTAINERS:
+        return kind
+    if kind in _MARKED:
+        return _MARKED[kind]
+    made = type(kind)(kind.__name__, (kind,), {"__slots__": (), "__module__": kind.__module__})
+    _CONTAINERS[made] = kind
+    return made
+
+
+def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
+    """Mark a container of tensors or numbers, or a number, as data that has a gradient.
+
+    Args:
+        input_data: an int, a float, or a tuple (a named one too), list, dict or dataclass of these and
+            of Tensors, nested to any depth. ``None`` in a container is a constant; in a dataclass so is
+            everything but Tensors and what ``mutable`` made, numbers too. A Tensor is data anyway and a
+            bool has no derivative: both are given back, but for a Tensor with ``const_arg=True`` a copy
+            without the mark.
+        dynamic_len: accepted for compatibility, of a tuple or list: a program is compiled for each length.
+
+    Returns:
+        A copy of ``input_data`` that behaves like it. The gradient with respect to a container has its
+        structure, with constants as they are; that with respect to a number is a number of its kind.
+
+    Raises:
+        TypeError: ``input_data``, or something in it, is nothing of these; ``dynamic_len`` is no bool, or
+            is set for what has no length.
+
+    >>> import mindgrad as ms
+    >>> pair = ms.mutable((ms.Tensor([1.0]), ms.Tensor([2.0])))
+    >>> ms.grad(lambda p: p[0] * p[1])(pair)
+    (Tensor(shape=[1], dtype=Float32, value= [ 2.00000000e+00]), \
+Tensor(shape=[1], dtype=Float32, value= [ 1.00000000e+00]))
+    >>> ms.grad(lambda a, x: a * a * x)(ms.mutable(3.0), ms.Tensor(2.0))
+    12.0
+    """
+    if not isinstance(dynamic_len, bool):
+        raise TypeError(f"For 'mutable', the 'dynamic_len' should be a bool, but got {dynamic_len!r}.")
+    if dynamic_len and not isinstance(input_data, (tuple, list)):
+        raise TypeError(
+            f"For 'mutable', when the 'dynamic_len' is True, the 'input_data' should be a tuple or list, but "
+            f"got {input_data!r} of type {type(input_data).__name__}."
+        )
+    if isinstance(input_data, (Tensor, bool)):
+        return Tensor(input_data) if is_constant(input_data) else input_data
+    kind: Any = type(input_data)
+    if isinstance(input_data, tuple):
+        return tuple.__new__(_marked(kind), map(_inside, input_data))
+    if isinstance(input_data, list):
+        return _marked(kind)(map(_inside, input_data))
+    if isinstance(input_data, dict):
+        items = {key: _inside(value) for key, value in input_data.items()}
+        if isinstance(input_data, defaultdict):
+            return _marked(kind)(input_data.default_factory, items)
+        return _marked(kind)(items)
+    if _is_record(input_data):
+        return _of_field(input_data)
+    if isinstance(input_data, int):
+        return MutableInt(input_data)
+    if isinstance(input_data, float):
+        return MutableFloat(input_data)
+    raise TypeError(
+        f"For 'mutable', the 'input_data' should be one of (bool, int, float, Tensor, tuple, list, "
+        f"dict) or their nested structures, but got {input_data!r} of type "
+        f"{type(input_data).__name__}."
+    )
+
+
+def _inside(value: Any) -> Any:
+    return None if value is None else mutable(value)
+
+
+def _is_record(value: Any) -> bool:
+    kind: Any = type(value)
+    return is_record(kind)
+
+
+def _of_field(value: Any) -> Any:
+    """What a field of a dataclass holds, with the containers in it marked; numbers stay constants."""
+    kind: Any = type(value)
+    if isinstance(value, tuple):
+        return tuple.__new__(_marked(kind), map(_of_field, value))
+    if isinstance(value, list):
+        return _marked(kind)(map(_of_field, value))
+    if isinstance(value, defaultdict):
+        return _marked(kind)(value.default_factory, {key: _of_field(item) for key, item in value.items()})
+    if isinstance(value, dict):
+        return _marked(kind)({key: _of_field(item) for key, item in value.items()})
+    if _is_record(value):
+        held = attributes_of(value).items()
+        return record_of(_marked(kind), {name: _of_field(item) for name, item in held})
+    return value
+
+
+def is_container(value: Any) -> bool:
+    """Whether ``value`` is a container that ``mutable`` made."""
+    return type(value) in _CONTAINERS
+
+
+def is_mutable(value: Any) -> bool:
+    """Whether ``mutable`` made ``value``."""
+    return type(value) in _CONTAINERS or type(value) in (MutableFloat, MutableInt)
+
+
+def plain_kind(kind: type) -> type:
+    """The ordinary container type of a mutable one; others are themselves."""
+    return _CONTAINERS.get(kind, kind)

@@ -1,0 +1,135 @@
+"""A primitive is one row: everything the system knows about one operator.
+
+Rows are made by the kinds of ``mindgrad.rows.kinds``, which derive most fields. Parameters
+are static and passed by keyword; operands are atoms and passed by position.
+
+Conventions of the rules (``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cotangent, ``p`` partial):
+
+- ``type_rule(*types, **parameters)`` gives the output's :class:`TensorType` (a tuple of them when
+  ``multiple`` is set) or raises ``TypeError``/``ValueError`` with a message for the user.
+- ``numpy(*arrays, **parameters)`` is the NumPy kernel, ``xla`` the name of a function of
+  ``jax.lax`` or a callable ``xla(jax, *arrays, **parameters)``, to which parameters that are graphs
+  come as functions from arrays to a list of arrays.
+- ``jvp(y, xs, ts, **parameters)`` gives the output's tangent, linear in ``ts``; a tangent that is
+  known to be zero is ``None``, on the way in and on the way out.
+- ``transpose(ct, *xs, **parameters)`` exists for operators that are linear in the operands whose
+  ``linear`` is set; it gives one cotangent per operand, ``None`` for those that are not linear.
+- ``taint`` says whether the output can be infinite or NaN: ``"starts"``: yes, ``"passes"``: if an
+  operand can, ``"stops"``: no (see ``rows.kinds``); or ``taint(*xs, **parameters)`` gives one
+  of these.
+- ``effect`` rows do something that is seen (print): they are never merged, folded or left out; nor
+  are those with a graph in them (a loop's body) in which such a row stands; where ``runs_graphs`` is not set,
+  graphs are run by the derivative only, and so are their effects.
+- ``unique`` rows are never merged, though nothing is seen of them: two calls with the same operands stay two.
+- ``keeps_type`` says that all operands and the result have one type; it comes with the type rule.
+- ``series(equation, coefficients, order)`` gives the Taylor coefficients 0 … ``order`` of each output of an
+  operator with graphs in it, for those of each operand, ``None`` for zero (see ``transforms.taylor``);
+  other rows need none.
+- ``batch(size, xs, axes, **parameters)`` gives ``(output, axis)`` for operands of which some carry
+  a batch axis (``axes[i]`` an int, or ``None``); where ``multiple`` is set, a tuple of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir import build
+from mindgrad.ir.graph import Atom, Constant, Variable
+
+__all__ = ["REGISTRY", "Primitive"]
+
+#: every row by its name
+REGISTRY: dict[str, Primitive] = {}
+
+
+class Primitive:
+    """One operator. Calling it on atoms emits an equation into the current builder."""
+
+    __slots__ = (
+        "batch",
+        "commutative",
+        "effect",
+        "jvp",
+        "keeps_type",
+        "kind",
+        "multiple",
+        "name",
+        "numpy",
+        "pointwise",
+        "runs_graphs",
+        "samples",
+        "series",
+        "simplify",
+        "taint",
+        "transpose",
+        "type_rule",
+        "unique",
+        "xla",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        *,
+        type_rule: Callable[..., Any],
+        numpy: Callable[..., Any],
+        xla: str | Callable[..., Any],
+        jvp: Callable[..., Any] | None = None,
+        transpose: Callable[..., Any] | None = None,
+        batch: Callable[..., Any] | None = None,
+        samples: Any = None,
+        multiple: bool = False,
+        commutative: bool = False,
+        simplify: Callable[..., Any] | None = None,
+        taint: str | Callable[..., str] = "stops",
+        effect: bool = False,
+        unique: bool = False,
+        runs_graphs: bool = True,
+        series: Callable[..., Any] | None = None,
+    ) -> None:
+        if name in REGISTRY:
+            raise ValueError(f"there is already a row named {name!r}; an operator is one row.")
+        self.name = name
+        self.kind = kind
+        self.pointwise = kind in build.POINTWISE
+        self.type_rule = type_rule
+        self.keeps_type = getattr(type_rule, "keeps_type", False)
+        self.numpy = numpy
+        self.xla = xla
+        self.jvp = jvp
+        self.transpose = transpose
+        self.batch = batch
+        self.samples = samples
+        self.multiple = multiple
+        self.commutative = commutative
+        self.effect = effect
+        self.unique = unique or effect
+        self.runs_graphs = runs_graphs
+        self.series = series
+        self.simplify = simplify
+        self.taint = taint
+        REGISTRY[name] = self
+
+    def __repr__(self) -> str:
+        return f"<primitive {self.name}>"
+
+    def __call__(self, *operands: Any, **parameters: Any) -> Any:
+        """Emit this operator on atoms (Python numbers are lifted to the type of the first atom)."""
+        for operand in operands:
+            if type(operand) is not Variable and type(operand) is not Constant:
+                operands = lift(operands)
+                break
+        return build.current().emit(self, operands, parameters)
+
+
+def lift(operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Python numbers among ``operands`` as splat constants of the type of the first atom."""
+    like = next(operand for operand in operands if isinstance(operand, Atom)).type
+    return tuple(
+        operand if isinstance(operand, Atom) else Constant(np.asarray(operand, like.dtype.numpy), like)
+        for operand in operands
+    )

@@ -1,0 +1,123 @@
+"""Recorders run each operator of eager mode at once and record it, for the gradient that is being taken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.kernels import run_kernel, runs_on_host
+from mindgrad.ir.pending import PendingArray
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.scope import Scope, as_it_is, identity, lifted
+from mindgrad.ir.tensor import Tensor, make_tensor
+
+__all__ = ["Recorder"]
+
+_new_tensor = Tensor.__new__
+
+
+class Recorder(Scope):
+    """Runs each operator at once and records it.
+
+    Values are numbered; an entry is ``(primitive, operand numbers, parameter items, number of its first
+    result, how many it has)``. ``leaves`` are the numbers of the values that came from outside, with their
+    tensors.
+    """
+
+    __slots__ = ("_lifted", "_numbers", "entries", "leaves", "values")
+    lifts = True
+
+    def __init__(self) -> None:
+        # as ``Scope`` does, without a call: each call of a gradient makes one
+        self.level, self.runs = 0, None
+        self.bindings, self.written, self.rebound, self.restored = {}, {}, [], {}
+        self.values: list[Any] = []
+        self.entries: list[tuple[Primitive, tuple[int, ...], tuple, int, int]] = []
+        self.leaves: list[tuple[int, Tensor]] = []
+        self._numbers: dict[Any, int] = {}
+        self._lifted: tuple[dict[int, Tensor], dict[int, int]] | None = None
+
+    def input(self, tensor: Tensor) -> Tensor:
+        number = self._leaf(tensor)
+        return make_tensor(self.values[number], tensor._type, self, number)
+
+    def _leaf(self, tensor: Tensor) -> int:
+        array = tensor._array
+        if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
+            if runs_on_host():
+                array = tensor.host_array()
+            elif type(array) is PendingArray:
+                array = array.get()
+        number = len(self.values)
+        self.values.append(array)
+        self.leaves.append((number, as_it_is(tensor)))
+        return number
+
+    def number(self, tensor: Tensor) -> int:
+        """The number of ``tensor`` in this recording; one from outside is captured."""
+        if tensor._scope is self:
+            return tensor._atom
+        key = identity(tensor)
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = self._leaf(tensor)
+        return number
+
+    def record(
+        self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict, known: Any = None
+    ) -> Any:
+        if len(tensors) == 1 and tensors[0]._scope is self:
+            numbers: tuple[int, ...] = (tensors[0]._atom,)
+        else:
+            numbers = tuple([t._atom if t._scope is self else self.number(t) for t in tensors])
+        value = run_kernel(primitive, tensors, parameters) if known is None else known
+        values = self.values
+        first = len(values)
+        items = tuple(parameters.items()) if parameters else ()
+        if primitive.multiple:
+            self.entries.append((primitive, numbers, items, first, len(value)))
+            values.extend(value)
+            return tuple(make_tensor(v, None, self, first + k) for k, v in enumerate(value))
+        self.entries.append((primitive, numbers, items, first, 1))
+        values.append(value)
+        tensor = _new_tensor(Tensor)  # as ``make_tensor`` does, without a call
+        tensor._array, tensor._type = value, tensors[0]._type if primitive.keeps_type else None
+        tensor._scope, tensor._atom = self, first
+        return tensor
+
+    def makers(self) -> dict[int, int]:
+        """Which entry makes each value that does not come from outside."""
+        return {first + i: k for k, (*_, first, n) in enumerate(self.entries) for i in range(n)}
+
+    def lift(self, number: int) -> Tensor:
+        """The value as one level further out sees it: known there, and recorded there if need be."""
+        if self._lifted is None:
+            self._lifted = dict(self.leaves), self.makers()
+        outside, made_by = self._lifted
+        pending, entries = [number], set()
+        while pending:
+            n = pending.pop()
+            if n not in outside and made_by[n] not in entries:
+                entries.add(made_by[n])
+                pending.extend(self.entries[made_by[n]][1])
+        for entry in sorted(entries):
+            self._lift_entry(entry, outside)
+        return outside[number]
+
+    def _lift_entry(self, entry: int, outside: dict[int, Tensor]) -> None:
+        primitive, operand_numbers, parameters, first, count = self.entries[entry]
+        numbers = range(first, first + count)
+        # what was outside when it was lifted may have ended since, too
+        operands = [lifted(outside[n]) for n in operand_numbers]
+        values = [self.values[n] for n in numbers]
+        traced = [t._scope for t in operands if t.is_traced]
+        results: Any = map(make_tensor, values)
+        if traced:
+            known = tuple(values) if primitive.multiple else values[0]
+            results = max(traced, key=lambda scope: scope.level).record(
+                primitive, operands, dict(parameters), known
+            )
+            results = results if primitive.multiple else (results,)
+        outside.update(zip(numbers, results, strict=True))

@@ -1,0 +1,401 @@
+"""Scopes: where an operator that is applied to tensors goes.
+
+    no scope       the kernel runs at once
+    Recorder       the kernel runs at once and the application is recorded   (eager, under a gradient)
+    GraphScope     an equation is emitted, nothing runs                      (compiled)
+
+While a call of eager mode is deferred (``eager.deferral``), its operators go to that instead, and
+:class:`DeferredScope` marks where its recordings are.
+
+Every gradient call opens a scope of its own, one level above those that are open. An application
+belongs to the highest level among its operands; an operand of a lower level is *captured*: it becomes
+an input of the inner program. Inner programs are therefore closed, which is what rules out the
+confusion of perturbations, and no derivative needs to know how deep it is nested.
+
+The body of a loop or branch is a scope too (:class:`BodyScope`). What is computed inside of it belongs
+to it, even from values of outside: a branch that is not taken must not run.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.location import user_location
+from mindgrad.ir.build import Builder
+from mindgrad.ir.graph import Variable
+from mindgrad.ir.kernels import run_kernel
+from mindgrad.ir.pending import PendingArray
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.tensor import Tensor, assign, make_tensor
+from mindgrad.ir.types import TensorType
+
+__all__ = [
+    "LEFT_BEHIND", "BodyScope", "DeferredScope", "GraphScope", "Scope", "apply", "as_it_is",
+    "current_deferral", "defer_to", "executing", "identity", "innermost", "lifted", "open_scopes", "opened",
+    "outermost_program", "rebind",
+]  # fmt: skip
+
+
+LEFT_BEHIND = (
+    "a tensor of a program that has finished compiling is used outside of it: it was kept in an "
+    "attribute, list or global while the function was compiled. Return it from the function instead."
+)
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        self.scopes: list[Scope] = []
+        #: the innermost open body of a loop or branch
+        self.body: BodyScope | None = None
+        #: the deferred call that operators belong to
+        self.deferral: Any = None
+
+
+_local = _Local()
+
+_new_tensor = Tensor.__new__
+
+
+def open_scopes() -> list[Scope]:
+    """The scopes open on this thread, outermost first."""
+    return _local.scopes
+
+
+def outermost_program() -> GraphScope | None:
+    """The first of the open scopes that is a program."""
+    return next((scope for scope in _local.scopes if isinstance(scope, GraphScope)), None)
+
+
+def current_deferral() -> Any:
+    """The deferred call that operators of this thread belong to, ``None`` if they are not deferred."""
+    deferral = _local.deferral
+    if deferral is not None and deferral.is_left():
+        deferral.leave()
+        return None
+    return deferral
+
+
+def defer_to(deferral: Any, before: Any = None) -> None:
+    """Let this thread's operators belong to ``deferral`` from here on, where they belong to ``before``."""
+    if _local.deferral is before:
+        _local.deferral = deferral
+
+
+class executing:
+    """Let this thread's operators belong to ``scopes`` and ``deferral`` for the ``with`` block.
+
+    Args:
+        scopes: the open scopes, outermost first; what is opened inside of the block stays in the list.
+        deferral: the deferred call that operators outside of programs belong to.
+    """
+
+    __slots__ = ("before", "deferral", "scopes")
+
+    def __init__(self, scopes: list[Scope], deferral: Any = None) -> None:
+        self.scopes = scopes
+        self.deferral = deferral
+
+    def __enter__(self) -> None:
+        local = _local
+        self.before = (local.scopes, local.body, local.deferral)
+        local.scopes, local.body, local.deferral = self.scopes, None, self.deferral
+
+    def __exit__(self, *_: Any) -> None:
+        _local.scopes, _local.body, _local.deferral = self.before
+
+
+def innermost() -> Scope | None:
+    """The innermost open scope of this thread."""
+    scopes = _local.scopes
+    return scopes[-1] if scopes else None
+
+
+class opened:
+    """Open ``scope`` on this thread for the ``with`` block; its tensors are ordinary afterwards."""
+
+    __slots__ = ("deferral", "outer_body", "scope")
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+
+    def __enter__(self) -> Any:
+        local, scope = _local, self.scope
+        scopes = local.scopes
+        scopes.append(scope)
+        scope.level = len(scopes)
+        self.outer_body = local.body
+        self.deferral = local.deferral
+        if isinstance(scope, GraphScope):
+            local.deferral = None  # what a program computes is its own
+            if isinstance(scope, BodyScope):
+                local.body = scope
+        return scope
+
+    def __exit__(self, *_: Any) -> None:
+        local, scope = _local, self.scope
+        local.scopes.pop()
+        scope.level = 0
+        scope.runs = None  # its tensors know the scope: no cycle is left
+        local.body = self.outer_body
+        local.deferral = self.deferral
+        if scope.restored:
+            for tensor, before in scope.restored.values():
+                assign(tensor, before)
+
+
+def as_it_is(tensor: Tensor) -> Tensor:
+    """The tensor as it is now: item assignment rebinds tensors, what was captured must not follow."""
+    copy = _new_tensor(Tensor)
+    copy._array, copy._type = tensor._array, tensor._type
+    copy._scope, copy._atom = tensor._scope, tensor._atom
+    return copy
+
+
+def lifted(tensor: Tensor) -> Tensor:
+    """The tensor as the open scopes see it.
+
+    A value of a recording that has ended is an ordinary one, unless a scope that was open around the
+    recording is open still: there it depends on what that scope traces. The function that was
+    differentiated may have left it in a list or an attribute instead of returning it.
+    """
+    scope = tensor._scope
+    if scope is None:
+        return tensor
+    while scope is not None and scope.lifts and not scope.level and _local.scopes:
+        tensor = scope.lift(tensor._atom)
+        scope = tensor._scope
+    if isinstance(scope, DeferredScope) and not scope.level and scope.deferral is not None:
+        return scope.deferral.lifted(tensor)
+    return tensor
+
+
+def rebind(tensor: Tensor, value: Tensor) -> None:
+    """Let the object ``tensor`` stand for ``value`` from here on: ``x[0] = 1``.
+
+    A tensor from outside of a compiled program stands for its own value again when the program ends:
+    what is compiled changes nothing but Parameters.
+    """
+    scopes = _local.scopes
+    body = _local.body
+    if body is not None and scopes[-1] is body and tensor._scope is not body:
+        body.changed.setdefault(id(tensor), (tensor, as_it_is(tensor)))
+    elif not tensor.is_traced:
+        program = outermost_program()
+        if program is not None:
+            program.restored.setdefault(id(tensor), (tensor, as_it_is(tensor)))
+    assign(tensor, value)
+    if value.is_traced:
+        value._scope.rebound.append(weakref.ref(tensor))
+
+
+def identity(tensor: Tensor) -> Any:
+    """What makes two tensors the same value: one place in one scope, or one array."""
+    if tensor.is_traced:
+        place = tensor._atom
+        return (id(tensor._scope), place if isinstance(place, int) else id(place))
+    array = tensor._array
+    if type(array) is PendingArray and array.value is not None:
+        array = array.value
+    return (id(array), tensor.type)
+
+
+class Scope:
+    """What eager and compiled scopes share: a level, and the Parameters bound in them.
+
+    Attributes:
+        level: 1 for the outermost scope, 0 once it is closed.
+        bindings: what a Parameter's name stands for inside the scope, by ``id`` of the Parameter.
+        written: Parameters assigned inside the scope.
+        rebound: tensors that were bound to a value of the scope by item assignment.
+        restored: such tensors from outside of a compiled program, as they were before.
+        runs: the latest runs of Cells inside the scope (``trace.replayed_forward``), ``None`` if there
+        was none.
+    """
+
+    __slots__ = ("__weakref__", "bindings", "level", "rebound", "restored", "runs", "written")
+
+    #: whether it has the values of its tensors, so that they can be seen further out once it is closed
+    lifts = False
+
+    def __init__(self) -> None:
+        self.level = 0
+        self.runs: dict[int, Any] | None = None
+        self.bindings: dict[int, Tensor] = {}
+        self.written: dict[int, Any] = {}
+        self.rebound: list[weakref.ref[Tensor]] = []
+        self.restored: dict[int, tuple[Tensor, Tensor]] = {}
+
+    def still_rebound(self) -> list[Tensor]:
+        """The tensors that live and are bound to a value of the scope by item assignment."""
+        if not self.rebound:
+            return []
+        found = {id(t): t for t in (each() for each in self.rebound) if t is not None and t._scope is self}
+        return list(found.values())
+
+    def input(self, tensor: Tensor) -> Tensor:
+        """A tensor of this scope that stands for ``tensor``."""
+        raise RuntimeError("a scope is a Recorder or a GraphScope")
+
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
+        """Apply ``primitive`` inside this scope."""
+        raise RuntimeError("a scope is a Recorder or a GraphScope")
+
+    def lift(self, number: int) -> Tensor:
+        """The value as one level further out sees it."""
+        raise RuntimeError("only a Recorder has values")
+
+
+class DeferredScope(Scope):
+    """A recording of a deferred call: its tensors are pending, and the call knows what computes them.
+
+    Attributes:
+        deferral: the call; ``None`` once it has ended.
+        index: its number among the recordings of the call, from 1.
+        shadow: the scope that operator-by-operator execution recorded in its place, with the tensors of it
+            that stand for the inputs; ``None`` if there is none.
+    """
+
+    __slots__ = ("deferral", "index", "shadow")
+
+    def __init__(self, deferral: Any, index: int) -> None:
+        super().__init__()
+        self.deferral = deferral
+        self.index = index
+        self.shadow: tuple[Scope, list[Tensor]] | None = None
+
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
+        # inside of a program that is traced, on tensors from outside of it
+        return self.deferral.record(primitive, tensors, parameters)
+
+
+class GraphScope(Scope):
+    """Emits equations into a builder; its tensors have no value.
+
+    Args:
+        values_are_inputs: whether arrays from outside become inputs; else they become constants.
+
+    Attributes:
+        captures: inputs that stand for tensors from outside, in the order of ``builder.inputs``.
+        parameters: Parameters that became inputs (of the outermost scope only).
+        dependencies: objects whose Python attributes the program was traced with.
+    """
+
+    __slots__ = ("_captured", "_values_are_inputs", "builder", "captures", "dependencies", "parameters")
+
+    def __init__(self, values_are_inputs: bool = False) -> None:
+        super().__init__()
+        self._values_are_inputs = values_are_inputs
+        self.builder = Builder()
+        self.captures: list[tuple[Variable, Tensor]] = []
+        self.parameters: list[Tensor] = []
+        self.dependencies: dict[int, tuple[Any, int]] = {}
+        self._captured: dict[int, Any] = {}
+
+    def input(self, tensor: Tensor) -> Tensor:
+        variable = self._variable(tensor)
+        self._capture(variable, tensor)
+        return make_tensor(None, tensor.type, self, variable)
+
+    def _variable(self, tensor: Tensor) -> Variable:
+        """A new input like ``tensor``, which can be infinite if that can in the program that it is of."""
+        tainted = isinstance(tensor._scope, GraphScope) and tensor._atom.tainted
+        return self.builder.input(tensor.type, tainted=tainted)
+
+    def _capture(self, variable: Variable, tensor: Tensor) -> None:
+        self.captures.append((variable, tensor if tensor.is_parameter else as_it_is(tensor)))
+
+    def symbol(self, type: TensorType) -> Tensor:
+        """A new input that stands for no tensor yet."""
+        return make_tensor(None, type, self, self.builder.input(type))
+
+    def tensor(self, atom: Any) -> Tensor:
+        """The tensor of an atom of this scope's builder."""
+        return make_tensor(None, atom.type, self, atom)
+
+    def atom(self, tensor: Tensor) -> Any:
+        """The atom of ``tensor`` here; one of a lower level is captured, a value is a constant."""
+        if tensor._scope is self:
+            return tensor._atom
+        key = identity(tensor)
+        found = self._captured.get(key)
+        if found is not None:
+            return found[0]
+        array = tensor._array
+        is_value = array is not None and (np.ndim(array) > 0 or type(array) is PendingArray)
+        if tensor.is_traced or tensor.is_parameter or (self._values_are_inputs and is_value):
+            atom: Any = self._variable(tensor)
+            self._capture(atom, tensor)
+        elif array is None:
+            raise RuntimeError(LEFT_BEHIND)
+        else:
+            if type(array) is PendingArray:
+                array = array.get()
+            if isinstance(array, np.ndarray) and array.size > 1 and not any(array.strides):
+                array = array.flat[0]  # one element that is seen everywhere: ops.zeros
+            splat = getattr(array, "ndim", 0) == 0 and tensor.type.rank > 0
+            atom = self.builder.constant(np.asarray(array), tensor.type if splat else None)
+        # what the key names is kept alive with it
+        self._captured[key] = (atom, tensor._array, tensor._atom)
+        return atom
+
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
+        atoms = tuple([t._atom if t._scope is self else self.atom(t) for t in tensors])
+        result = self.builder.trace(primitive, atoms, parameters, user_location())
+        if primitive.multiple:
+            return tuple(self.tensor(atom) for atom in result)
+        return make_tensor(None, result.type, self, result)
+
+
+class BodyScope(GraphScope):
+    """The body of a loop or branch while it is traced.
+
+    Attributes:
+        changed: tensors from outside that were bound to another value by item assignment, with the
+            value before.
+    """
+
+    __slots__ = ("changed",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.changed: dict[int, tuple[Tensor, Tensor]] = {}
+
+    def undo(self) -> None:
+        """Let the tensors of ``changed`` stand for what they stood for before."""
+        for tensor, before in self.changed.values():
+            assign(tensor, before)
+
+
+def apply(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:
+    """Apply ``primitive`` to tensors that already agree in type: run, record, defer or emit it."""
+    deferral = _local.deferral
+    if deferral is not None:
+        return deferral.record(primitive, tensors, parameters)
+    scope = None
+    level = 0
+    for tensor in tensors:
+        of = tensor._scope
+        if of is not None:
+            if of.level > level:
+                scope = of
+                level = of.level
+            elif not of.level and _local.scopes and lifted(tensor) is not tensor:
+                return apply(primitive, *map(lifted, tensors), **parameters)
+    if scope is not None:
+        body = _local.body
+        if body is not None and body.level > level:
+            scope = body
+        return scope.record(primitive, tensors, parameters)
+    if not tensors:
+        inner = innermost()
+        if isinstance(inner, GraphScope):
+            return inner.record(primitive, (), parameters)
+    value = run_kernel(primitive, tensors, parameters)
+    if primitive.multiple:
+        return tuple(make_tensor(v) for v in value)
+    return make_tensor(value, tensors[0]._type if primitive.keeps_type else None)

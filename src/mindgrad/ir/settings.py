@@ -1,0 +1,39 @@
+"""The options that ``set_context`` sets, for the whole process as in MindSpore."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+__all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "get", "is_graph_mode", "options", "store"]
+
+GRAPH_MODE = 0
+PYNATIVE_MODE = 1
+
+#: the options by name, for those who ask so often that a call counts; :func:`store` sets them
+options: dict[str, Any] = {
+    "mode": PYNATIVE_MODE,
+    "device_target": "CPU",
+    "device_id": 0,
+    "check_bprop": False,
+    "checkpoint_slots": 1024,
+    # whether eager mode runs every operator where it is called (see ``eager.tiers``)
+    "pynative_synchronize": False,
+    # whether programs are rewritten into cheaper ones of the same value (see ``ir.rewriting``)
+    "rewrites": os.environ.get("MINDGRAD_OPT", "1") != "0",
+}
+
+
+def is_graph_mode() -> bool:
+    """Whether whole functions and Cells are compiled."""
+    return options["mode"] == GRAPH_MODE
+
+
+def get(name: str) -> Any:
+    """The value of option ``name``; ``None`` if it was never set."""
+    return options.get(name)
+
+
+def store(name: str, value: Any) -> None:
+    """Set option ``name``."""
+    options[name] = value

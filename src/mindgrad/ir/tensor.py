@@ -1,0 +1,441 @@
+"""The tensor that users hold: an array, or a value of a program that is being traced.
+
+Operators and methods are attached by ``mindgrad.ops`` from one table; this file names none.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from inspect import CO_GENERATOR
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.location import user_frame, warn_user
+from mindgrad._base.refusal import refuse
+from mindgrad._base.text import tensor_format, tensor_repr, tensor_str
+from mindgrad._base.waiting import computed
+from mindgrad.ir import constant_arguments, unknown_shape
+from mindgrad.ir.array_conversion import array_of, initialised, of_type
+from mindgrad.ir.dtype import DType, as_dtype
+from mindgrad.ir.pending import PendingArray
+from mindgrad.ir.types import TensorType, type_of
+
+__all__ = ["MARK", "Number", "Tensor", "assign", "make_number", "make_tensor", "marked", "scalar_tensor"]
+
+
+class Tensor:
+    """An n-dimensional array of one element type, differentiable.
+
+    Args:
+        input_data: a number, (nested) list or tuple of numbers, NumPy array, or Tensor. The data is
+            copied.
+        dtype: the element type. By default that of an array or Tensor; for Python data Float32 for
+            floats, Int64 for integers, Bool for truth values, Complex128 for complex numbers.
+        shape: with ``init``: the shape to initialise; without, with ``None`` in it, see ``set_inputs``.
+        init: an initialiser, or a number to fill ``shape`` with; ``dtype`` must be given too.
+        const_arg: whether compiled functions take the tensor as a constant: one program for each value.
+
+    Raises:
+        TypeError: the data is no array of numbers (text, ragged lists), or ``dtype`` no element type.
+        ValueError: ``shape`` or ``init`` is given with data, or without each other.
+
+    >>> import numpy as np
+    >>> from mindgrad import Tensor
+    >>> Tensor([1.0, 2.0])
+    Tensor(shape=[2], dtype=Float32, value= [ 1.00000000e+00,  2.00000000e+00])
+    >>> print(Tensor(np.eye(2)))
+    [[1. 0.]
+     [0. 1.]]
+    """
+
+    __slots__ = ("__weakref__", "_array", "_atom", "_scope", "_type")
+
+    # NumPy must hand its operators over to us: np.float64(2) * tensor stays differentiable. What then
+    # happens is attached with the operators (ops.interoperation)
+    __array_ufunc__ = None
+    __array_priority__ = 1000
+
+    #: whether the tensor is a Parameter, whose value a program may read and write
+    is_parameter = False
+
+    _array: Any
+    _type: TensorType | None
+
+    def __init__(
+        self,
+        input_data: Any = None,
+        dtype: Any = None,
+        shape: Any = None,
+        init: Any = None,
+        const_arg: bool = False,
+    ) -> None:
+        if const_arg is not False:
+            constant_arguments.mark(self, const_arg)
+        self._scope: Any = None
+        self._atom: Any = None
+        if input_data is None and (described := unknown_shape.described(dtype, shape, init)):
+            self.__class__, self._type = _WithoutValues, described
+            return
+        if shape is not None or init is not None:
+            if input_data is not None:
+                raise ValueError(
+                    f"When initializing a tensor with 'input_data', 'shape' and 'init' should be set to "
+                    f"None. But got shape: {shape}, init: {init!r}."
+                )
+            array = initialised(init, shape, dtype)
+        elif isinstance(input_data, Tensor):
+            if input_data.is_parameter:
+                input_data = input_data.value()  # type: ignore[attr-defined]
+            if input_data.is_traced:
+                converted = input_data if dtype is None else input_data.astype(dtype)  # type: ignore[attr-defined]
+                assign(self, converted)
+                return
+            array = of_type(input_data.host_array(), input_data.dtype if dtype is None else as_dtype(dtype))
+        else:
+            array = array_of(input_data, None if dtype is None else as_dtype(dtype), _element)
+        self._array = array
+        self._type = type_of(array)
+
+    # -- what it is ------------------------------------------------------------------------------
+
+    @property
+    def type(self) -> TensorType:
+        """Element type and shape as one object."""
+        found = self._type
+        if found is None:
+            found = self._type = type_of(self._array)
+        return found
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of the axes."""
+        return self.type.shape
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return self.type.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.type.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return self.type.size
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.type.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.size * self.itemsize
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether the value belongs to a program that is being traced or recorded now."""
+        scope = self._scope
+        return scope is not None and scope.level > 0
+
+    # -- its value -------------------------------------------------------------------------------
+
+    def host_array(self) -> np.ndarray:
+        """The value as a NumPy array that may be shared with tensors, for those who do not write into it.
+
+        Raises:
+            CompileError: the program is being compiled, so that there is no value yet.
+        """
+        array = self._array
+        if array is None:
+            refuse(
+                "the value of a tensor is read, which is not known while its program is being compiled: by "
+                "asnumpy(), item(), tolist(), or a library that takes arrays",
+                "Use an operator of mindgrad.ops on the tensor itself, return the tensor and read it "
+                "outside, or run in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE).",
+            )
+        if type(array) is not np.ndarray:
+            if type(array) is PendingArray:
+                array = array.get()
+            # not kept: a device array stays one, and jax keeps its own view of it
+            array = np.asarray(computed(array))
+        shape = self.type.shape
+        return array if array.shape == shape else np.broadcast_to(array, shape)
+
+    def asnumpy(self) -> np.ndarray:
+        """The value as a NumPy array of its own: what is written into it does not reach the tensor.
+
+        (MindSpore's array shares the tensor's memory.) To change elements of a tensor, assign to them; to
+        have a tensor of a changed array, make one.
+
+        >>> from mindgrad import Tensor
+        >>> x = Tensor([1, 2])
+        >>> array = x.asnumpy()
+        >>> array[0] = 5
+        >>> print(array, x, Tensor(array))
+        [5 2] [1 2] [5 2]
+        """
+        self._leave("asnumpy()")
+        return np.array(self.host_array())
+
+    def numpy(self) -> np.ndarray:
+        """:meth:`asnumpy` under its other name.
+
+        >>> from mindgrad import Tensor
+        >>> Tensor([1, 2]).numpy()
+        array([1, 2])
+        """
+        return self.asnumpy()
+
+    def read_only_array(self) -> np.ndarray:
+        """The value as a NumPy array that is shared with tensors and cannot be written into."""
+        array = self.host_array().view()
+        array.flags.writeable = False
+        return array
+
+    def _leave(self, how: str) -> None:
+        """Say that a value that is read with Python leaves the derivative."""
+        if self.is_traced and self._array is not None:
+            warn_user(
+                f"{how} reads the value of a tensor that is being differentiated: what is computed from "
+                f"it is a constant without derivative. Write stop_gradient(x) before it if that is meant."
+            )
+
+    def item(self, *index: int) -> Any:
+        """The only element as a Python number, or the one at ``index``.
+
+        Raises:
+            ValueError: the tensor has several elements and no index is given.
+        """
+        if not index and self.size != 1:
+            raise ValueError(
+                f"The tensor should have only one element, but got {self.size}: its shape is "
+                f"{self.shape}. Give the index of the element: item(0)."
+            )
+        self._leave("item()")
+        return self.host_array().item(*index)
+
+    def tolist(self) -> Any:
+        """The value as (nested) Python lists."""
+        self._leave("tolist()")
+        return self.host_array().tolist()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        self.refuse_numpy()
+        array = self.read_only_array()
+        if dtype is not None:
+            array = array.astype(dtype, copy=False)
+        return np.array(array) if copy else array
+
+    def refuse_numpy(self, function: str = "a NumPy function") -> None:
+        """Raise ``TypeError`` if the tensor is being traced: NumPy would cut its derivative off."""
+        current = self.value() if self.is_parameter else self  # type: ignore[attr-defined]
+        if current.is_traced:
+            raise TypeError(
+                f"{function} was applied to a tensor that is being differentiated or compiled; its "
+                f"derivative would be lost without a word. Use the function of mindgrad.ops instead, "
+                f"or stop_gradient(x).asnumpy() if no derivative is wanted."
+            )
+
+    def _number(self) -> Any:
+        if self.size != 1:
+            raise ValueError(
+                f"Only one element tensors can be converted to Python scalars, but the shape is {self.shape}."
+            )
+        return self.host_array().item()
+
+    def __float__(self) -> float:
+        self._leave("float()")
+        return float(self._number())
+
+    def __int__(self) -> int:
+        self._leave("int()")
+        return int(self._number())
+
+    def __complex__(self) -> complex:
+        self._leave("complex()")
+        return complex(self._number())
+
+    def __bool__(self) -> bool:
+        if self._array is None:
+            refuse(
+                "the truth value of a tensor, which is not known while its program is being compiled, "
+                "decides in a place that is not traced: the filter of a comprehension, a generator, or code "
+                "of a library",
+                "Keep every item and mask it, ops.where(condition, x, 0): the shapes of a program are fixed. "
+                "Or write a loop with 'if' in the function itself, or run in PYNATIVE_MODE.",
+            )
+        if self.size != 1:
+            raise ValueError(
+                f"The tensor should have only one element, but got {self.size}: its truth value is "
+                f"ambiguous. Use all() or any()."
+            )
+        return bool(self.host_array().reshape(()))
+
+    def __index__(self) -> int:
+        if self.dtype.kind not in ("int", "uint"):
+            raise TypeError(f"a tensor of type {self.dtype} cannot be used as an index.")
+        return int(self._number())
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("Not support len of a 0-D tensor")
+        return self.shape[0]
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __copy__(self) -> Tensor:
+        return make_tensor(self._array, self._type, self._scope, self._atom)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        copied = self.__copy__() if self.is_traced else Tensor(self)
+        memo[id(self)] = copied
+        return copied
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Tensor, (self.asnumpy(),))
+
+    # -- how it looks ----------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        return self._mark("str") or tensor_str(self.host_array())
+
+    def __repr__(self) -> str:
+        return self._mark("repr") or tensor_repr(self.host_array(), self.dtype.name)
+
+    def __format__(self, specification: str) -> str:
+        if not specification:
+            return str(self)
+        return self._mark(specification) or tensor_format(self.host_array(), specification)
+
+    def _mark(self, how: str) -> str:
+        """Of a tensor without a value, a text that stands for its value; of others nothing."""
+        if self._array is not None:
+            return ""
+        code = user_frame().f_code
+        if code.co_flags & CO_GENERATOR and code.co_name != "<genexpr>":
+            refuse(
+                "a generator, which runs while compiling, makes a text of a tensor whose value is not known",
+                "Give the tensor itself, and make the text where it is printed.",
+            )
+        number = next(_numbers)
+        _marked[number] = (self, how)
+        _marked.pop(number - _MARKS_KEPT, None)
+        return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value=<being compiled: {number}>)"
+
+
+#: what :class:`Tensor` writes where a value is not known, with the number that :func:`marked` takes
+MARK = re.compile(r"Tensor\(shape=\[[\d, ]*\], dtype=\w+, value=<being compiled: (\d+)>\)")
+
+_MARKS_KEPT = 10_000
+_numbers = itertools.count()
+_marked: dict[int, tuple[Tensor, str]] = {}
+
+
+def marked(number: int) -> tuple[Tensor, str]:
+    """The tensor of a mark, and how it is to be shown: ``"str"``, ``"repr"`` or a format."""
+    return _marked[number]
+
+
+def make_tensor(array: Any, type: TensorType | None = None, scope: Any = None, atom: Any = None) -> Tensor:
+    """A Tensor around ``array`` without copying or checking."""
+    tensor = Tensor.__new__(Tensor)
+    tensor._array = array
+    tensor._type = type
+    tensor._scope = scope
+    tensor._atom = atom
+    return tensor
+
+
+class _WithoutValues(unknown_shape.WithoutValues, Tensor):  # type: ignore[misc]
+    __slots__ = ()
+
+
+class Number(Tensor):
+    """A Python number whose value is known only when the compiled program runs: ``i += 1`` in a loop.
+
+    It is a tensor of no axes of Python's precision (Int64, Float64, Bool or Complex128), and like a number
+    it does not widen the tensors that it meets.
+    """
+
+    __slots__ = ()
+
+    def sample(self) -> Any:
+        """A number of its kind."""
+        return {"bool": True, "int": 1, "float": 1.0, "complex": 1j}[self.dtype.kind]
+
+    def __float__(self) -> float:
+        if self.is_traced and self._array is not None:
+            raise TypeError(
+                "float(), or a function of math or of another library, reads the value of a number that is "
+                "being differentiated; its derivative would be lost. Use the function of mindgrad.ops "
+                "instead, or stop_gradient(x).item() if no derivative is wanted."
+            )
+        return float(self._number())
+
+    def __int__(self) -> int:
+        return int(self._number())  # of which the derivative is 0
+
+    def __hash__(self) -> int:
+        if self._array is None:
+            refuse(
+                "a number that a tensor decides on is a key of a dict or set: which one is not known while "
+                "compiling",
+                "Look it up in a list, values[k], compare it, k == 2, or use a tensor of the values.",
+            )
+        return hash(self.item())
+
+    def __mul__(self, other: Any) -> Any:
+        self._refuse_length(other)
+        return super().__mul__(other)  # type: ignore[misc]
+
+    def __rmul__(self, other: Any) -> Any:
+        self._refuse_length(other)
+        return super().__rmul__(other)  # type: ignore[misc]
+
+    @staticmethod
+    def _refuse_length(other: Any) -> None:
+        if isinstance(other, (list, tuple, str, bytes)):
+            refuse(
+                f"a {type(other).__name__} is repeated as often as a tensor decides: its length is not known "
+                f"while compiling",
+                "Use a tensor of the greatest length, and a mask: ops.arange(n) < k.",
+            )
+
+
+def make_number(tensor: Tensor) -> Number:
+    """``tensor``, of no axes, as a number."""
+    number = Number.__new__(Number)
+    assign(number, tensor)
+    return number
+
+
+def assign(target: Tensor, tensor: Tensor) -> None:
+    """Let the object ``target`` stand for what ``tensor`` stands for."""
+    target._array, target._type = tensor._array, tensor._type
+    target._scope, target._atom = tensor._scope, tensor._atom
+
+
+def _element(data: Any) -> Any:
+    """The array of a tensor in a list; anything else as it is."""
+    if not isinstance(data, Tensor):
+        return data
+    current = data.value() if data.is_parameter else data  # type: ignore[attr-defined]
+    if current.is_traced:
+        raise TypeError(
+            "For 'Tensor', the input_data is a list that holds a tensor which is being differentiated or "
+            "compiled; its derivative would be lost without a word. Join tensors with ops.stack instead."
+        )
+    return current.host_array()
+
+
+def scalar_tensor(number: Any, like: TensorType) -> Tensor:
+    """``number`` as a tensor of type ``like`` that stores one element (pointwise rows only)."""
+    return make_tensor(np.asarray(number, like.dtype.numpy), like)

@@ -1,0 +1,90 @@
+"""The type of a value in the graph: element type and shape. Equal types are one object."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.location import user_location
+from mindgrad.ir.dtype import DType, as_dtype
+
+__all__ = ["Shape", "TensorType", "tensor_type", "type_of"]
+
+Shape = tuple[int, ...]
+
+
+class TensorType:
+    """Element type and shape of a tensor. Make one with :func:`tensor_type`.
+
+    >>> from mindgrad.ir.types import tensor_type
+    >>> tensor_type("float32", (2, 3))
+    Float32[2,3]
+    """
+
+    __slots__ = ("dtype", "rank", "shape", "size")
+
+    def __init__(self, dtype: DType, shape: Shape) -> None:
+        self.dtype = dtype
+        self.shape = shape
+        self.rank = len(shape)
+        self.size = math.prod(shape)
+
+    def __repr__(self) -> str:
+        return f"{self.dtype}[{','.join(map(str, self.shape))}]"
+
+    def __call__(self, dtype: Any = None) -> str:
+        """The name of the element type: ``x.type()`` of a tensor, as in MindSpore.
+
+        Raises:
+            TypeError: an element type is given: a type has no tensor to convert.
+        """
+        if dtype is not None:
+            raise TypeError(f"x.type(dtype) does not convert a tensor here: write x.astype({dtype}).")
+        return str(self.dtype)
+
+    def with_shape(self, shape: Shape) -> TensorType:
+        """The same element type in another shape."""
+        return tensor_type(self.dtype, shape)
+
+    def with_dtype(self, dtype: DType) -> TensorType:
+        """The same shape with another element type."""
+        return tensor_type(dtype, self.shape)
+
+
+# Interning makes comparison an identity test and a signature a tuple of pointers. The table grows
+# with the number of distinct (dtype, shape) pairs of a process, a few words each.
+_INTERNED: dict[tuple[Any, Shape], TensorType] = {}
+
+
+def tensor_type(dtype: Any, shape: Shape) -> TensorType:
+    """The one :class:`TensorType` of this element type and shape.
+
+    Raises:
+        MemoryError: a tensor of it would take 1 TiB or more.
+    """
+    resolved = as_dtype(dtype)
+    key = (resolved.numpy, shape)
+    found = _INTERNED.get(key)
+    if found is None:
+        made = TensorType(resolved, tuple(int(n) for n in shape))
+        if made.size * resolved.itemsize >= _LARGEST:
+            size = made.size * resolved.itemsize / 2**40
+            raise MemoryError(
+                f"a tensor of shape {made.shape} and type {resolved} would need {size:.4g} TiB of memory "
+                f"(line {user_location()[1]} of {user_location()[0]}); no tensor may take 1 TiB or more."
+            )
+        found = _INTERNED.setdefault(key, made)
+    return found
+
+
+# A tensor of equal elements stores only one, so that without a bound a mistake in a shape would not be an
+# error but a program that runs for hours.
+_LARGEST = 2**40
+
+
+def type_of(array: np.ndarray | np.generic) -> TensorType:
+    """The :class:`TensorType` of a NumPy (or device) array."""
+    found = _INTERNED.get((array.dtype, array.shape))
+    return tensor_type(array.dtype, array.shape) if found is None else found

@@ -1,0 +1,53 @@
+"""Tensors without values describe the inputs of a program: ``Tensor(shape=[None, 3], dtype=float32)``.
+
+MindSpore's ``net.set_inputs(…)`` takes them, to compile one program for all sizes of an axis. Here a program
+is compiled for each shape, so that a description has nothing to do but to be shown; whoever computes with it
+is told so.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from mindgrad.ir.dtype import as_dtype
+from mindgrad.ir.types import TensorType, tensor_type
+
+__all__ = ["WithoutValues", "described"]
+
+
+def described(dtype: Any, shape: Any, init: Any) -> TensorType | None:
+    """The type of a tensor without values: −1 for an unknown size, (−2,) for an unknown number of axes.
+
+    ``None`` where the arguments of ``Tensor`` describe no such tensor.
+    """
+    if init is not None or dtype is None:
+        return None
+    if shape is None:
+        return tensor_type(dtype, (-2,))
+    sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
+    if not any(size is None or size == -1 for size in sizes):
+        return None
+    return tensor_type(as_dtype(dtype), tuple(-1 if size is None else size for size in sizes))
+
+
+class WithoutValues:
+    """Placeholder of the values of a tensor that has none."""
+
+    __slots__ = ()
+
+    type: TensorType
+
+    @property
+    def _array(self) -> NoReturn:
+        raise ValueError(
+            f"a tensor of shape {self.type.shape}, of which sizes are unknown, has no values: it describes "
+            "an input for set_inputs. Give a shape without None, or data."
+        )
+
+    def __repr__(self) -> str:
+        return f"Tensor(shape={list(self.type.shape)}, dtype={self.type.dtype}, value=<unknown>)"
+
+    __str__ = __repr__
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return self

@@ -1,0 +1,108 @@
+"""Verification of graphs: what holds of every graph, whichever transform or rewrite made it.
+
+    verify(G)  ⟺  every variable is defined once, before its uses, in G itself
+               and type(y) = type_rule(type(x)…) for each equation y = p(x…)
+               and y is marked as possibly infinite where it follows from rows of G that start infinities
+               and no variable of G depends on a tangent that is no input of it
+
+A graph that breaks one of these gives wrong numbers far from the place where it was made, or none. With
+``MINDGRAD_VERIFY=1`` in the environment, and in this project's tests, every graph is verified as it is made.
+
+Cost: the type rule of each equation once more.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from mindgrad.ir.build import is_tainted
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable
+
+__all__ = ["VARIABLE", "MalformedGraph", "always", "verify"]
+
+#: the variable of the environment: every graph is verified where it is set
+VARIABLE = "MINDGRAD_VERIFY"
+
+
+class MalformedGraph(AssertionError):
+    """A transform or rewrite of this package made a graph that means nothing: a mistake of ours."""
+
+
+def always(switch: bool) -> None:
+    """Verify every graph as it is made, from now on, or not any more."""
+    Graph.verifier = verify if switch else None
+
+
+def verify(graph: Graph) -> None:
+    """Check one graph; those in its equations have been checked when they were made.
+
+    Raises:
+        MalformedGraph: what is wrong, at which equation, and the graph.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad.execution.compiled import trace
+    >>> graph = trace(lambda x: ms.ops.sin(x) * x, ms.Tensor([1.0, 2.0]))
+    >>> verify(graph)
+    >>> verify(Graph(graph.inputs, graph.equations[1:], graph.outputs))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    mindgrad.ir.verify.MalformedGraph: operand 0 of equation 0, 'mul', is not defined before it:
+    ...
+    """
+    defined: set[Variable] = set()
+    # a mark may be set later than what was computed from its variable, of an input too
+    infinite: set[Any] = set()
+    for place, variable in enumerate(graph.inputs):
+        if variable in defined:
+            raise _malformed(graph, f"input {place} is an input twice")
+        defined.add(variable)
+    for index, equation in enumerate(graph.equations):
+        where = f"equation {index}, '{equation.primitive.name}'"
+        for place, atom in enumerate(equation.inputs):
+            if type(atom) is not Constant and atom not in defined:
+                raise _malformed(graph, f"operand {place} of {where}, is not defined before it")
+        _verify_types(graph, equation, where)
+        _verify_marks(graph, equation, infinite, where)
+        for variable in equation.outputs:
+            if variable in defined:
+                raise _malformed(graph, f"{where}, defines a variable that is defined already")
+            defined.add(variable)
+    for place, atom in enumerate(graph.outputs):
+        if type(atom) is not Constant and atom not in defined:
+            raise _malformed(graph, f"output {place} is not defined in the graph")
+
+
+def _verify_types(graph: Graph, equation: Equation, where: str) -> None:
+    primitive = equation.primitive
+    operands = [atom.type for atom in equation.inputs]
+    try:
+        types: Any = primitive.type_rule(*operands, **equation.parameters)
+    except Exception as error:
+        shown = ", ".join(map(str, operands))
+        raise _malformed(graph, f"{where}, does not take operands of the types {shown}: {error}") from error
+    expected = tuple(types) if primitive.multiple else (types,)
+    actual = tuple([variable.type for variable in equation.outputs])
+    if actual != expected:
+        raise _malformed(graph, f"{where}, gives {_types(expected)}, and its variables are {_types(actual)}")
+
+
+def _verify_marks(graph: Graph, equation: Equation, infinite: set[Any], where: str) -> None:
+    passed = any(x in infinite or (type(x) is Constant and x.tainted) for x in equation.inputs)
+    if is_tainted(equation.primitive, equation.inputs, equation.parameters, passed):
+        infinite.update(equation.outputs)
+        for place, variable in enumerate(equation.outputs):
+            if not (variable.tainted or variable.linear):
+                raise _malformed(graph, f"output {place} of {where}, can be infinite and is not marked so")
+    if any(atom.linear for atom in equation.inputs) and not all(y.linear for y in equation.outputs):
+        raise _malformed(graph, f"{where}, depends on a tangent and is not marked as linear")
+
+
+def _types(types: tuple[Any, ...]) -> str:
+    return f"({', '.join(map(str, types))})"
+
+
+def _malformed(graph: Graph, reason: str) -> MalformedGraph:
+    return MalformedGraph(f"{reason}:\n{graph}")
+
+
+always(bool(os.environ.get(VARIABLE)))

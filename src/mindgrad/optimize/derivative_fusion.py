@@ -1,0 +1,284 @@
+"""Derivatives of one program along several unit vectors: what they have in common is computed once.
+
+    columns:    ∂_j y for several j   = columns of one gradient      where each stands for itself
+    collapse:   Σ_j c_j ∂_j² y        = one collapsed sweep          where only the sum is read
+
+A *family* are the ``along`` equations of one program and one input whose directions are unit vectors: what
+is left of gradients that were written one by one. Nobody asks for a family; it is what nested gradients of
+all coordinates, and loops over them, come to.
+
+Proof. Columns: y has one value per row, so ``Jᵀ 1`` holds ``∂_j y`` in column j of every row. Collapse: the
+second coefficient along e_j is ``½ ∂_j² y``, and the collapsed sweep gives ``Σ_j D²y[p_j, q_j]``
+(``transforms.forward_laplacian``) for ``p_j = e_j, q_j = c_j e_j``.
+
+When it pays. Columns: a gradient is one sweep, so from two first derivatives on; but not for a column that
+is differentiated again, whose series holds the first derivative. Collapse: D + 2 sweeps instead of 2 D + 1,
+and one second-order term in memory instead of D, from :data:`_DIRECTIONS` on. Limits: one value per row;
+sums that are made of additions, subtractions, constant factors, and sums over what was joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mindgrad.control.lazy import DEFERRED, settled
+from mindgrad.control.taylor_coefficients import along
+from mindgrad.ir.build import current
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable, kept_with_graph
+from mindgrad.ir.rewriting import Rewrite
+from mindgrad.optimize.graph_rewriter import inside, rebuilt
+from mindgrad.optimize.mode_choice import in_columns
+from mindgrad.optimize.rowwise_fusion import along_diagonals
+from mindgrad.rows.arithmetic import add, div, mul, neg, sub
+from mindgrad.rows.kinds import ones, zeros
+from mindgrad.rows.reduction import reduce_sum
+from mindgrad.rows.static_slices import concatenate, slice_axis
+from mindgrad.rows.structural import broadcast_in_dim, reshape
+from mindgrad.transforms.forward_laplacian import collapse
+from mindgrad.transforms.reverse import reverse
+
+__all__ = ["COLLAPSE", "COLUMNS", "joined"]
+
+COLUMNS = Rewrite("columns", "first derivatives along several columns of x = columns of one gradient")
+COLLAPSE = Rewrite("collapse", "Σ_j c_j ∂_j² y = one second-order term for all j: the forward Laplacian")
+
+Read = Callable[[Any], Any]
+
+#: second derivatives in a sum from which on it is collapsed
+_DIRECTIONS = 3
+
+
+class Member(NamedTuple):
+    """An ``along`` equation whose direction is a unit vector: of which family, and which vector.
+
+    A family is a program with its operands; a unit vector an input and the column of it that moves.
+    """
+
+    family: Any
+    unit: tuple[int, int]
+    order: int
+
+
+def joined(graph: Graph) -> Graph:
+    """``graph`` with its families in their cheaper forms, and without any deferred equation."""
+    graph = inside(graph, joined)
+    if any(equation.primitive in DEFERRED for equation in graph.equations):
+        graph = _in_gradients(_collapsed(_shortened(along_diagonals(in_columns(graph)))))
+    return settled(graph)
+
+
+def _member(equation: Equation) -> Member | None:
+    if equation.primitive is not along:
+        return None
+    program, place, order = (equation.parameters[name] for name in ("program", "place", "order"))
+    rows = program.inputs[place].shape[:-1]
+    if len(program.outputs) > 1 or program.outputs[0].shape not in (rows, (*rows, 1)):
+        return None
+    column = _unit(equation.inputs[-1])
+    return None if column is None else Member((program, equation.inputs[:-1]), (place, column), order)
+
+
+def _unit(direction: Any) -> int | None:
+    """The column of which ``direction`` has ones, and else zeros."""
+    made_by = getattr(direction, "made_by", None)
+    if type(direction) is Constant and direction.shape[-1:] == (1,) and direction.is_all(1):
+        return 0
+    if made_by is not None and made_by.primitive is broadcast_in_dim:
+        unit, parameters = made_by.inputs[0], made_by.parameters
+        if type(unit) is Variable or parameters["dims"] != (len(parameters["shape"]) - 1,):
+            return None
+        row = unit.array()
+    elif type(direction) is Variable or not direction.shape or not direction.type.size:
+        return None
+    else:  # of few rows
+        rows = direction.array().reshape(-1, direction.shape[-1])
+        row = rows[0]
+        if not np.array_equal(rows, np.broadcast_to(row, rows.shape)):
+            return None
+    places = np.flatnonzero(row)
+    return int(places[0]) if len(places) == 1 and row[places[0]] == 1 else None
+
+
+# -- coefficients that nobody reads ----------------------------------------------------------------
+
+
+def _shortened(graph: Graph) -> Graph:
+    """``graph`` with series as long as they are read."""
+    wanted = {*graph.outputs, *[x for equation in graph.equations for x in equation.inputs]}
+
+    def replace(equation: Equation, read: Read) -> Any:
+        if equation.primitive is not along:
+            return None
+        program, place, order = (equation.parameters[name] for name in ("program", "place", "order"))
+        used = max((k % order + 1 for k, y in enumerate(equation.outputs) if y in wanted), default=1)
+        if used == order:
+            return None
+        made = along(*map(read, equation.inputs), program=program, place=place, order=used)
+        rows = [made[k * used : (k + 1) * used] for k in range(len(program.outputs))]
+        return [each for row in rows for each in (*row, *[zeros(row[0].type)] * (order - used))]
+
+    return rebuilt(graph, replace)
+
+
+# -- first derivatives -----------------------------------------------------------------------------
+
+
+def _in_gradients(graph: Graph) -> Graph:
+    families: dict[Any, dict[Equation, Any]] = {}
+    longer: dict[Any, set[Any]] = {}
+    for equation in graph.equations:
+        member = _member(equation)
+        if member is not None and member.order == 1:
+            families.setdefault(member.family, {})[equation] = member.unit
+        elif member is not None:
+            longer.setdefault(member.family, set()).add(member.unit)
+    columns: dict[Equation, Any] = {}
+    for family, each in families.items():
+        again = longer.get(family, set())
+        alone = {equation: unit for equation, unit in each.items() if unit not in again}
+        if len(alone) > (2 if again else 1):
+            places = tuple(sorted({place for place, _ in alone.values()}))
+            columns.update((equation, (places, *unit)) for equation, unit in alone.items())
+    if not columns:
+        return graph
+
+    def replace(equation: Equation, read: Read) -> Any:
+        if equation not in columns:
+            return None
+        places, place, column = columns[equation]
+        (y,) = equation.outputs
+        operands = [*map(read, equation.inputs[:-1]), ones(y.type)]
+        gradient = current().inline(_reversed(equation.parameters["program"], places), operands)
+        gradient = gradient[1 + places.index(place)]
+        COLUMNS.fired()
+        part = slice_axis(gradient, len(gradient.shape) - 1, column, column + 1)
+        return [reshape(part, shape=y.shape)]
+
+    return rebuilt(graph, replace)
+
+
+@kept_with_graph
+def _reversed(program: Graph, places: tuple[int, ...]) -> Graph:
+    return reverse(settled(program), places)
+
+
+# -- sums of second derivatives --------------------------------------------------------------------
+
+
+class _Sum(NamedTuple):
+    """``Σ_j c_j ∂_j² y``, up to the shape: a family and the ``c_j``."""
+
+    family: Any
+    factors: dict[tuple[int, int], float]
+
+
+def _sums(graph: Graph) -> dict[Variable, _Sum]:
+    """Values that are sums of second derivatives of one family and that something else reads."""
+    found: dict[Variable, _Sum] = {}
+    for equation in graph.equations:
+        member = _member(equation)
+        if member is not None:
+            if member.order == 2:
+                found[equation.outputs[1]] = _Sum(member.family, {member.unit: 0.5})
+            continue
+        made = _combined(equation, found)
+        if made is not None:
+            found[equation.outputs[0]] = made
+    ends = set(graph.outputs)
+    for equation in graph.equations:
+        if equation.primitive.multiple or equation.outputs[0] not in found:
+            ends.update(equation.inputs)
+    return {y: each for y, each in found.items() if y in ends and len(each.factors) >= _DIRECTIONS}
+
+
+def _combined(equation: Equation, found: dict[Variable, _Sum]) -> _Sum | None:
+    """What ``equation`` makes of sums: the same, a multiple, or the sum of two."""
+    primitive, inputs = equation.primitive, equation.inputs
+    if primitive is reduce_sum:
+        return _collected(equation, found)
+    known = [found.get(x) if type(x) is Variable else None for x in inputs]
+    if not any(known):
+        return None
+    if primitive is reshape or primitive is neg:
+        sign = -1.0 if primitive is neg else 1.0
+        return _scaled(known[0], sign)
+    if primitive is mul:
+        for this, other in ((0, 1), (1, 0)):
+            factor = inputs[other]
+            if type(factor) is Constant and factor.is_splat:
+                return _scaled(known[this], float(factor.value))
+    if primitive is div and type(inputs[1]) is Constant and inputs[1].is_splat and inputs[1].value:
+        return _scaled(known[0], 1 / float(inputs[1].value))
+    if primitive is add or primitive is sub:
+        return _total([known[0], _scaled(known[1], 1.0 if primitive is add else -1.0)])
+    return None
+
+
+def _collected(equation: Equation, found: dict[Variable, _Sum]) -> _Sum | None:
+    """The sum over an axis of what is one after another along it."""
+    source = getattr(equation.inputs[0], "made_by", None)
+    if source is None or source.primitive is not concatenate:
+        return None
+    axis = source.parameters["axis"]
+    if equation.parameters["axes"] != (axis,) or any(x.shape[axis] != 1 for x in source.inputs):
+        return None
+    return _total([found.get(x) for x in source.inputs])
+
+
+def _total(sums: Sequence[_Sum | None]) -> _Sum | None:
+    """The sum of sums, if they are all of one family."""
+    first = sums[0]
+    factors: dict[tuple[int, int], float] = {}
+    for each in sums:
+        if first is None or each is None or each.family != first.family:
+            return None
+        for unit, factor in each.factors.items():
+            factors[unit] = factors.get(unit, 0.0) + factor
+    return _Sum(first.family, factors) if first is not None else None
+
+
+def _scaled(sum_: _Sum | None, factor: float) -> _Sum | None:
+    if sum_ is None:
+        return None
+    return _Sum(sum_.family, {unit: factor * each for unit, each in sum_.factors.items()})
+
+
+def _collapsed(graph: Graph) -> Graph:
+    sums = _sums(graph)
+    if not sums:
+        return graph
+
+    def replace(equation: Equation, read: Read) -> Any:
+        if equation.primitive.multiple or equation.outputs[0] not in sums:
+            return None
+        y = equation.outputs[0]
+        COLLAPSE.fired()
+        return reshape(_swept(sums[y], read), shape=y.shape)
+
+    return _shortened(rebuilt(graph, replace))
+
+
+def _swept(sum_: _Sum, read: Read) -> Any:
+    """The collapsed sweep of a sum."""
+    program, operands = sum_.family
+    units, factors = zip(*sorted(sum_.factors.items()), strict=True)
+    places = sorted({place for place, _ in units})
+    is_even = len(set(factors)) == 1
+    given = list(map(read, operands))
+    for weights in [np.ones(len(units))] if is_even else [np.ones(len(units)), np.asarray(factors)]:
+        given += [_stack(program.inputs[place], place, units, weights) for place in places]
+    sweep = collapse(settled(program), places, len(units), not is_even, straight=True)
+    found = current().inline(sweep, given)[-1]
+    return factors[0] * found if is_even else found
+
+
+def _stack(x: Variable, place: int, units: Any, weights: Any) -> Any:
+    """One tangent of ``x`` per unit vector, zero where another input moves."""
+    rows = np.zeros((len(units), x.shape[-1]), x.dtype.numpy)
+    for k, (which, column) in enumerate(units):
+        rows[k, column] = weights[k] if which == place else 0
+    shape = (len(units), *x.shape)
+    return broadcast_in_dim(Constant(rows), shape=shape, dims=(0, len(shape) - 1))

@@ -1,0 +1,240 @@
+"""Products of differences: each term is multiplied by itself where that is cheaper.
+
+    A · (u ± v)      = A · (u − c) ± A · (v ± c)            for every c
+    Q_k (x_i − μ_k)  = Q_k (x_i − c) − Q_k (μ_k − c)
+
+where ``u`` and ``v`` are repeated along different axes, so that their difference is much larger than both.
+All differences of n points and k centres in d dimensions are n·k·d numbers, which have to be written
+before they can be multiplied, k products of d x d with d x n; behind the rewrite it is one product
+of (k d) x d with d x n. The derivative inherits that: the gradient in the matrix is again one product, with
+``x`` instead of the differences; that in μ sums over i *before* it multiplies, which leaves out a
+product as large as that of the function.
+
+Proof: a product is linear in each operand; ``c`` is added to both terms with opposite signs. Where one of the
+terms is the same for all rows (μ for all points) its product is a further column of A, and the other has a
+one more:
+
+    A u + r = [A, r] · [u, 1]
+
+so that there is one product, and the sum over the rows, which is the derivative in ``r``, comes out of the
+product that is the derivative in A. It is done where A has 8 to 24 columns: gradients of mixtures took 0.82
+to 0.98 of the time in 10 and 20 dimensions, but 1.3 in 2, and 1.0 to 1.2 in 32 and 64.
+
+**Rounding.** ``x − μ`` is exact where both are close, and A x − A μ is not: digits are lost as far as the
+terms are larger than their difference. So both are taken relative to ``c``, the mean of the smaller
+term over the axes that the other has not, a constant to every derivative (the product does not
+depend on it). A common offset of the data costs nothing then; what is left is |u − c| / |u − v|, the
+spread of the data over the distance that is looked at. Where the mean is not finite, c is 0: an infinite
+element spoils its own row only.
+
+**When it pays.** Bytes that are written and read, and floating-point operations, of which a core does
+about eight while it moves a byte (measured: 40 GFLOP/s in small float64 products against 5 GB/s of
+fresh memory): ``_pays``. Both terms must be a quarter of the difference at most, and the difference have
+4,096 elements. Half precision keeps its differences: products of half precision are rounded to it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from mindgrad.ir.graph import Equation, Graph, Variable
+from mindgrad.ir.rewriting import Rewrite
+from mindgrad.optimize.broadcast_elimination import (
+    Axes,
+    Repeated,
+    free_axes,
+    is_view,
+    product_size,
+    repeated,
+    repeated_product,
+    seen_through,
+)
+from mindgrad.optimize.graph_rewriter import rebuilt
+from mindgrad.rows.arithmetic import add, neg, select, sub
+from mindgrad.rows.contraction import dot
+from mindgrad.rows.kinds import full, ones, zeros
+from mindgrad.rows.logic import isfinite
+from mindgrad.rows.reduction import reduce_sum
+from mindgrad.rows.static_slices import concatenate
+from mindgrad.rows.structural import broadcast_in_dim, reshape, stop_gradient, transpose
+
+__all__ = ["distributed"]
+
+DISTRIBUTION = Rewrite("distribution", "A · (u ± v) = A · (u − c) ± A · (v ± c), u and v smaller than u ± v")
+REPETITION = Rewrite(
+    "repetition", "Σ_j A[b,i,j] x[j] for every b = (A as one matrix) · x; Σ_j A[i,j] x = (Σ_j A[i,j]) x"
+)
+
+MERGING = Rewrite("merging", "A u + r = [A, r] · [u, 1]")
+
+#: floating-point operations that take as long as moving a byte
+_OPERATIONS_PER_BYTE = 8
+#: columns of a matrix that gets one more
+_COLUMNS = range(8, 25)
+#: a difference of fewer elements is left alone
+_ELEMENTS = 4096
+#: the terms of a difference are at most this part of it
+_PART = 4
+
+
+class _Difference(NamedTuple):
+    """``first ± second``, seen through permutations of its axes and axes of size 1."""
+
+    first: Repeated
+    second: Repeated
+    is_sum: bool
+
+
+def distributed(graph: Graph) -> Graph:
+    """``graph`` with products of large differences and of repeated operands in their cheaper forms."""
+    if not any(e.primitive is dot and _improvement(e, e.inputs) for e in graph.equations):
+        return graph
+
+    def replace(equation: Equation, read: Callable[[Any], Any]) -> Any:
+        if equation.primitive is not dot:
+            return None
+        operands = tuple([read(x) for x in equation.inputs])
+        found = _improvement(equation, operands)
+        if found is None:
+            return None
+        k, seen = found
+        contract, batch = equation.parameters["contract"], equation.parameters["batch"]
+        if isinstance(seen, Repeated):
+            REPETITION.fired()
+            return repeated_product(operands, k, seen, contract, batch)
+        DISTRIBUTION.fired()
+        centred = _Difference(*_centred(seen), seen.is_sum)
+        merged = _merged(operands, k, centred, contract, batch)
+        if merged is not None:
+            MERGING.fired()
+            return merged
+        first, second = [
+            repeated_product(operands, k, term, contract, batch) for term in (centred.first, centred.second)
+        ]
+        return (add if seen.is_sum else sub)(first, second)
+
+    return rebuilt(graph, replace)
+
+
+def _improvement(equation: Equation, operands: tuple[Any, ...]) -> tuple[int, Repeated | _Difference] | None:
+    """The operand of a product, and what it is seen as, that allows a cheaper one."""
+    contract, batch = equation.parameters["contract"], equation.parameters["batch"]
+    if not operands[0].type.dtype.is_inexact or operands[0].type.dtype.itemsize < 4:
+        return None
+    for k, x in enumerate(operands):
+        if x.type.size < _ELEMENTS:
+            continue
+        found = repeated(x)
+        if found.size < x.type.size and any(
+            found.axes[axis] is None and x.shape[axis] != 1 for axis in (*contract[k], *batch[k])
+        ):
+            return k, found
+        difference = _difference(x)
+        if difference is not None and _pays(operands, k, difference, contract, batch):
+            return k, difference
+    return None
+
+
+def _difference(x: Any) -> _Difference | None:
+    """``x`` as a sum or difference of two values that are repeated."""
+    views: list[Equation] = []
+    made_by: Equation | None = getattr(x, "made_by", None)
+    while made_by is not None and is_view(made_by):
+        views.append(made_by)
+        made_by = getattr(made_by.inputs[0], "made_by", None)
+    if made_by is None or (made_by.primitive is not sub and made_by.primitive is not add):
+        return None
+    terms = []
+    for operand in made_by.inputs:
+        term = repeated(operand)
+        if term.size * _PART > x.type.size:
+            return None
+        axes = term.axes
+        for view in reversed(views):
+            axes = seen_through(view, axes)
+        terms.append(Repeated(term.atom, axes))
+    first, second = terms
+    return _Difference(first, second, made_by.primitive is add)
+
+
+def _pays(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, batch: Axes) -> bool:
+    inner = math.prod([operands[k].shape[axis] for axis in contract[k]])
+    whole = Repeated(operands[k], tuple(range(len(operands[k].shape))))
+    result = product_size(operands, k, whole, contract, batch)
+    itemsize = operands[k].type.dtype.itemsize
+    written = [product_size(operands, k, term, contract, batch) for term in (x.first, x.second)]
+    # the difference is written and read; the result of the rewrite is a difference too, which what
+    # uses it may compute as it reads
+    before = 2 * result * inner + _OPERATIONS_PER_BYTE * itemsize * (2 * operands[k].type.size + result)
+    after = 2 * sum(written) * inner + _OPERATIONS_PER_BYTE * itemsize * (sum(written) + result)
+    return after < before
+
+
+def _centred(x: _Difference) -> tuple[Repeated, Repeated]:
+    """Both terms relative to the mean of the smaller one over the axes that the other has not."""
+    first, second = x.first, x.second
+    small, other = (first, second) if first.size <= second.size else (second, first)
+    common = [k for k, axis in enumerate(small.axes) if axis is not None and other.axes[k] is not None]
+    kept = sorted(axis for k, axis in enumerate(small.axes) if axis is not None and k in common)
+    averaged = tuple([axis for axis in range(len(small.atom.shape)) if axis not in kept])
+    count = math.prod([small.atom.shape[axis] for axis in averaged])
+    total = reduce_sum(stop_gradient(small.atom), axes=averaged)
+    mean = total * full(total.type, 1 / count)
+    centre = select(isfinite(mean), mean, zeros(mean.type))
+    # which axis of the value each axis of the centre is
+    places = {axis: k for k, axis in enumerate(small.axes) if axis is not None}
+    names = [places[axis] for axis in kept]
+
+    def shifted(term: Repeated, row: Any) -> Repeated:
+        order = sorted(range(len(names)), key=lambda at: term.axes[names[at]])  # type: ignore[arg-type,return-value]
+        dims = tuple([term.axes[names[at]] for at in order])
+        moved = transpose(centre, permutation=tuple(order))
+        return Repeated(row(term.atom, broadcast_in_dim(moved, shape=term.atom.shape, dims=dims)), term.axes)
+
+    return shifted(first, sub), shifted(second, add if x.is_sum else sub)
+
+
+# --- one product -------------------------------------------------------------------------------------
+
+
+def _merged(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, batch: Axes) -> Any:
+    """The product of a difference as one product; ``None`` where neither term is the same for all rows.
+
+    ``r = A v`` has no axis that A has not, so that it can be a further column of A.
+    """
+    free = free_axes(len(operands[k].shape), contract[k], batch[k])
+    flat = [all(term.axes[axis] is None for axis in free) for term in (x.first, x.second)]
+    if flat == [False, False] or flat == [True, True] or len(contract[k]) != 1:
+        return None
+    rows, column = (x.second, x.first) if flat[0] else (x.first, x.second)
+    (mine,), (theirs,), other = contract[k], contract[1 - k], operands[1 - k]
+    place = rows.axes[mine]
+    result = math.prod(other.shape) // other.shape[theirs] * math.prod([operands[k].shape[a] for a in free])
+    is_many = _PART * other.type.size <= result
+    if place is None or not is_many or other.shape[theirs] not in _COLUMNS:
+        return None
+    # A v, with the axes (batch, free of A), put in the order of A
+    kept = sorted((*contract[k], *batch[k]))
+    small = Variable(operands[k].type.with_shape(tuple([operands[k].shape[axis] for axis in kept])))
+    sides = [other, other]
+    sides[k] = small
+    contracts, batches = list(contract), list(batch)
+    contracts[k] = tuple([kept.index(axis) for axis in contract[k]])
+    batches[k] = tuple([kept.index(axis) for axis in batch[k]])
+    seen = Repeated(column.atom, tuple([column.axes[axis] for axis in kept]))
+    made = repeated_product(sides, k, seen, (contracts[0], contracts[1]), (batches[0], batches[1]))
+    order = [*batch[1 - k], *free_axes(len(other.shape), contract[1 - k], batch[1 - k])]
+    made = transpose(made, permutation=tuple(sorted(range(len(order)), key=order.__getitem__)))
+    made = reshape(made, shape=tuple([1 if a == theirs else n for a, n in enumerate(other.shape)]))
+    # the signs of first ± second: the column carries its own, the rows theirs
+    atom = rows.atom
+    if not x.is_sum:
+        made, atom = (made, neg(atom)) if flat[0] else (neg(made), atom)
+    one = tuple([1 if a == place else n for a, n in enumerate(atom.shape)])
+    longer = Repeated(concatenate(atom, ones(atom.type.with_shape(one)), axis=place), rows.axes)
+    shape = tuple([n + 1 if a == mine else n for a, n in enumerate(operands[k].shape)])
+    sides[k] = Variable(operands[k].type.with_shape(shape))
+    sides[1 - k] = concatenate(other, made, axis=theirs)
+    return repeated_product(sides, k, longer, contract, batch)

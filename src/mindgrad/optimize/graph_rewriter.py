@@ -1,0 +1,67 @@
+"""A graph made anew, some of its equations in another way.
+
+rebuilt(G, f) = G with f(equation, read) in place of each equation for which f gives something
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindgrad.control.cond import cond
+from mindgrad.control.scan import scan
+from mindgrad.control.while_ import while_
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.graph import Equation, Graph, Variable
+
+__all__ = ["inside", "rebuilt"]
+
+
+def rebuilt(graph: Graph, replace: Callable[[Equation, Callable[[Any], Any]], Any]) -> Graph:
+    """``graph`` with what ``replace(equation, read)`` emits; ``None`` leaves an equation as it is.
+
+    ``read`` gives for an atom of ``graph`` that of the new one.
+    """
+    builder = Builder()
+    values: dict[Any, Any] = {v: builder.input(v.type, tainted=v.tainted) for v in graph.inputs}
+
+    def read(atom: Any) -> Any:
+        return values[atom] if type(atom) is Variable else atom
+
+    with building(builder):
+        for equation in graph.equations:
+            builder.source = equation.source
+            result = replace(equation, read)
+            builder.source = None
+            if result is None:
+                made = builder.emit_again(equation, [read(x) for x in equation.inputs])
+            else:
+                made = result if equation.primitive.multiple else (result,)
+            values.update(zip(equation.outputs, made, strict=True))
+    return builder.close([read(x) for x in graph.outputs])
+
+
+def _inner_programs(equation: Equation) -> dict[str, Graph]:
+    """The programs of a loop or branch, by the names of its parameters."""
+    if equation.primitive not in (scan, while_, cond):
+        return {}
+    return {name: value for name, value in equation.parameters.items() if isinstance(value, Graph)}
+
+
+def inside(graph: Graph, rewrite: Callable[[Graph], Graph]) -> Graph:
+    """``graph`` with the programs of its loops and branches rewritten; itself where they stay as they are."""
+    changed: dict[Equation, dict[str, Any]] = {}
+    for equation in graph.equations:
+        programs = _inner_programs(equation)
+        better = {name: rewrite(program) for name, program in programs.items()}
+        if any(better[name] is not programs[name] for name in programs):
+            changed[equation] = {**equation.parameters, **better}
+    if not changed:
+        return graph
+
+    def replaced(equation: Equation, read: Callable[[Any], Any]) -> Any:
+        if equation not in changed:
+            return None
+        return equation.primitive(*map(read, equation.inputs), **changed[equation])
+
+    return rebuilt(graph, replaced)

@@ -1,0 +1,298 @@
+"""Products of products in the order that costs least.
+
+    (A B) v = A (B v)        (u vᵀ) x = u (vᵀ x)        (diag(d) A) x = d ∘ (A x)
+
+A tree of products is one sum over all indices of a product of its leaves, and sums may be taken in any
+order (proof: products distribute over sums; only the rounding differs). Every value in the tree must be
+used by the tree alone. Products of matrices, of batches of them, and elementwise products with a
+repeated factor (outer products, scaled rows) are the nodes; transpositions between them only rename
+indices.
+
+**When it pays.** Cost of a product: two operations for each combination of its indices, and the bytes of both
+operands and the result, of which one takes as long as eight operations. Of up to :data:`_ALL` leaves every
+tree is looked at, of more those that keep their order, which for matrices are all that count. The best
+tree is taken where it costs a fifth less; trees below :data:`_OPERATIONS` operations are left alone. It runs
+before a derivative is taken, which inherits the order: the gradient of ``((A B) v)²`` needs no product of
+matrices. Limits: a product that is computed outside of what is differentiated, and used there and in the
+derivative, stays; products that are sums of half precision too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from mindgrad.ir.graph import Equation, Graph
+from mindgrad.ir.rewriting import Rewrite
+from mindgrad.optimize.broadcast_elimination import free_axes, repeated
+from mindgrad.optimize.graph_rewriter import rebuilt
+from mindgrad.rows.arithmetic import mul
+from mindgrad.rows.contraction import dot
+from mindgrad.rows.structural import broadcast_in_dim, reshape, transpose
+
+__all__ = ["products_ordered"]
+
+CHAIN = Rewrite("chain", "(A B) v = A (B v), and every other order of a tree of products")
+
+#: leaves of which all trees are looked at, and of which any are
+_ALL, _MOST = 6, 24
+#: trees that cost less are left alone
+_OPERATIONS = 100_000
+#: floating-point operations that take as long as moving a byte
+_OPERATIONS_PER_BYTE = 8
+#: the best tree costs at most this part
+_PART = 0.8
+
+#: a leaf's number, or the trees on both sides of a product
+Tree = int | tuple["Tree", "Tree"]
+Labels = tuple[int, ...]
+
+
+class _Leaf(NamedTuple):
+    """A factor: its value (in the old graph), and for each of its axes an index; ``None`` for size 1."""
+
+    atom: Any
+    labels: tuple[int | None, ...]
+
+
+class _Network:
+    """The product of ``leaves`` summed over all indices but those of ``output``."""
+
+    def __init__(self, root: Equation, uses: Counter[Any]) -> None:
+        self.leaves: list[_Leaf] = []
+        self.sizes: list[int] = []
+        self.itemsize = root.outputs[0].type.dtype.itemsize
+        self._uses = uses
+        #: equations that are only this product's
+        self.inner: list[Equation] = []
+        self.output = self._new(root.outputs[0].shape)
+        self.tree = self._product(root, self.output)
+        self._whole = (1 << len(self.leaves)) - 1
+        self._masks = [0] * len(self.sizes)
+        for k, leaf in enumerate(self.leaves):
+            for label in leaf.labels:
+                if label is not None:
+                    self._masks[label] |= 1 << k
+
+    def _new(self, shape: tuple[int, ...]) -> Labels:
+        start = len(self.sizes)
+        self.sizes += shape
+        return tuple(range(start, start + len(shape)))
+
+    # -- what the leaves are ------------------------------------------------------------------------
+
+    def _product(self, equation: Equation, labels: Labels) -> Tree:
+        contract, batch = equation.parameters["contract"], equation.parameters["batch"]
+        a, b = equation.inputs
+        summed = self._new(tuple([a.shape[axis] for axis in contract[0]]))
+        names: list[dict[int, int]] = [{}, {}]
+        at = len(batch[0])
+        for k, x in enumerate((a, b)):
+            names[k].update(zip(batch[k], labels, strict=False))
+            names[k].update(zip(contract[k], summed, strict=True))
+            for axis in free_axes(len(x.shape), contract[k], batch[k]):
+                names[k][axis] = labels[at]
+                at += 1
+        sides = [tuple([names[k][axis] for axis in range(len(x.shape))]) for k, x in enumerate((a, b))]
+        return self._tree(a, sides[0]), self._tree(b, sides[1])
+
+    def _tree(self, atom: Any, labels: Labels) -> Tree:
+        equation = _inner(atom, self._uses)
+        if equation is not None:
+            self.inner.append(equation)
+            if equation.primitive is dot:
+                return self._product(equation, labels)
+            if equation.primitive is transpose:
+                moved = dict(zip(equation.parameters["permutation"], labels, strict=True))
+                return self._tree(equation.inputs[0], tuple([moved[axis] for axis in range(len(moved))]))
+            factors = [repeated(x) for x in equation.inputs]
+            parts = [
+                {axis for axis, place in enumerate(x.axes) if place is not None or atom.shape[axis] == 1}
+                for x in factors
+            ]
+            whole = set(range(len(labels)))
+            if parts[0] | parts[1] == whole and parts != [whole, whole]:
+                left, right = [
+                    self._tree(x, labels) if part == whole else self._leaf(seen, labels)
+                    for x, seen, part in zip(equation.inputs, factors, parts, strict=True)
+                ]
+                return left, right
+            self.inner.pop()
+        self.leaves.append(_Leaf(atom, labels))
+        return len(self.leaves) - 1
+
+    def _leaf(self, seen: Any, labels: Labels) -> Tree:
+        names: list[int | None] = [None] * len(seen.atom.shape)
+        for label, axis in zip(labels, seen.axes, strict=True):
+            if axis is not None:
+                names[axis] = label
+        self.leaves.append(_Leaf(seen.atom, tuple(names)))
+        return len(self.leaves) - 1
+
+    # -- what a tree costs --------------------------------------------------------------------------
+
+    def labels(self, leaves: int) -> frozenset[int]:
+        """The indices of the product of some ``leaves`` (bits) that somebody else needs."""
+        return frozenset(
+            label
+            for label, mask in enumerate(self._masks)
+            if mask & leaves and (mask & ~leaves or label in self.output)
+        )
+
+    def _size(self, labels: frozenset[int]) -> int:
+        return math.prod([self.sizes[label] for label in labels])
+
+    def _step(self, left: int, right: int) -> int:
+        a, b = self.labels(left), self.labels(right)
+        moved = self._size(a) + self._size(b) + self._size(self.labels(left | right))
+        return 2 * self._size(a | b) + _OPERATIONS_PER_BYTE * self.itemsize * moved
+
+    def cost(self, tree: Tree) -> tuple[int, int]:
+        """The leaves (bits) of a tree and what it costs."""
+        if isinstance(tree, int):
+            return 1 << tree, 0
+        (left, first), (right, second) = self.cost(tree[0]), self.cost(tree[1])
+        return left | right, first + second + self._step(left, right)
+
+    def best(self) -> tuple[int, Tree]:
+        """The cheapest tree."""
+        found: dict[int, tuple[int, Tree]] = {1 << k: (0, k) for k in range(len(self.leaves))}
+        every = len(self.leaves) <= _ALL
+        for leaves in _subsets(len(self.leaves)) if every else _intervals(len(self.leaves)):
+            if leaves in found:
+                continue
+            found[leaves] = min(
+                (
+                    (
+                        found[left][0] + found[leaves ^ left][0] + self._step(left, leaves ^ left),
+                        (found[left][1], found[leaves ^ left][1]),
+                    )
+                    for left in (_halves(leaves) if every else _cuts(leaves))
+                ),
+                key=lambda each: each[0],
+            )
+        return found[self._whole]
+
+    # -- the product --------------------------------------------------------------------------------
+
+    def emit(self, tree: Tree, read: Callable[[Any], Any]) -> Any:
+        """The product, summed in the order of ``tree``."""
+        atom, labels, _ = self._emitted(tree, read)
+        # an index of one value may be in no leaf
+        moved = transpose(
+            atom, permutation=tuple([labels.index(each) for each in self.output if each in labels])
+        )
+        return reshape(moved, shape=tuple([self.sizes[label] for label in self.output]))
+
+    def _emitted(self, tree: Tree, read: Callable[[Any], Any]) -> tuple[Any, list[int], int]:
+        if isinstance(tree, int):
+            leaf = self.leaves[tree]
+            atom, labels = read(leaf.atom), [label for label in leaf.labels if label is not None]
+            if len(labels) != len(leaf.labels):
+                atom = reshape(atom, shape=tuple([self.sizes[label] for label in labels]))
+            return atom, labels, 1 << tree
+        (a, mine, left), (b, theirs, right) = (self._emitted(side, read) for side in tree)
+        needed = self.labels(left | right)
+        shared = [label for label in mine if label in theirs]
+        summed = [label for label in shared if label not in needed]
+        if shared and not summed:
+            return *self._scaled(a, mine, b, theirs), left | right
+        kept = [label for label in shared if label in needed]
+        free = [label for label in (*mine, *theirs) if label not in shared]
+        made = dot(
+            a,
+            b,
+            contract=(tuple(map(mine.index, summed)), tuple(map(theirs.index, summed))),
+            batch=(tuple(map(mine.index, kept)), tuple(map(theirs.index, kept))),
+        )
+        return made, kept + free, left | right
+
+    def _scaled(self, a: Any, mine: list[int], b: Any, theirs: list[int]) -> tuple[Any, list[int]]:
+        """A product that sums over nothing, elementwise."""
+        labels = mine + [label for label in theirs if label not in mine]
+        shape = tuple([self.sizes[label] for label in labels])
+        sides = []
+        for atom, names in ((a, mine), (b, theirs)):
+            places = [labels.index(label) for label in names]
+            order = sorted(range(len(places)), key=places.__getitem__)
+            moved = transpose(atom, permutation=tuple(order))
+            sides.append(broadcast_in_dim(moved, shape=shape, dims=tuple(sorted(places))))
+        return mul(*sides), labels
+
+
+def _subsets(count: int) -> Iterator[int]:
+    """All sets of leaves, each behind its parts."""
+    return iter(range(1, 1 << count))
+
+
+def _halves(leaves: int) -> Iterator[int]:
+    """One of the two parts for every way of cutting a set in two."""
+    lowest = leaves & -leaves
+    part = (leaves - 1) & leaves
+    while part:
+        if part & lowest:
+            yield part
+        part = (part - 1) & leaves
+
+
+def _intervals(count: int) -> Iterator[int]:
+    """Leaves that stand together, each behind its parts."""
+    for length in range(2, count + 1):
+        for start in range(count - length + 1):
+            yield ((1 << length) - 1) << start
+
+
+def _cuts(leaves: int) -> Iterator[int]:
+    """The first part for every way of cutting neighbours in two."""
+    part = leaves & -leaves
+    while part != leaves:
+        yield part
+        part |= part << 1
+
+
+def products_ordered(graph: Graph) -> Graph:
+    """``graph`` with trees of products in a cheaper order."""
+    if sum(e.primitive is dot for e in graph.equations) == 0:
+        return graph
+    uses = Counter(x for e in graph.equations for x in e.inputs)
+    uses.update(graph.outputs)
+    better: dict[Equation, tuple[_Network, Tree]] = {}
+    seen: set[Equation] = set()
+    for equation in reversed(graph.equations):
+        if equation.primitive is not dot or equation in seen or not _is_exact(equation):
+            continue
+        if not any(_inner(x, uses) for x in equation.inputs):
+            continue
+        network = _Network(equation, uses)
+        seen.update(network.inner)
+        if 2 < len(network.leaves) <= _MOST:
+            _, before = network.cost(network.tree)
+            if before >= _OPERATIONS:
+                after, tree = network.best()
+                if after <= _PART * before:
+                    better[equation] = network, tree
+    if not better:
+        return graph
+    CHAIN.fired(len(better))
+
+    def replace(equation: Equation, read: Callable[[Any], Any]) -> Any:
+        found = better.get(equation)
+        return None if found is None else found[0].emit(found[1], read)
+
+    return rebuilt(graph, replace)
+
+
+def _inner(atom: Any, uses: Counter[Any]) -> Equation | None:
+    """The node of a tree that makes ``atom`` for the tree alone."""
+    equation: Equation | None = getattr(atom, "made_by", None)
+    if equation is None or equation.primitive not in (dot, transpose, mul) or uses[atom] != 1:
+        return None
+    return equation
+
+
+def _is_exact(equation: Equation) -> bool:
+    """Whether the order of sums makes no difference but in the last digits."""
+    dtype = equation.outputs[0].type.dtype
+    return dtype.is_inexact and dtype.itemsize >= 4

@@ -1,0 +1,103 @@
+"""Sums over axes in front of others, in halves.
+
+    Σ_{k<K} x_k = Σ_{k<K/2} (x_k + x_{k+K/2})        (+ the last one where K is odd)
+
+Proof: addition is associative and commutative but for rounding, of which there is less: log K additions one
+after another instead of K.
+
+**When it pays** (jax 0.10.2, CPU). Slices and additions are pointwise, so that XLA makes one pass of all of
+them and of what stands before them, in vectors and on all threads. Of a sum over the first axis it makes a
+pass of its own, over a copy of what it is given, or hands it to a library whose kernels are slow where the
+result is wide. CPU time in µs of ``(x * x).sum(0)`` for K × N elements, with the library, without, in halves:
+
+    N            1024            4096             16384              65536
+    K = 3     10 / 11 / 10    15 / 13 / 13     92 / 11 / 11     1556 /   31 /   34
+    K = 10    13 / 11 / 11    18 / 11 / 11     47 / 58 / 23     5752 /  124 /  114
+    K = 64    24 / 32 / 13    66 / 129 / 50   358 / 662 / 317  36409 / 5307 / 2144
+    K = 256   64 / 92 / 78   301 / 704 / 536  2102 / 3377 / 3362
+
+From 16 to 128 terms halves are the fastest or nearly so; a Laplacian of 64 directions takes 17.6 ms instead
+of 20.4 ms, its gradient 59 ms instead of 64 ms. For fewer terms it is enough to compile without the library,
+as ``backend.options`` does, and a program of ten terms a sum would get twice the equations and memory.
+
+Where other axes stand in front it is so for little memory, that of the stacks in ``optimize.blocks``. CPU
+time for ``(x * x).sum(1)`` of M × K × N elements, as above:
+
+    M, K, N    4, 16, 256    4, 32, 256    4, 64, 256    4, 128, 128    16, 64, 128    128, 64, 256
+              23 / 19 / 23  18 / 13 / 23  54 / 77 / 17   52 / 58 / 17  63 / 116 / 40  351 / 985 / 492
+
+On other devices nothing is done. Sums of half precision are left alone: they are made in single precision,
+which halves would not be.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from mindgrad.ir import settings
+from mindgrad.ir.graph import Equation, Graph
+from mindgrad.ir.rewriting import Rewrite
+from mindgrad.optimize.graph_rewriter import inside, rebuilt
+from mindgrad.rows.reduction import reduce_sum
+from mindgrad.rows.static_slices import concatenate, slice_axis
+from mindgrad.rows.structural import reshape
+
+__all__ = ["halved"]
+
+HALVES = Rewrite(
+    "halves", "Σ_k x_k = Σ_k (x_k + x_{k + K/2}) over half as many k, for sums over axes in front of others"
+)
+
+#: terms of a sum, and results side by side
+_FEWEST, _MOST, _WIDE = 16, 128, 1024
+#: where axes stand in front: the least terms and results side by side, and the number of all elements
+_INNER, _LEAST, _LARGEST = 64, 1 << 16, 1 << 17
+
+
+def halved(graph: Graph) -> Graph:
+    """``graph`` with its wide sums over axes in front in halves; ``graph`` itself where there are none."""
+    if settings.get("device_target") != "CPU":
+        return graph
+    graph = inside(graph, halved)
+    return rebuilt(graph, _replaced) if any(map(_pays, graph.equations)) else graph
+
+
+def _pays(equation: Equation) -> bool:
+    if equation.primitive is not reduce_sum:
+        return False
+    (x,), axes = equation.inputs, equation.parameters["axes"]
+    if not axes or not x.dtype.is_inexact or x.dtype.itemsize < 4 or axes != (*range(axes[0], axes[-1] + 1),):
+        return False
+    outer, terms, inner = _sizes(x.shape, axes)
+    if outer == 1:
+        return _FEWEST <= terms <= _MOST and inner >= _WIDE
+    return _INNER <= terms <= _MOST and inner >= _INNER and _LEAST <= x.type.size <= _LARGEST
+
+
+def _sizes(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, int, int]:
+    """The elements in front of ``axes``, along them, and behind."""
+    return (
+        math.prod(shape[: axes[0]]),
+        math.prod(shape[axes[0] : axes[-1] + 1]),
+        math.prod(shape[axes[-1] + 1 :]),
+    )
+
+
+def _replaced(equation: Equation, read: Callable[[Any], Any]) -> Any:
+    if _pays(equation):
+        HALVES.fired()
+        return _sum(read(equation.inputs[0]), equation.parameters["axes"])
+    return None
+
+
+def _sum(x: Any, axes: tuple[int, ...]) -> Any:
+    shape, axis = x.shape, axes[0]
+    front, behind = shape[:axis], shape[axes[-1] + 1 :]
+    x = reshape(x, shape=(*front, _sizes(shape, axes)[1], *behind))
+    while (count := x.shape[axis]) > 1:
+        half = count // 2
+        total = slice_axis(x, axis, 0, half) + slice_axis(x, axis, half, 2 * half)
+        x = concatenate(total, slice_axis(x, axis, 2 * half, count), axis=axis) if count % 2 else total
+    return reshape(x, shape=(*front, *behind))

@@ -1,0 +1,53 @@
+"""Pipelines of rewrites of whole graphs, in order.
+
+    rewritten(G)(x) = G(x) up to rounding
+
+``before_derivative`` runs on a program that is about to be differentiated: what it changes, the derivative
+inherits. ``before_compilation`` runs on a finished program, once, before it is compiled. Each is a list of
+passes Graph → Graph; a pass that changes nothing gives back the graph that it was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mindgrad.ir.graph import Graph
+from mindgrad.ir.rewriting import is_rewriting
+from mindgrad.optimize.blocks import in_blocks
+from mindgrad.optimize.derivative_fusion import joined
+from mindgrad.optimize.distribution import distributed
+from mindgrad.optimize.layout import narrow_products_turned, transposes_carried
+from mindgrad.optimize.matmul_order import products_ordered
+from mindgrad.optimize.pairwise_sum import halved
+from mindgrad.optimize.tiles import tiled
+
+__all__ = ["before_compilation", "before_derivative"]
+
+_BEFORE_DERIVATIVE: list[Callable[[Graph], Graph]] = [distributed, products_ordered]
+_BEFORE_COMPILATION: list[Callable[[Graph], Graph]] = [
+    joined,
+    distributed,
+    products_ordered,
+    transposes_carried,
+    in_blocks,
+    tiled,
+    narrow_products_turned,
+    halved,
+]
+
+
+def before_derivative(graph: Graph) -> Graph:
+    """``graph`` as it is best differentiated."""
+    return _passed(_BEFORE_DERIVATIVE, graph)
+
+
+def before_compilation(graph: Graph) -> Graph:
+    """``graph`` as it is best run."""
+    return _passed(_BEFORE_COMPILATION, graph)
+
+
+def _passed(passes: list[Callable[[Graph], Graph]], graph: Graph) -> Graph:
+    if is_rewriting():
+        for each in passes:
+            graph = each(graph)
+    return graph

@@ -1,0 +1,131 @@
+"""Traces and diagonals of Hessians, without the Hessians.
+
+    tr ∇²y = Σ_j ∂_j² y        (∇²y)_jj = ∂_j² y
+
+Whatever reads a Hessian (``control.lazy_hessian``) only along its diagonal is given second derivatives
+along unit
+vectors: ``trace``, ``diagonal``, ``einsum('ii')``, the product with a diagonal matrix that is summed,
+elements ``[i, i]``. Their sums are collapsed (``optimize.derivative_fusion``). Proof: the definition of the
+Hessian.
+
+When it pays: a sum over the diagonal costs D + 2 sweeps, an element 2, the Hessian 4 D. A diagonal that is
+read as a vector stays a part of the Hessian. Limits: the Hessian of a number in one vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mindgrad.control.lazy_hessian import second
+from mindgrad.control.taylor_coefficients import along
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.ir.rewriting import Rewrite
+from mindgrad.optimize.graph_rewriter import rebuilt
+from mindgrad.rows.arithmetic import mul
+from mindgrad.rows.indexing import gather
+from mindgrad.rows.kinds import accumulate, zeros
+from mindgrad.rows.reduction import reduce_sum
+from mindgrad.rows.static_slices import slice
+from mindgrad.rows.structural import reshape
+
+__all__ = ["TRACE", "along_diagonals"]
+
+TRACE = Rewrite("trace", "tr ∇²y = Σ_j ∂_j² y: second derivatives along unit vectors instead of a Hessian")
+
+Read = Callable[[Any], Any]
+
+
+class _Diagonal(NamedTuple):
+    """Elements of the diagonal of a Hessian, each with a factor; zeros stand between them in a matrix."""
+
+    hessian: Equation
+    factors: dict[int, float]
+
+
+def along_diagonals(graph: Graph) -> Graph:
+    """``graph`` with sums and elements of diagonals of Hessians as second derivatives."""
+    if not any(equation.primitive is second for equation in graph.equations):
+        return graph
+    reads = _reads(graph)
+    if not reads:
+        return graph
+
+    def replace(equation: Equation, read: Read) -> Any:
+        found = None if equation.primitive.multiple else reads.get(equation.outputs[0])
+        if found is None:
+            return None
+        TRACE.fired()
+        return reshape(_sum(found, read), shape=equation.outputs[0].shape)
+
+    return rebuilt(graph, replace)
+
+
+def _reads(graph: Graph) -> dict[Variable, _Diagonal]:
+    """Numbers that are sums of elements of a diagonal."""
+    matrices: dict[Any, Equation] = {}
+    diagonals: dict[Any, _Diagonal] = {}
+    numbers: dict[Variable, _Diagonal] = {}
+    for equation in graph.equations:
+        if equation.primitive.multiple:
+            continue
+        (y,) = equation.outputs
+        source: Any = equation.inputs[0] if equation.inputs else None
+        if equation.primitive is second:
+            matrices[y] = equation
+        elif equation.primitive is reduce_sum and source in diagonals:
+            if len(equation.parameters["axes"]) == len(source.shape):
+                numbers[y] = diagonals[source]
+        else:
+            found = _diagonal(equation, matrices)
+            if found is None:
+                continue
+            (numbers if y.type.size == 1 else diagonals)[y] = found
+    return numbers
+
+
+def _diagonal(equation: Equation, matrices: dict[Any, Equation]) -> _Diagonal | None:
+    """What of the diagonal of a Hessian ``equation`` takes, if it takes nothing else."""
+    primitive, parameters = equation.primitive, equation.parameters
+    if primitive is mul:
+        for matrix, weights in (equation.inputs, equation.inputs[::-1]):
+            if matrix in matrices and type(weights) is Constant:
+                values = weights.array()
+                if np.array_equal(values, np.diag(np.diag(values))):
+                    return _Diagonal(matrices[matrix], dict(enumerate(map(float, np.diag(values)))))
+        return None
+    hessian = matrices.get(_unshaped(equation.inputs[0])) if equation.inputs else None
+    if hessian is None:
+        return None
+    size = hessian.outputs[0].shape[0]
+    if primitive is gather and parameters["axes"] == (0, 1) and type(equation.inputs[1]) is Constant:
+        places = equation.inputs[1].array().reshape(-1, 2)
+        if np.array_equal(places[:, 0], places[:, 1]) and len(set(places[:, 0])) == len(places):
+            return _Diagonal(hessian, dict.fromkeys((places[:, 0] % size).tolist(), 1.0))
+    if primitive is slice:
+        flat = np.arange(size * size).reshape(equation.inputs[0].shape)
+        steps = zip(parameters["start"], parameters["limit"], parameters["strides"], strict=True)
+        taken = flat[tuple(np.s_[start:limit:step] for start, limit, step in steps)].ravel()
+        if np.array_equal(taken // size, taken % size):
+            return _Diagonal(hessian, dict.fromkeys((taken % size).tolist(), 1.0))
+    return None
+
+
+def _unshaped(x: Any) -> Any:
+    made_by = getattr(x, "made_by", None)
+    return made_by.inputs[0] if made_by is not None and made_by.primitive is reshape else x
+
+
+def _sum(found: _Diagonal, read: Read) -> Any:
+    """Σ_j c_j ∂_j² y, from one series of second order each."""
+    program, place = found.hessian.parameters["program"], found.hessian.parameters["place"]
+    x = program.inputs[place]
+    operands = [read(each) for each in found.hessian.inputs]
+    terms = []
+    for column, factor in found.factors.items():
+        if factor:
+            unit = Constant(np.eye(1, x.shape[0], column, dtype=x.dtype.numpy)[0])
+            terms.append(2 * factor * along(*operands, unit, program=program, place=place, order=2)[1])
+    return accumulate(terms) if terms else zeros(found.hessian.outputs[0].type.with_shape(()))

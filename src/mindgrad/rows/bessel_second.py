@@ -1,0 +1,126 @@
+"""Bessel functions of whole orders, of the second kind.
+
+For x ≤ 25 integrals (DLMF 10.9.7, 10.32.9), the infinite ones up to where they are below rounding: by the
+trapezoidal rule, which is exact to rounding where the integrand dies out doubly exponentially, or by that of
+Gauss and Legendre; beyond, 24 terms of Hankel's expansions (DLMF 10.17.4, 10.40.2). Orders from two on follow
+by recurrence, as derivatives do (DLMF 10.6.1, 10.29.1). For x < 0 they are NaN, at 0 infinite.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindgrad.rows.accumulation_type import in_single_xla
+from mindgrad.rows.bessel import SWITCH, TERMS, coefficients, order_type, power_sum
+from mindgrad.rows.kinds import elementwise
+from mindgrad.rows.samples import case, reals
+from mindgrad.rows.special_kernels import in_double
+
+__all__ = ["bessel_ke", "bessel_y"]
+
+_PLACES, _WEIGHTS = (array / 2 for array in np.polynomial.legendre.leggauss(80))
+_PLACES = _PLACES + 0.5  # on (0, 1)
+_STEPS = 72
+_LEAST, _MOST = 1e-30, 1e30  # between which the integrals are finite
+
+
+def _sum(numpy: Any, x: Any, term: Any, rule: Any, jax: Any) -> Any:
+    """Σ w · term(t) over the places t and weights w of a rule, one after the other."""
+    if jax is None:
+        return sum(w * term(t) for t, w in zip(*rule, strict=True))
+    # a loop: as a sum over a further axis XLA would fuse it into, and repeat it in, each of its uses
+    pairs = tuple(numpy.asarray(array, x.dtype) for array in rule)
+    step = lambda total, pair: (total + pair[1] * term(pair[0]), None)
+    return jax.lax.scan(step, numpy.zeros_like(x), pairs)[0]
+
+
+def _edges(numpy: Any, x: Any, near: Any, far: Any, zero: float) -> Any:
+    found = numpy.where(x <= SWITCH, near, far)
+    found = numpy.where(x == 0, zero, numpy.where(x == math.inf, 0.0, found))
+    return numpy.where((x < 0) | numpy.isnan(x), numpy.nan, found).astype(x.dtype)
+
+
+def _upwards(numpy: Any, x: Any, n: int, first: Any, second: Any, sign: float) -> Any:
+    """Order n from orders 0 and 1, whose recurrence is stable upwards."""
+    a = numpy.where(x > 0, x, 1.0).astype(x.dtype)
+    for k in range(1, n):
+        first, second = second, 2 * k / a * second + sign * first
+    return second
+
+
+def _ke(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
+    """∫₀^∞ exp(−x (cosh t − 1)) cosh(n t) dt."""
+    if n > 1:
+        found = _upwards(numpy, x, n, _ke(numpy, x, 0, jax), _ke(numpy, x, 1, jax), 1.0)
+        return numpy.where(x == 0, math.inf, found).astype(x.dtype)
+    a = numpy.clip(x, _LEAST, SWITCH)
+    end = numpy.arccosh(1 + 48.0 / a)
+    rule = (np.arange(_STEPS + 1) / _STEPS, np.r_[0.5, np.ones(_STEPS)] / _STEPS)
+    # cosh t − 1 = 2 sinh²(t / 2), without cancellation
+    power = lambda s, k: numpy.exp(k * s * end - 2 * a * numpy.sinh(s * end / 2) ** 2)
+    near = end / 2 * _sum(numpy, x, lambda s: power(s, n) + power(s, -n), rule, jax)
+    inverse = 1 / numpy.maximum(x, SWITCH)
+    far = numpy.sqrt(math.pi / 2 * inverse) * power_sum(coefficients(n), inverse)
+    return _edges(numpy, x, near, far, math.inf)
+
+
+def _y(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
+    """1/π ∫₀^π sin(x sin θ − n θ) dθ − 1/π ∫₀^∞ (exp(n t) + (−1)ⁿ exp(−n t)) exp(−x sinh t) dt."""
+    if n > 1:
+        found = _upwards(numpy, x, n, _y(numpy, x, 0, jax), _y(numpy, x, 1, jax), -1.0)
+        return numpy.where(x == 0, -math.inf, found).astype(x.dtype)
+    a = numpy.clip(x, _LEAST, SWITCH)
+    rule = (_PLACES, _WEIGHTS)
+    waves = _sum(numpy, x, lambda s: numpy.sin(a * numpy.sin(math.pi * s) - n * math.pi * s), rule, jax)
+    end = numpy.arcsinh(48.0 / a)
+    power = lambda s, k: numpy.exp(k * s * end - a * numpy.sinh(s * end))
+    tail = _sum(numpy, x, lambda s: power(s, n) + (-1) ** n * power(s, -n), rule, jax)
+    near = waves - end / math.pi * tail
+    far = numpy.clip(x, SWITCH, _MOST)
+    c, inverse = coefficients(n), 1 / far
+    p = power_sum([(-1) ** k * c[2 * k] for k in range(TERMS // 2)], inverse * inverse)
+    q = power_sum([(-1) ** k * c[2 * k + 1] for k in range(TERMS // 2)], inverse * inverse) * inverse
+    phase = far - (n / 2 + 0.25) * math.pi
+    wave = numpy.sqrt(2 / math.pi * inverse) * (p * numpy.sin(phase) + q * numpy.cos(phase))
+    return _edges(numpy, x, near, wave, -math.inf)
+
+
+def _y_partial(x: Any, n: int) -> Any:
+    if n == 0:
+        return -bessel_y(x, n=1)
+    return (bessel_y(x, n=n - 1) - bessel_y(x, n=n + 1)) * 0.5
+
+
+def _ke_partial(y: Any, x: Any, n: int) -> Any:
+    return y - (bessel_ke(x, n=abs(n - 1)) + bessel_ke(x, n=n + 1)) * 0.5
+
+
+_SAMPLES = [
+    case(reals(0.3, 12)[3], accepts="float", n=1),
+    case(reals(26, 60)[2], accepts="float", n=0),
+]
+
+#: ``bessel_y(x, n)``: Yₙ(x)
+bessel_y = elementwise(
+    "bessel_y",
+    type_rule=order_type("bessel_y"),
+    numpy=in_double(lambda x, n: _y(np, x, n)),
+    xla=in_single_xla(lambda jax, x, n: _y(jax.numpy, x, n, jax)),
+    partials=lambda y, x, *, n: [_y_partial(x, n)],
+    accepts="float",
+    samples=_SAMPLES,
+)
+
+#: ``bessel_ke(x, n)``: exp(x) Kₙ(x)
+bessel_ke = elementwise(
+    "bessel_ke",
+    type_rule=order_type("bessel_ke"),
+    numpy=in_double(lambda x, n: _ke(np, x, n)),
+    xla=in_single_xla(lambda jax, x, n: _ke(jax.numpy, x, n, jax)),
+    partials=lambda y, x, *, n: [_ke_partial(y, x, n)],
+    accepts="float",
+    samples=_SAMPLES,
+)

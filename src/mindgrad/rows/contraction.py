@@ -1,0 +1,243 @@
+"""Contractions: the one row that every matrix product, inner product and einsum becomes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.graph import Atom, Constant
+from mindgrad.ir.types import Shape, TensorType
+from mindgrad.rows.accumulation_type import is_half
+from mindgrad.rows.batching import past
+from mindgrad.rows.kinds import accumulate, full, multilinear
+from mindgrad.rows.reduction import reduce_sum
+from mindgrad.rows.samples import case, reals
+from mindgrad.rows.structural import broadcast_in_dim, transpose
+
+__all__ = ["dot"]
+
+Axes = tuple[Shape, Shape]
+
+
+def _free(rank: int, contract: Shape, batch: Shape) -> Shape:
+    return tuple(axis for axis in range(rank) if axis not in contract and axis not in batch)
+
+
+def _dot_type(a: TensorType, b: TensorType, contract: Axes, batch: Axes) -> TensorType:
+    if a.dtype is not b.dtype:
+        raise TypeError(f"For 'dot', the operands must have one element type, but got {a} and {b}.")
+    if a.dtype.kind == "bool":
+        raise TypeError("For 'dot', the operands must be numbers, but got Bool: convert them first.")
+    for kind, (left, right) in (("contracted", contract), ("batch", batch)):
+        sizes = tuple(a.shape[i] for i in left), tuple(b.shape[i] for i in right)
+        if sizes[0] != sizes[1]:
+            raise ValueError(
+                f"For 'dot', the {kind} axes of {a.shape} and {b.shape} must have equal sizes, "
+                f"but got {sizes[0]} and {sizes[1]}."
+            )
+    shape = (
+        *(a.shape[i] for i in batch[0]),
+        *(a.shape[i] for i in _free(a.rank, contract[0], batch[0])),
+        *(b.shape[i] for i in _free(b.rank, contract[1], batch[1])),
+    )
+    return a.with_shape(shape)
+
+
+def _dot_numpy(a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
+    # the common matrix products as one call on views
+    if not batch[0] and len(contract[0]) == 1 and 0 < a.ndim <= 2 and 0 < b.ndim <= 2:
+        left = a if contract[0][0] == a.ndim - 1 else a.T
+        right = b if contract[1][0] == 0 else b.T
+        return _matmul(left, right)
+    free_a, free_b = _free(a.ndim, contract[0], batch[0]), _free(b.ndim, contract[1], batch[1])
+    sizes = [a.shape[i] for i in batch[0]]
+    rows, columns = [a.shape[i] for i in free_a], [b.shape[i] for i in free_b]
+    inner = math.prod(a.shape[i] for i in contract[0])
+    left = np.transpose(a, (*batch[0], *free_a, *contract[0]))
+    right = np.transpose(b, (*batch[1], *contract[1], *free_b))
+    left = left.reshape((*sizes, math.prod(rows), inner))
+    right = right.reshape((*sizes, inner, math.prod(columns)))
+    return _matmul(left, right).reshape((*sizes, *rows, *columns))
+
+
+def _matmul(a: Any, b: Any) -> Any:
+    if a.dtype.itemsize == 2 and is_half(a.dtype):
+        # half precision is summed in single precision, as XLA does
+        return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
+    return np.matmul(a, b)
+
+
+def _dot_xla(jax: Any, a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
+    return jax.lax.dot_general(a, b, (contract, batch), precision="highest")
+
+
+def _multiply(a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
+    """``dot``, absorbing (zero times infinity is zero) for an outer product of infinite derivatives.
+
+    It is what the derivative of ``sqrt(dot(x, x))`` at ``x = 0`` is made of.
+    """
+    if contract[0] or not (a.tainted or b.tainted):
+        return dot(a, b, contract=contract, batch=batch)
+    shape = _dot_type(a.type, b.type, contract, batch).shape
+    rank_a, count = len(a.shape), len(batch[0])
+    free_a, free_b = _free(rank_a, (), batch[0]), _free(len(b.shape), (), batch[1])
+    a = transpose(a, permutation=(*batch[0], *free_a))
+    b = transpose(b, permutation=(*batch[1], *free_b))
+    return Atom.operators["absorb"](
+        broadcast_in_dim(a, shape=shape, dims=tuple(range(rank_a))),
+        broadcast_in_dim(b, shape=shape, dims=(*range(count), *range(rank_a, rank_a + len(free_b)))),
+    )
+
+
+def _dot_jvp(y: Any, xs: Any, ts: Any, contract: Axes, batch: Axes) -> Any:
+    (a, b), (da, db) = xs, ts
+    return accumulate(
+        [
+            None if da is None else _multiply(da, b, contract, batch),
+            None if db is None else _multiply(a, db, contract, batch),
+        ]
+    )
+
+
+def _cotangent(ct: Any, other: Any, over: Axes, batch: Axes, current: Shape, other_first: bool) -> Any:
+    """Contract ``ct`` with the other operand over its free axes; put the axes in order.
+
+    ``over`` and ``batch`` hold the axes of ``ct`` and of ``other``; ``current`` names the wanted axis
+    of each axis of the product ``(batch, rest of ct, rest of other)``. Of the two orders of a product
+    the one that needs no transposition is taken, and else the one asked for.
+    """
+    count = len(batch[0])
+    rest = len(ct.shape) - count - len(over[0])
+    swapped = (*current[:count], *current[count + rest :], *current[count : count + rest])
+    ascending = tuple(range(len(current)))
+    if swapped == ascending or (other_first and current != ascending):
+        made = _multiply(other, ct, over[::-1], batch[::-1])
+        current = swapped
+    else:
+        made = _multiply(ct, other, over, batch)
+    return transpose(made, permutation=tuple(current.index(axis) for axis in ascending))
+
+
+def _ct_axes(a: Any, b: Any, contract: Axes, batch: Axes) -> tuple[Shape, Shape, Shape, Shape, Shape]:
+    """The free axes of both operands, and the axes (batch, free a, free b) of the result."""
+    free_a = _free(len(a.shape), contract[0], batch[0])
+    free_b = _free(len(b.shape), contract[1], batch[1])
+    first, second = len(batch[0]), len(batch[0]) + len(free_a)
+    return (
+        free_a,
+        free_b,
+        tuple(range(first)),
+        tuple(range(first, second)),
+        tuple(range(second, second + len(free_b))),
+    )
+
+
+def _cotangent_left(ct: Any, a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
+    free_a, free_b, ct_batch, _, ct_free_b = _ct_axes(a, b, contract, batch)
+    # the contracted axes come out in the ascending order of b's
+    order = sorted(range(len(contract[1])), key=lambda k: contract[1][k])
+    current = (*batch[0], *free_a, *(contract[0][k] for k in order))
+    return _cotangent(ct, b, (ct_free_b, free_b), (ct_batch, batch[1]), current, False)
+
+
+def _cotangent_right(ct: Any, a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
+    free_a, free_b, ct_batch, ct_free_a, _ = _ct_axes(a, b, contract, batch)
+    order = sorted(range(len(contract[0])), key=lambda k: contract[0][k])
+    current = (*batch[1], *free_b, *(contract[1][k] for k in order))
+    return _cotangent(ct, a, (ct_free_a, free_a), (ct_batch, batch[0]), current, True)
+
+
+def _dot_simplify(a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
+    """A product with equal elements (the ones that seed a gradient) is a sum, which is cheaper."""
+    for this, other, mine, theirs in ((a, b, 0, 1), (b, a, 1, 0)):
+        # a product of small constants is folded
+        is_small = type(other) is Constant and max(this.type.size, other.type.size) <= 64
+        splat = type(this) is Constant and this.is_splat and not is_small
+        # a sum of half precision is less exact than a product summed in single precision
+        if not splat or is_half(this.dtype.numpy):
+            continue
+        result = _dot_type(a.type, b.type, contract, batch)
+        free = _free(len(other.shape), contract[theirs], batch[theirs])
+        kept = tuple(i for i in range(len(other.shape)) if i not in contract[theirs])
+        total = reduce_sum(other, axes=tuple(sorted(contract[theirs])))
+        total = transpose(total, permutation=tuple(kept.index(i) for i in (*batch[theirs], *free)))
+        count, skipped = len(batch[0]), len(this.shape) - len(contract[mine]) - len(batch[mine])
+        start = count if mine else count + skipped
+        dims = (*range(count), *range(start, start + len(free)))
+        return broadcast_in_dim(total * full(total.type, this.value), shape=result.shape, dims=dims)
+    return _of_repeated(a, b, contract, batch)
+
+
+def _of_repeated(a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
+    """A product with an operand that is repeated along free axes is a repeated product, which is cheaper.
+
+    The unit vectors along which every row of a batch is differentiated are such an operand.
+    """
+    shapes = (a.shape, b.shape)
+    free = [_free(len(shapes[k]), contract[k], batch[k]) for k in (0, 1)]
+    for k, x in enumerate((a, b)):
+        made_by = getattr(x, "made_by", None)
+        if made_by is None or made_by.primitive is not broadcast_in_dim:
+            continue
+        dims, (inner,) = made_by.parameters["dims"], made_by.inputs
+        whole = {axis for axis, size in zip(dims, inner.shape, strict=True) if size == x.shape[axis]}
+        if not whole.issuperset((*contract[k], *batch[k])) or whole.issuperset(free[k]):
+            continue
+        place = {axis: at for at, axis in enumerate(dims)}
+        operands, contracted, batched = [a, b], list(contract), list(batch)
+        operands[k] = inner
+        contracted[k] = tuple(place[axis] for axis in contract[k])
+        batched[k] = tuple(place[axis] for axis in batch[k])
+        # where the axes (batch, free of a, free of b) of the smaller product stand in the larger one
+        count, start = len(batch[0]), [len(batch[0]), len(batch[0]) + len(free[0])]
+        kept = [[start[j] + at for at, axis in enumerate(free[j]) if j != k or axis in place] for j in (0, 1)]
+        made = dot(*operands, contract=tuple(contracted), batch=tuple(batched))
+        shape = _dot_type(a.type, b.type, contract, batch).shape
+        return broadcast_in_dim(made, shape=shape, dims=(*range(count), *kept[0], *kept[1]))
+    return None
+
+
+def _dot_batch(size: int, xs: Any, at: Any, contract: Axes, batch: Axes) -> tuple[Any, int]:
+    """A batch axis of both is a batch axis of the product, that of one a free axis."""
+    axes = [
+        (mine, others) if at[k] is None else (past(mine, at[k]), past(others, at[k]))
+        for k, (mine, others) in enumerate(zip(contract, batch, strict=True))
+    ]
+    contract, batch = (axes[0][0], axes[1][0]), (axes[0][1], axes[1][1])
+    if None not in at:
+        batch = ((at[0], *batch[0]), (at[1], *batch[1]))
+        return dot(*xs, contract=contract, batch=batch), 0
+    k = 0 if at[1] is None else 1
+    place = len(batch[0]) + _free(len(xs[k].shape), contract[k], batch[k]).index(at[k])
+    if k == 1:
+        place += len(_free(len(xs[0].shape), contract[0], batch[0]))
+    return dot(*xs, contract=contract, batch=batch), place
+
+
+#: ``dot(a, b, contract, batch)``: sums over the contracted axes; axes of the result are the batch
+#: axes, the free axes of ``a``, the free axes of ``b``
+dot = multilinear(
+    "dot",
+    type_rule=_dot_type,
+    numpy=_dot_numpy,
+    xla=_dot_xla,
+    jvp=_dot_jvp,
+    transpose=[_cotangent_left, _cotangent_right],
+    batch=_dot_batch,
+    simplify=_dot_simplify,
+    samples=[
+        case(reals()[2, 3], reals()[3, 4], contract=((1,), (0,)), batch=((), ())),
+        case(reals()[3, 2], reals()[4, 3], contract=((0,), (1,)), batch=((), ())),
+        case(reals()[2, 3], reals()[4, 3], contract=((1,), (1,)), batch=((), ())),
+        case(reals()[2, 3, 4], reals()[2, 4, 5], contract=((2,), (1,)), batch=((0,), (0,))),
+        case(reals()[3, 2, 4], reals()[4, 5, 2], contract=((2,), (0,)), batch=((1,), (2,))),
+        case(reals()[2, 3, 4], reals()[4, 3, 5], contract=((1, 2), (1, 0)), batch=((), ())),
+        case(reals()[3], reals()[3], contract=((0,), (0,)), batch=((), ())),
+        case(reals()[2, 3], reals()[3], contract=((1,), (0,)), batch=((), ())),
+        case(reals()[3], reals()[2], contract=((), ()), batch=((), ())),
+        case(reals()[0, 3], reals()[3, 2], contract=((1,), (0,)), batch=((), ())),
+        case(reals()[2, 0], reals()[0, 3], contract=((1,), (0,)), batch=((), ())),
+    ],
+)

@@ -1,0 +1,304 @@
+"""Convolution in any number of dimensions: one bilinear row whose transposes are convolutions.
+
+    y[n, o, p] = Σ_{c, k} x̃[n, c, p·stride + k·rhs_dilation] · w[o, c, k]
+
+``x̃`` is the left operand with ``lhs_dilation − 1`` zeros between neighbours and ``padding`` zeros around
+them (a negative padding crops). The kernel is not reversed, as everywhere in machine learning. In
+groups, the channels of both sides are split and group ``j`` of the output sees group ``j`` of the input.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.types import Shape, TensorType
+from mindgrad.rows.accumulation_type import is_half
+from mindgrad.rows.batching import moved
+from mindgrad.rows.kinds import multilinear, zeros
+from mindgrad.rows.samples import case, reals
+from mindgrad.rows.static_slices import pad, reverse
+from mindgrad.rows.structural import reshape, transpose
+
+__all__ = ["conv"]
+
+Padding = tuple[tuple[int, int], ...]
+
+
+def _dilated(sizes: Shape, dilation: Shape) -> Shape:
+    return tuple(n and (n - 1) * d + 1 for n, d in zip(sizes, dilation, strict=True))
+
+
+def _output_sizes(
+    x: Shape, w: Shape, strides: Shape, padding: Padding, lhs_dilation: Shape, rhs_dilation: Shape
+) -> Shape:
+    padded = (n + low + high for n, (low, high) in zip(_dilated(x[2:], lhs_dilation), padding, strict=True))
+    windows = _dilated(w[2:], rhs_dilation)
+    return tuple(max((n - k) // s + 1, 0) for n, k, s in zip(padded, windows, strides, strict=True))
+
+
+def _conv_type(
+    x: TensorType,
+    w: TensorType,
+    strides: Shape,
+    padding: Padding,
+    lhs_dilation: Shape,
+    rhs_dilation: Shape,
+    groups: int,
+) -> TensorType:
+    if x.dtype is not w.dtype or x.dtype.kind == "bool":
+        raise TypeError(
+            f"For 'conv', input and kernel must have one element type and be numbers, but got {x} and {w}."
+        )
+    spatial = x.rank - 2
+    if x.rank != w.rank or spatial < 0:
+        raise ValueError(
+            f"For 'conv', the input (N, C, …) and the kernel (O, C / groups, …) must have one rank "
+            f"of at least 2, but got the shapes {x.shape} and {w.shape}."
+        )
+    sizes = {"strides": strides, "lhs_dilation": lhs_dilation, "rhs_dilation": rhs_dilation}
+    for parameter, given in sizes.items():
+        if len(given) != spatial or any(n < 1 for n in given):
+            raise ValueError(
+                f"For 'conv', '{parameter}' must have {spatial} entries of at least 1 for an input "
+                f"of shape {x.shape}, but got {given}."
+            )
+    if len(padding) != spatial:
+        raise ValueError(
+            f"For 'conv', 'padding' must have {spatial} pairs for an input of shape {x.shape}, "
+            f"but got {padding}."
+        )
+    if groups < 1 or x.shape[1] != w.shape[1] * groups or w.shape[0] % groups:
+        raise ValueError(
+            f"For 'conv', the input has {x.shape[1]} channels, which must be 'groups' times the "
+            f"{w.shape[1]} of the kernel, and the kernel's {w.shape[0]} outputs must be a multiple "
+            f"of 'groups', but got groups = {groups}."
+        )
+    if 0 in w.shape[2:]:
+        raise ValueError(f"For 'conv', the kernel must not be empty, but got shape {w.shape}.")
+    output = _output_sizes(x.shape, w.shape, strides, padding, lhs_dilation, rhs_dilation)
+    return x.with_shape((x.shape[0], w.shape[0], *output))
+
+
+def _conv_numpy(
+    x: Any,
+    w: Any,
+    strides: Shape,
+    padding: Padding,
+    lhs_dilation: Shape,
+    rhs_dilation: Shape,
+    groups: int,
+) -> Any:
+    kind = x.dtype
+    if is_half(kind):
+        # half precision is summed in single precision, as XLA does
+        x, w = x.astype(np.float32), w.astype(np.float32)
+    (count, channels), outputs = x.shape[:2], w.shape[0]
+    sizes = _output_sizes(x.shape, w.shape, strides, padding, lhs_dilation, rhs_dilation)
+    rows, inner = math.prod(sizes), math.prod(w.shape[1:])
+    if not (count * rows * outputs * inner):
+        return np.zeros((count, outputs, *sizes), kind)
+    x = pad.numpy(
+        x,
+        low=(0, 0, *(low for low, _ in padding)),
+        high=(0, 0, *(high for _, high in padding)),
+        interior=(0, 0, *(d - 1 for d in lhs_dilation)),
+    )
+    # every window as a view: axes (count, channels, output position…, kernel position…)
+    windows = np.lib.stride_tricks.as_strided(
+        x,
+        (count, channels, *sizes, *w.shape[2:]),
+        (
+            *x.strides[:2],
+            *(n * s for n, s in zip(x.strides[2:], strides, strict=True)),
+            *(n * d for n, d in zip(x.strides[2:], rhs_dilation, strict=True)),
+        ),
+        writeable=False,
+    )
+    rank = len(sizes)
+    windows = windows.reshape((count, groups, channels // groups, *sizes, *w.shape[2:]))
+    positions, kernel = tuple(range(3, 3 + rank)), tuple(range(3 + rank, 3 + 2 * rank))
+    columns = windows.transpose((1, 0, *positions, 2, *kernel)).reshape((groups, -1, inner))
+    weights = w.reshape((groups, outputs // groups, inner))
+    y = np.matmul(columns, weights.transpose((0, 2, 1)))
+    y = y.reshape((groups, count, rows, outputs // groups)).transpose((1, 0, 3, 2))
+    return y.reshape((count, outputs, *sizes)).astype(kind, copy=False)
+
+
+def _conv_xla(
+    jax: Any,
+    x: Any,
+    w: Any,
+    strides: Shape,
+    padding: Padding,
+    lhs_dilation: Shape,
+    rhs_dilation: Shape,
+    groups: int,
+) -> Any:
+    return jax.lax.conv_general_dilated(
+        x,
+        w,
+        window_strides=strides,
+        padding=padding,
+        lhs_dilation=lhs_dilation,
+        rhs_dilation=rhs_dilation,
+        feature_group_count=groups,
+        precision="highest",
+    )
+
+
+def _channels_exchanged(w: Any, groups: int) -> Any:
+    """A kernel ``(O, C / groups, …)`` as ``(C, O / groups, …)``: each group transposed."""
+    outputs, channels, *window = w.shape
+    split = reshape(w, shape=(groups, outputs // groups, channels, *window))
+    split = transpose(split, permutation=(0, 2, 1, *range(3, len(split.shape))))
+    return reshape(split, shape=(groups * channels, outputs // groups, *window))
+
+
+def _cotangent_input(
+    ct: Any,
+    x: Any,
+    w: Any,
+    strides: Shape,
+    padding: Padding,
+    lhs_dilation: Shape,
+    rhs_dilation: Shape,
+    groups: int,
+) -> Any:
+    """``ct``, dilated by the strides, convolved with the kernel reversed and its channels exchanged."""
+    if not ct.type.size:
+        return zeros(x.type)
+    window = _dilated(w.shape[2:], rhs_dilation)
+    spread = _dilated(ct.shape[2:], strides)
+    full = _dilated(x.shape[2:], lhs_dilation)
+    low = [k - 1 - before for k, (before, _) in zip(window, padding, strict=True)]
+    # as much behind as makes the result as long as the dilated input
+    high = [n + k - 1 - m - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
+    return conv(
+        ct,
+        _channels_exchanged(reverse(w, axes=tuple(range(2, len(w.shape)))), groups),
+        strides=lhs_dilation,
+        padding=tuple(zip(low, high, strict=True)),
+        lhs_dilation=strides,
+        rhs_dilation=rhs_dilation,
+        groups=groups,
+    )
+
+
+def _cotangent_kernel(
+    ct: Any,
+    x: Any,
+    w: Any,
+    strides: Shape,
+    padding: Padding,
+    lhs_dilation: Shape,
+    rhs_dilation: Shape,
+    groups: int,
+) -> Any:
+    """The input convolved with ``ct`` as the kernel, the batch in the place of the channels."""
+    if not ct.type.size or not x.type.size:
+        return zeros(w.type)
+    count, channels, *sizes = x.shape
+    rest = range(3, len(x.shape) + 1)
+    x = reshape(x, shape=(count, groups, channels // groups, *sizes))
+    x = transpose(x, permutation=(2, 1, 0, *rest))
+    x = reshape(x, shape=(channels // groups, groups * count, *sizes))
+    kernel = transpose(ct, permutation=(1, 0, *range(2, len(ct.shape))))
+    window = _dilated(w.shape[2:], rhs_dilation)
+    spread = _dilated(ct.shape[2:], strides)
+    full = _dilated(tuple(sizes), lhs_dilation)
+    low = [before for before, _ in padding]
+    # windows that the strides left out at the end take no part
+    high = [m + k - 1 - n - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
+    found = conv(
+        x,
+        kernel,
+        strides=rhs_dilation,
+        padding=tuple(zip(low, high, strict=True)),
+        lhs_dilation=lhs_dilation,
+        rhs_dilation=strides,
+        groups=groups,
+    )
+    return transpose(found, permutation=(1, 0, *range(2, len(found.shape))))
+
+
+def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tuple[Any, int]:
+    """The batch joins the samples, the output channels, or (where both have it) the groups."""
+    x, w = xs
+    if at[1] is None:
+        x = moved(x, at[0], 0)
+        y = conv(reshape(x, shape=(size * x.shape[1], *x.shape[2:])), w, groups=groups, **window)
+        return reshape(y, shape=(size, y.shape[0] // max(size, 1), *y.shape[1:])), 0
+    if at[0] is None:
+        # output channels are ordered by group first
+        w = moved(w, at[1], 0)
+        outputs, rest = w.shape[1] // groups, w.shape[2:]
+        w = reshape(w, shape=(size, groups, outputs, *rest))
+        w = reshape(moved(w, 0, 1), shape=(groups * size * outputs, *rest))
+        y = conv(x, w, groups=groups, **window)
+        y = reshape(y, shape=(y.shape[0], groups, size, outputs, *y.shape[2:]))
+        y = moved(y, 2, 0)
+        return reshape(y, shape=(size, y.shape[1], groups * outputs, *y.shape[4:])), 0
+    x, w = moved(x, at[0], 1), moved(w, at[1], 0)
+    y = conv(
+        reshape(x, shape=(x.shape[0], size * x.shape[2], *x.shape[3:])),
+        reshape(w, shape=(size * w.shape[1], *w.shape[2:])),
+        groups=size * groups,
+        **window,
+    )
+    return reshape(y, shape=(y.shape[0], size, w.shape[1], *y.shape[2:])), 1
+
+
+def _window(rank: int, groups: int = 1, **given: Any) -> dict[str, Any]:
+    """All parameters of a sample, of which those that are given differ from the plain ones."""
+    ones, none = (1,) * rank, ((0, 0),) * rank
+    plain = dict(strides=ones, padding=none, lhs_dilation=ones, rhs_dilation=ones)
+    return {**plain, **given, "groups": groups}
+
+
+_SIGNAL, _IMAGE = reals(-1, 1)[2, 3, 7], reals(-1, 1)[2, 2, 5, 6]
+_VOLUME = reals(-1, 1)[1, 2, 3, 4, 3]
+
+#: ``conv(x, w, strides, padding, lhs_dilation, rhs_dilation, groups)`` of an input ``(N, C, …)`` with
+#: a kernel ``(O, C / groups, …)``: ``(N, O, …)``; ``padding`` is a pair ``(before, behind)`` per axis
+conv = multilinear(
+    "conv",
+    type_rule=_conv_type,
+    numpy=_conv_numpy,
+    xla=_conv_xla,
+    transpose=[_cotangent_input, _cotangent_kernel],
+    batch=_conv_batch,
+    samples=[
+        case(_SIGNAL, reals()[4, 3, 3], **_window(1)),
+        case(_SIGNAL, reals()[2, 3, 2], **_window(1, strides=(2,), padding=((1, 2),))),
+        case(
+            _SIGNAL,
+            reals()[2, 3, 3],
+            **_window(1, strides=(3,), rhs_dilation=(2,), padding=((2, 1),)),
+        ),
+        case(
+            _SIGNAL,
+            reals()[2, 3, 2],
+            **_window(1, strides=(2,), lhs_dilation=(3,), padding=((-1, 2),)),
+        ),
+        case(_SIGNAL, reals()[6, 1, 3], **_window(1, groups=3, padding=((1, 1),))),
+        case(_IMAGE, reals()[3, 2, 3, 2], **_window(2, padding=((1, 0), (0, 2)))),
+        case(
+            _IMAGE,
+            reals()[4, 1, 2, 3],
+            **_window(
+                2,
+                groups=2,
+                strides=(2, 1),
+                padding=((1, 1), (-1, 2)),
+                lhs_dilation=(1, 2),
+                rhs_dilation=(2, 1),
+            ),
+        ),
+        case(_VOLUME, reals()[2, 2, 2, 2, 2], **_window(3, strides=(1, 2, 1))),
+        case(reals()[0, 2, 4], reals()[3, 2, 2], **_window(1)),
+        case(reals()[2, 2, 1], reals()[3, 2, 2], **_window(1)),
+    ],
+)

@@ -1,0 +1,199 @@
+"""Determinants: exact derivatives of every order, at singular matrices too.
+
+The determinant is a polynomial, and so is its gradient, the cofactor matrix C = det(A) A⁻ᵀ; only that
+formula divides. It is used where it is safe: up to 3 × 3 the cofactors are written out, and above
+
+    C(A) = mean over k of C(A + z_k S),     z_k = exp(iπ (2k + 1) / N),  N ≥ n,
+
+because C(A + zS) is a polynomial of degree n − 1 in z and the mean over N points of a circle leaves
+its constant term only. This holds for every S, so that S may depend on A and still count as constant
+when C is differentiated. S = r U Vᴴ, from A = U Σ Vᴴ, makes A + zS regular with the singular values
+σ + rz; r is small against all σ that are not zero, so the mean cancels nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.dtype import complex64, complex128, float32, float64
+from mindgrad.ir.graph import Constant
+from mindgrad.ir.types import TensorType
+from mindgrad.rows.arithmetic import greater, less, select
+from mindgrad.rows.complexes import complex, imag, real
+from mindgrad.rows.eigh_svd import svd
+from mindgrad.rows.kinds import full, general, ones, zeros
+from mindgrad.rows.linalg import inverse
+from mindgrad.rows.linalg_rules import (
+    batched_in_front,
+    check_square,
+    columns,
+    matmul,
+    real_part_type,
+    sum_of_products,
+    swapped,
+    well_conditioned,
+)
+from mindgrad.rows.reduction import reduce_max, reduce_min, reduce_sum
+from mindgrad.rows.samples import case, reals
+from mindgrad.rows.static_slices import concatenate, reverse, slice
+from mindgrad.rows.structural import broadcast_in_dim, convert, stop_gradient
+
+__all__ = ["det", "slogdet"]
+
+_COMPLEX = {float32: complex64, float64: complex128, complex64: complex64, complex128: complex128}
+
+
+# --- cofactors -------------------------------------------------------------------------------------
+
+
+def _regular_shift(a: Any) -> Any:
+    """S = r U Vᴴ, without derivative; r is the smallest singular value that is not zero in this
+    precision over their number, and 1 for a zero matrix.
+    """
+    u, s, vh = svd(stop_gradient(a))
+    axis = len(s.shape) - 1
+
+    def along(x: Any) -> Any:
+        return broadcast_in_dim(x, shape=s.shape, dims=tuple(range(axis)))
+
+    negligible = float(np.sqrt(np.finfo(s.dtype.numpy).eps))
+    kept = greater(s, along(reduce_max(s, axes=(axis,)) * negligible))
+    smallest = reduce_min(select(kept, s, full(s.type, np.inf)), axes=(axis,))
+    found = less(smallest, full(smallest.type, np.inf))
+    radius = select(found, smallest * (1 / s.shape[-1]), ones(smallest.type))
+    return matmul(u * columns(along(radius), u), vh)
+
+
+def _cofactors(a: Any) -> Any:
+    """C(A), the gradient of det(A): a polynomial in A, or an expression equal to one."""
+    n = a.shape[-1]
+    if n < 2:
+        return ones(a.type)
+    if n == 2:
+        return _cofactors_2(a)
+    return _cofactors_3(a) if n == 3 else _cofactors_on_circle(a)
+
+
+def _cofactors_2(a: Any) -> Any:
+    """(a b; c d) has the cofactors (d −c; −b a)."""
+    rank = len(a.shape)
+    turned = reverse(a, axes=(rank - 2, rank - 1))
+    signs = Constant(np.array([[1, -1], [-1, 1]], a.dtype.numpy))
+    return turned * broadcast_in_dim(signs, shape=a.shape, dims=(rank - 2, rank - 1))
+
+
+def _cofactors_3(a: Any) -> Any:
+    """c_ij = a_{i+1,j+1} a_{i+2,j+2} − a_{i+1,j+2} a_{i+2,j+1} with indices modulo 3."""
+    rank = len(a.shape)
+    around = a
+    for axis in (rank - 2, rank - 1):
+        around = concatenate(around, _part(around, {axis: (0, 2)}), axis=axis)
+
+    def turned(i: int, j: int) -> Any:
+        return _part(around, {rank - 2: (i, i + 3), rank - 1: (j, j + 3)})
+
+    return turned(1, 1) * turned(2, 2) - turned(1, 2) * turned(2, 1)
+
+
+def _part(x: Any, ranges: dict[int, tuple[int, int]]) -> Any:
+    bounds = [ranges.get(axis, (0, size)) for axis, size in enumerate(x.shape)]
+    return slice(
+        x,
+        start=tuple(low for low, _ in bounds),
+        limit=tuple(high for _, high in bounds),
+        strides=(1,) * len(bounds),
+    )
+
+
+def _cofactors_on_circle(a: Any) -> Any:
+    n = a.shape[-1]
+    batch, rank = a.shape[:-2], len(a.shape)
+    count = n + n % 2  # an even number of points: none is opposite to a singular value
+    points = np.exp(1j * np.pi * (2 * np.arange(count) + 1) / count)
+    is_real = a.dtype.kind == "float"
+    if is_real:  # the points come in conjugate pairs with conjugate values
+        points = points[: count // 2]
+    dtype = _COMPLEX[a.dtype]
+    shape = (*batch, len(points), n, n)
+    dims = (*range(rank - 2), rank - 1, rank)
+
+    def everywhere(x: Any) -> Any:
+        return broadcast_in_dim(convert(x, dtype=dtype), shape=shape, dims=dims)
+
+    z = broadcast_in_dim(Constant(points.astype(dtype.numpy)), shape=shape, dims=(rank - 2,))
+    moved = everywhere(a) + z * everywhere(_regular_shift(a))
+    value = det(moved, regular=True)
+    value = broadcast_in_dim(value, shape=shape, dims=tuple(range(rank - 1)))
+    total = reduce_sum(value * swapped(inverse(moved)), axes=(rank - 2,))
+    return (real(total) if is_real else total) * (1 / len(points))
+
+
+# --- det -------------------------------------------------------------------------------------------
+
+
+def _det_type(a: TensorType, regular: bool = False) -> TensorType:
+    check_square("det", a)
+    return a.with_shape(a.shape[:-2])
+
+
+def _det_jvp(y: Any, xs: Any, ts: Any, regular: bool = False) -> Any:
+    """Jacobi: det˙ = Σ C ∘ Ȧ."""
+    if regular:
+        return y * sum_of_products(swapped(inverse(xs[0])), ts[0])
+    return sum_of_products(_cofactors(xs[0]), ts[0])
+
+
+#: ``det(a, regular)``; ``regular`` promises that no matrix is singular: the derivative then is
+#: det(A) tr(A⁻¹ Ȧ), which is cheaper from 4 × 4 on
+det = general(
+    "det",
+    type_rule=_det_type,
+    numpy=lambda a, regular=False: np.linalg.det(a),
+    xla=lambda jax, a, regular=False: jax.numpy.linalg.det(a),
+    jvp=_det_jvp,
+    batch=batched_in_front("det"),
+    samples=[
+        case(reals()[1, 1]),
+        case(reals()[2, 2]),
+        case(reals()[2, 3, 3]),
+        case(reals()[4, 4], prepare=well_conditioned),
+        case(reals()[5, 5], prepare=well_conditioned),
+        case(reals()[2, 4, 4], prepare=well_conditioned, regular=True),
+    ],
+)
+
+
+def _slogdet_type(a: TensorType) -> tuple[TensorType, TensorType]:
+    check_square("slogdet", a)
+    scalar = a.with_shape(a.shape[:-2])
+    return scalar, real_part_type(scalar)
+
+
+def _slogdet_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
+    """(log det)˙ = tr(A⁻¹ Ȧ): its real part is that of log|det|, its imaginary part turns the sign."""
+    trace = sum_of_products(swapped(inverse(xs[0])), ts[0])
+    if trace.dtype.kind == "float":
+        return None, trace
+    turn = imag(trace)
+    return y[0] * complex(zeros(turn.type), turn), real(trace)
+
+
+#: ``slogdet(a)``: sign and logarithm of the absolute value of the determinant; 0 and −∞ for a singular
+#: matrix, where the derivative is not finite
+slogdet = general(
+    "slogdet",
+    type_rule=_slogdet_type,
+    numpy=lambda a: tuple(np.linalg.slogdet(a)),
+    xla=lambda jax, a: tuple(jax.numpy.linalg.slogdet(a)),
+    jvp=_slogdet_jvp,
+    batch=batched_in_front("slogdet"),
+    multiple=True,
+    samples=[
+        case(reals()[3, 3], prepare=well_conditioned),
+        case(reals()[2, 2, 2], prepare=well_conditioned),
+        case(reals()[1, 1], prepare=well_conditioned),
+        case(reals()[0, 0]),
+    ],
+)

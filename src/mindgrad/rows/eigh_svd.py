@@ -1,0 +1,309 @@
+"""Eigenvalues of symmetric matrices, and singular values, with their vectors.
+
+Derivatives divide by the gaps between eigenvalues. The convention, for rows and all their derivatives:
+
+- A gap, a sum or a singular value below the rounding noise of the matrix (its largest eigenvalue times
+  its size times the machine epsilon) counts as zero. The vectors that belong to it have no derivative:
+  it is NaN, and never a finite number that would be wrong (for V f(Λ) Vᴴ, say, whose derivative exists
+  but cannot be had through this factorisation). What does not depend on those vectors is not touched:
+  the eigenvalues themselves, vectors of other eigenvalues, an output that is not used.
+- A singular value that is zero has derivative 0, as the absolute value at 0.
+- Of the vectors of one eigenvalue, v·exp(iφ), the one is taken of which the first large component is
+  positive, so that all executors and devices give the same.
+
+Formulas: M. B. Giles, "Collected matrix derivative results" (2008); J. Townsend, "Differentiating the
+singular value decomposition" (2016), here with the sums and the differences of singular values apart.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.dtype import bool_
+from mindgrad.ir.types import TensorType
+from mindgrad.rows.arithmetic import absorb, greater, select
+from mindgrad.rows.complexes import complex, imag, real
+from mindgrad.rows.elementwise import safe_reciprocal
+from mindgrad.rows.kinds import constant, full, general, zeros
+from mindgrad.rows.linalg_rules import (
+    adjoint,
+    batched_in_front,
+    check_matrix,
+    check_square,
+    columns,
+    diagonal,
+    hermitian,
+    masked,
+    matmul,
+    off_diagonal,
+    on_failure_nan,
+    real_part_type,
+    rows,
+    separated,
+    well_conditioned,
+)
+from mindgrad.rows.piecewise import abs
+from mindgrad.rows.reduction import reduce_max, reduce_sum
+from mindgrad.rows.samples import case, reals
+from mindgrad.rows.structural import broadcast_in_dim, stop_gradient
+
+__all__ = ["column_pivots", "eigh", "eigvalsh", "phases", "svd", "svdvals"]
+
+#: a component is large if it is at least this part of the largest one: an odd number, because equal
+#: and simply related components are common and rounding must not decide between them
+_LARGE = 0.37
+
+
+# --- reciprocals of gaps ---------------------------------------------------------------------------
+
+
+def _noise(values: Any, size: int) -> Any:
+    """What counts as zero among the eigenvalues of a matrix of this size; it has no derivative."""
+    axis = len(values.shape) - 1
+    if not values.shape[axis]:
+        return zeros(values.type.with_shape(values.shape[:axis]))
+    epsilon = float(np.finfo(values.dtype.numpy).eps)
+    return reduce_max(abs(stop_gradient(values)), axes=(axis,)) * (size * epsilon)
+
+
+def _above(x: Any, level: Any) -> Any:
+    """Where ``x`` exceeds the ``level`` of its matrix."""
+    dims = tuple(range(len(level.shape)))
+    return greater(x, broadcast_in_dim(level, shape=x.shape, dims=dims))
+
+
+def _reciprocal(x: Any, level: Any) -> Any:
+    """1 / x where |x| exceeds ``level``, NaN elsewhere."""
+    above = _above(abs(x), level)
+    return select(above, safe_reciprocal(masked(x, above)), full(x.type, np.nan))
+
+
+def _between(gaps: Any, level: Any) -> Any:
+    """1 / (λ_j − λ_i), and 0 on the diagonal."""
+    return masked(_reciprocal(gaps, level), off_diagonal(gaps.shape))
+
+
+def _gaps(values: Any, like: Any) -> tuple[Any, Any]:
+    """The matrices of ``values[j] − values[i]`` and ``values[j] + values[i]``, of the shape of ``like``."""
+    shape = like.type.with_dtype(values.dtype)
+    across, down = columns(values, zeros(shape)), rows(values, zeros(shape))
+    return across - down, across + down
+
+
+def _times(factors: Any, x: Any) -> Any:
+    """``factors ∘ x`` for real factors; what is not there (zero) has no need of its factor (NaN)."""
+    if x.dtype.kind == "complex":
+        factors = complex(factors, zeros(factors.type))
+    return absorb(factors, x)
+
+
+# --- one vector for each eigenvalue ----------------------------------------------------------------
+
+
+def _pivots(numpy: Any, v: Any) -> Any:
+    """Where the first large component of each column is."""
+    size = numpy.abs(v)
+    large = size >= _LARGE * numpy.max(size, axis=-2, keepdims=True, initial=0)
+    return large & (numpy.cumsum(large, axis=-2) == 1)
+
+
+def phases(numpy: Any, v: Any) -> Any:
+    """The factor of each column that makes its first large component positive."""
+    pivot = numpy.sum(numpy.where(_pivots(numpy, v), v, 0), axis=-2, keepdims=True, dtype=v.dtype)
+    size = numpy.abs(pivot)
+    factor = numpy.conj(pivot) / numpy.where(size == 0, 1, size)
+    return numpy.where(size == 0, 1, factor).astype(v.dtype)
+
+
+def _pivots_type(v: TensorType) -> TensorType:
+    check_matrix("column_pivots", v)
+    return v.with_dtype(bool_)
+
+
+#: ``column_pivots(v)``: true at the component of each column that is made positive
+column_pivots = constant(
+    "column_pivots",
+    type_rule=_pivots_type,
+    numpy=lambda v: _pivots(np, v),
+    xla=lambda jax, v: _pivots(jax.numpy, v),
+    batch=batched_in_front("column_pivots"),
+    samples=[case(reals()[4, 3]), case(reals()[2, 3, 3]), case(reals()[0, 0])],
+)
+
+
+def _turn(v: Any, dv: Any) -> Any:
+    """iθ for each column such that v̇ − iθ v keeps the first large component real."""
+    where = column_pivots(v)
+    axes = (len(v.shape) - 2,)
+    size = reduce_sum(masked(real(v), where), axes=axes)
+    angle = reduce_sum(masked(imag(dv), where), axes=axes) / size
+    return complex(zeros(angle.type), angle)
+
+
+# --- eigenvalues -----------------------------------------------------------------------------------
+
+
+def _symmetric(numpy: Any, a: Any) -> Any:
+    return (a + numpy.conj(numpy.swapaxes(a, -1, -2))) / 2
+
+
+def _eigh_numpy(a: Any) -> Any:
+    values, v = np.linalg.eigh(_symmetric(np, a))
+    return values, v * phases(np, v)
+
+
+def _eigh_xla(jax: Any, a: Any) -> Any:
+    values, v = jax.numpy.linalg.eigh(_symmetric(jax.numpy, a), symmetrize_input=False)
+    return values, v * phases(jax.numpy, v)
+
+
+def _eigh_type(a: TensorType, name: str = "eigh") -> tuple[TensorType, TensorType]:
+    check_square(name, a)
+    return real_part_type(a).with_shape(a.shape[:-1]), a
+
+
+def _eigh_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
+    """With M = Vᴴ Ȧ V:  λ̇ = diag M and V̇ = V (F ∘ M), F_ij = 1 / (λ_j − λ_i), F_ii = 0."""
+    values, v = y
+    m = matmul(matmul(adjoint(v), hermitian(ts[0])), v)
+    factors = _between(_gaps(values, m)[0], _noise(values, m.shape[-1]))
+    dv = matmul(v, _times(factors, m))
+    if m.dtype.kind == "complex":
+        return real(diagonal(m)), dv - columns(_turn(v, dv), v) * v
+    return diagonal(m), dv
+
+
+#: ``eigh(a)``: the eigenvalues of the symmetric (Hermitian) part of ``a`` in ascending order, and the
+#: eigenvectors as the columns of a matrix
+eigh = general(
+    "eigh",
+    type_rule=_eigh_type,
+    numpy=on_failure_nan(_eigh_numpy),
+    xla=_eigh_xla,
+    jvp=_eigh_jvp,
+    batch=batched_in_front("eigh"),
+    multiple=True,
+    samples=[
+        case(reals()[3, 3], prepare=separated),
+        case(reals()[2, 2, 2], prepare=separated),
+        case(reals()[1, 1]),
+        case(reals()[0, 0]),
+    ],
+)
+
+
+def _eigvalsh_jvp(y: Any, xs: Any, ts: Any) -> Any:
+    """λ̇_j = v_jᴴ Ȧ v_j."""
+    _, v = eigh(xs[0])
+    pushed = matmul(adjoint(v), matmul(hermitian(ts[0]), v))
+    found = diagonal(pushed)
+    return real(found) if found.dtype.kind == "complex" else found
+
+
+#: ``eigvalsh(a)``: the eigenvalues of ``eigh`` alone
+eigvalsh = general(
+    "eigvalsh",
+    type_rule=lambda a: _eigh_type(a, "eigvalsh")[0],
+    numpy=on_failure_nan(lambda a: np.linalg.eigvalsh(_symmetric(np, a))),
+    xla=lambda jax, a: jax.numpy.linalg.eigvalsh(_symmetric(jax.numpy, a), symmetrize_input=False),
+    jvp=_eigvalsh_jvp,
+    batch=batched_in_front("eigvalsh"),
+    samples=[
+        case(reals()[3, 3], prepare=separated),
+        case(reals()[2, 2, 2], prepare=separated),
+        case(reals()[0, 0]),
+    ],
+)
+
+
+# --- singular values -------------------------------------------------------------------------------
+
+
+def _svd_kernel(numpy: Any, a: Any) -> Any:
+    u, s, vh = numpy.linalg.svd(a, full_matrices=False)
+    turned = phases(numpy, u)
+    return u * turned, s, vh * numpy.conj(numpy.swapaxes(turned, -1, -2))
+
+
+def _svd_type(a: TensorType, name: str = "svd") -> tuple[TensorType, TensorType, TensorType]:
+    check_matrix(name, a)
+    *batch, m, n = a.shape
+    k = min(m, n)
+    values = real_part_type(a).with_shape((*batch, k))
+    return a.with_shape((*batch, m, k)), values, a.with_shape((*batch, k, n))
+
+
+def _values_tangent(s: Any, e: Any, level: Any) -> Any:
+    """ṡ = Re diag(Uᴴ Ȧ V), and 0 for a singular value that is zero."""
+    ds = diagonal(e)
+    ds = real(ds) if ds.dtype.kind == "complex" else ds
+    return masked(ds, _above(s, level))
+
+
+def _svd_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any, Any]:
+    """With E = Uᴴ Ȧ V, D = (E + Eᴴ) / 2 ∘ 1 / (s_j − s_i) and P = (E − Eᴴ) / 2 ∘ 1 / (s_j + s_i):
+
+    U̇ = U (D + P) + (I − U Uᴴ) Ȧ V / s,   V̇ = V (D − P) + (I − V Vᴴ) Ȧᴴ U / s.
+    """
+    (u, s, vh), da = y, ts[0]
+    m, n = da.shape[-2:]
+    v, uh = adjoint(vh), adjoint(u)
+    av = matmul(da, v)
+    e = matmul(uh, av)
+    level = _noise(s, max(m, n))
+    gaps, sums = _gaps(s, e)
+    eh = adjoint(e)
+    between = _times(_between(gaps, level), (e + eh) * 0.5)
+    across = _times(_reciprocal(sums, level), (e - eh) * 0.5)
+    du, dv = matmul(u, between + across), matmul(v, between - across)
+    scale = _reciprocal(s, level)
+    if m > n:
+        du = du + absorb(columns(scale, u), av - matmul(u, e))
+    if n > m:
+        dv = dv + absorb(columns(scale, v), matmul(adjoint(da), u) - matmul(v, eh))
+    if u.dtype.kind == "complex":
+        turn = _turn(u, du)  # one phase for both vectors of a singular value
+        du, dv = du - columns(turn, u) * u, dv - columns(turn, v) * v
+    return du, _values_tangent(s, e, level), adjoint(dv)
+
+
+#: ``svd(a)``, reduced: U (m, k), the singular values in descending order, Vᴴ (k, n), with k = min(m, n)
+svd = general(
+    "svd",
+    type_rule=_svd_type,
+    numpy=on_failure_nan(lambda a: _svd_kernel(np, a)),
+    xla=lambda jax, a: _svd_kernel(jax.numpy, a),
+    jvp=_svd_jvp,
+    batch=batched_in_front("svd"),
+    multiple=True,
+    samples=[
+        case(reals()[3, 3], prepare=well_conditioned),
+        case(reals()[4, 2], prepare=well_conditioned),
+        case(reals()[2, 2, 3], prepare=well_conditioned),
+        case(reals()[0, 2]),
+    ],
+)
+
+
+def _svdvals_jvp(y: Any, xs: Any, ts: Any) -> Any:
+    u, s, vh = svd(xs[0])
+    e = matmul(matmul(adjoint(u), ts[0]), adjoint(vh))
+    return _values_tangent(s, e, _noise(s, max(xs[0].shape[-2:])))
+
+
+#: ``svdvals(a)``: the singular values of ``svd`` alone
+svdvals = general(
+    "svdvals",
+    type_rule=lambda a: _svd_type(a, "svdvals")[1],
+    numpy=on_failure_nan(lambda a: np.linalg.svd(a, compute_uv=False)),
+    xla=lambda jax, a: jax.numpy.linalg.svd(a, compute_uv=False),
+    jvp=_svdvals_jvp,
+    batch=batched_in_front("svdvals"),
+    samples=[
+        case(reals()[3, 3], prepare=well_conditioned),
+        case(reals()[2, 2, 3], prepare=well_conditioned),
+        case(reals()[2, 0]),
+    ],
+)

@@ -1,0 +1,416 @@
+"""Reading and writing at places that are data: gather and scatter.
+
+    gather       y[b, r] = x[i(b), r]               scatter_add    y = x, then y[i(b), r] += u[b, r]
+                                                    scatter_set    y = x, then y[i(b), r]  = u[b, r]
+
+``indices`` has shape (*b, k): its last axis holds a position along each of the k ``axes`` of x, b runs
+over the lookups and r over the other axes of x in their order, so y (u) has shape (*b, *r). Axes of x
+in ``batch`` go along with the first axes of ``indices`` instead: lookup b reads in its own part of x.
+
+Positions count from 0; the operators that wrap negative ones do so before. A position outside of x is
+never moved to another element: reading there gives NaN (integers: the largest magnitude below zero,
+the largest number if unsigned; False) or, with ``fill="zero"``, 0, and writing there does nothing. Of
+several writes to one place the last one, in the order of ``indices``, stays. Both executors agree on
+all of this.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.dtype import bool_
+from mindgrad.ir.graph import Constant
+from mindgrad.ir.types import Shape, TensorType
+from mindgrad.rows.accumulation_type import is_half
+from mindgrad.rows.arithmetic import select
+from mindgrad.rows.batching import at_front, moved, past, placed
+from mindgrad.rows.kinds import constant, linear, zeros
+from mindgrad.rows.samples import case, fixed, integers, reals
+from mindgrad.rows.structural import broadcast_in_dim
+
+__all__ = ["gather", "last_write", "scatter_add", "scatter_set"]
+
+_INT32_MAX = np.iinfo(np.int32).max
+
+
+# --- what the rows share ---------------------------------------------------------------------------
+
+
+def _window(rank: int, axes: Shape, batch: Shape) -> Shape:
+    """The axes of x that a lookup takes whole."""
+    return tuple(axis for axis in range(rank) if axis not in axes and axis not in batch)
+
+
+def _lookup_shape(name: str, x: TensorType, indices: TensorType, axes: Shape, batch: Shape) -> Shape:
+    """The shape (*b, *r) of what is read or written."""
+    if indices.dtype.kind not in ("int", "uint"):
+        raise TypeError(f"For '{name}', the indices must be integers, but got {indices.dtype}.")
+    used = (*axes, *batch)
+    if any(not 0 <= axis < x.rank for axis in used) or len(set(used)) != len(used):
+        raise ValueError(
+            f"For '{name}', the axes {axes} and batch axes {batch} must be distinct and inside the "
+            f"input of shape {x.shape}."
+        )
+    if not axes or not indices.shape or indices.shape[-1] != len(axes):
+        raise ValueError(
+            f"For '{name}', the last axis of the indices must hold a position for each of the "
+            f"{len(axes)} indexed axes, but the indices have shape {indices.shape}."
+        )
+    together = tuple(x.shape[axis] for axis in batch)
+    if indices.shape[: len(batch)] != together or indices.rank <= len(batch):
+        raise ValueError(
+            f"For '{name}', the indices must begin with the batch axes {together} of the input, "
+            f"but have shape {indices.shape}."
+        )
+    window = tuple(x.shape[axis] for axis in _window(x.rank, axes, batch))
+    return (*indices.shape[:-1], *window)
+
+
+def _places(shape: Shape, indices: Any, axes: Shape, batch: Shape) -> tuple[tuple, Any]:
+    """NumPy's index into x with (batch, axes, window) axes, made valid, and which lookups are inside."""
+    sizes = [shape[axis] for axis in axes]
+    columns = [indices[..., k] for k in range(len(axes))]
+    inside = np.ones(indices.shape[:-1], bool)
+    for column, size in zip(columns, sizes, strict=True):
+        inside &= (column >= 0) & (column < size)
+    if not inside.all():
+        columns = [np.where(inside, column, 0) for column in columns]
+    grid = []
+    for position, axis in enumerate(batch):
+        expanded = [1] * (indices.ndim - 1)
+        expanded[position] = shape[axis]
+        grid.append(np.arange(shape[axis]).reshape(expanded))
+    return (*grid, *columns), inside
+
+
+def _arranged(x: Any, axes: Shape, batch: Shape) -> tuple[Any, tuple[int, ...]]:
+    """A view of x with axes (batch, axes, window), and the permutation that made it."""
+    order = (*batch, *axes, *_window(x.ndim, axes, batch))
+    return np.transpose(x, order), order
+
+
+def _outside(dtype: Any, fill: str) -> Any:
+    """What a lookup outside of x reads."""
+    if fill == "zero" or dtype.kind == "b":
+        return np.zeros((), dtype)
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        return np.asarray(limits.max if dtype.kind == "u" else limits.min, dtype)
+    return np.asarray(np.nan, dtype)
+
+
+def _xla_indices(indices: Any) -> Any:
+    """Indices in a signed type that holds every position (narrow types cannot hold the sizes)."""
+    if indices.dtype.kind == "u" and indices.dtype.itemsize >= 4:
+        indices = indices.clip(max=np.asarray(_INT32_MAX, indices.dtype))
+    elif indices.dtype.kind == "i" and indices.dtype.itemsize >= 4:
+        return indices
+    return indices.astype(np.int32)
+
+
+def _xla_gather(jax: Any, x: Any, indices: Any, axes: Shape, batch: Shape, fill: Any) -> Any:
+    pairs = sorted(zip(batch, range(len(batch)), strict=True))
+    rank, window = indices.ndim - 1, _window(x.ndim, axes, batch)
+    if x.size == 0:
+        shape = (*indices.shape[:-1], *(x.shape[axis] for axis in window))
+        return jax.numpy.full(shape, fill, x.dtype)
+    return jax.lax.gather(
+        x,
+        _xla_indices(indices),
+        jax.lax.GatherDimensionNumbers(
+            offset_dims=tuple(range(rank, rank + len(window))),
+            collapsed_slice_dims=tuple(sorted(axes)),
+            start_index_map=axes,
+            operand_batching_dims=tuple(axis for axis, _ in pairs),
+            start_indices_batching_dims=tuple(place for _, place in pairs),
+        ),
+        slice_sizes=tuple(n if axis in window else 1 for axis, n in enumerate(x.shape)),
+        mode="fill",
+        fill_value=fill,
+    )
+
+
+def _xla_scatter(jax: Any, write: str, x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape) -> Any:
+    if x.size == 0 or updates.size == 0:
+        return x
+    pairs = sorted(zip(batch, range(len(batch)), strict=True))
+    rank = indices.ndim - 1
+    return getattr(jax.lax, write)(
+        x,
+        _xla_indices(indices),
+        updates,
+        jax.lax.ScatterDimensionNumbers(
+            update_window_dims=tuple(range(rank, updates.ndim)),
+            inserted_window_dims=tuple(sorted(axes)),
+            scatter_dims_to_operand_dims=axes,
+            operand_batching_dims=tuple(axis for axis, _ in pairs),
+            scatter_indices_batching_dims=tuple(place for _, place in pairs),
+        ),
+        mode="drop",
+    )
+
+
+# --- gather ----------------------------------------------------------------------------------------
+
+
+def _gather_type(
+    x: TensorType, indices: TensorType, axes: Shape, batch: Shape = (), fill: str = "nan"
+) -> TensorType:
+    if fill not in ("nan", "zero"):
+        raise ValueError(f"For 'gather', fill must be 'nan' or 'zero', but got {fill!r}.")
+    return x.with_shape(_lookup_shape("gather", x, indices, axes, batch))
+
+
+def _gather_numpy(x: Any, indices: Any, axes: Shape, batch: Shape = (), fill: str = "nan") -> Any:
+    arranged, _ = _arranged(x, axes, batch)
+    if x.size == 0:
+        shape = (*indices.shape[:-1], *arranged.shape[len(axes) + len(batch) :])
+        return np.full(shape, _outside(x.dtype, fill))
+    places, inside = _places(x.shape, indices, axes, batch)
+    y = np.asarray(arranged[places])
+    if not inside.all():  # then y is a copy: places are arrays, never single numbers
+        y[~inside] = _outside(x.dtype, fill)
+    return y
+
+
+def _gather_batch(
+    size: int, xs: Any, at: Any, /, axes: Shape, batch: Shape = (), fill: str = "nan"
+) -> tuple[Any, int]:
+    (x, indices), (x_at, indices_at) = xs, at
+    if indices_at is None:
+        # the batch axis of x is one more axis that each lookup takes whole
+        axes, batch = past(axes, x_at), past(batch, x_at)
+        place = len(indices.shape) - 1 + _window(len(x.shape), axes, batch).index(x_at)
+        return gather(x, indices, axes=axes, batch=batch, fill=fill), place
+    if x_at is None:
+        indices = moved(indices, indices_at, len(batch))
+        return gather(x, indices, axes=axes, batch=batch, fill=fill), len(batch)
+    x, indices = moved(x, x_at, 0), moved(indices, indices_at, 0)
+    return gather(x, indices, axes=past(axes, 0), batch=(0, *past(batch, 0)), fill=fill), 0
+
+
+#: ``gather(x, indices, axes, batch=(), fill="nan")``: the elements of x at ``indices``
+gather = linear(
+    "gather",
+    type_rule=_gather_type,
+    numpy=_gather_numpy,
+    xla=lambda jax, x, indices, axes, batch=(), fill="nan": _xla_gather(
+        jax, x, indices, axes, batch, _outside(x.dtype, fill).item()
+    ),
+    linear_in=(0,),
+    transpose=lambda ct, x, indices, axes, batch=(), fill="nan": [
+        scatter_add(zeros(x.type), indices, ct, axes=axes, batch=batch),
+        None,
+    ],
+    batch=_gather_batch,
+    samples=[
+        case(reals()[4, 3], integers(0, 4)[5, 1], axes=(0,)),
+        case(reals()[4, 3, 2], integers(0, 2)[2, 3, 2], axes=(2, 0)),
+        case(reals()[4, 3], integers(0, 3)[2], axes=(0, 1)),
+        case(reals()[2, 4, 3], integers(0, 4)[2, 5, 1], axes=(1,), batch=(0,)),
+        case(reals()[3, 4, 2], integers(0, 4)[2, 3, 1], axes=(1,), batch=(2, 0)),
+        case(reals()[3], fixed([[0], [3], [-1], [2]]), axes=(0,), fill="zero"),
+        case(reals()[3], integers(0, 3)[0, 1], axes=(0,)),
+        case(reals()[0, 2], fixed([[0], [1]]), axes=(0,), fill="zero"),
+    ],
+)
+
+
+# --- scatter ---------------------------------------------------------------------------------------
+
+
+def _scatter_type(name: str) -> Any:
+    def rule(
+        x: TensorType,
+        indices: TensorType,
+        updates: TensorType,
+        axes: Shape,
+        batch: Shape = (),
+        unique: bool = False,
+    ) -> TensorType:
+        if name == "scatter_add" and x.dtype is bool_:
+            raise TypeError("For 'scatter_add', the input must be a tensor of numbers, but got Bool.")
+        shape = _lookup_shape(name, x, indices, axes, batch)
+        if updates.shape != shape or updates.dtype is not x.dtype:
+            raise ValueError(
+                f"For '{name}', the updates must have type {x.with_shape(shape)} (the indices' "
+                f"shape without its last axis, then the other axes of x), but got {updates}."
+            )
+        return x
+
+    return rule
+
+
+def _written(x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape, write: Any) -> Any:
+    """A copy of x after ``write(view, places, updates)``, for the places inside of x."""
+    y = np.array(x)
+    if y.size == 0 or updates.size == 0:
+        return y
+    view, _ = _arranged(y, axes, batch)
+    places, inside = _places(x.shape, indices, axes, batch)
+    if not inside.all():
+        places = tuple(np.broadcast_to(place, inside.shape)[inside] for place in places)
+        updates = updates[inside]
+    write(view, places, updates)
+    return y
+
+
+def _scatter_batch(row: Any) -> Any:
+    def rule(
+        size: int, xs: Any, at: Any, /, axes: Shape, batch: Shape = (), **parameters: Any
+    ) -> tuple[Any, int]:
+        (x, indices, updates), (x_at, indices_at, updates_at) = xs, at
+        if indices_at is None:
+            # the batch axis is one more axis that each write covers whole
+            target = 0 if x_at is None else x_at
+            axes, batch = past(axes, target), past(batch, target)
+            x = placed(size, x, x_at, target)
+            window = _window(len(x.shape), axes, batch)
+            place = len(indices.shape) - 1 + window.index(target)
+            updates = placed(size, updates, updates_at, place)
+        else:
+            target = 0
+            axes, batch = past(axes, 0), (0, *past(batch, 0))
+            x, indices, updates = map(at_front, (size,) * 3, xs, at)
+        return row()(x, indices, updates, axes=axes, batch=batch, **parameters), target
+
+    return rule
+
+
+def _scatter_add_numpy(x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape = ()) -> Any:
+    if is_half(x.dtype):
+        wide = x.astype(np.float32), indices, updates.astype(np.float32)
+        return _written(*wide, axes, batch, np.add.at).astype(x.dtype)
+    return _written(x, indices, updates, axes, batch, np.add.at)
+
+
+def _scatter_add_xla(jax: Any, x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape = ()) -> Any:
+    if is_half(x.dtype):
+        wide = x.astype(np.float32), indices, updates.astype(np.float32)
+        return _xla_scatter(jax, "scatter_add", *wide, axes, batch).astype(x.dtype)
+    return _xla_scatter(jax, "scatter_add", x, indices, updates, axes, batch)
+
+
+def _is_zero(x: Any) -> bool:
+    return isinstance(x, Constant) and x.is_all(0)
+
+
+_SCATTERS: list[tuple[Any, Any, Any, dict[str, Any]]] = [
+    (reals()[4, 3], integers(0, 4)[5, 1], reals()[5, 3], {"axes": (0,)}),
+    (reals()[4, 3, 2], integers(0, 2)[2, 3, 2], reals()[2, 3, 3], {"axes": (2, 0)}),
+    (reals()[4, 3], integers(0, 3)[2], reals()[()], {"axes": (0, 1)}),
+    (reals()[2, 4, 3], integers(0, 4)[2, 5, 1], reals()[2, 5, 3], {"axes": (1,), "batch": (0,)}),
+    (reals()[3], fixed([[0], [3], [-1], [2], [2]]), reals()[5], {"axes": (0,)}),
+    (reals()[3], integers(0, 3)[0, 1], reals()[0], {"axes": (0,)}),
+]
+
+#: ``scatter_add(x, indices, updates, axes, batch=())``: x with the updates added at ``indices``
+scatter_add = linear(
+    "scatter_add",
+    type_rule=_scatter_type("scatter_add"),
+    numpy=_scatter_add_numpy,
+    xla=_scatter_add_xla,
+    linear_in=(0, 2),
+    transpose=lambda ct, x, indices, updates, axes, batch=(): [
+        ct if x.linear else None,
+        None,
+        gather(ct, indices, axes=axes, batch=batch, fill="zero") if updates.linear else None,
+    ],
+    batch=_scatter_batch(lambda: scatter_add),
+    simplify=lambda x, indices, updates, axes, batch=(): x if _is_zero(updates) else None,
+    samples=[case(x, i, u, accepts="number", **given) for x, i, u, given in _SCATTERS],
+)
+
+
+def _last_write_type(indices: TensorType, sizes: Shape, batch: int) -> TensorType:
+    where = indices.with_shape((*indices.shape[:batch], *sizes))
+    axes = tuple(range(batch, where.rank))
+    shape = _lookup_shape("last_write", where, indices, axes, tuple(range(batch)))
+    return indices.with_shape(shape).with_dtype(bool_)
+
+
+def _last_write_numpy(indices: Any, sizes: Shape, batch: int) -> Any:
+    axes, before = tuple(range(batch, batch + len(sizes))), tuple(range(batch))
+    shape = indices.shape[:-1]
+    order = np.arange(int(np.prod(shape, dtype=np.int64))).reshape(shape)
+    empty = np.full((*indices.shape[:batch], *sizes), -1)
+    last = _written(empty, indices, order, axes, before, np.ndarray.__setitem__)
+    return _gather_numpy(last, indices, axes, before) == order
+
+
+def _last_write_xla(jax: Any, indices: Any, sizes: Shape, batch: int) -> Any:
+    axes, before = tuple(range(batch, batch + len(sizes))), tuple(range(batch))
+    shape = indices.shape[:-1]
+    order = jax.numpy.arange(int(np.prod(shape)), dtype=np.int32).reshape(shape)
+    empty = jax.numpy.full((*indices.shape[:batch], *sizes), -1, np.int32)
+    # the largest number stays, in whatever order a device writes
+    last = _xla_scatter(jax, "scatter_max", empty, indices, order, axes, before)
+    return _xla_gather(jax, last, indices, axes, before, -2) == order
+
+
+#: ``last_write(indices, sizes, batch)``: which of the writes at ``indices`` into axes of ``sizes`` (with
+#: the first ``batch`` axes of the indices as batch axes) are inside and not overwritten by a later one
+last_write = constant(
+    "last_write",
+    type_rule=_last_write_type,
+    numpy=_last_write_numpy,
+    xla=_last_write_xla,
+    batch=lambda size, xs, at, sizes, batch: (
+        last_write(moved(xs[0], at[0], 0), sizes=sizes, batch=batch + 1),
+        0,
+    ),
+    samples=[
+        case(integers(-1, 4)[8, 1], sizes=(3,), batch=0),
+        case(integers(0, 3)[2, 4, 2], sizes=(3, 2), batch=1),
+        case(integers(0, 3)[0, 1], sizes=(3,), batch=0),
+    ],
+)
+
+
+def _scatter_set_xla(
+    jax: Any, x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape = (), unique: bool = False
+) -> Any:
+    if not unique and np.prod(indices.shape[len(batch) : -1], dtype=np.int64) > 1:
+        sizes = tuple(x.shape[axis] for axis in axes)
+        indices = _xla_indices(indices)
+        last = _last_write_xla(jax, indices, sizes, len(batch))
+        indices = jax.numpy.where(last[..., None], indices, -1)
+    return _xla_scatter(jax, "scatter", x, indices, updates, axes, batch)
+
+
+def _scatter_set_transpose(
+    ct: Any, x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape = (), unique: bool = False
+) -> list[Any]:
+    kept = read = None
+    if x.linear:
+        nothing = zeros(updates.type)
+        kept = scatter_set(ct, indices, nothing, axes=axes, batch=batch, unique=unique)
+    if updates.linear:
+        read = gather(ct, indices, axes=axes, batch=batch, fill="zero")
+        if not unique:
+            sizes = tuple(x.shape[axis] for axis in axes)
+            last = last_write(indices, sizes=sizes, batch=len(batch))
+            last = broadcast_in_dim(last, shape=read.shape, dims=tuple(range(len(last.shape))))
+            read = select(last, read, zeros(read.type))
+    return [kept, None, read]
+
+
+#: ``scatter_set(x, indices, updates, axes, batch=(), unique=False)``: x with the updates written at
+#: ``indices``; ``unique`` promises that no place is written twice, which saves finding the last write
+scatter_set = linear(
+    "scatter_set",
+    type_rule=_scatter_type("scatter_set"),
+    numpy=lambda x, indices, updates, axes, batch=(), unique=False: _written(
+        x, indices, updates, axes, batch, np.ndarray.__setitem__
+    ),
+    xla=_scatter_set_xla,
+    linear_in=(0, 2),
+    transpose=_scatter_set_transpose,
+    batch=_scatter_batch(lambda: scatter_set),
+    samples=[
+        *(case(x, i, u, **given) for x, i, u, given in _SCATTERS),
+        case(reals()[4], fixed([[2], [0]]), reals()[2], axes=(0,), unique=True),
+    ],
+)

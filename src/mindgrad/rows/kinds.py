@@ -1,0 +1,303 @@
+"""The kinds of operators: an author gives the least, the rest follows.
+
+    pointwise    y_i = f(x_i, …)        ẏ = Σ_k p_k ẋ_k            from ``partials(y, *xs)``
+    linear       y = L x                ẏ = L ẋ                    + ``transpose``
+    multilinear  y = B(x₁, x₂)          ẏ = B(ẋ₁, x₂) + B(x₁, ẋ₂)  + ``transpose`` per slot
+    general      any                    ẏ = ``jvp(y, xs, ts)``     reverse follows from its parts
+    constant     derivative zero        ẏ = 0
+
+**Infinite partials.** ``0 · ∞`` is NaN in IEEE arithmetic, but a path that carries no derivative must
+contribute exactly nothing (a branch of ``where`` that is masked out). A row whose partials can be
+infinite or NaN at a point of its domain is declared ``singular``; its products ``p · t`` are made
+with the absorbing product ``absorb`` (zero if a factor is zero). The product taints its result, as the
+row taints its value, what is computed from a tainted operand is tainted, and every product with a
+tainted factor absorbs too: in ``where(x > 0, sin(sqrt(x)), 0)`` also the slope of the sine is NaN
+where it is masked. Regular programs keep plain products. Limit: sums of products (matrix products)
+do not absorb.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.graph import Atom, Constant
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.types import TensorType
+
+__all__ = [
+    "accumulate",
+    "constant",
+    "elementwise",
+    "full",
+    "general",
+    "linear",
+    "multilinear",
+    "ones",
+    "pointwise_constant",
+    "pointwise_linear",
+    "product",
+    "same_type",
+    "zeros",
+]
+
+ACCEPTS: dict[str, tuple[str, ...]] = {
+    "float": ("float",),
+    "inexact": ("float", "complex"),
+    "real": ("int", "uint", "float"),
+    "number": ("int", "uint", "float", "complex"),
+    "complex": ("complex",),
+    "integer": ("int", "uint"),
+    "bits": ("bool", "int", "uint"),
+    "bool": ("bool",),
+    "ordered": ("bool", "int", "uint", "float"),
+    "any": ("bool", "int", "uint", "float", "complex"),
+}
+
+
+def full(type: TensorType, number: complex) -> Constant:
+    """A constant of ``type`` whose elements all equal ``number``."""
+    return Constant(np.asarray(number, type.dtype.numpy), type)
+
+
+def zeros(type: TensorType) -> Constant:
+    """Zeros of ``type``."""
+    return full(type, 0)
+
+
+def ones(type: TensorType) -> Constant:
+    """Ones of ``type``."""
+    return full(type, 1)
+
+
+def accumulate(terms: Sequence[Any]) -> Any:
+    """The sum of tangents or cotangents, of which those that are ``None`` are zero."""
+    total = None
+    for term in terms:
+        if term is not None:
+            total = term if total is None else total + term
+    return total
+
+
+def product(partial: Any, tangent: Any, singular: bool = False) -> Any:
+    """``partial · tangent``, absorbing where one of them can be infinite."""
+    if tangent is None:
+        return None
+    tainted = tangent.tainted and not tangent.linear
+    if singular or tainted or (isinstance(partial, Atom) and partial.tainted):
+        return Atom.operators["absorb"](partial, tangent)
+    return partial * tangent
+
+
+def same_type(name: str, accepts: str) -> Callable[..., TensorType]:
+    """A type rule: all operands, and the result, have one type of the kinds that ``accepts`` names."""
+    kinds = ACCEPTS[accepts]
+
+    def type_rule(*types: TensorType, **_: Any) -> TensorType:
+        first = types[0]
+        for each in types:
+            if each is not first:
+                raise TypeError(
+                    f"For '{name}', the operands must have one type, but got {', '.join(map(repr, types))}."
+                )
+        if first.dtype.kind not in kinds:
+            raise TypeError(
+                f"For '{name}', the input must be a tensor of {' or '.join(kinds)} type, "
+                f"but got {first.dtype}."
+            )
+        return first
+
+    type_rule.keeps_type = True  # type: ignore[attr-defined]
+    return type_rule
+
+
+def elementwise(
+    name: str,
+    *,
+    numpy: Callable[..., Any],
+    xla: str | Callable[..., Any],
+    partials: Callable[..., Sequence[Any]],
+    samples: Any,
+    accepts: str = "inexact",
+    singular: bool | Callable[..., bool] = False,
+    type_rule: Callable[..., Any] | None = None,
+    **row: Any,
+) -> Primitive:
+    """A differentiable pointwise operator from its partial derivatives.
+
+    Args:
+        name: the operator's name, unique in the registry.
+        numpy: the NumPy kernel.
+        xla: the name of the ``jax.lax`` function, or ``xla(jax, *arrays)``.
+        partials: ``partials(y, *xs, **parameters)`` gives one partial derivative per operand, built
+            from rows; ``None`` for an operand without derivative.
+        samples: one domain per operand (see ``rows.samples``), or one for all; a list of
+            cases for a row with parameters.
+        accepts: the element types that the row takes.
+        singular: whether a partial can be infinite or NaN inside the domain; for a row of which
+            only some parameters are, ``singular(**parameters)``.
+    """
+
+    def jvp(y: Any, xs: Sequence[Any], ts: Sequence[Any], **parameters: Any) -> Any:
+        slopes = partials(y, *xs, **parameters)
+        absorbs = singular(**parameters) if callable(singular) else singular
+        return accumulate(
+            [
+                None if slope is None else product(slope, t, absorbs)
+                for slope, t in zip(slopes, ts, strict=True)
+            ]
+        )
+
+    def taint(*_: Any, **parameters: Any) -> str:
+        return "starts" if singular(**parameters) else "passes"  # type: ignore[operator]
+
+    row.setdefault("taint", taint if callable(singular) else "starts" if singular else "passes")
+    return Primitive(
+        name,
+        "elementwise",
+        type_rule=type_rule or same_type(name, accepts),
+        numpy=numpy,
+        xla=xla,
+        jvp=jvp,
+        samples=_pointwise_samples(samples, _operand_count(partials), accepts),
+        **row,
+    )
+
+
+def _pointwise_samples(samples: Any, operands: int, accepts: str) -> Any:
+    return samples if isinstance(samples, list) else (samples, operands, accepts)
+
+
+def _operand_count(partials: Callable[..., Any]) -> int:
+    parameters = inspect.signature(partials).parameters.values()
+    return sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters) - 1
+
+
+def pointwise_constant(
+    name: str,
+    *,
+    numpy: Callable[..., Any],
+    xla: str | Callable[..., Any],
+    samples: Any,
+    operands: int = 1,
+    accepts: str = "any",
+    result: Any = None,
+    type_rule: Callable[..., Any] | None = None,
+    **row: Any,
+) -> Primitive:
+    """A pointwise operator whose derivative is zero: comparisons, logic, floor, sign.
+
+    ``result`` is the element type of the output where it differs from the operands' (comparisons).
+    """
+    same = same_type(name, accepts)
+
+    def rule(*types: TensorType, **parameters: Any) -> TensorType:
+        found = same(*types, **parameters)
+        return found if result is None else found.with_dtype(result)
+
+    return Primitive(
+        name,
+        "pointwise constant",
+        type_rule=type_rule or rule,
+        numpy=numpy,
+        xla=xla,
+        samples=_pointwise_samples(samples, operands, accepts),
+        **row,
+    )
+
+
+def constant(name: str, **row: Any) -> Primitive:
+    """An operator whose derivative is zero (argmax, one_hot, iota)."""
+    return Primitive(name, "constant", **row)
+
+
+def linear(
+    name: str,
+    *,
+    transpose: Callable[..., Any],
+    linear_in: Sequence[int] | None = None,
+    kind: str = "linear",
+    **row: Any,
+) -> Primitive:
+    """An operator that is linear in its operands jointly: ``L(a x + b y) = a L x + b L y``.
+
+    Args:
+        transpose: ``transpose(ct, *xs, **parameters)``, one cotangent per operand; may give a
+            single atom where there is one operand.
+        linear_in: the operands in which it is linear; by default all (indices and masks are not).
+    """
+
+    def jvp(y: Any, xs: Sequence[Any], ts: Sequence[Any], **parameters: Any) -> Any:
+        slots = range(len(xs)) if linear_in is None else linear_in
+        if all(ts[i] is None for i in slots):
+            return None
+        operands = list(xs)
+        for i in slots:
+            operands[i] = zeros(xs[i].type) if ts[i] is None else ts[i]
+        return primitive(*operands, **parameters)
+
+    def transposed(ct: Any, *xs: Any, **parameters: Any) -> Any:
+        found = transpose(ct, *xs, **parameters)
+        return found if isinstance(found, (list, tuple)) else [found]
+
+    row.setdefault("jvp", jvp)
+    primitive = Primitive(name, kind, transpose=transposed, taint="passes", **row)
+    return primitive
+
+
+def pointwise_linear(
+    name: str, *, accepts: str = "number", samples: Any, operands: int = 1, **row: Any
+) -> Primitive:
+    """A linear operator that is pointwise too: its operands share one shape."""
+    row.setdefault("type_rule", same_type(name, accepts))
+    given = _pointwise_samples(samples, operands, accepts)
+    return linear(name, kind="pointwise linear", samples=given, **row)
+
+
+def multilinear(
+    name: str,
+    *,
+    transpose: Sequence[Callable[..., Any]],
+    pointwise: bool = False,
+    accepts: str = "number",
+    samples: Any = None,
+    **row: Any,
+) -> Primitive:
+    """An operator that is linear in each of its operands: mul, dot, convolution.
+
+    ``transpose[k](ct, *xs, **parameters)`` is the cotangent of operand ``k``.
+    """
+
+    def jvp(y: Any, xs: Sequence[Any], ts: Sequence[Any], **parameters: Any) -> Any:
+        terms = []
+        for k, t in enumerate(ts):
+            if t is not None:
+                operands = (*xs[:k], t, *xs[k + 1 :])
+                if pointwise:
+                    terms.append(product(*operands) if k else product(operands[1], t))
+                else:
+                    terms.append(primitive(*operands, **parameters))
+        return accumulate(terms)
+
+    def transposed(ct: Any, *xs: Any, **parameters: Any) -> list[Any]:
+        return [
+            rule(ct, *xs, **parameters) if x.linear else None for rule, x in zip(transpose, xs, strict=True)
+        ]
+
+    kind = "pointwise multilinear" if pointwise else "multilinear"
+    if pointwise:
+        row.setdefault("type_rule", same_type(name, accepts))
+        samples = (samples, len(transpose), accepts)
+    row.setdefault("taint", "passes")
+    row.setdefault("jvp", jvp)
+    primitive = Primitive(name, kind, transpose=transposed, samples=samples, **row)
+    return primitive
+
+
+def general(name: str, *, jvp: Callable[..., Any], **row: Any) -> Primitive:
+    """An operator with a forward rule of its own; reverse mode follows from the rule's parts."""
+    row.setdefault("taint", "passes")
+    return Primitive(name, "general", jvp=jvp, **row)

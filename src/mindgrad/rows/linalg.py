@@ -1,0 +1,297 @@
+"""Linear algebra without iteration: triangular and general systems, inverse, Cholesky, QR.
+
+All rows take matrices ``(…, m, n)``, the axes in front being a batch, of Float32, Float64, Complex64 or
+Complex128. A matrix for which there is no result (singular, not positive definite) gives values that
+are not finite; the others of its batch are not affected.
+
+Formulas: M. B. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
+differentiation" (2008); I. Murray, "Differentiation of the Cholesky decomposition" (2016);
+S. F. Walter, L. Lehmann, "Algorithmic differentiation of linear algebra functions" (2010);
+M. Seeger et al., "Auto-differentiating linear algebra" (2017).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.primitive import REGISTRY
+from mindgrad.ir.types import TensorType
+from mindgrad.rows.batching import at_front, moved
+from mindgrad.rows.complexes import complex, imag
+from mindgrad.rows.kinds import accumulate, general, zeros
+from mindgrad.rows.linalg_rules import (
+    adjoint,
+    batched_in_front,
+    check_matrix,
+    check_square,
+    dominant,
+    hermitian,
+    lower,
+    matmul,
+    on_failure_nan,
+    on_the_diagonal,
+    positive_definite,
+    swapped,
+    upper,
+    well_conditioned,
+)
+from mindgrad.rows.samples import case, reals
+from mindgrad.rows.structural import reshape
+
+__all__ = ["cholesky", "inverse", "qr", "solve", "triangular_solve"]
+
+
+# --- systems ---------------------------------------------------------------------------------------
+
+
+def _system_type(name: str, a: TensorType, b: TensorType, left: bool = True) -> TensorType:
+    check_square(name, a)
+    check_matrix(name, a, b)
+    if b.shape[-2 if left else -1] != a.shape[-1]:
+        raise ValueError(
+            f"For '{name}', the right-hand side must have as many {'rows' if left else 'columns'} "
+            f"as the matrix of shape {a.shape} has, but got the shape {b.shape}."
+        )
+    return b
+
+
+def _system_batch(name: str, size: int, xs: Any, at: Any, left: bool, parameters: Any) -> Any:
+    """One matrix with many right-hand sides is factored once: they become more columns (rows)."""
+    row = REGISTRY[name]
+    a, b = xs
+    if at[0] is not None:
+        return row(at_front(size, a, at[0]), at_front(size, b, at[1]), **parameters), 0
+    place = len(b.shape) - (1 if left else 2)
+    b = moved(b, at[1], place)
+    *batch, first, second, third = b.shape
+    joined = (first, second * third) if left else (first * second, third)
+    y = row(a, reshape(b, shape=(*batch, *joined)), **parameters)
+    return reshape(y, shape=b.shape), place
+
+
+def _read(a: Any, lower_part: bool, unit_diagonal: bool) -> Any:
+    """The triangle of a tangent that a system depends on."""
+    return (lower if lower_part else upper)(a, strict=unit_diagonal)
+
+
+def _triangular_jvp(y: Any, xs: Any, ts: Any, **parameters: Any) -> Any:
+    """op(T) Y = B:  Ẏ = op(T)⁻¹ (Ḃ − op(Ṫ) Y), and the same from the right."""
+    a, (da, db) = xs[0], ts
+    if da is not None:
+        t = _read(da, parameters["lower"], parameters["unit_diagonal"])
+        t = swapped(t) if parameters["transpose"] else t
+        db = accumulate([db, -(matmul(t, y) if parameters["left"] else matmul(y, t))])
+    return triangular_solve(a, db, **parameters)
+
+
+def _triangular_numpy(a: Any, b: Any, left: bool, lower: bool, transpose: bool, unit_diagonal: bool) -> Any:
+    t = np.tril(a) if lower else np.triu(a)
+    if unit_diagonal:
+        index = np.arange(a.shape[-1])
+        t[..., index, index] = 1
+    if transpose == left:
+        t = np.swapaxes(t, -1, -2)
+    return np.linalg.solve(t, b) if left else np.swapaxes(np.linalg.solve(t, np.swapaxes(b, -1, -2)), -1, -2)
+
+
+#: ``triangular_solve(a, b, left, lower, transpose, unit_diagonal)``: Y with op(T) Y = B, or with
+#: Y op(T) = B where ``left`` is false; T is the ``lower`` or the upper triangle of ``a`` (the rest is not
+#: read), its diagonal ones if ``unit_diagonal``; op(T) is T or, with ``transpose``, Tᵀ (not conjugated)
+triangular_solve = general(
+    "triangular_solve",
+    type_rule=lambda a, b, left, lower, transpose, unit_diagonal: _system_type(
+        "triangular_solve", a, b, left
+    ),
+    numpy=on_failure_nan(_triangular_numpy),
+    xla=lambda jax, a, b, left, lower, transpose, unit_diagonal: jax.lax.linalg.triangular_solve(
+        a,
+        b,
+        left_side=left,
+        lower=lower,
+        transpose_a=transpose,
+        unit_diagonal=unit_diagonal,
+    ),
+    jvp=_triangular_jvp,
+    transpose=lambda ct, a, b, transpose, **rest: [
+        None,
+        triangular_solve(a, ct, transpose=not transpose, **rest),
+    ],
+    batch=lambda size, xs, at, left, **rest: _system_batch(
+        "triangular_solve", size, xs, at, left, {"left": left, **rest}
+    ),
+    samples=[
+        case(
+            reals()[shape[0]],
+            reals()[shape[1]],
+            prepare=dominant,
+            left=left,
+            lower=low,
+            transpose=transposed,
+            unit_diagonal=unit,
+        )
+        for shape, left, low, transposed, unit in (
+            (((3, 3), (3, 2)), True, True, False, False),
+            (((3, 3), (3, 1)), True, False, True, False),
+            (((3, 3), (2, 3)), False, True, True, True),
+            (((2, 3, 3), (2, 1, 3)), False, False, False, False),
+            (((2, 3, 3), (2, 3, 2)), True, True, True, True),
+            (((0, 0), (0, 2)), True, True, False, False),
+        )
+    ],
+)
+
+
+def _solve_jvp(y: Any, xs: Any, ts: Any, transpose: bool = False) -> Any:
+    """op(A) Y = B:  Ẏ = op(A)⁻¹ (Ḃ − op(Ȧ) Y)."""
+    a, (da, db) = xs[0], ts
+    if da is not None:
+        db = accumulate([db, -matmul(swapped(da) if transpose else da, y)])
+    return solve(a, db, transpose=transpose)
+
+
+def _solve_xla(jax: Any, a: Any, b: Any, transpose: bool = False) -> Any:
+    """P A = L U. Written out, so that the systems with A and Aᵀ of a gradient share the factors."""
+    linalg, numpy = jax.lax.linalg, jax.numpy
+    factors, _, order = linalg.lu(a)
+
+    def back(y: Any, lower: bool) -> Any:
+        return linalg.triangular_solve(
+            factors, y, left_side=True, lower=lower, transpose_a=transpose, unit_diagonal=lower
+        )
+
+    if transpose:
+        inverse_order = numpy.argsort(order, axis=-1)[..., None]
+        return numpy.take_along_axis(back(back(b, False), True), inverse_order, axis=-2)
+    return back(back(numpy.take_along_axis(b, order[..., None], axis=-2), True), False)
+
+
+#: ``solve(a, b, transpose)``: Y with A Y = B (Aᵀ Y = B, not conjugated, with ``transpose``); ``b`` is a
+#: matrix of right-hand sides; linear in ``b``
+solve = general(
+    "solve",
+    type_rule=lambda a, b, transpose=False: _system_type("solve", a, b),
+    numpy=on_failure_nan(
+        lambda a, b, transpose=False: np.linalg.solve(np.swapaxes(a, -1, -2) if transpose else a, b)
+    ),
+    xla=_solve_xla,
+    jvp=_solve_jvp,
+    transpose=lambda ct, a, b, transpose=False: [None, solve(a, ct, transpose=not transpose)],
+    batch=lambda size, xs, at, **parameters: _system_batch("solve", size, xs, at, True, parameters),
+    samples=[
+        case(reals()[3, 3], reals()[3, 2], prepare=well_conditioned),
+        case(
+            reals()[2, 3, 3],
+            reals()[2, 3, 1],
+            prepare=well_conditioned,
+            transpose=True,
+        ),
+        case(reals()[0, 0], reals()[0, 2]),
+    ],
+)
+
+
+def _square_type(name: str) -> Any:
+    def type_rule(a: TensorType) -> TensorType:
+        check_square(name, a)
+        return a
+
+    return type_rule
+
+
+#: the inverse: (A⁻¹)˙ = −A⁻¹ Ȧ A⁻¹
+inverse = general(
+    "inverse",
+    type_rule=_square_type("inverse"),
+    numpy=on_failure_nan(np.linalg.inv),
+    xla=lambda jax, a: jax.numpy.linalg.inv(a),
+    jvp=lambda y, xs, ts: -matmul(matmul(y, ts[0]), y),
+    batch=batched_in_front("inverse"),
+    samples=[
+        case(reals()[3, 3], prepare=well_conditioned),
+        case(reals()[2, 2, 2], prepare=well_conditioned),
+        case(reals()[1, 1]),
+        case(reals()[0, 0]),
+    ],
+)
+
+
+# --- factorisations --------------------------------------------------------------------------------
+
+
+def _cholesky_numpy(a: Any) -> Any:
+    return np.linalg.cholesky((a + np.conj(np.swapaxes(a, -1, -2))) / 2)
+
+
+def _cholesky_jvp(y: Any, xs: Any, ts: Any) -> Any:
+    """L̇ = L Φ(L⁻¹ Ȧ L⁻ᴴ): Φ keeps the lower triangle and halves the diagonal."""
+    half = dict(left=True, lower=True, transpose=False, unit_diagonal=False)
+    inner = triangular_solve(y, hermitian(ts[0]), **half)
+    inner = triangular_solve(y, adjoint(inner), **half)
+    kept = lower(inner, strict=True) + on_the_diagonal(inner) * 0.5
+    return matmul(y, kept)
+
+
+#: the lower triangular factor L of the symmetric (Hermitian) part of ``a``, (A + Aᴴ) / 2 = L Lᴴ, so
+#: that it is a function of all elements; NaN where that is not positive definite
+cholesky = general(
+    "cholesky",
+    type_rule=_square_type("cholesky"),
+    numpy=on_failure_nan(_cholesky_numpy),
+    xla=lambda jax, a: jax.lax.linalg.cholesky(a, symmetrize_input=True),
+    jvp=_cholesky_jvp,
+    batch=batched_in_front("cholesky"),
+    samples=[
+        case(reals()[3, 3], prepare=positive_definite),
+        case(reals()[2, 2, 2], prepare=positive_definite),
+        case(reals()[0, 0]),
+    ],
+)
+
+
+def _qr_type(a: TensorType) -> tuple[TensorType, TensorType]:
+    check_matrix("qr", a)
+    *batch, m, n = a.shape
+    if m < n:
+        raise ValueError(
+            f"For 'qr', the matrix must have at least as many rows as columns, but got the shape "
+            f"{a.shape}: factor its first {m} columns, A₁ = Q R₁; then R = (R₁, Qᴴ A₂)."
+        )
+    return a, a.with_shape((*batch, n, n))
+
+
+def _qr_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
+    """With X = Ȧ R⁻¹ and M = Qᴴ X:  Ω = Qᴴ Q̇ has the lower triangle of M and Ωᴴ = −Ω;
+    Q̇ = X − Q (M − Ω) and Ṙ = (M − Ω) R.
+    """
+    q, r = y
+    x = triangular_solve(r, ts[0], left=False, lower=False, transpose=False, unit_diagonal=False)
+    m = matmul(adjoint(q), x)
+    below = lower(m, strict=True)
+    omega = below - adjoint(below)
+    if m.dtype.kind == "complex":
+        # the diagonal of R is real, so that of Ω takes the imaginary part
+        part = imag(on_the_diagonal(m))
+        omega = omega + complex(zeros(part.type), part)
+    rest = m - omega
+    return x - matmul(q, rest), matmul(rest, r)
+
+
+#: ``qr(a)`` of m ≥ n: Q (m, n) with orthonormal columns and the upper triangular R (n, n), Q R = A;
+#: signs as LAPACK gives them. The derivative needs full rank and is not finite without
+qr = general(
+    "qr",
+    type_rule=_qr_type,
+    numpy=on_failure_nan(lambda a: tuple(np.linalg.qr(a))),
+    xla=lambda jax, a: tuple(jax.numpy.linalg.qr(a)),
+    jvp=_qr_jvp,
+    batch=batched_in_front("qr"),
+    multiple=True,
+    samples=[
+        case(reals()[4, 3], prepare=well_conditioned),
+        case(reals()[3, 3], prepare=well_conditioned),
+        case(reals()[2, 3, 2], prepare=well_conditioned),
+        case(reals()[3, 0]),
+    ],
+)

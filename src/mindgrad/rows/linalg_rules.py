@@ -1,0 +1,246 @@
+"""What the rows of linear algebra are written with: products, triangles, diagonals, batches.
+
+A matrix is the last two axes of an operand; all axes before them are a batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.dtype import complex64, complex128, float32, float64, int32
+from mindgrad.ir.primitive import REGISTRY
+from mindgrad.ir.types import Shape, TensorType
+from mindgrad.rows.arithmetic import equal, greater, greater_equal, not_equal, select
+from mindgrad.rows.batching import at_front
+from mindgrad.rows.complexes import conj
+from mindgrad.rows.contraction import dot
+from mindgrad.rows.kinds import ones, zeros
+from mindgrad.rows.reduction import reduce_sum
+from mindgrad.rows.structural import broadcast_in_dim, convert, iota, transpose
+
+__all__ = [
+    "adjoint", "batched_in_front", "check_matrix", "check_square", "columns", "diagonal", "dominant",
+    "hermitian", "identity", "lower", "masked", "matmul", "off_diagonal", "on_failure_nan",
+    "on_the_diagonal", "positive_definite", "real_part_type", "rows", "separated", "sum_of_products",
+    "swapped", "upper", "well_conditioned",
+]  # fmt: skip
+
+_SUPPORTED = (float32, float64, complex64, complex128)
+_REAL_PART = {complex64: float32, complex128: float64}
+
+
+# --- type rules ------------------------------------------------------------------------------------
+
+
+def check_matrix(name: str, *xs: TensorType) -> None:
+    """Raise unless the operands are matrices of one element type that has kernels, and one batch."""
+    for x in xs:
+        if x.dtype not in _SUPPORTED or x.dtype is not xs[0].dtype:
+            raise TypeError(
+                f"For '{name}', the input must be Float32, Float64, Complex64 or Complex128"
+                f"{'' if len(xs) == 1 else ' (all operands the same)'}, but got "
+                f"{', '.join(str(each.dtype) for each in xs)}: convert it first."
+            )
+        if x.rank < 2 or x.shape[:-2] != xs[0].shape[:-2]:
+            raise ValueError(
+                f"For '{name}', the input must be a matrix or a batch of them, of shape (…, m, n)"
+                f"{'' if len(xs) == 1 else ', with the same batch axes'}, but got the shapes "
+                f"{', '.join(str(each.shape) for each in xs)}."
+            )
+
+
+def check_square(name: str, x: TensorType) -> None:
+    """Raise unless ``x`` holds square matrices."""
+    check_matrix(name, x)
+    if x.shape[-1] != x.shape[-2]:
+        raise ValueError(f"For '{name}', the matrix must be square, of shape (…, n, n), but got {x.shape}.")
+
+
+def real_part_type(x: TensorType) -> TensorType:
+    """The type of the real parts of ``x``."""
+    return x.with_dtype(_REAL_PART.get(x.dtype, x.dtype))
+
+
+# --- kernels ---------------------------------------------------------------------------------------
+
+
+def on_failure_nan(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A NumPy kernel that gives NaN for a matrix on which ``numpy.linalg`` raises, as XLA does.
+
+    One singular matrix then does not take the others of its batch with it.
+    """
+
+    def run(*arrays: Any, **parameters: Any) -> Any:
+        try:
+            return kernel(*arrays, **parameters)
+        except np.linalg.LinAlgError:
+            return _one_by_one(kernel, arrays, parameters)
+
+    return run
+
+
+def _one_by_one(kernel: Callable[..., Any], arrays: Sequence[Any], parameters: dict) -> Any:
+    batch = arrays[0].shape[:-2]
+    # the shapes of the results are those of a matrix that cannot fail
+    easy = kernel(*(np.eye(*a.shape[-2:], dtype=a.dtype) for a in arrays), **parameters)
+    several = isinstance(easy, tuple)
+    templates = easy if several else (easy,)
+    results = tuple(np.full((*batch, *np.shape(t)), np.nan, t.dtype) for t in templates)
+    for index in np.ndindex(*batch):
+        try:
+            found = kernel(*(a[index] for a in arrays), **parameters)
+        except np.linalg.LinAlgError:
+            continue
+        for result, value in zip(results, found if several else (found,), strict=True):
+            result[index] = value
+    return results if several else results[0]
+
+
+# --- rules -----------------------------------------------------------------------------------------
+
+
+def swapped(x: Any) -> Any:
+    """The matrix transposed."""
+    rank = len(x.shape)
+    return transpose(x, permutation=(*range(rank - 2), rank - 1, rank - 2))
+
+
+def adjoint(x: Any) -> Any:
+    """The matrix transposed, and conjugated where it is complex."""
+    x = swapped(x)
+    return conj(x) if x.dtype.kind == "complex" else x
+
+
+def hermitian(x: Any) -> Any:
+    """The symmetric (Hermitian) part of the matrix: (X + Xᴴ) / 2."""
+    return (x + adjoint(x)) * 0.5
+
+
+def matmul(a: Any, b: Any) -> Any:
+    """The matrix product; both have the same batch axes."""
+    rank = len(a.shape)
+    batch = tuple(range(rank - 2))
+    return dot(a, b, contract=((rank - 1,), (rank - 2,)), batch=(batch, batch))
+
+
+def _indices(shape: Shape) -> Iterator[Any]:
+    return (iota(shape=shape, axis=len(shape) - k, dtype=int32) for k in (2, 1))
+
+
+def masked(x: Any, mask: Any) -> Any:
+    """The elements where ``mask``, and zeros."""
+    return select(mask, x, zeros(x.type))
+
+
+def off_diagonal(shape: Shape) -> Any:
+    """True off the diagonal of matrices of this shape."""
+    i, j = _indices(shape)
+    return not_equal(i, j)
+
+
+def lower(x: Any, strict: bool = False) -> Any:
+    """The lower triangle, ``strict`` without the diagonal; zeros elsewhere."""
+    i, j = _indices(x.shape)
+    return masked(x, greater(i, j) if strict else greater_equal(i, j))
+
+
+def upper(x: Any, strict: bool = False) -> Any:
+    """The upper triangle, ``strict`` without the diagonal; zeros elsewhere."""
+    i, j = _indices(x.shape)
+    return masked(x, greater(j, i) if strict else greater_equal(j, i))
+
+
+def on_the_diagonal(x: Any) -> Any:
+    """The elements on the diagonal, zeros elsewhere."""
+    return masked(x, equal(*_indices(x.shape)))
+
+
+def diagonal(x: Any) -> Any:
+    """The diagonal of a square matrix as a vector."""
+    return reduce_sum(on_the_diagonal(x), axes=(len(x.shape) - 1,))
+
+
+def identity(type: TensorType) -> Any:
+    """The identity matrix of ``type``."""
+    return on_the_diagonal(ones(type))
+
+
+def _spread(v: Any, like: Any, axis: int) -> Any:
+    if v.dtype is not like.dtype:
+        v = convert(v, dtype=like.dtype)
+    dims = (*range(len(like.shape) - 2), axis)
+    return broadcast_in_dim(v, shape=like.shape, dims=dims)
+
+
+def columns(v: Any, like: Any) -> Any:
+    """The matrix of the shape and element type of ``like`` with element ``v[j]`` all over column j."""
+    return _spread(v, like, len(like.shape) - 1)
+
+
+def rows(v: Any, like: Any) -> Any:
+    """The matrix of the shape and element type of ``like`` with element ``v[i]`` all over row i."""
+    return _spread(v, like, len(like.shape) - 2)
+
+
+def sum_of_products(a: Any, b: Any) -> Any:
+    """Σᵢⱼ aᵢⱼ bᵢⱼ of each matrix."""
+    rank = len(a.shape)
+    axes = tuple(range(rank))
+    return dot(a, b, contract=(axes[-2:], axes[-2:]), batch=(axes[:-2], axes[:-2]))
+
+
+# --- batches ---------------------------------------------------------------------------------------
+
+
+def batched_in_front(name: str) -> Callable[..., tuple[Any, Any]]:
+    """The batch rule of a row that takes a batch in front already."""
+
+    def batch(size: int, xs: Any, at: Any, /, **parameters: Any) -> tuple[Any, Any]:
+        primitive = REGISTRY[name]
+        y = primitive(*(at_front(size, x, axis) for x, axis in zip(xs, at, strict=True)), **parameters)
+        return (y, (0,) * len(y)) if primitive.multiple else (y, 0)
+
+    return batch
+
+
+# --- samples ---------------------------------------------------------------------------------------
+
+
+def _prepared(function: Callable[[Any], Any]) -> Callable[..., list[Any]]:
+    """``prepare`` of a sample: ``function`` in double precision on the first operand."""
+
+    def prepare(x: Any, *rest: Any) -> list[Any]:
+        exact = np.complex128 if x.dtype.kind == "c" else np.float64
+        return [function(x.astype(exact)).astype(x.dtype), *rest]
+
+    return prepare
+
+
+@_prepared
+def positive_definite(x: Any) -> Any:
+    """A positive definite matrix made of ``x``."""
+    return x @ np.conj(np.swapaxes(x, -1, -2)) + np.eye(x.shape[-1])
+
+
+@_prepared
+def well_conditioned(x: Any) -> Any:
+    """A matrix of the shape of ``x`` with singular values well apart from each other and from zero."""
+    u, s, vh = np.linalg.svd(x, full_matrices=False)
+    return (u * np.arange(s.shape[-1], 0, -1)) @ vh
+
+
+@_prepared
+def separated(x: Any) -> Any:
+    """A symmetric (Hermitian) matrix with eigenvalues well apart from each other, of both signs."""
+    q = np.linalg.qr(x)[0]
+    values = np.arange(x.shape[-1]) - 0.7
+    return (q * values) @ np.conj(np.swapaxes(q, -1, -2))
+
+
+@_prepared
+def dominant(x: Any) -> Any:
+    """A matrix whose diagonal is larger than the rest."""
+    return x + 4 * np.eye(x.shape[-1])

@@ -1,0 +1,110 @@
+"""What has been moved is moved again: the two movements as one, or as none.
+
+    part(a constant) = one element, where all are equal
+    part(join(a, b)) = part(a)        join(part₀(x), part₁(x), …) = x        reshape(reshape(x)) = reshape(x)
+    part(f(x)) = what :data:`PARTS` has for f
+
+The columns of a gradient are joined by the derivative and taken apart again by the program; only by looking
+through both does a program see that it asks for one column. Each function gives what to put in the place of
+the outer movement, or ``None``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.graph import Constant
+from mindgrad.ir.primitive import REGISTRY, Primitive
+from mindgrad.ir.types import Shape, type_of
+
+__all__ = ["PARTS", "joined", "part_of", "reshaped_twice", "uniform"]
+
+#: rows that can give a part of their result without the rest: ``PARTS[row](equation, start, limit, strides)``
+#: gives that slice of it, or ``None``
+PARTS: dict[Primitive, Callable[..., Any]] = {}
+
+
+def _made(x: Any, name: str) -> Any:
+    """The equation that made ``x`` if it applies the row ``name``."""
+    made_by = getattr(x, "made_by", None)
+    return made_by if made_by is not None and made_by.primitive.name == name else None
+
+
+def reshaped_twice(x: Any, shape: Shape) -> Any:
+    """``reshape(x, shape)`` where ``x`` is a reshape itself."""
+    inner = _made(x, "reshape")
+    return None if inner is None else REGISTRY["reshape"](inner.inputs[0], shape=shape)
+
+
+def part_of(x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
+    """``slice(x, start, limit, strides)`` of a concatenation, where it lies in one operand, or of f(x)."""
+    made_by = getattr(x, "made_by", None)
+    if made_by is not None and made_by.primitive in PARTS:
+        return PARTS[made_by.primitive](made_by, start, limit, strides)
+    joining = _made(x, "concatenate")
+    if joining is None:
+        return None
+    axis = joining.parameters["axis"]
+    first = 0
+    for operand in joining.inputs:
+        end = first + operand.shape[axis]
+        if first <= start[axis] and limit[axis] <= end and start[axis] < limit[axis]:
+            begin = tuple(n - first if k == axis else n for k, n in enumerate(start))
+            stop = tuple(n - first if k == axis else n for k, n in enumerate(limit))
+            return REGISTRY["slice"](operand, start=begin, limit=stop, strides=strides)
+        first = end
+    return None
+
+
+def uniform(part: np.ndarray) -> Constant | None:
+    """A part of a constant as one element, if all of its elements are the same bytes."""
+    if part.size < 2:
+        return None
+    first = part[(slice(0, 1),) * part.ndim]
+    same = np.array_equal(part, np.broadcast_to(first, part.shape)) and not np.signbit(part.real).any()
+    return Constant(first.reshape(()), type_of(part)) if same else None
+
+
+def joined(xs: Sequence[Any], axis: int) -> Any:
+    """``concatenate(*xs, axis)`` where ``xs`` are all the parts of one array, in order."""
+    found = _parts(xs, axis)
+    return _unstacked(xs) if found is None and not axis else found
+
+
+def _parts(xs: Sequence[Any], axis: int) -> Any:
+    slices = [_made(x, "slice") for x in xs]
+    if any(each is None for each in slices):
+        return None
+    source = slices[0].inputs[0]
+    place = 0
+    for each in slices:
+        start, limit, strides = map(each.parameters.__getitem__, ("start", "limit", "strides"))
+        whole = all(
+            low == 0 and high == n
+            for k, (low, high, n) in enumerate(zip(start, limit, source.shape, strict=True))
+            if k != axis
+        )
+        if each.inputs[0] is not source or not whole or set(strides) != {1} or start[axis] != place:
+            return None
+        place = limit[axis]
+    return source if place == source.shape[axis] else None
+
+
+def _unstacked(xs: Sequence[Any]) -> Any:
+    """The array whose slices ``xs`` are, all of them in order: each with an axis more, or as it is."""
+    made = [_made(x, "reshape") for x in xs]
+    wide = all(each is not None for each in made)
+    slices = [each.inputs[0] for each in made if each is not None] if wide else list(xs)
+    source = _made(slices[0], "unstack")
+    if source is None or len(source.outputs) != len(slices):
+        return None
+    if any(one is not other for one, other in zip(source.outputs, slices, strict=True)):
+        return None
+    whole = source.inputs[0]
+    if not wide:
+        shape = (whole.shape[0] * whole.shape[1], *whole.shape[2:])
+        return REGISTRY["reshape"](whole, shape=shape)
+    return whole if all(x.shape == (1, *y.shape) for x, y in zip(xs, slices, strict=True)) else None

@@ -1,0 +1,348 @@
+"""Reductions over axes, which disappear: sum, product, extremes, logsumexp, the 2-norm, all, any.
+
+Conventions where a derivative is not unique: elements that tie for the maximum (minimum) share it
+equally; the norm of a zero vector has derivative 0; logsumexp of nothing but −∞ has derivative 0, and
+elements that are +∞ share it equally. Products are differentiated by multiplication alone, so zeros
+among their factors are like any other number. Half precision is accumulated in float32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.dtype import float32, int32
+from mindgrad.ir.graph import Constant
+from mindgrad.ir.primitive import REGISTRY, Primitive
+from mindgrad.ir.types import Shape, TensorType
+from mindgrad.rows.accumulation_type import in_single, in_single_xla, is_half
+from mindgrad.rows.arithmetic import equal, select
+from mindgrad.rows.batching import batched_along
+from mindgrad.rows.elementwise import exp, safe_reciprocal
+from mindgrad.rows.kinds import (
+    constant,
+    full,
+    general,
+    linear,
+    product,
+    zeros,
+)
+from mindgrad.rows.roots import ROOTS, Root
+from mindgrad.rows.samples import booleans, case, fixed, reals
+from mindgrad.rows.static_slices import concatenate, slice_axis
+from mindgrad.rows.structural import broadcast_in_dim, convert, reshape, stop_gradient, transpose
+
+__all__ = [
+    "argmax", "argmin", "logsumexp", "norm", "reduce_all", "reduce_any", "reduce_max", "reduce_min",
+    "reduce_prod", "reduce_sum",
+]  # fmt: skip
+
+_NUMBER = ("int", "uint", "float", "complex")
+_REAL = ("int", "uint", "float")
+
+
+def _type_rule(name: str, kinds: tuple[str, ...], nonempty: bool = False) -> Callable[..., TensorType]:
+    def rule(x: TensorType, axes: Shape) -> TensorType:
+        if x.dtype.kind not in kinds:
+            raise TypeError(
+                f"For '{name}', the input must be a tensor of {' or '.join(kinds)} type, but got {x.dtype}."
+            )
+        if any(not 0 <= axis < x.rank for axis in axes) or len(set(axes)) != len(axes):
+            raise ValueError(
+                f"For '{name}', the axes must be distinct and inside the input of shape {x.shape}, "
+                f"but got {axes}."
+            )
+        if nonempty and any(x.shape[axis] == 0 for axis in axes):
+            raise ValueError(
+                f"For '{name}', the reduced axes must not be empty, but the input has shape "
+                f"{x.shape} and the axes are {axes}: nothing has no {name.removeprefix('reduce_')}."
+            )
+        return x.with_shape(tuple(n for axis, n in enumerate(x.shape) if axis not in axes))
+
+    return rule
+
+
+def _kept(rank: int, axes: Shape) -> Shape:
+    return tuple(axis for axis in range(rank) if axis not in axes)
+
+
+def _spread(y: Any, x: Any, axes: Shape) -> Any:
+    """The result ``y`` of a reduction repeated along the reduced ``axes`` of ``x``."""
+    return broadcast_in_dim(y, shape=x.shape, dims=_kept(len(x.shape), axes))
+
+
+def _over_one(row: Callable[[], Primitive]) -> Callable[..., Any]:
+    """Reducing axes of size 1 is a reshape."""
+
+    def simplify(x: Any, axes: Shape) -> Any:
+        if all(0 <= axis < len(x.shape) and x.shape[axis] == 1 for axis in axes):
+            return reshape(x, shape=row().type_rule(x.type, axes=axes).shape)
+        return None
+
+    return simplify
+
+
+# --- sum -------------------------------------------------------------------------------------------
+
+
+def _sum_simplify(x: Any, axes: Shape) -> Any:
+    if isinstance(x, Constant) and x.is_splat and x.type.dtype.is_inexact:
+        result = reduce_sum.type_rule(x.type, axes=axes)
+        count = int(np.prod([x.shape[axis] for axis in axes], dtype=np.int64))
+        if count == 0:
+            return zeros(result)
+        with np.errstate(all="ignore"):
+            # half precision may not hold the count
+            total = x.value.astype(np.result_type(x.value, np.float64)) * count
+            return Constant(total.astype(result.dtype.numpy), result)
+    return _over_one(lambda: reduce_sum)(x, axes)
+
+
+_add = np.add.reduce
+
+
+def _sum_numpy(x: Any, axes: Shape) -> np.ndarray:
+    dtype = x.dtype
+    if dtype.itemsize == 2 and is_half(dtype):  # (of most types the first answers)
+        return np.asarray(_add(x, axes, np.float32)).astype(dtype)
+    return np.asarray(_add(x, axes, dtype))
+
+
+#: ``reduce_sum(x, axes)``: the sum over ``axes``
+reduce_sum = linear(
+    "reduce_sum",
+    type_rule=_type_rule("reduce_sum", _NUMBER),
+    numpy=_sum_numpy,
+    xla=in_single_xla(lambda jax, x, axes: jax.numpy.sum(x, axis=axes, dtype=x.dtype)),
+    transpose=lambda ct, x, axes: _spread(ct, x, axes),
+    batch=batched_along("reduce_sum", "axes", keeps=False),
+    simplify=_sum_simplify,
+    samples=[
+        case(reals()[2, 3, 4], axes=(0, 2), accepts="number"),
+        case(reals()[3], axes=(0,), accepts="number"),
+        case(reals()[0, 2], axes=(0,), accepts="number"),
+    ],
+)
+
+
+# --- product ---------------------------------------------------------------------------------------
+
+
+def _gathered(x: Any, axes: Shape) -> Any:
+    """``x`` with the reduced axes first and made one."""
+    kept = _kept(len(x.shape), axes)
+    sizes = tuple(x.shape[axis] for axis in kept)
+    count = int(np.prod([x.shape[axis] for axis in axes], dtype=np.int64))
+    return reshape(transpose(x, permutation=(*axes, *kept)), shape=(count, *sizes))
+
+
+def _prod_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
+    """A tree of pairwise products (p, ṗ) ← (p q, p q̇ + q ṗ): no division, so zeros are nothing special.
+
+    It has log₂ n levels and costs 3 n multiplications.
+    """
+    x, t = _gathered(xs[0], axes), _gathered(ts[0], axes)
+    count = x.shape[0]
+    if count == 0:
+        return None
+    while count > 1:
+        half = count // 2
+        p, q = slice_axis(x, 0, 0, half), slice_axis(x, 0, half, 2 * half)
+        tangent = product(p, slice_axis(t, 0, half, 2 * half)) + product(q, slice_axis(t, 0, 0, half))
+        factors = p * q
+        if count % 2:
+            factors = concatenate(factors, slice_axis(x, 0, count - 1, count), axis=0)
+            tangent = concatenate(tangent, slice_axis(t, 0, count - 1, count), axis=0)
+        x, t, count = factors, tangent, half + count % 2
+    return reshape(t, shape=t.shape[1:])
+
+
+#: ``reduce_prod(x, axes)``: the product over ``axes``
+reduce_prod = general(
+    "reduce_prod",
+    type_rule=_type_rule("reduce_prod", _NUMBER),
+    numpy=in_single(lambda x, axes: np.multiply.reduce(x, axis=axes, dtype=x.dtype)),
+    xla=in_single_xla(lambda jax, x, axes: jax.numpy.prod(x, axis=axes, dtype=x.dtype)),
+    jvp=_prod_jvp,
+    batch=batched_along("reduce_prod", "axes", keeps=False),
+    simplify=_over_one(lambda: reduce_prod),
+    samples=[
+        case(reals()[2, 3, 4], axes=(0, 2), accepts="number"),
+        case(fixed([[0.0, 0.0, 3.0], [2.0, 0.0, -1.0], [1.0, 2.0, 3.0]]), axes=(1,)),
+        case(reals()[5], axes=(0,)),
+        case(reals()[0, 2], axes=(0,)),
+    ],
+)
+
+
+# --- maximum and minimum ---------------------------------------------------------------------------
+
+
+def _extreme_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
+    """ẏ = Σ share · ẋ, where the elements that equal y share 1; all shares are NaN where y is."""
+    x = xs[0]
+    hits = equal(x, _spread(y, x, axes))
+    share = 1 / reduce_sum(convert(hits, dtype=x.dtype), axes=axes)
+    nothing = zeros(y.type)
+    if y.dtype.is_float:
+        # said, and not left to 0 / 0, which XLA turns into 0; shares are constants where they are numbers
+        nothing = select(equal(y, y), nothing, stop_gradient(y))
+    weight = select(hits, _spread(share, x, axes), _spread(nothing, x, axes))
+    return reduce_sum(product(weight, ts[0]), axes=axes)
+
+
+def _extreme(name: str, which: str, pairwise: np.ufunc) -> Primitive:
+    return general(
+        name,
+        type_rule=_type_rule(name, _REAL, nonempty=True),
+        numpy=in_single(lambda x, axes: pairwise.reduce(x, axis=axes)),
+        xla=lambda jax, x, axes: getattr(jax.numpy, which)(x, axis=axes),
+        jvp=_extreme_jvp,
+        batch=batched_along(name, "axes", keeps=False),
+        simplify=_over_one(lambda: REGISTRY[name]),
+        samples=[
+            case(reals()[2, 3, 4], axes=(0, 2), accepts="real"),
+            case(reals()[5], axes=(0,), accepts="real"),
+            case(reals()[0, 2], axes=(1,), accepts="real"),
+        ],
+    )
+
+
+#: ``reduce_max(x, axes)``: the largest element over ``axes``; ties share the derivative equally
+reduce_max = _extreme("reduce_max", "max", np.maximum)
+#: ``reduce_min(x, axes)``: the smallest element over ``axes``; ties share the derivative equally
+reduce_min = _extreme("reduce_min", "min", np.minimum)
+
+
+def _index_type(name: str) -> Callable[..., TensorType]:
+    inner = _type_rule(name, _REAL, nonempty=True)
+    return lambda x, axis: inner(x, axes=(axis,)).with_dtype(int32)
+
+
+def _index_of_extreme(name: str) -> Primitive:
+    return constant(
+        name,
+        type_rule=_index_type(name),
+        numpy=lambda x, axis: np.asarray(getattr(np, name)(x, axis=axis)).astype(np.int32),
+        xla=lambda jax, x, axis: getattr(jax.numpy, name)(x, axis=axis).astype(np.int32),
+        batch=batched_along(name, "axis", keeps=False),
+        samples=[
+            case(reals()[2, 3], axis=1, accepts="real"),
+            case(reals()[5], axis=0, accepts="real"),
+            case(fixed([[1.0, np.nan, 2.0, np.nan], [3.0, 3.0, 1.0, 1.0]]), axis=1, accepts="float"),
+        ],
+    )
+
+
+#: ``argmax(x, axis)``: where the first maximum stands (the first NaN if there is one), as Int32
+argmax = _index_of_extreme("argmax")
+#: ``argmin(x, axis)``: where the first minimum stands (the first NaN if there is one), as Int32
+argmin = _index_of_extreme("argmin")
+
+
+def _quantifier(name: str, which: str) -> Primitive:
+    return constant(
+        name,
+        type_rule=_type_rule(name, ("bool",)),
+        numpy=lambda x, axes: np.asarray(getattr(np, which)(x, axis=axes)),
+        xla=lambda jax, x, axes: getattr(jax.numpy, which)(x, axis=axes),
+        batch=batched_along(name, "axes", keeps=False),
+        simplify=_over_one(lambda: REGISTRY[name]),
+        samples=[
+            case(booleans()[2, 3, 4], axes=(0, 2)),
+            case(booleans()[3], axes=(0,)),
+            case(booleans()[0, 2], axes=(0,)),
+        ],
+    )
+
+
+#: ``reduce_all(x, axes)``: whether every element over ``axes`` is true (true for no elements)
+reduce_all = _quantifier("reduce_all", "all")
+#: ``reduce_any(x, axes)``: whether an element over ``axes`` is true (false for no elements)
+reduce_any = _quantifier("reduce_any", "any")
+
+
+# --- logsumexp -------------------------------------------------------------------------------------
+
+
+def _logsumexp(np_like: Any, x: Any, axes: Shape) -> Any:
+    top = np_like.max(x, axis=axes, keepdims=True, initial=-np.inf)
+    top = np_like.where(np_like.isfinite(top), top, np_like.zeros((), x.dtype))
+    total = np_like.log(np_like.sum(np_like.exp(x - top), axis=axes))
+    return total + np_like.reshape(top, total.shape)
+
+
+def _logsumexp_numpy(x: Any, axes: Shape) -> Any:
+    with np.errstate(all="ignore"):
+        return _logsumexp(np, x, axes)
+
+
+def _logsumexp_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
+    """ẏ = Σ exp(x − y) ẋ. Differences of infinities never reach ``exp``."""
+    x = xs[0]
+    above = _spread(y, x, axes)
+    nothing = zeros(x.type)
+    at_top, at_bottom = equal(above, full(x.type, np.inf)), equal(above, full(x.type, -np.inf))
+    # where y = −∞, exp(x − 0) = 0; where y = +∞, the elements that are +∞ share equally
+    distance = select(at_top, nothing, x - select(at_bottom, nothing, above))
+    hits = convert(equal(x, full(x.type, np.inf)), dtype=x.dtype)
+    share = hits / _spread(reduce_sum(hits, axes=axes), x, axes)
+    weight = select(at_top, share, exp(distance))
+    return reduce_sum(product(weight, ts[0]), axes=axes)
+
+
+#: ``logsumexp(x, axes)``: log Σ exp x over ``axes`` without overflow
+logsumexp = general(
+    "logsumexp",
+    type_rule=_type_rule("logsumexp", ("float",)),
+    numpy=in_single(_logsumexp_numpy),
+    xla=in_single_xla(lambda jax, x, axes: _logsumexp(jax.numpy, x, axes)),
+    jvp=_logsumexp_jvp,
+    batch=batched_along("logsumexp", "axes", keeps=False),
+    simplify=_over_one(lambda: logsumexp),
+    samples=[
+        case(reals()[2, 3, 4], axes=(0, 2), accepts="float"),
+        case(reals(100, 1000)[4], axes=(0,), accepts="float"),
+        case(fixed([[-np.inf, 0.5, 1.0]]), axes=(1,), accepts="float"),
+        case(reals()[0, 2], axes=(0,), accepts="float"),
+    ],
+)
+
+
+# --- the 2-norm ------------------------------------------------------------------------------------
+
+
+def _norm_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
+    """ẏ = Σ (x / y) ẋ, where 0 / 0 is 0: the subgradient of least norm."""
+    x = xs[0]
+    direction = x * _spread(safe_reciprocal(y), x, axes)
+    return reduce_sum(product(direction, ts[0]), axes=axes)
+
+
+#: ``norm(x, axes)``: √Σ x² over ``axes``, of real numbers (that of complex ones is the norm of their
+#: real and imaginary parts together); squares that overflow or vanish are not rescaled
+norm = general(
+    "norm",
+    type_rule=_type_rule("norm", ("float",)),
+    numpy=in_single(lambda x, axes: np.sqrt(np.add.reduce(np.square(x), axis=axes))),
+    xla=in_single_xla(lambda jax, x, axes: jax.numpy.sqrt(jax.numpy.sum(jax.numpy.square(x), axis=axes))),
+    jvp=_norm_jvp,
+    batch=batched_along("norm", "axes", keeps=False),
+    samples=[
+        case(reals()[2, 3, 4], axes=(0, 2), accepts="float"),
+        case(reals()[3], axes=(0,), accepts="float"),
+        case(reals(0.5, 2.0)[3], axes=(), accepts="float"),
+        case(reals()[0, 2], axes=(0,), accepts="float"),
+    ],
+)
+
+
+def _sum_of_squares(x: Any, axes: Shape) -> Any:
+    """The square of the norm, in single precision for half precision."""
+    wide = convert(x, dtype=float32) if x.dtype.itemsize < 4 else x
+    return reduce_sum(wide * wide, axes=axes)
+
+
+ROOTS[norm] = lambda x, axes: Root(2, lambda: _sum_of_squares(x, axes))

@@ -1,0 +1,172 @@
+"""Powers of roots, written without the root when an equation is built.
+
+    sqrt(x)² = x      cbrt(x)³ = x      norm(v)² = Σ v²      |x|² = x²      (c · norm(v) / s)² = c² Σ v² / s²
+
+At 0 a root has an infinite derivative or none, its power has one. The chain rule through the root multiplies
+zero by infinity there, and an absorbing product makes 0 of it: finite, and not the derivative. Without the
+root nothing is infinite. Values change by rounding at most, and stay NaN outside of the domain of the root.
+
+A row that is a root registers how it is one in :data:`ROOTS`. Limits: whole powers of one root, with factors
+and divisors around it; what is smooth for another reason (``cos(sqrt(x))``) is not recognised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mindgrad.ir.graph import Constant, Equation
+from mindgrad.ir.primitive import REGISTRY, Primitive
+
+__all__ = ["ROOTS", "VIEWS", "Root", "power_of_root", "product_of_roots", "squared"]
+
+#: equations of a product that are looked through
+_DEPTH = 6
+
+
+class Root(NamedTuple):
+    """``y`` as a root: ``y^degree`` is ``radicand``, or the sum of the squares of ``parts``.
+
+    Attributes:
+        degree: at least 2.
+        radicand: makes the power; its dtype may be wider than that of ``y``.
+        parts: values no larger than ``y``, for a power that is larger than all that the root is made of.
+    """
+
+    degree: int
+    radicand: Callable[[], Any] | None = None
+    parts: Sequence[Any] = ()
+
+
+#: ``rule(*operands, **parameters)`` of each row that can be a root; ``None`` where it is none
+ROOTS: dict[Primitive, Callable[..., Root | None]] = {}
+#: rows that move or repeat the elements of one operand, whatever they are
+VIEWS: set[Primitive] = set()
+
+
+def _equation(atom: Any, name: str) -> Equation | None:
+    made_by: Equation | None = getattr(atom, "made_by", None)
+    return made_by if made_by is not None and made_by.primitive.name == name else None
+
+
+def _root(atom: Any) -> tuple[Root, list[Equation]] | None:
+    """``atom`` as a root seen through views, which are given from the inside out."""
+    views: list[Equation] = []
+    made_by: Equation | None = getattr(atom, "made_by", None)
+    while made_by is not None and made_by.primitive in VIEWS:
+        views.insert(0, made_by)
+        made_by = getattr(made_by.inputs[0], "made_by", None)
+    rule = None if made_by is None else ROOTS.get(made_by.primitive)
+    if made_by is None or rule is None or not made_by.outputs[0].type.dtype.is_inexact:
+        return None
+    root = rule(*made_by.inputs, **made_by.parameters)
+    return None if root is None else (root, views)
+
+
+def _seen(x: Any, views: Sequence[Equation]) -> Any:
+    for view in views:
+        x = view.primitive(x, **view.parameters)
+    return x
+
+
+#: ("mul" or "div", the other operand)
+Step = tuple[str, Any]
+
+
+def _power(root: Root, views: Sequence[Equation], dtype: Any, steps: Sequence[Step] = ()) -> Any:
+    """The power ``degree`` of a root to which ``steps`` are applied, of the element type ``dtype``."""
+
+    def scaled(x: Any) -> Any:
+        for name, other in steps:
+            x = REGISTRY[name](x, REGISTRY["convert"](other, dtype=x.dtype))
+        return x
+
+    if root.radicand is None:
+        squares = [(part := scaled(_seen(x, views))) * part for x in root.parts]
+        total = squares[0]
+        for square in squares[1:]:
+            total = total + square
+        return total
+    total = _seen(root.radicand(), views)
+    for _ in range(root.degree):
+        total = scaled(total)
+    return REGISTRY["convert"](total, dtype=dtype)
+
+
+def squared(x: Any) -> Any:
+    """``x · x`` without the square root that ``x`` is, perhaps with factors and divisors; else ``None``."""
+    steps: list[Step] = []
+    atom = x
+    for _ in range(_DEPTH):
+        seen = _root(atom)
+        if seen is not None:
+            return _power(*seen, x.dtype, steps) if seen[0].degree == 2 else None
+        if (negated := _equation(atom, "neg")) is not None:
+            (atom,) = negated.inputs
+        elif (quotient := _equation(atom, "div")) is not None:
+            steps.insert(0, ("div", quotient.inputs[1]))
+            atom = quotient.inputs[0]
+        elif (factors := _equation(atom, "mul")) is not None:
+            first, second = factors.inputs
+            if _root(second) is not None:
+                first, second = second, first
+            steps.insert(0, ("mul", second))
+            atom = first
+        else:
+            return None
+    return None
+
+
+def product_of_roots(a: Any, b: Any) -> Any:
+    """``a · b`` without a root that is a factor often enough; ``None``: there is none."""
+    if a is b:
+        return squared(a)
+    for this, other in ((a, b), (b, a)):
+        seen = _root(this)
+        if seen is None:
+            continue
+        count, rest = _taken_out(other, this, _DEPTH)
+        if count + 1 >= seen[0].degree:
+            total = _power(*seen, this.dtype)
+            for _ in range(count + 1 - seen[0].degree):
+                total = total * this
+            return total if rest is None else rest * total
+    return None
+
+
+def _taken_out(product: Any, factor: Any, depth: int) -> tuple[int, Any]:
+    """Multiplicity of ``factor`` in ``product``, and the product of the others, ``None`` for 1."""
+    if product is factor:
+        return 1, None
+    if (negated := _equation(product, "neg")) is not None and depth:
+        count, rest = _taken_out(negated.inputs[0], factor, depth - 1)
+        if not count:
+            return 0, product
+        return count, Constant(np.asarray(-1, factor.dtype.numpy), factor.type) if rest is None else -rest
+    factors = _equation(product, "mul") if depth else None
+    if factors is None:
+        return 0, product
+    (n, first), (m, second) = [_taken_out(x, factor, depth - 1) for x in factors.inputs]
+    if n + m == 0:
+        return 0, product
+    if first is None or second is None:
+        return n + m, second if first is None else first
+    return n + m, first * second
+
+
+def power_of_root(x: Any, n: int) -> Any:
+    """``xⁿ`` for n > 2 without the root that ``x`` is; ``None``: it is none."""
+    seen = _root(x)
+    power = REGISTRY["integer_power"]
+    if seen is None:
+        square = squared(x)
+        whole, rest = divmod(n, 2)
+    else:
+        square = _power(*seen, x.dtype) if n >= seen[0].degree else None
+        whole, rest = divmod(n, seen[0].degree)
+    if square is None:
+        return None
+    total = power(square, n=whole)
+    return total * power(x, n=rest) if rest else total

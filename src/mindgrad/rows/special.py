@@ -1,0 +1,201 @@
+"""Special functions: error functions, gamma functions, and the family of the logistic function.
+
+NumPy has no kernels for most of them, so they are here, to about 1e-15 in float64. Formulas of
+derivatives: DLMF 5.2 (gamma), 5.15 (polygamma), 7.2 (erf).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.types import TensorType
+from mindgrad.rows.accumulation_type import in_single
+from mindgrad.rows.arithmetic import equal, neg, select
+from mindgrad.rows.elementwise import exp
+from mindgrad.rows.kinds import elementwise, full, same_type, zeros
+from mindgrad.rows.logic import isinf, logical_and
+from mindgrad.rows.samples import case, reals
+from mindgrad.rows.special_kernels import (
+    digamma_kernel,
+    erf_kernel,
+    erfc_kernel,
+    erfinv_kernel,
+    in_double,
+    lgamma_kernel,
+    polygamma_kernel,
+)
+
+__all__ = [
+    "digamma", "erf", "erfc", "erfinv", "lgamma", "logaddexp", "polygamma", "sigmoid",
+    "softplus",
+]  # fmt: skip
+
+
+# --- error functions --------------------------------------------------------------------------------
+
+erf = elementwise(
+    "erf",
+    numpy=in_single(erf_kernel),
+    xla="erf",
+    partials=lambda y, x: [2 / math.sqrt(math.pi) * exp(-(x * x))],
+    accepts="float",
+    samples=reals(-2, 2),
+)
+
+erfc = elementwise(
+    "erfc",
+    numpy=in_single(erfc_kernel),
+    xla="erfc",
+    partials=lambda y, x: [-2 / math.sqrt(math.pi) * exp(-(x * x))],
+    accepts="float",
+    samples=reals(-2, 2),
+)
+
+#: the inverse of ``erf``; ±inf at ±1, NaN outside
+erfinv = elementwise(
+    "erfinv",
+    numpy=in_single(erfinv_kernel),
+    xla="erf_inv",
+    partials=lambda y, x: [math.sqrt(math.pi) / 2 * exp(y * y)],
+    accepts="float",
+    samples=reals(-0.9, 0.9),
+    singular=True,
+)
+
+
+# --- the logarithm of the gamma function and its derivatives ----------------------------------------
+
+lgamma = elementwise(
+    "lgamma",
+    numpy=in_double(lgamma_kernel),
+    xla="lgamma",
+    partials=lambda y, x: [digamma(x)],
+    accepts="float",
+    samples=reals(0.3, 4),
+    singular=True,
+)
+
+
+def _digamma_xla(jax: Any, x: Any) -> Any:
+    return jax.numpy.where(x == 0, jax.numpy.full_like(x, -np.inf), jax.lax.digamma(x))
+
+
+#: the derivative of ``lgamma``; at 0 the limit from the right, at negative integers NaN
+digamma = elementwise(
+    "digamma",
+    numpy=in_double(digamma_kernel),
+    xla=_digamma_xla,
+    partials=lambda y, x: [polygamma(x, n=1)],
+    accepts="float",
+    samples=reals(0.3, 4),
+    singular=True,
+)
+
+
+def _polygamma_type(x: TensorType, *, n: int) -> TensorType:
+    same_type("polygamma", "float")(x)
+    if type(n) is not int or n < 0:
+        raise ValueError(f"For 'polygamma', the order must be an int of at least 0, but got {n!r}.")
+    return x
+
+
+def _polygamma_xla(jax: Any, x: Any, *, n: int) -> Any:
+    """(−1)ⁿ⁺¹ n! ζ(n + 1, x), as ``polygamma_kernel``; XLA's own ζ is wrong for x < −9."""
+    jnp, given, order = jax.numpy, x.dtype, n + 1
+    if given.itemsize == 2:
+        x = x.astype(np.float32)
+    if n == 0:
+        return _digamma_xla(jax, x).astype(given)
+
+    def zeta(at: Any) -> Any:
+        return jax.lax.zeta(jnp.full_like(at, order), at)
+
+    whole = x == jnp.floor(x)
+    fraction = jnp.where(whole, 0.5, x - jnp.floor(x)).astype(x.dtype)
+    mirrored = zeta(1 - fraction) - zeta(1 - jnp.minimum(x, 0))
+    below = zeta(fraction) + (-1) ** order * mirrored
+    found = jnp.where(x < 0, below, zeta(jnp.where(x > 0, x, 1)))
+    found = jnp.where(jnp.isposinf(x), 0, found)
+    pole = jnp.where((x == 0) | (order % 2 == 0), jnp.inf, jnp.nan)
+    found = jnp.where((x <= 0) & whole, pole, found)
+    found = jnp.where(jnp.isnan(x) | jnp.isneginf(x), jnp.nan, found)
+    return ((-1) ** order * math.gamma(order) * found).astype(given)
+
+
+#: ``polygamma(x, n)``: the n-th derivative of ``digamma``. At a pole it is the limit where both
+#: sides agree, at 0 the limit from the right, NaN otherwise.
+polygamma = elementwise(
+    "polygamma",
+    type_rule=_polygamma_type,
+    numpy=in_double(polygamma_kernel),
+    xla=_polygamma_xla,
+    partials=lambda y, x, *, n: [polygamma(x, n=n + 1)],
+    simplify=lambda x, *, n: digamma(x) if n == 0 else None,
+    accepts="float",
+    singular=True,
+    samples=[
+        case(reals(0.4, 4)[3, 2], n=1, accepts="float"),
+        case(reals(0.4, 4)[()], n=2, accepts="float"),
+        case(reals(0.4, 4)[2], n=0, accepts="float"),
+        case(reals(0.6, 4)[3], n=4, accepts="float"),
+    ],
+)
+
+
+# --- the logistic function and its integral ---------------------------------------------------------
+
+
+def _sigmoid_numpy(x: Any) -> Any:
+    # exp of a negative number only: no overflow
+    small = np.exp(-np.abs(x))
+    return np.where(x >= 0, np.ones((), small.dtype), small) / (1 + small)
+
+
+#: 1 / (1 + exp(−x))
+sigmoid = elementwise(
+    "sigmoid",
+    numpy=in_single(_sigmoid_numpy),
+    xla="logistic",
+    partials=lambda y, x: [y * (1 - y)],
+    accepts="float",
+    samples=reals(-3, 3),
+)
+
+#: log(1 + exp(x)) without overflow
+softplus = elementwise(
+    "softplus",
+    numpy=in_single(lambda x: np.logaddexp(x, np.zeros((), x.dtype))),
+    xla=lambda jax, x: jax.numpy.logaddexp(x, jax.numpy.zeros_like(x)),
+    partials=lambda y, x: [sigmoid(x)],
+    accepts="float",
+    samples=reals(-3, 3),
+)
+
+
+def _logaddexp_partials(y: Any, a: Any, b: Any) -> list[Any]:
+    """exp(a − y) as sigmoid(a − b): equal infinities must not be subtracted.
+
+    Both are 0 at a = b = −inf (nothing was added to nothing) and 1/2 at a = b = inf.
+    """
+    zero = zeros(a.type)
+    infinite = logical_and(equal(a, b), isinf(a))
+    distance = select(infinite, zero, a - b)
+    nothing = equal(y, full(y.type, -math.inf))
+    return [
+        select(nothing, zero, sigmoid(distance)),
+        select(nothing, zero, sigmoid(neg(distance))),
+    ]
+
+
+#: log(exp(a) + exp(b)) without overflow
+logaddexp = elementwise(
+    "logaddexp",
+    numpy=in_single(np.logaddexp),
+    xla=lambda jax, a, b: jax.numpy.logaddexp(a, b),
+    partials=_logaddexp_partials,
+    accepts="float",
+    samples=reals(),
+)

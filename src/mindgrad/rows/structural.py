@@ -1,0 +1,278 @@
+"""Operators that move whole arrays without computing on them: convert, reshape, transpose, broadcast.
+
+All are linear; each has its transpose here, mostly another row of this file.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.dtype import DType, bool_, float32, float64, int32
+from mindgrad.ir.graph import Constant
+from mindgrad.ir.primitive import REGISTRY
+from mindgrad.ir.types import Shape, TensorType, tensor_type
+from mindgrad.rows.batching import (
+    moved,
+    past,
+)
+from mindgrad.rows.kinds import constant, linear, zeros
+from mindgrad.rows.movement_fusion import reshaped_twice
+from mindgrad.rows.roots import VIEWS
+from mindgrad.rows.samples import case, reals
+
+__all__ = [
+    "broadcast_in_dim", "check_axes", "check_ranks", "convert", "iota", "reshape", "splat", "stop_gradient",
+    "transpose",
+]  # fmt: skip
+
+#: what few elements are: an iota of few is a constant, which folds into what uses it
+_SMALL = 64
+#: elements that are copied in the time in which NumPy makes a view
+_COPIED = 4096
+
+
+def splat(x: Any, type: TensorType) -> Constant | None:
+    """A splat stays a splat of another type: moving equal elements changes only the type."""
+    if isinstance(x, Constant) and x.is_splat:
+        return Constant(x.value.astype(type.dtype.numpy), type)
+    return None
+
+
+def check_axes(name: str, x: TensorType, axes: Shape) -> None:
+    if any(not 0 <= axis < x.rank for axis in axes) or len(set(axes)) != len(axes):
+        raise ValueError(
+            f"For '{name}', the axes must be distinct and between 0 and {x.rank - 1} for an input "
+            f"of shape {x.shape}, but got {axes}."
+        )
+
+
+def check_ranks(name: str, x: TensorType, **given: Shape) -> None:
+    for parameter, values in given.items():
+        if len(values) != x.rank:
+            raise ValueError(
+                f"For '{name}', '{parameter}' must have one number per axis of the input of shape "
+                f"{x.shape}, but got {values}."
+            )
+
+
+# --- convert -------------------------------------------------------------------------------------
+
+
+def _convert_simplify(x: Any, dtype: DType) -> Any:
+    if x.type.dtype is dtype:
+        return x
+    if type(x) is Constant and x.is_splat and dtype is not bool_:
+        with np.errstate(all="ignore"):
+            return Constant(_convert_numpy(x.value, dtype), x.type.with_dtype(dtype))
+    return None
+
+
+def _convert_jvp(y: Any, xs: Any, ts: Any, dtype: DType) -> Any:
+    if ts[0] is None or bool_ in (dtype, xs[0].type.dtype):
+        return None
+    return convert(ts[0], dtype=dtype)
+
+
+def _convert_numpy(x: Any, dtype: DType) -> Any:
+    if x.dtype.kind == "c" and dtype.kind != "complex":
+        x = x.real
+    return x.astype(dtype.numpy)
+
+
+#: ``convert(x, dtype)``: the element type changed; real numbers from complex ones are their real part
+convert = linear(
+    "convert",
+    type_rule=lambda x, dtype: x.with_dtype(dtype),
+    numpy=_convert_numpy,
+    xla=lambda jax, x, dtype: jax.lax.convert_element_type(
+        x.real if x.dtype.kind == "c" and dtype.kind != "complex" else x, dtype.numpy
+    ),
+    jvp=_convert_jvp,
+    transpose=lambda ct, x, dtype: convert(ct, dtype=x.type.dtype),
+    batch=lambda size, xs, at, dtype: (convert(xs[0], dtype=dtype), at[0]),
+    simplify=_convert_simplify,
+    samples=[case(reals()[3, 2], dtype=float64), case(reals()[2], dtype=float32)],
+)
+
+
+# --- reshape, transpose, broadcast -----------------------------------------------------------------
+
+
+def _reshape_type(x: TensorType, shape: Shape) -> TensorType:
+    result = x.with_shape(shape)
+    if result.size != x.size:
+        raise ValueError(
+            f"For 'reshape', the shape {shape} holds {result.size} elements, "
+            f"but the input of shape {x.shape} has {x.size}."
+        )
+    return result
+
+
+def _reshape_simplify(x: Any, shape: Shape) -> Any:
+    if x.shape == shape:
+        return x
+    known = splat(x, x.type.with_shape(shape))
+    return reshaped_twice(x, shape) if known is None else known
+
+
+reshape = linear(
+    "reshape",
+    type_rule=_reshape_type,
+    numpy=lambda x, shape: x.reshape(shape),
+    xla="reshape",
+    transpose=lambda ct, x, shape: reshape(ct, shape=x.shape),
+    batch=lambda size, xs, at, shape: (
+        reshape(moved(xs[0], at[0], 0), shape=(size, *shape)),
+        0,
+    ),
+    simplify=_reshape_simplify,
+    samples=[
+        case(reals()[2, 6], shape=(3, 4)),
+        case(reals()[1], shape=()),
+        case(reals()[0, 3], shape=(2, 0)),
+    ],
+)
+
+
+def _transpose_simplify(x: Any, permutation: Shape) -> Any:
+    if permutation == tuple(range(len(x.shape))):
+        return x
+    return splat(x, _transpose_type(x.type, permutation))
+
+
+def _transpose_type(x: TensorType, permutation: Shape) -> TensorType:
+    if sorted(permutation) != list(range(x.rank)):
+        raise ValueError(
+            f"For 'transpose', the permutation must name each axis of the input of shape {x.shape} "
+            f"once, but got {permutation}."
+        )
+    return x.with_shape(tuple(x.shape[i] for i in permutation))
+
+
+transpose = linear(
+    "transpose",
+    type_rule=_transpose_type,
+    numpy=lambda x, permutation: x.transpose(permutation),
+    xla="transpose",
+    transpose=lambda ct, x, permutation: transpose(
+        ct, permutation=tuple(int(i) for i in np.argsort(permutation))
+    ),
+    batch=lambda size, xs, at, permutation: (
+        transpose(xs[0], permutation=(at[0], *past(permutation, at[0]))),
+        0,
+    ),
+    simplify=_transpose_simplify,
+    samples=[
+        case(reals()[2, 3, 4], permutation=(2, 0, 1)),
+        case(reals()[2, 3], permutation=(1, 0)),
+        case(reals()[2, 0], permutation=(1, 0)),
+    ],
+)
+
+
+def _broadcast_type(x: TensorType, shape: Shape, dims: Shape) -> TensorType:
+    fits = len(dims) == x.rank and list(dims) == sorted(set(dims))
+    if not fits or any(
+        not 0 <= d < len(shape) or n not in (1, shape[d]) for n, d in zip(x.shape, dims, strict=True)
+    ):
+        raise ValueError(
+            f"For 'broadcast_in_dim', an input of shape {x.shape} cannot be broadcast to the shape "
+            f"{shape} with its axes at {dims}."
+        )
+    return x.with_shape(shape)
+
+
+def _broadcast_numpy(x: Any, shape: Shape, dims: Shape) -> np.ndarray:
+    if dims and dims[0] + len(dims) != len(shape):  # else its axes are the last ones, where NumPy puts them
+        expanded = [1] * len(shape)
+        for axis, size in zip(dims, x.shape, strict=True):
+            expanded[axis] = size
+        x = np.reshape(x, expanded)
+    # a copy of few elements takes less time than a view; one element that is seen everywhere stays one
+    if math.prod(shape) <= (_COPIED if dims else _SMALL):
+        y = np.empty(shape, x.dtype)
+        y[...] = x
+        return y
+    return np.broadcast_to(x, shape)
+
+
+def _broadcast_transpose(ct: Any, x: Any, shape: Shape, dims: Shape) -> Any:
+    axes = tuple(
+        axis
+        for axis in range(len(shape))
+        if axis not in dims or (x.shape[dims.index(axis)] == 1 and shape[axis] != 1)
+    )
+    # the two rows are each other's transposes; this one is defined first
+    return reshape(REGISTRY["reduce_sum"](ct, axes=axes), shape=x.shape)
+
+
+def _broadcast_simplify(x: Any, shape: Shape, dims: Shape) -> Any:
+    return x if x.shape == shape else splat(x, x.type.with_shape(shape))
+
+
+#: ``broadcast_in_dim(x, shape, dims)``: axis ``i`` of ``x`` becomes axis ``dims[i]`` of the result
+broadcast_in_dim = linear(
+    "broadcast_in_dim",
+    type_rule=_broadcast_type,
+    numpy=_broadcast_numpy,
+    xla=lambda jax, x, shape, dims: jax.lax.broadcast_in_dim(x, shape, dims),
+    transpose=_broadcast_transpose,
+    batch=lambda size, xs, at, shape, dims: (
+        broadcast_in_dim(moved(xs[0], at[0], 0), shape=(size, *shape), dims=(0, *(d + 1 for d in dims))),
+        0,
+    ),
+    simplify=_broadcast_simplify,
+    samples=[
+        case(reals()[3], shape=(2, 3), dims=(1,)),
+        case(reals()[()], shape=(2, 3), dims=()),
+        case(reals()[2, 1], shape=(2, 3), dims=(0, 1)),
+        case(reals()[2, 1], shape=(2, 4, 3), dims=(0, 2)),
+        case(reals()[1], shape=(0, 2), dims=(1,)),
+    ],
+)
+
+#: the identity whose derivative is zero
+stop_gradient = linear(
+    "stop_gradient",
+    kind="pointwise linear",
+    type_rule=lambda x: x,
+    numpy=lambda x: x,
+    xla=lambda jax, x: x,
+    jvp=lambda y, xs, ts: None,
+    transpose=lambda ct, x: [zeros(x.type)],
+    samples=(reals(), 1, "any"),
+)
+
+
+# --- iota ------------------------------------------------------------------------------------------
+
+
+def _iota_numpy(shape: Shape, axis: int, dtype: DType) -> np.ndarray:
+    numbers = np.arange(shape[axis]).astype(dtype.numpy)
+    return _broadcast_numpy(numbers, shape, (axis,))
+
+
+def _iota_simplify(shape: Shape, axis: int, dtype: DType) -> Any:
+    if tensor_type(dtype, shape).size > _SMALL:
+        return None
+    return Constant(np.ascontiguousarray(_iota_numpy(shape, axis, dtype)))
+
+
+#: ``iota(shape, axis, dtype)``: 0, 1, 2, … along ``axis``; it has no operands
+iota = constant(
+    "iota",
+    type_rule=lambda shape, axis, dtype: tensor_type(dtype, shape),
+    numpy=_iota_numpy,
+    xla=lambda jax, shape, axis, dtype: jax.lax.broadcasted_iota(dtype.numpy, shape, axis),
+    simplify=_iota_simplify,
+    samples=[
+        case(shape=(3, 4), axis=1, dtype=int32),
+        case(shape=(100,), axis=0, dtype=float64),
+        case(shape=(0, 2), axis=1, dtype=int32),
+    ],
+)
+
+VIEWS.update((reshape, transpose, broadcast_in_dim))

@@ -1,0 +1,61 @@
+"""The slices of an array along its first axis, as one equation.
+
+    y_k = x[k]        ẏ_k = ẋ[k]        x̄ = (ȳ_0, …, ȳ_{n−1}) stacked
+
+A loop that was made one ``scan`` gives what its trips appended to a list stacked; the list holds the slices.
+Where they are stacked again, ``concatenate`` finds the array, and no slice is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.types import TensorType
+from mindgrad.rows.batching import at_front
+from mindgrad.rows.samples import case, reals
+from mindgrad.rows.static_slices import concatenate
+from mindgrad.rows.structural import reshape, transpose
+
+__all__ = ["unstack"]
+
+
+def _types(x: TensorType) -> tuple[TensorType, ...]:
+    if not x.shape:
+        raise ValueError("For 'unstack', the input must have an axis.")
+    return (x.with_shape(x.shape[1:]),) * x.shape[0]
+
+
+def _jvp(y: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]) -> Any:
+    return unstack(ts[0])
+
+
+def _transpose(cts: Sequence[Any], x: Any) -> list[Any]:
+    if not cts:
+        return [None]
+    return [concatenate(*[reshape(ct, shape=(1, *ct.shape)) for ct in cts], axis=0)]
+
+
+def _batch(size: int, xs: Sequence[Any], at: Sequence[int | None]) -> Any:
+    x = at_front(size, xs[0], at[0])
+    order = (1, 0, *range(2, len(x.shape)))
+    found = unstack(transpose(x, permutation=order))
+    return found, [0] * len(found)
+
+
+unstack = Primitive(
+    "unstack",
+    "general",
+    type_rule=_types,
+    numpy=lambda x: tuple(np.asarray(each) for each in x),
+    xla=lambda jax, x: [x[k] for k in range(x.shape[0])],
+    jvp=_jvp,
+    transpose=_transpose,
+    batch=_batch,
+    multiple=True,
+    taint="passes",
+    samples=[case(reals()[3, 2]), case(reals()[2])],
+)

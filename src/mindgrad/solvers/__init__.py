@@ -1,0 +1,1 @@
+"""Solvers with implicit derivatives: linear systems, roots, fixed points, ordinary differential equations."""

@@ -1,0 +1,180 @@
+"""Iterations on tensors and functions as graphs: what solvers are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.execution.record import inline_here
+from mindgrad.ir.build import building
+from mindgrad.ir.graph import Graph
+from mindgrad.ir.scope import GraphScope, apply, as_it_is, lifted, opened
+from mindgrad.ir.settings import is_graph_mode
+from mindgrad.ir.tensor import Tensor
+from mindgrad.ir.types import TensorType
+from mindgrad.rows.arithmetic import select
+from mindgrad.rows.structural import broadcast_in_dim, stop_gradient
+from mindgrad.trace import effect_log, state, user_calls
+from mindgrad.trace.control.runtime import RUNTIME
+from mindgrad.trace.custom import kept
+
+__all__ = ["Function", "Value", "Values", "as_tensors", "check_real_tensors", "chosen", "held", "repeat"]
+
+#: a Tensor; its operators are given to it by ``ops``, which mypy does not see
+Value = Any
+Values = list[Any]
+
+
+def repeat(test: Callable[..., Any], body: Callable[..., Any], *start: Any) -> tuple[Any, ...]:
+    """``while test(*now): now = body(*now)``: Python's loop, or one of the program being compiled."""
+    now = tuple(start)
+    if not state.is_compiling():
+        while test(*now):
+            now = body(*now)
+        return now
+
+    def trip() -> None:
+        nonlocal now
+        now = body(*now)
+
+    def put(values: tuple[Any, ...]) -> None:
+        nonlocal now
+        now = tuple(values)
+
+    names = [f"part {k} of the iteration" for k in range(len(now))]
+    RUNTIME.while_(lambda: test(*now), trip, lambda: now, put, names)
+    return now
+
+
+def held(x: Value) -> Value:
+    """``x`` as a constant for every derivative."""
+    return apply(stop_gradient, x) if x.is_traced else as_it_is(x)
+
+
+def chosen(test: Value, a: Value, b: Value) -> Value:
+    """``a`` where the one value ``test`` holds, else ``b``; what is known is decided now."""
+    if not state.is_compiling():
+        return a if test else b
+    return apply(select, apply(broadcast_in_dim, test, shape=a.shape, dims=()) if a.shape else test, a, b)
+
+
+def as_tensors(owner: str, label: str, x: Any) -> tuple[Values, Any]:
+    """The tensors of ``x``, a Tensor or a tuple, list or dict of them, and its structure."""
+    leaves, structure = flatten(x)
+    for leaf in leaves:
+        if not isinstance(leaf, Tensor):
+            raise TypeError(
+                f"For '{owner}', the {label} must be a Tensor, or a tuple, list or dict of Tensors, but got "
+                f"{type(leaf).__name__}."
+            )
+    if not leaves:
+        raise ValueError(f"For '{owner}', the {label} holds no Tensor.")
+    return [lifted(state.read(leaf)) for leaf in leaves], structure
+
+
+def check_real_tensors(owner: str, label: str, tensors: Values) -> None:
+    """Raises: TypeError: the tensors are not of one real floating-point type."""
+    types = {x.dtype for x in tensors}
+    if len(types) > 1 or any(each.kind != "float" for each in types):
+        found = ", ".join(sorted(str(each) for each in types))
+        raise TypeError(
+            f"For '{owner}', the {label} must have one real floating-point type, but got {found}. "
+            f"Convert with x.astype(mindgrad.float32) or x.astype(mindgrad.float64)."
+        )
+
+
+class Function:
+    """A user's function of tensors as a graph, and the values from outside that it uses.
+
+    Args:
+        owner: the API that errors name.
+        label: what errors call the function.
+        fn: the function; it is given ``structure`` with tensors of ``types`` in it.
+        types, structure: of its argument.
+        expected: the structure and the types that its result must have; ``None``: any.
+
+    Attributes:
+        graph: ``(*outside, *tensors) ↦ tensors of the result``; equal functions have one graph.
+        outside: weights, and other tensors that ``fn`` uses without being given them.
+        structure: of the result.
+    """
+
+    def __init__(
+        self,
+        owner: str,
+        label: str,
+        fn: Callable[..., Any],
+        types: Sequence[TensorType],
+        structure: Any,
+        expected: tuple[Any, Sequence[TensorType]] | None = None,
+    ) -> None:
+        scope = GraphScope(values_are_inputs=True)
+        with opened(scope), effect_log.body() if effect_log.watch() is not None else effect_log.watched():
+            symbols = [scope.symbol(type) for type in types]
+            atoms = [x._atom for x in symbols]
+            try:
+                found = user_calls.run(fn, unflatten(structure, symbols))
+            except Exception as error:
+                if not is_graph_mode() and not hasattr(error, "__notes__"):
+                    error.add_note(
+                        f"{owner} traces its functions as if they were compiled, in PYNATIVE_MODE too."
+                    )
+                raise
+            results, self.structure = as_tensors(owner, f"result of the '{label}'", found)
+            if effect_log.innermost() or scope.written:
+                raise RuntimeError(
+                    f"For '{owner}', the '{label}' assigns an attribute, variable or Parameter: how often it "
+                    f"runs is up to the solver. Return what is to be kept."
+                )
+            if expected is not None:
+                _check_result(owner, label, self.structure, [y.type for y in results], *expected)
+            with building(scope.builder):
+                closed = scope.builder.close([scope.atom(y) for y in results])
+            tensors: dict[Any, Tensor] = {scope.bindings[id(p)]._atom: p for p in scope.parameters}
+            tensors.update(scope.captures)
+        used = [v for v in closed.inputs if v in tensors]
+        self.graph = kept(Graph([*used, *atoms], closed.equations, closed.outputs))
+        self.outside = [lifted(state.read(tensors[v])) for v in used]
+
+    def __call__(self, outside: Sequence[Tensor], xs: Sequence[Tensor]) -> Values:
+        """The function's result at ``xs`` with ``outside`` as what it takes from outside."""
+        return inline_here(self.graph, [*outside, *xs])
+
+    def with_graph(self, graph: Graph) -> Function:
+        """The same function of the same tensors with another graph."""
+        made = object.__new__(Function)
+        made.graph, made.outside, made.structure = kept(graph), self.outside, self.structure
+        return made
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether what the function takes from outside may have a derivative."""
+        return any(x.is_traced for x in self.outside)
+
+
+def _check_result(
+    owner: str,
+    label: str,
+    structure: Any,
+    types: Sequence[TensorType],
+    like: Any,
+    expected: Sequence[TensorType],
+) -> None:
+    if structure != like or len(types) != len(expected):
+        raise TypeError(
+            f"For '{owner}', the '{label}' must return what has the structure of its argument, "
+            f"{len(expected)} Tensor(s) in the same containers, but it returned {len(types)} Tensor(s)"
+            f"{'' if len(types) != len(expected) else ' in others'}."
+        )
+    for k, (found, wanted) in enumerate(zip(types, expected, strict=True)):
+        if found.shape != wanted.shape:
+            raise ValueError(
+                f"For '{owner}', the '{label}' must return tensors of the shapes of its argument, but "
+                f"tensor {k} has the shape {found.shape} instead of {wanted.shape}."
+            )
+        if found.dtype is not wanted.dtype:
+            raise TypeError(
+                f"For '{owner}', the '{label}' must return tensors of the types of its argument, but "
+                f"tensor {k} is {found.dtype} instead of {wanted.dtype}."
+            )

@@ -1,0 +1,228 @@
+"""Solvers of linear systems that are known by products with their matrix: what implicit derivatives solve.
+
+    dense       the matrix, column by column, and LU
+    diagonal    b / A 1, where the graph of the product shows that no element depends on another
+    cg          conjugate gradients, for symmetric positive definite matrices: Hestenes and Stiefel (1952)
+    bicgstab    stabilised biconjugate gradients, for any matrix: H. A. van der Vorst (1992)
+
+Vectors are lists of tensors. Each solver works on the graph of the product, so that one object serves the
+system, its transpose and what derivatives of them need.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.control.batches import batched_graph
+from mindgrad.execution.record import inline_here
+from mindgrad.ir.build import building
+from mindgrad.ir.graph import Graph
+from mindgrad.ir.scope import GraphScope, apply, opened
+from mindgrad.ir.tensor import Tensor
+from mindgrad.rows.linalg import solve
+from mindgrad.rows.static_slices import concatenate
+from mindgrad.solvers.iterate import Value, Values, repeat
+from mindgrad.trace import effect_log, user_calls
+
+__all__ = ["NAMES", "LinearSolver", "dot", "norm", "split", "tolerance"]
+
+NAMES = ("auto", "dense", "diagonal", "cg", "bicgstab")
+#: systems of at most so many unknowns are solved with a matrix unless told otherwise
+_DENSE = 1000
+
+Product = Callable[[Values], Values]
+
+
+def tolerance(x: Value) -> float:
+    """The error, relative to the size of a problem, that is asked for in the type of ``x``."""
+    return {8: 1e-12, 4: 1e-6}.get(x.dtype.itemsize, 1e-2)
+
+
+def dot(a: Sequence[Value], b: Sequence[Value]) -> Value:
+    """⟨a, b⟩."""
+    terms = [(x * y).sum() for x, y in zip(a, b, strict=True)]
+    return sum(terms[1:], terms[0])
+
+
+def norm(a: Sequence[Value]) -> Value:
+    """The Euclidean length of ``a``."""
+    return dot(a, a).sqrt()
+
+
+def _plus(a: Sequence[Value], factor: Any, b: Sequence[Value]) -> Values:
+    return [x + factor * y for x, y in zip(a, b, strict=True)]
+
+
+def split(vector: Value, like: Sequence[Any]) -> Values:
+    """``vector`` in parts of the shapes of ``like``."""
+    made, start = [], 0
+    for each in like:
+        size = math.prod(each.shape)
+        made.append(vector[start : start + size].reshape(each.shape))
+        start += size
+    return made
+
+
+class LinearSolver:
+    """How to solve a linear system; equal ones make one program.
+
+    Args:
+        how: one of ``NAMES``, or a user's function ``(matvec, b) ↦ x``.
+        structure: of the vectors that the user's function is given.
+        tol: the relative residual at which an iteration ends, ``None``: what the type allows.
+        maxiter: the largest number of trips, ``None``: 10 for each unknown.
+        owner: the API that errors name.
+    """
+
+    def __init__(
+        self,
+        how: Any,
+        structure: Any = None,
+        tol: float | None = None,
+        maxiter: int | None = None,
+        owner: str = "",
+    ) -> None:
+        self.how, self.structure, self.tol, self.maxiter, self.owner = how, structure, tol, maxiter, owner
+        self._key = (how, tol, maxiter, repr(structure) if callable(how) else None)
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, LinearSolver) and self._key == other._key
+
+    def __repr__(self) -> str:
+        return self.how if isinstance(self.how, str) else getattr(self.how, "__name__", "a function")
+
+    def __call__(self, product: Graph, consts: int) -> Graph:
+        """The graph ``(*consts, *bs) ↦ A⁻¹ b``."""
+        scope = GraphScope()
+        with opened(scope), effect_log.body() if effect_log.watch() is not None else effect_log.watched():
+            given = [scope.symbol(v.type) for v in product.inputs[:consts]]
+            bs = [scope.symbol(y.type) for y in product.outputs]
+            found = user_calls.run(self._found, product, given, bs)
+            with building(scope.builder):
+                graph = scope.builder.close([scope.atom(x) for x in found])
+        if scope.captures or scope.parameters:
+            raise RuntimeError(
+                f"For '{self.owner}', the solver of the linear system uses a tensor that depends on what is "
+                f"differentiated, or a Parameter. It may use its arguments and constants."
+            )
+        return graph
+
+    def _found(self, product: Graph, given: Values, bs: Values) -> Values:
+        def matvec(xs: Values) -> Values:
+            return inline_here(product, [*given, *xs])
+
+        if callable(self.how):
+            return self._users(matvec, bs)
+        how = self.how
+        if how == "auto":
+            size = sum(b.size for b in bs)
+            how = (
+                "diagonal" if _is_diagonal(product, len(given)) else "dense" if size <= _DENSE else "bicgstab"
+            )
+        if how == "diagonal":
+            return [b / a for b, a in zip(bs, matvec([b * 0 + 1 for b in bs]), strict=True)]
+        if how == "dense":
+            return _dense(product, given, bs)
+        tol = tolerance(bs[0]) if self.tol is None else self.tol
+        maxiter = 10 * sum(b.size for b in bs) if self.maxiter is None else self.maxiter
+        return (_cg if how == "cg" else _bicgstab)(matvec, bs, tol, maxiter)
+
+    def _users(self, matvec: Product, bs: Values) -> Values:
+        def product(x: Any) -> Any:
+            return unflatten(self.structure, matvec(flatten(x)[0]))
+
+        found = user_calls.run(self.how, product, unflatten(self.structure, bs))
+        xs, structure = flatten(found)
+        if structure != self.structure or [x.shape for x in xs] != [b.shape for b in bs]:
+            raise ValueError(
+                f"For '{self.owner}', the solver of the linear system must return what has the structure and "
+                f"the shapes of its right-hand side, {[b.shape for b in bs]}, but got "
+                f"{[getattr(x, 'shape', type(x).__name__) for x in xs]}."
+            )
+        return xs
+
+
+def _is_diagonal(product: Graph, consts: int) -> bool:
+    """Whether every element of ``A x`` depends on the element of ``x`` at its place alone."""
+    if len(product.outputs) != 1:
+        return False
+    x = product.inputs[consts]
+    dependent = {x}
+    for equation in product.equations:
+        if not dependent.isdisjoint(equation.inputs):
+            if not equation.primitive.pointwise or any(y.shape != x.shape for y in equation.outputs):
+                return False
+            dependent.update(equation.outputs)
+    return True
+
+
+def _dense(product: Graph, given: Values, bs: Values) -> Values:
+    size = sum(b.size for b in bs)
+    eye, start = np.eye(size, dtype=bs[0].dtype.numpy), 0
+    basis = []
+    for b in bs:
+        basis.append(Tensor(eye[:, start : start + b.size].reshape((size, *b.shape))))
+        start += b.size
+    count = len(bs)
+    columns = batched_graph(product, (*[False] * len(given), *[True] * count), (True,) * count, size)
+    found: Values = inline_here(columns, [*given, *basis])
+    parts = [y.reshape((size, -1)) for y in found]
+    transposed = parts[0] if count == 1 else apply(concatenate, *parts, axis=1)
+    right = [b.reshape((-1, 1)) for b in bs]
+    vector = right[0] if count == 1 else apply(concatenate, *right, axis=0)
+    return split(apply(solve, transposed, vector, transpose=True).reshape((-1,)), bs)
+
+
+def _cg(matvec: Product, bs: Values, tol: float, maxiter: int) -> Values:
+    count = len(bs)
+    zero = [b * 0 for b in bs]
+    bound = tol * norm(bs)
+
+    def goes_on(trips: Any, rho: Any, *_: Any) -> Any:
+        return (rho.sqrt() > bound) & (trips < maxiter)
+
+    def step(trips: Any, rho: Any, *vectors: Any) -> tuple:
+        x, r, p = vectors[:count], vectors[count : 2 * count], vectors[2 * count :]
+        q = matvec(list(p))
+        alpha = rho / dot(p, q)
+        y, rest = _plus(x, alpha, p), _plus(r, -alpha, q)
+        after = dot(rest, rest)
+        return (trips + 1, after, *y, *rest, *_plus(rest, after / rho, p))
+
+    return list(repeat(goes_on, step, Tensor(0), dot(bs, bs), *zero, *bs, *bs)[2 : 2 + count])
+
+
+def _bicgstab(matvec: Product, bs: Values, tol: float, maxiter: int) -> Values:
+    count = len(bs)
+    zero = [b * 0 for b in bs]
+    bound = tol * norm(bs)
+
+    def goes_on(trips: Any, rho: Any, *vectors: Any) -> Any:
+        # a breakdown makes rho zero or NaN: the comparison ends the loop
+        return (norm(vectors[count : 2 * count]) > bound) & (rho.abs() > 0) & (trips < maxiter)
+
+    def step(trips: Any, rho: Any, *vectors: Any) -> tuple:
+        x, r, p = vectors[:count], vectors[count : 2 * count], vectors[2 * count :]
+        v = matvec(list(p))
+        alpha = rho / dot(bs, v)
+        s = _plus(r, -alpha, v)
+        t = matvec(s)
+        square = dot(t, t)
+        # a residual of zero after the first half step: the second adds nothing
+        omega = dot(t, s) / (square + (square == 0).astype(square.dtype))
+        y = _plus(_plus(x, alpha, p), omega, s)
+        rest = _plus(s, -omega, t)
+        after = dot(bs, rest)
+        # at the solution rho and omega are zero, and p is not used any more
+        share = after / rho * (alpha / (omega + (omega == 0).astype(omega.dtype)))
+        return (trips + 1, after, *y, *rest, *_plus(rest, share, _plus(p, -omega, v)))
+
+    return list(repeat(goes_on, step, Tensor(0), dot(bs, bs), *zero, *bs, *bs)[2 : 2 + count])

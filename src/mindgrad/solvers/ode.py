@@ -1,0 +1,436 @@
+"""``odeint``: initial value problems by an adaptive Runge–Kutta method of order 5, and their derivatives.
+
+    y(t₀) = y₀,    dy/dt = f(y, t, *args)
+
+The method is DOPRI5 of J. R. Dormand and P. J. Prince, *A family of embedded Runge–Kutta formulae* (1980),
+with the dense output of order 4, the step size control and the first step of E. Hairer, S. P. Nørsett and G.
+Wanner, *Solving Ordinary Differential Equations I*, 2nd edition, II.4–II.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.api.arguments import check_callable
+from mindgrad.execution.record import inline_here
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.dtype import int32
+from mindgrad.ir.graph import Graph
+from mindgrad.ir.scope import apply, lifted
+from mindgrad.ir.tensor import Tensor
+from mindgrad.rows.static_slices import concatenate, reverse
+from mindgrad.rows.structural import convert
+from mindgrad.solvers.iterate import (
+    Function,
+    Value,
+    Values,
+    as_tensors,
+    check_real_tensors,
+    chosen,
+    held,
+    repeat,
+)
+from mindgrad.solvers.linear_solvers import dot
+from mindgrad.trace import state, user_calls
+from mindgrad.trace.control.loops import scanned
+from mindgrad.trace.control.variables import State
+from mindgrad.trace.custom import CustomDerivative
+from mindgrad.transforms.reverse import pull_back
+
+__all__ = ["OdeInfo", "odeint"]
+
+_NODES = (0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1)
+_STAGES: tuple[tuple[float, ...], ...] = (
+    (),
+    (1 / 5,),
+    (3 / 40, 9 / 40),
+    (44 / 45, -56 / 15, 32 / 9),
+    (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
+    (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
+    (35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
+)
+#: the solution of order 5 minus that of order 4
+_ERROR = (71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
+#: the last coefficient of the dense output
+_DENSE = (
+    -12715105075 / 11282082432, 0, 87487479700 / 32700410799, -10690763975 / 1880347072,
+    701980252875 / 199316789632, -1453857185 / 822651844, 69997945 / 29380423,
+)  # fmt: skip
+_SAFETY, _SHRINK, _GROW = 0.9, 0.2, 10.0
+
+Slope = Callable[[Values, Value], Values]
+
+
+class OdeInfo(NamedTuple):
+    """How :func:`odeint` got through: tensors, which have no derivative.
+
+    Attributes:
+        steps: the number of steps tried.
+        rejected: how many of them had too large an error, and were tried again shorter.
+        converged: whether the last time was reached.
+    """
+
+    steps: Tensor
+    rejected: Tensor
+    converged: Tensor
+
+
+class _Now(NamedTuple):
+    """The last step: its ends, the slopes there, and what the dense output needs; the next step's length."""
+
+    t0: Value
+    t1: Value
+    h: Value
+    steps: Value
+    rejected: Value
+    y0: Values
+    y1: Values
+    f0: Values
+    f1: Values
+    bend: Values
+
+
+def odeint(
+    f: Callable[..., Any],
+    y0: Any,
+    t: Tensor,
+    *args: Any,
+    rtol: float | None = None,
+    atol: float | None = None,
+    max_steps: int = 100_000,
+    adjoint: bool = False,
+    has_aux: bool = False,
+) -> Any:
+    """The solution of ``dy/dt = f(y, t, *args)`` with ``y(t[0]) = y0``, at the times ``t``.
+
+    Adaptive Runge–Kutta steps (Dormand–Prince, order 5) whose error is estimated to stay below ``atol + rtol
+    |y|`` in each step; the solution at the times between is interpolated to order 4, so that ``t`` does not
+    set the steps. For problems that are not stiff.
+
+    **Derivatives** with respect to ``y0``, ``t``, ``args`` and whatever else ``f`` uses (weights), of two
+    kinds:
+
+    - *direct* (the default): of the steps that were made, their lengths taken as constants. It is exact for
+      the computed solution up to rounding, exists in forward and reverse mode and to any order; compiled, its
+      memory is bounded whatever the number of steps (``docs/graph_mode.md``), eager it grows with them.
+    - ``adjoint=True``: the adjoint equation, solved backwards from the solution at the last time (L. S.
+      Pontryagin; R. T. Q. Chen et al., *Neural Ordinary Differential Equations*, 2018). It keeps nothing of
+      the steps, but its gradient is only as exact as ``rtol`` and ``atol``, and the way back is unstable
+      where the way forth damps. That is why it is not the default.
+
+    Args:
+        f: a function or Cell ``f(y, t, *args)`` that gives the slope, with structure, shapes and types of
+            ``y0``; ``t`` is a Tensor without axes.
+        y0: the state at ``t[0]``: a Tensor of a real floating-point type, or a tuple, list or dict of such.
+        t: the times, a Tensor of one axis, rising or falling; it is converted to the type of ``y0``.
+        *args: further arguments of ``f``.
+        rtol, atol: the tolerances; by default 1e-7 and 1e-9 in float64, 1e-4 and 1e-6 in float32.
+        max_steps: the largest number of steps.
+        adjoint: whether reverse mode solves the adjoint equation.
+        has_aux: whether an :class:`OdeInfo` is given back too.
+
+    Returns:
+        The states at the times, with the structure of ``y0`` and one axis more in front, of the length of
+        ``t``; with ``has_aux`` ``(states, info)``. States that are not reached, because ``max_steps`` are
+        made or the step becomes too short for its type (a pole, a stiff problem), are NaN, and
+        ``info.converged`` is False.
+
+    Raises:
+        TypeError: ``f`` is no function, ``y0``, ``t`` or the slope no Tensor of the right type.
+        ValueError: the slope has another shape; ``t`` has not one axis.
+
+    >>> import mindgrad as ms
+    >>> def decay(rate):
+    ...     return ms.odeint(lambda y, t, rate: -rate * y, ms.Tensor([1.0]), ms.Tensor([0.0, 1.0]), rate)[-1]
+    >>> y, slope = ms.value_and_grad(decay)(ms.Tensor(2.0))
+    >>> print(f"{y.item():.4f} {slope.item():.4f}")  # exp(-2), -exp(-2)
+    0.1353 -0.1353
+    """
+    owner = "odeint"
+    check_callable(owner, f)
+    ys, structure = as_tensors(owner, "y0", y0)
+    check_real_tensors(owner, "y0", ys)
+    times = _times(t, ys[0])
+    wide = ys[0].dtype.itemsize == 8
+    rtol = (1e-7 if wide else 1e-4) if rtol is None else rtol
+    atol = (1e-9 if wide else 1e-6) if atol is None else atol
+    types = [y.type for y in ys]
+    function = Function(
+        owner,
+        "f",
+        lambda given: user_calls.run(f, *given, *args),
+        [*types, times.type.with_shape(())],
+        flatten((y0, times))[1],
+        (structure, types),
+    )
+    count = len(ys)
+
+    def solved(outside: Any, ys: Any, times: Any) -> tuple[Any, ...]:
+        def slope(y: Values, at: Value) -> Values:
+            return function(outside, [*y, at])
+
+        return _solved(slope, list(ys), times, rtol, atol, max_steps)
+
+    if adjoint:
+
+        def bprop(outside: Any, ys: Any, times: Any, out: Any, dout: Any) -> tuple[Any, ...]:
+            return _adjoint(function.graph, outside, times, out[:count], dout[:count], rtol, atol, max_steps)
+
+        run: Callable[..., Any] = CustomDerivative(solved, bprop, owner)
+    else:
+        run = solved
+    found = run(tuple(function.outside), tuple(ys), times)
+    made = unflatten(structure, list(found[:count]))
+    return (made, OdeInfo(*map(held, found[count:]))) if has_aux else made
+
+
+def _times(t: Any, like: Value) -> Value:
+    if not isinstance(t, Tensor):
+        raise TypeError(
+            f"For 'odeint', the times 't' must be a Tensor of one axis, but got {type(t).__name__}."
+        )
+    t = lifted(state.read(t))
+    if len(t.shape) != 1 or not t.shape[0]:
+        raise ValueError(
+            f"For 'odeint', the times 't' must be a Tensor of one axis, but got the shape {t.shape}."
+        )
+    return t if t.dtype is like.dtype else apply(convert, t, dtype=like.dtype)
+
+
+# -- the method ------------------------------------------------------------------------------------
+
+
+def _solved(
+    slope: Slope, ys: Values, times: Value, rtol: float, atol: float, max_steps: int
+) -> tuple[Any, ...]:
+    """The states at ``times``, one tensor for each of ``ys``; steps, rejected, converged."""
+    start, end = times[0], held(times[-1])
+    f0 = slope(ys, start)
+    h = _first_step(slope, [held(y) for y in ys], [held(f) for f in f0], held(start), end, rtol, atol)
+    zero = [y * 0 for y in ys]
+    now = _Now(start, start, h, Tensor(0, int32), Tensor(0, int32), ys, ys, f0, f0, zero)
+    rows: list[list[Value]] = [[y] for y in ys]
+
+    def advance(target: Value) -> None:
+        nonlocal now
+        now = _reach(slope, now, held(target), end, rtol, atol, max_steps)
+        is_there = _is_reached(held(now.t1), held(target), h)
+        for row, y in zip(rows, _interpolated(now, target), strict=True):
+            row.append(chosen(is_there, y, y * 0 + float("nan")))
+
+    targets = times[1:]
+    if state.is_compiling():
+
+        def get() -> tuple[Any, ...]:
+            return (now, *rows)
+
+        def put(values: tuple[Any, ...]) -> None:
+            nonlocal now, rows
+            now, rows = values[0], list(values[1:])
+
+        names = ["the state of the solver", *[f"the states {k}" for k in range(len(ys))]]
+        if targets.shape[0] > 1:
+            # one body whatever the number of times: unrolled, each would be a loop to compile
+            scanned(
+                targets.shape[0],
+                [(targets, False)],
+                lambda given: advance(given[0]),
+                State(get, put, names),
+                lambda _: True,
+            )
+        elif targets.shape[0]:
+            advance(targets[0])
+    else:
+        for k in range(targets.shape[0]):
+            advance(targets[k])
+    made = [apply(concatenate, *[y.reshape((1, *y.shape)) for y in row], axis=0) for row in rows]
+    return (*made, now.steps, now.rejected, _is_reached(held(now.t1), end, h))
+
+
+def _is_reached(t: Value, target: Value, direction: Value) -> Value:
+    """Whether ``t`` is at ``target`` or beyond, up to what the sums of steps lose."""
+    precision = 8 * float(np.finfo(t.dtype.numpy).eps)
+    return (target - t) * direction.sign() <= precision * (t.abs() + target.abs())
+
+
+def _reach(
+    slope: Slope, now: _Now, target: Value, end: Value, rtol: float, atol: float, max_steps: int
+) -> _Now:
+    """Steps until ``target`` lies within the last one."""
+    shortest = 16 * float(np.finfo(target.dtype.numpy).eps)
+    direction = now.h
+    count = len(now.y0)
+
+    def goes_on(*parts: Any) -> Value:
+        state = _unpacked(parts, count)
+        t = held(state.t1)
+        is_possible = (state.steps < max_steps) & (state.h.abs() > shortest * t.abs())
+        return ~_is_reached(t, target, direction) & is_possible
+
+    def trip(*parts: Any) -> tuple[Any, ...]:
+        state = _unpacked(parts, count)
+        rest = end - held(state.t1)
+        # no step beyond the last time: f need not be defined there
+        h = chosen(rest.abs() < state.h.abs(), rest, state.h)
+        y, slopes, error = _step(slope, state, h)
+        ratio = _ratio([held(e) for e in error], state.y1, y, rtol, atol)
+        is_good = ratio <= 1
+        share = _SAFETY * ratio ** (-0.2)
+        share = chosen(share > _SHRINK, share, share * 0 + _SHRINK)  # of NaN too
+        following = chosen(share < _GROW, h * share, h * _GROW)
+        bend = [_sum(_DENSE, [k[i] for k in slopes]) * h for i in range(count)]
+        taken = (state.t1, state.t1 + h, *state.y1, *y, *state.f1, *slopes[-1], *bend)
+        before = (state.t0, state.t1, *state.y0, *state.y1, *state.f0, *state.f1, *state.bend)
+        parts = tuple([chosen(is_good, a, b) for a, b in zip(taken, before, strict=True)])
+        rejected = state.rejected + (~is_good).astype(int32)
+        return (*parts[:2], following, state.steps + 1, rejected, *parts[2:])
+
+    return _unpacked(repeat(goes_on, trip, *_packed(now)), count)
+
+
+def _packed(now: _Now) -> tuple[Any, ...]:
+    return (*now[:5], *now.y0, *now.y1, *now.f0, *now.f1, *now.bend)
+
+
+def _unpacked(parts: Sequence[Any], count: int) -> _Now:
+    groups = [list(parts[k : k + count]) for k in range(5, 5 + 5 * count, count)]
+    return _Now(*parts[:5], *groups)
+
+
+def _sum(weights: Sequence[float], xs: Sequence[Value]) -> Value:
+    terms = [w * x for w, x in zip(weights, xs, strict=False) if w]
+    return sum(terms[1:], terms[0])
+
+
+def _step(slope: Slope, now: _Now, h: Value) -> tuple[Values, list[Values], Values]:
+    """The state after a step of ``h``, its slopes, and the estimate of its error."""
+    slopes = [now.f1]
+    count = range(len(now.y1))
+    y = now.y1
+    for node, weights in zip(_NODES[1:], _STAGES[1:], strict=True):
+        y = [now.y1[i] + h * _sum(weights, [k[i] for k in slopes]) for i in count]
+        slopes.append(slope(y, now.t1 + node * h))
+    return y, slopes, [h * _sum(_ERROR, [k[i] for k in slopes]) for i in count]
+
+
+def _ratio(error: Values, before: Values, after: Values, rtol: float, atol: float) -> Value:
+    """The root mean square of the errors relative to what is allowed."""
+    total, size = None, 0
+    for e, a, b in zip(error, before, after, strict=True):
+        a, b = held(a).abs(), held(b).abs()
+        part = ((e / (atol + rtol * (a + b + (a - b).abs()) / 2)) ** 2).sum()
+        total, size = part if total is None else total + part, size + e.size
+    assert total is not None
+    return (total / max(size, 1)).sqrt()
+
+
+def _first_step(
+    slope: Slope, ys: Values, fs: Values, start: Value, end: Value, rtol: float, atol: float
+) -> Value:
+    """The length of the first step, with its sign (Hairer, Nørsett and Wanner, II.4)."""
+    direction = (end - start).sign()
+    d0, d1 = (_ratio(x, ys, ys, rtol, atol) for x in (ys, fs))
+    is_flat = (d0 < 1e-5) | (d1 < 1e-5)
+    h0 = chosen(is_flat, d0 * 0 + 1e-6, 0.01 * d0 / d1)
+    shifted = [y + direction * h0 * f for y, f in zip(ys, fs, strict=True)]
+    after = [held(f) for f in slope(shifted, start + direction * h0)]
+    d2 = _ratio([a - f for a, f in zip(after, fs, strict=True)], ys, ys, rtol, atol) / h0
+    largest = chosen(d1 > d2, d1, d2)
+    h1 = chosen(largest > 1e-15, (0.01 / largest) ** 0.2, chosen(h0 > 1e-3, h0 * 1e-3, h0 * 0 + 1e-6))
+    return held(direction * chosen(100 * h0 < h1, 100 * h0, h1))
+
+
+def _interpolated(now: _Now, target: Value) -> Values:
+    """The state at a time within the last step."""
+    h = held(now.t1 - now.t0)
+    h = h + (h == 0).astype(h.dtype)  # before the first step
+    x = (target - now.t0) / h
+    made = []
+    for y0, y1, f0, f1, bend in zip(now.y0, now.y1, now.f0, now.f1, now.bend, strict=True):
+        change = y1 - y0
+        first = h * f0 - change
+        second = change - h * f1 - first
+        made.append(y0 + x * (change + (1 - x) * (first + x * (second + (1 - x) * bend))))
+    return made
+
+
+# -- the adjoint equation --------------------------------------------------------------------------
+
+
+def _adjoint(
+    graph: Graph,
+    outside: Sequence[Value],
+    times: Value,
+    rows: Sequence[Value],
+    cotangents: Sequence[Value],
+    rtol: float,
+    atol: float,
+    max_steps: int,
+) -> tuple[Any, ...]:
+    """The gradients of ``(outside, y0, times)``.
+
+    Backwards in time ``a' = −(∂f/∂y)ᵀ a``, from ``a = ∂L/∂y`` at the last time, to which ``∂L/∂y`` is added
+    at each time; the gradient of a parameter is ``∫ (∂f/∂p)ᵀ a``, that of a time ``⟨∂L/∂y, f⟩``, of the first
+    ``−⟨a, f⟩``.
+    """
+    count, weights = len(rows), len(outside)
+    pulled = _pulled_slope(graph, weights)
+
+    def slope(parts: Values, at: Value) -> Values:
+        y, a = parts[:count], parts[count : 2 * count]
+        found: Values = inline_here(pulled, [*outside, *y, at, *a])
+        return [*found[:count], *[-ct for ct in (*found[count + weights :], *found[count : count + weights])]]
+
+    a = [ct[-1] for ct in cotangents]
+    gradients = [p * 0 for p in outside]
+    of_times: list[Value] = []
+
+    def go_back(*now: Value) -> None:
+        nonlocal a, gradients
+        end, start, *parts = now
+        y, here, before = (list(parts[k : k + count]) for k in (0, count, 2 * count))
+        f = inline_here(graph, [*outside, *y, end])
+        of_times.append(dot(here, f))
+        span = apply(concatenate, end.reshape((1,)), start.reshape((1,)), axis=0)
+        found = _solved(slope, [*y, *a, *gradients], span, rtol, atol, max_steps)
+        ends = [x[1] for x in found[: 2 * count + weights]]
+        a = [x + ct for x, ct in zip(ends[count : 2 * count], before, strict=True)]
+        gradients = ends[2 * count :]
+
+    stacks = [times[1:], times[:-1]]
+    stacks += [*[y[1:] for y in rows], *[ct[1:] for ct in cotangents], *[ct[:-1] for ct in cotangents]]
+    length = times.shape[0] - 1
+    backwards: Values = [apply(reverse, x, axes=(0,)) for x in stacks] if length else []
+    if state.is_compiling() and length > 1:
+
+        def get() -> tuple[Any, ...]:
+            return a, gradients, of_times
+
+        def put(values: tuple[Any, ...]) -> None:
+            nonlocal a, gradients, of_times
+            a, gradients, of_times = values
+
+        names = ["the adjoint state", "the gradients", "the gradients of the times"]
+        pairs = [(x, False) for x in backwards]
+        scanned(length, pairs, lambda now: go_back(*now), State(get, put, names), lambda _: True)
+    else:
+        for k in range(length):
+            go_back(*[x[k] for x in backwards])
+    f = inline_here(graph, [*outside, *[y[0] for y in rows], times[0]])
+    first = -dot([x - ct[0] for x, ct in zip(a, cotangents, strict=True)], f)
+    made = [x.reshape((1,)) for x in (first, *reversed(list(of_times)))]
+    return tuple(gradients), tuple(a), apply(concatenate, *made, axis=0) if length else made[0]
+
+
+def _pulled_slope(graph: Graph, weights: int) -> Graph:
+    """``(*outside, *y, t, *a) ↦ (*f, *(∂f/∂p)ᵀ a, *(∂f/∂y)ᵀ a)``."""
+    builder = Builder()
+    with building(builder):
+        inputs = builder.inputs_like(graph.inputs)
+        cotangents = builder.inputs_like(graph.outputs)
+        outputs = builder.inline(graph, inputs)
+        return builder.close([*outputs, *pull_back(builder, inputs[:-1], outputs, cotangents)])

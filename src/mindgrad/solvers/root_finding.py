@@ -1,0 +1,151 @@
+"""Searches for roots, minima and fixed points: Newton's method with shortened steps, and iteration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from mindgrad.control.implicit import jacobian_system
+from mindgrad.execution.record import inline_here
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
+from mindgrad.rows.piecewise import maximum
+from mindgrad.solvers.iterate import Function, Value, chosen, held, repeat
+from mindgrad.solvers.linear_solvers import LinearSolver, dot, tolerance
+
+__all__ = ["SolverInfo", "iterated", "minimised", "newton"]
+
+_HALVINGS = 2.0**-20  # the shortest step of a line search
+_DECREASE = 1e-4  # the share of the predicted decrease that a step must give: Armijo's condition
+
+
+class SolverInfo(NamedTuple):
+    """What a built-in solver says of its result: tensors, which have no derivative.
+
+    Attributes:
+        iterations: the number of steps that were made.
+        error: the largest change of an element that the last step made or asked for; of a linear system
+            the length of the residual relative to that of the right-hand side.
+        converged: whether ``error`` is as small as was asked for.
+    """
+
+    iterations: Tensor
+    error: Tensor
+    converged: Tensor
+
+
+def _largest(xs: Sequence[Value]) -> Value:
+    found = Tensor(0.0, xs[0].dtype)
+    for each in [x.abs().max() for x in xs if x.size]:
+        found = apply(maximum, found, each)  # NaN stays
+    return found
+
+
+def _is_small(change: Value, xs: Sequence[Value], tol: float) -> Value:
+    return change < tol * (1 + _largest(xs))  # not for infinite ones
+
+
+def newton(
+    function: Function, start: Sequence[Value], solver: LinearSolver, tol: float | None, maxiter: int
+) -> tuple[list[Value], SolverInfo]:
+    outside = [held(x) for x in function.outside]
+    solution = jacobian_system(function.graph, len(outside), solver, solver).solution
+
+    def towards(xs: list[Value], rest: list[Value]) -> list[Value]:
+        return inline_here(solution, [*outside, *xs, *rest])
+
+    def residual(xs: Sequence[Value]) -> tuple[list[Value], Value]:
+        rest = function(outside, xs)
+        return rest, dot(rest, rest)
+
+    def descent(xs: list[Value]) -> Any:
+        rest, square = residual(xs)
+        step = towards(xs, rest)
+        return step, lambda x: residual(x)[1], lambda t: square
+
+    return _descended(descent, start, tol, maxiter)
+
+
+def minimised(
+    objective: Function,
+    function: Function,
+    start: Sequence[Value],
+    solver: LinearSolver,
+    tol: float | None,
+    maxiter: int,
+) -> tuple[list[Value], SolverInfo]:
+    outside = [held(x) for x in function.outside]
+    solution = jacobian_system(function.graph, len(outside), solver, solver).solution
+
+    def value(xs: Sequence[Value]) -> Value:
+        return objective(outside, xs)[0].reshape(())
+
+    def descent(xs: list[Value]) -> Any:
+        slopes = function(outside, xs)
+        step = inline_here(solution, [*outside, *xs, *slopes])
+        is_down = dot(slopes, step) > 0
+        step = [chosen(is_down, a, b) for a, b in zip(step, slopes, strict=True)]
+        now, slope = value(xs), dot(slopes, step)
+        return step, value, lambda t: now - _DECREASE * t * slope
+
+    return _descended(descent, start, tol, maxiter)
+
+
+def _descended(
+    descent: Callable[..., Any], start: Sequence[Value], tol: float | None, maxiter: int
+) -> tuple[list[Value], SolverInfo]:
+    """Steps from ``start`` until they are small.
+
+    ``descent(xs)`` gives a step, to be subtracted; a function of ``xs`` that must not grow along it; and the
+    most that it may be after the share ``t`` of the step.
+    """
+    xs = [held(x) for x in start]
+    tol = tolerance(xs[0]) if tol is None else tol
+    one = Tensor(1.0, xs[0].dtype)
+
+    def goes_on(trips: Value, change: Value, going: Value, *xs: Value) -> Value:
+        return going & (trips < maxiter)
+
+    def trip(trips: Value, _: Value, __: Value, *xs: Value) -> tuple:
+        step, value, most = descent(list(xs))
+        change = _largest(step)
+        is_done = _is_small(change, xs, tol)
+
+        def moved(t: Value) -> list[Value]:
+            return [x - t * s for x, s in zip(xs, step, strict=True)]
+
+        def is_too_long(t: Value, after: Value) -> Value:
+            return ~(after <= most(t)) & ~is_done & (t > _HALVINGS)
+
+        def halved(t: Value, _: Value) -> tuple[Value, Value]:
+            return t / 2, value(moved(t / 2))
+
+        t, _after = repeat(is_too_long, halved, one, value(moved(one)))
+        is_moved = is_done | (t > _HALVINGS)
+        after = [chosen(is_moved, a, x) for a, x in zip(moved(t), xs, strict=True)]
+        return (trips + 1, change, ~is_done & is_moved, *after)
+
+    found = repeat(goes_on, trip, Tensor(0), one, Tensor(True), *xs)
+    xs = list(found[3:])
+    return xs, SolverInfo(found[0], found[1], _is_small(found[1], xs, tol))
+
+
+def iterated(
+    function: Function, start: Sequence[Value], tol: float | None, maxiter: int
+) -> tuple[list[Value], SolverInfo]:
+    """``x + (f(x) - x)`` until it does not change any more."""
+    xs = [held(x) for x in start]
+    outside = [held(x) for x in function.outside]
+    tol = tolerance(xs[0]) if tol is None else tol
+
+    def goes_on(trips: Value, change: Value, *xs: Value) -> Value:
+        # a change of NaN ends the iteration
+        return (change > tol * (1 + _largest(xs))) & (trips < maxiter)
+
+    def trip(trips: Value, _: Value, *xs: Value) -> tuple:
+        rest = function(outside, xs)
+        return (trips + 1, _largest(rest), *[x + r for x, r in zip(xs, rest, strict=True)])
+
+    change = _largest(function(outside, xs))
+    found = repeat(goes_on, trip, Tensor(0), change, *xs)
+    return list(found[2:]), SolverInfo(found[0], found[1], _is_small(found[1], found[2:], tol))

@@ -1,0 +1,129 @@
+"""Programs of many directions: their seeds, all of them as a batch, and what they share made once.
+
+s_k = Σ_{colour(z) = k} e_z        T[k] = J s_k  or  Jᵀ s_k
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.dtype import int32
+from mindgrad.ir.graph import Constant, Graph, Variable
+from mindgrad.ir.types import TensorType
+from mindgrad.rows.arithmetic import equal
+from mindgrad.rows.batching import placed
+from mindgrad.rows.kinds import ones, zeros
+from mindgrad.rows.structural import broadcast_in_dim, convert, iota, reshape
+from mindgrad.transforms.batch import push_batch
+from mindgrad.transforms.linearize import dependent
+
+__all__ = ["at_once", "computed_once", "is_scattered", "seed_of"]
+
+#: constants of more elements are data to the compiler
+_DATA = 2048
+#: rows that XLA computes once; what others cost, in products; and the cost from which a value is held
+_ONCE = (
+    "div", "sqrt", "rsqrt", "cbrt", "exp", "expm1", "log", "log1p", "tanh", "pow", "real_power", "atan2",
+    "erf", "sigmoid", "reciprocal",
+)  # fmt: skip
+_COSTS = {"sin": 20, "cos": 20, "tan": 20, "absorb": 6}
+_HELD = 6
+
+
+def computed_once(graph: Graph, scattered: Collection[Variable] = ()) -> Graph:
+    """``graph`` in which values that cost much and are used several times are computed once.
+
+    XLA makes one loop of each result with all that it is computed from, again for each result, but for
+    divisions, roots, exponentials and the like, which it makes once. It does not count sines among these: of
+    one that thirty results need it made eighteen; nor reads of every eleventh element. A division by ones
+    that it does not know, because they are data, makes arrays of them too. (Its own barrier against this is
+    gone when loops are made.)
+
+    Args:
+        graph: the program.
+        scattered: inputs whose elements do not lie side by side where they come from.
+    """
+    used = Counter(x for equation in graph.equations for x in equation.inputs)
+    builder = Builder()
+    cost: dict[Any, float] = {}
+    with building(builder):
+        values: dict[Any, Any] = {v: builder.input(v.type, tainted=v.tainted) for v in graph.inputs}
+        inputs = list(builder.inputs)
+        for v in scattered:
+            if used[v]:
+                values[v] = _made(values[v])
+        for equation in graph.equations:
+            primitive, first = equation.primitive, equation.outputs[0]
+            made = primitive(*[values.get(x, x) for x in equation.inputs], **equation.parameters)
+            values.update(zip(equation.outputs, made if primitive.multiple else (made,), strict=True))
+            if not primitive.pointwise or primitive.name in _ONCE:
+                continue
+            cost[first] = _COSTS.get(primitive.name, 1) + sum(cost.get(x, 0) for x in set(equation.inputs))
+            if used[first] > 1 and cost[first] >= _HELD:
+                values[first] = _made(made)
+                cost[first] = 0
+        return builder.close([values.get(y, y) for y in graph.outputs], inputs)
+
+
+def _made(x: Any) -> Any:
+    """x as an array that is there; x itself where it is small."""
+    if x.type.size <= _DATA or x.dtype.kind != "float":
+        return x
+    return x / Constant(np.ones(x.shape, x.dtype.numpy))
+
+
+def is_scattered(source: Any) -> bool:
+    """Whether most neighbours among these elements are neither one nor neighbours where they come from."""
+    steps = np.diff(source)
+    return bool(2 * np.count_nonzero((steps == 0) | (steps == 1)) < len(steps))
+
+
+def seed_of(type: TensorType, colours: Any, colour: int) -> Any:
+    """The tangent of one colour; ``None`` where it is zero."""
+    if np.ndim(colours) == 0:
+        return ones(type) if colours == colour else None
+    mask = colours == colour
+    if mask.all():
+        return ones(type)
+    return Constant(mask.reshape(type.shape).astype(type.dtype.numpy)) if mask.any() else None
+
+
+def _seeds(type: TensorType, colours: Any, count: int) -> Any:
+    """The tangents of all colours, stacked in front; without that axis where there is but one."""
+    if count == 1:
+        seed = seed_of(type, colours, 0)
+        return zeros(type) if seed is None else seed
+    shape = (count, *type.shape)
+    if np.ndim(colours) == 0:
+        single = (np.arange(count) == colours).astype(type.dtype.numpy)
+        return broadcast_in_dim(Constant(single), shape=shape, dims=(0,))
+    own = Constant(np.asarray(colours, np.int32).reshape(type.shape))
+    own = broadcast_in_dim(own, shape=shape, dims=tuple(range(1, len(shape))))
+    return convert(equal(iota(shape=shape, axis=0, dtype=int32), own), dtype=type.dtype)
+
+
+def at_once(derive: Any, seeds: Sequence[Any], count: int) -> Any:
+    """The rule that runs ``derive`` on all colours; one flat piece for each result."""
+
+    def rule(builder: Builder, zs: Sequence[Any], ys: Sequence[Any], _: Any = ()) -> list[Any]:
+        if not count:
+            return []
+        given = [Variable(type) for type, _, _ in seeds]
+        produced = derive(builder, zs, ys, given)
+        equations, needed = dependent(builder, given, produced)
+        graph = Graph([*needed, *given], equations, produced)
+        basis = [_seeds(*seed) for seed in seeds]
+        axes = [*[None] * len(needed), *[None if count == 1 else 0 for _ in basis]]
+        results, places = push_batch(graph, [*needed, *basis], axes, count)
+        found = []
+        for result, place in zip(results, places, strict=True):
+            front = placed(count, result, place, 0) if count > 1 else result
+            found.append(reshape(front, shape=(front.type.size,)))
+        return found
+
+    return rule

@@ -1,0 +1,296 @@
+"""Which element of an output depends on which element of an input: the pattern of a Jacobian.
+
+    P_y = ⋃_k D_k P_{x_k}        D_k[i, j] = whether element i of y can depend on element j of operand k
+
+A pattern is a Boolean matrix, as many rows as the value has elements, as many columns as the inputs have
+together. Every equation makes that of its outputs from those of its operands, once, whatever the values
+are: the derivative is zero wherever the pattern is, for all inputs. No row has a table of its own
+elements for this. What moves elements runs its own NumPy kernel on their numbers; pointwise rows unite
+their operands; reductions and contractions multiply by a Boolean matrix; branches unite; loops run on
+patterns, trip by trip, or until nothing changes. A row that nothing is known of makes each of its elements
+depend on all that its operands depend on, so that no dependence is ever missed.
+
+Values that are known without the inputs (constants, what follows from them, and integers that are
+given) say more: where positions are read, what a mask leaves out, which entries of a matrix are zero.
+Cost: some passes over the entries of each pattern. Limits: a pattern of more than ``MOST`` entries
+raises ``patterns.TooDense``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.graph import Equation, Graph, Variable, live_equations
+from mindgrad.sparse import loop_patterns, row_patterns
+from mindgrad.sparse.patterns import Patterns
+from mindgrad.sparse.row_patterns import from_anywhere
+
+__all__ = ["MOVING", "Known", "Propagation", "dependence", "holding", "known_values"]
+
+#: rows that only move elements, and which of their operands hold them; the others say where
+MOVING: dict[str, tuple[int, ...] | None] = {
+    "reshape": None,
+    "transpose": None,
+    "broadcast_in_dim": None,
+    "concatenate": None,
+    "slice": None,
+    "pad": None,
+    "reverse": None,
+    "unstack": None,
+    "gather": (0,),
+    "dynamic_slice": (0,),
+    "scatter_set": (0, 2),
+    "dynamic_update_slice": (0, 1),
+}
+
+
+def holding(equation: Equation, flags: Sequence[bool]) -> list[bool]:
+    """``flags`` of operands, without those that say where elements are, in place of holding them."""
+    places = MOVING[equation.primitive.name]
+    return [flag and (places is None or k in places) for k, flag in enumerate(flags)]
+
+
+class Known:
+    """Values of inputs that are not differentiated.
+
+    Attributes:
+        values: by variable, of those that may be others in another call.
+        constants: by variable, of those that may not.
+        asked: the variables on whose values a pattern depends.
+    """
+
+    __slots__ = ("asked", "constants", "values")
+
+    def __init__(
+        self,
+        values: dict[Variable, Any],
+        constants: dict[Variable, Any] | None = None,
+        asked: list[Variable] | None = None,
+    ) -> None:
+        self.values = values
+        self.constants = {} if constants is None else constants
+        self.asked = [] if asked is None else asked
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether a pattern depends on one of the values."""
+        return bool(self.asked)
+
+    def ask(self, variable: Variable) -> None:
+        """Note that a pattern depends on the value of ``variable``."""
+        self.asked.append(variable)
+
+    def renamed(self, before: Sequence[Variable], after: Sequence[Variable]) -> Known:
+        """The same with variables of a copy of the graph in place of those of ``before``."""
+        now = dict(zip(before, after, strict=True))
+        values, constants = (
+            {now[v]: array for v, array in held.items() if v in now} for held in (self.values, self.constants)
+        )
+        return Known(values, constants, self.asked)
+
+
+def known_values(graph: Graph, given: dict[Variable, Any], wanted: Sequence[Any]) -> tuple[dict, dict]:
+    """Of the values of ``wanted`` those that follow from ``given`` inputs, and those that need no input."""
+    run = Propagation(None, 0, graph, {}, Known(given))
+    for equation in graph.equations:
+        run.note(equation)
+    found = {atom: run.value(atom) for atom in wanted}
+    by_input = {atom: array for atom, array in found.items() if array is not None and run.is_given(atom)}
+    others = {atom: array for atom, array in found.items() if array is not None and atom not in by_input}
+    return by_input, others
+
+
+def dependence(sparse: Any, graph: Graph, active: Sequence[int], known: Known | None = None) -> list[Any]:
+    """The pattern of each output of ``graph`` by its inputs at ``active``; ``None``: it depends on none.
+
+    Args:
+        sparse: the module ``scipy.sparse``.
+        graph: the program.
+        active: indices of inputs; their elements, one input after the other, are the columns.
+        known: the values of other inputs, as far as they are known.
+    """
+    sizes = [graph.inputs[k].type.size for k in active]
+    width = sum(sizes)
+    patterns: dict[Variable, Any] = {}
+    start = 0
+    for k, size in zip(active, sizes, strict=True):
+        columns = np.arange(start, start + size, dtype=np.int32)
+        rows = np.arange(size + 1, dtype=np.int32)
+        patterns[graph.inputs[k]] = sparse.csr_array((np.ones(size, bool), columns, rows), (size, width))
+        start += size
+    run = Propagation(sparse, width, graph, patterns, known)
+    run.push(graph.equations)
+    return [run.pattern(y) for y in graph.outputs]
+
+
+class Propagation(Patterns):
+    """Patterns of the variables of one graph.
+
+    Args:
+        sparse: the module ``scipy.sparse``.
+        width: the number of columns.
+        graph: the program.
+        patterns: those of inputs.
+        known: what is known of other inputs.
+    """
+
+    def __init__(
+        self, sparse: Any, width: int, graph: Graph, patterns: dict[Variable, Any], known: Known | None = None
+    ) -> None:
+        super().__init__(sparse, width)
+        self._graph = graph
+        self._patterns = {v: p for v, p in patterns.items() if p is not None}
+        self._known = known
+        self._values = {} if known is None else {**known.constants, **known.values}
+        self._knowable = set(self._values)
+        #: those that follow from values of inputs
+        self._given = set() if known is None else set(known.values)
+
+    def pattern(self, atom: Any) -> Any:
+        """The pattern of ``atom``, ``None`` where it depends on nothing."""
+        return self._patterns.get(atom) if type(atom) is Variable else None
+
+    def push(self, equations: Sequence[Equation]) -> None:
+        """Find the patterns of what ``equations`` define."""
+        for equation in equations:
+            primitive = equation.primitive
+            self.note(equation)
+            given = [self.pattern(x) for x in equation.inputs]
+            if primitive.jvp is None or all(p is None for p in given):
+                continue
+            found = self._rule(equation, given)
+            self._patterns.update(
+                (y, p) for y, p in zip(equation.outputs, found, strict=True) if p is not None
+            )
+
+    def note(self, equation: Equation) -> None:
+        """Note what ``equation`` defines as known, if all that it needs is."""
+        if equation.has_effect or equation.primitive.kind == "control":
+            return
+        if all(type(x) is not Variable or x in self._knowable for x in equation.inputs):
+            self._knowable.update(equation.outputs)
+            if not self._given.isdisjoint(equation.inputs):
+                self._given.update(equation.outputs)
+
+    def is_given(self, atom: Any) -> bool:
+        """Whether the value of ``atom`` follows from those of inputs."""
+        return atom in self._given
+
+    def value(self, atom: Any) -> Any:
+        """The value of ``atom``, on which the pattern is going to depend; ``None`` where it is not known."""
+        if self._known is not None and atom in self._given:
+            self._known.ask(atom)
+        return self._evaluated(atom)
+
+    def constant(self, atom: Any) -> Any:
+        """The same where it can be no other in another call: a mask that is an argument is not looked at."""
+        return None if atom in self._given else self._evaluated(atom)
+
+    def known(self, atom: Any) -> tuple[Any, bool] | None:
+        """The value of ``atom`` and whether it follows from those of inputs, as :meth:`inside` takes it."""
+        array = self._evaluated(atom)
+        return None if array is None else (array, atom in self._given)
+
+    def _evaluated(self, atom: Any) -> Any:
+        if type(atom) is not Variable:
+            return atom.array()
+        if atom not in self._values and atom in self._knowable:
+            with np.errstate(all="ignore"):
+                for equation in live_equations(self._graph.equations, [atom]):
+                    if equation.outputs[0] in self._knowable and equation.outputs[0] not in self._values:
+                        operands = [
+                            x.array() if type(x) is not Variable else self._values[x] for x in equation.inputs
+                        ]
+                        made = equation.primitive.numpy(*operands, **equation.parameters)
+                        made = made if equation.primitive.multiple else [made]
+                        self._values.update(zip(equation.outputs, map(np.asarray, made), strict=True))
+        return self._values.get(atom)
+
+    def _rule(self, equation: Equation, given: list[Any]) -> list[Any]:
+        primitive, name = equation.primitive, equation.primitive.name
+        if name == "stop_gradient":
+            return [None]
+        if primitive.pointwise:
+            return [self._pointwise(equation, given)]
+        if name == "convert":
+            return given
+        if name in MOVING:
+            flags = holding(equation, [p is not None for p in given])
+            if not any(flags):
+                return [None] * len(equation.outputs)
+            given = [p if flag else None for p, flag in zip(given, flags, strict=True)]
+            sources = self.moved(equation, flags)
+            if sources is None:
+                return [from_anywhere(self, equation, given)]
+            stacked = [p for p in given if p is not None]
+            whole = stacked[0] if len(stacked) == 1 else self.sparse.vstack(stacked, format="csr")
+            return [self.rows(whole, source) for source in sources]
+        rule = row_patterns.RULES.get(name) or loop_patterns.RULES.get(name)
+        return self.mixed(given, equation.outputs) if rule is None else rule(self, equation, given)
+
+    def _pointwise(self, equation: Equation, given: list[Any]) -> Any:
+        name, xs = equation.primitive.name, equation.inputs
+        if name == "select":
+            predicate = self.constant(xs[0])
+            if predicate is not None:
+                _, a, b = given
+                stacked = [self.or_empty(p, xs[0].type.size) for p in (a, b)]
+                number = np.arange(xs[0].type.size)
+                source = np.where(np.ravel(predicate), number, number + len(number))
+                return self.rows(self.sparse.vstack(stacked, format="csr"), source)
+        if name in ("mul", "absorb"):
+            for x, other in ((0, 1), (1, 0)):
+                if given[x] is not None and given[other] is None:
+                    factor = self.constant(xs[other])
+                    if factor is not None and not np.all(factor):
+                        number = np.arange(factor.size)
+                        return self.rows(given[x], np.where(np.ravel(factor) == 0, -1, number))
+        return self.union(given)
+
+    def moved(self, equation: Equation, flags: Sequence[bool]) -> list[Any] | None:
+        """Where the elements of each output come from; ``None`` if that is not known.
+
+        The elements of the operands whose flag is set (see :func:`holding`) are numbered, one operand after
+        the other; -1 stands for an element that comes from none of them.
+        """
+        places = MOVING[equation.primitive.name]
+        operands: list[Any] = []
+        start = 1
+        for k, (x, flag) in enumerate(zip(equation.inputs, flags, strict=True)):
+            if flag:
+                operands.append(np.arange(start, start + x.type.size).reshape(x.shape))
+                start += x.type.size
+            elif places is None or k in places:
+                operands.append(np.zeros(x.shape, np.int64))
+            else:
+                where = self.value(x)
+                if where is None:
+                    return None
+                operands.append(where)
+        made = equation.primitive.numpy(*operands, **equation.parameters)
+        results = made if equation.primitive.multiple else [made]
+        # what lies outside of an operand is read as the smallest integer
+        return [np.maximum(np.ravel(each), 0) - 1 for each in results]
+
+    # -- graphs in equations -----------------------------------------------------------------------
+
+    def by_inputs(self, graph: Graph, active: Sequence[int]) -> list[Any]:
+        """The patterns of the outputs of ``graph`` by its own inputs at ``active``."""
+        return dependence(self.sparse, graph, active)
+
+    def inside(
+        self, graph: Graph, given: Sequence[Any], values: Sequence[tuple[Any, bool] | None]
+    ) -> Propagation:
+        """The patterns of ``graph`` on operands with these patterns and values."""
+        pairs = [(v, each) for v, each in zip(graph.inputs, values, strict=True) if each is not None]
+        known = Known(
+            {v: array for v, (array, is_given) in pairs if is_given},
+            {v: array for v, (array, is_given) in pairs if not is_given},
+            None if self._known is None else self._known.asked,
+        )
+        run = Propagation(self.sparse, self.width, graph, dict(zip(graph.inputs, given, strict=True)), known)
+        run.push(graph.equations)
+        return run

@@ -1,0 +1,406 @@
+"""The ways to the entries of a sparse Jacobian or Hessian, and which of them is taken.
+
+    T[k] = J_φ s_k, s_k = Σ_{colour(z) = k} e_z        or        T[k] = J_φᵀ c_k, c_k = Σ_{colour(r) = k} e_r
+
+The program is cut where it begins and ceases to compute (``sparse.movement_split``), its pattern found
+and coloured. Then there are several ways: each colour pushed, or pulled, by itself, so that nothing is made
+of what does not move; all colours at once as a batch, forwards or in reverse mode; with the cut or by x
+itself. Those that may be best are built, and the one that computes the fewest numbers is taken.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.execution.pullback import forward_rule, reverse_rule
+from mindgrad.ir.build import Builder
+from mindgrad.ir.graph import Constant, Equation, Graph
+from mindgrad.ir.types import TensorType
+from mindgrad.rows.structural import reshape
+from mindgrad.sparse.colour_seeds import at_once, computed_once, is_scattered, seed_of
+from mindgrad.sparse.colouring import columns, star
+from mindgrad.sparse.movement_split import Cut, cut
+from mindgrad.sparse.patterns import TooDense
+from mindgrad.sparse.sparsity import Known, dependence
+from mindgrad.sparse.strategy import Places, Way
+from mindgrad.transforms.apply_rule import step
+from mindgrad.transforms.forward import push_tangents
+from mindgrad.transforms.linearize import linearize
+from mindgrad.transforms.transpose import pull_cotangents
+
+__all__ = ["best_way"]
+
+#: equations of all colours together that are still unrolled
+_UNROLLED = 3000
+#: parts of z, and entries of its pattern, that are worth looking at one by one
+_PARTS = 100
+_ENTRIES = 10_000_000
+#: entries of a matrix that is made though it is dense
+_DENSE = 100_000_000
+#: colours that are so few that no other way is looked for, if no row can do with fewer
+_FEW = 8
+
+#: from which part of the entries, or of the columns, on a matrix counts as dense, if it is larger than this
+_NEARLY, _SMALL = 0.75, 4
+
+
+def best_way(
+    sparse: Any, graph: Graph, active: Sequence[int], known: Known, second: bool, compiled: bool
+) -> Way:
+    """The cheapest way to the Jacobian of ``graph``, or with ``second`` to its Hessian.
+
+    Args:
+        sparse: the module ``scipy.sparse``.
+        graph: the program.
+        active: indices of the inputs that are differentiated.
+        known: values of other inputs.
+        second: whether it is the Hessian of the one output.
+        compiled: whether the program is made to be compiled.
+    """
+    best = _best(sparse, graph, active, known, second)
+    if compiled:
+        inputs = best.graph.inputs[len(best.cut.others) :]
+        far = [v for v, source in zip(inputs, best.cut.sources, strict=True) if is_scattered(source)]
+        best.graph = computed_once(best.graph, far)
+    return best
+
+
+def _best(sparse: Any, graph: Graph, active: Sequence[int], known: Known, second: bool) -> Way:
+    plain = cut(graph, active, known, at_inputs=True, at_outputs=second)
+    at = cut(graph, active, known, at_outputs=second)
+    if len(at.parts) > _PARTS or sum(z.type.size for z in at.parts) > _ENTRIES:
+        at = plain
+    levels: list[_Level] = []
+    for each in [at] if at.parts == plain.parts else [at, plain]:
+        try:
+            levels.append(_Level(sparse, each, known, second, levels[0] if levels else None))
+        except TooDense:
+            continue
+    if not levels:
+        return _Level(sparse, plain, known, second, None, is_full=True).dense()
+    first, last = levels[0], levels[-1]
+    if last.is_dense:
+        return last.dense()
+    singly = first.forwards_singly()
+    if singly is not None and singly.count <= min(_FEW, first.widest):
+        return singly
+    ways = [singly]
+    if not second:
+        ways += [first.backwards_singly()]
+    # to colour columns one by one takes longest; they can hardly have fewer colours than a row has entries
+    if all(way is None or way.count > 2 * last.widest for way in ways):
+        ways += [level.forwards() for level in levels]
+        ways += [last.by_star()] if first.is_symmetric else []
+        ways += [] if second else [first.backwards()]
+    best = min((way for way in ways if way is not None), key=lambda way: way.cost)
+    best.is_dense = min(last.pattern.shape) > _SMALL and best.count > _NEARLY * min(last.pattern.shape)
+    return best
+
+
+class _Level:
+    """The program cut at one place, with its pattern.
+
+    Attributes:
+        cut: where.
+        graph: φ, or its gradient by z for a Hessian.
+        pattern: of the results of ``graph`` by z.
+        is_symmetric: whether it is that of a symmetric matrix.
+        widest: the most entries of a row.
+        is_dense: whether most entries are in it.
+    """
+
+    def __init__(
+        self, sparse: Any, at: Cut, known: Known, second: bool, finer: _Level | None, is_full: bool = False
+    ) -> None:
+        self._sparse = sparse
+        self.cut = at
+        self._second = second
+        self._constants = len(at.others)
+        # the outputs of a function whose gradient is taken are one number
+        self.graph = step(at.graph, self._constants, _gradient) if second else at.graph
+        self._source = np.concatenate([*at.sources, np.empty(0, np.int64)])
+        self._parts = [z.type for z in at.parts]
+        self._results = [y.type for y in self.graph.outputs]
+        self.is_symmetric = second and not _has_own_derivative(at.graph)
+        shape = sum(y.size for y in self._results), len(self._source)
+        if is_full:
+            if math.prod(shape) > _DENSE:
+                raise ValueError(
+                    f"the matrix has {shape[0]} rows and {shape[1]} columns, and most of its entries are not "
+                    f"known to be zero: it is not made. Take its products with vectors: jvp, vjp, hvp."
+                )
+            self.pattern = sparse.csr_array(np.ones(shape, bool))
+        else:
+            self.pattern = self._found(known) if finer is None else finer._projected(shape[1])
+        self.widest = int(np.diff(self.pattern.indptr).max(initial=0))
+        self.is_dense = min(shape) > _SMALL and self.pattern.nnz > _NEARLY * math.prod(shape)
+
+    def _found(self, known: Known) -> Any:
+        """The pattern by the parts."""
+        graph, first = self.graph, self._constants
+        # the variables of a step are others than those of the program, in the same order
+        given = known.renamed(self.cut.others, graph.inputs[:first])
+        found = dependence(self._sparse, graph, range(first, len(graph.inputs)), given)
+        rows = [
+            self._sparse.csr_array((type.size, len(self._source)), dtype=bool) if p is None else p
+            for p, type in zip(found, self._results, strict=True)
+        ]
+        if not rows:
+            return self._sparse.csr_array((0, len(self._source)), dtype=bool)
+        pattern = rows[0] if len(rows) == 1 else self._sparse.vstack(rows, format="csr")
+        if self.is_symmetric:  # what is missing on one side of the diagonal is zero on the other too
+            pattern = pattern.multiply(pattern.T.tocsr()).tocsr().astype(bool)
+        pattern.sort_indices()
+        return pattern
+
+    def _projected(self, width: int) -> Any:
+        """The pattern by x."""
+        there = np.flatnonzero(self._source >= 0)
+        select = self._sparse.csr_array(
+            (np.ones(len(there), bool), (there, self._source[there])), (len(self._source), width)
+        )
+        pattern = self.pattern @ select
+        if self._second:
+            pattern = select.T.tocsr() @ pattern
+        pattern.sort_indices()
+        return pattern
+
+    # -- forwards ----------------------------------------------------------------------------------
+
+    def forwards_singly(self) -> Way | None:
+        """A tangent for each colour, each pushed by itself."""
+        if not self._is_straight():
+            return None
+        colours, count = self._coloured(self.pattern, self._parts)
+        if count * len(self.graph.equations) > _UNROLLED:
+            return None
+        entries = self._forward_entries(_spread(colours, self._parts))
+
+        def push(
+            primal: Sequence[Equation], zs: Sequence[Any], ys: Sequence[Any]
+        ) -> Callable[[int], list[Any]]:
+            def pushed(k: int) -> list[Any]:
+                seeds = [seed_of(z.type, own, k) for z, own in zip(zs, colours, strict=True)]
+                tangents = {z: seed for z, seed in zip(zs, seeds, strict=True) if seed is not None}
+                push_tangents(primal, tangents)
+                return [tangents.get(y) for y in ys]
+
+            return pushed
+
+        return self._singly(f"{count} tangents, each by itself", push, self._results, entries, count)
+
+    def forwards(self) -> Way | None:
+        """All tangents at once."""
+        colours, count = self._coloured(self.pattern, self._parts)
+        by_element = _spread(colours, self._parts)
+        if len(self._parts) > 1:
+            together, fewer = columns(self.pattern, self.pattern.shape[1:])
+            if fewer < count:
+                colours, count, by_element = _divided(together, self._parts), fewer, together
+        return self._forward_batch(colours, count, by_element)
+
+    def by_star(self) -> Way | None:
+        """All tangents of a star colouring at once."""
+        if self.pattern.nnz > _ENTRIES:
+            return None
+        by_element, count = star(self.pattern)
+        return self._forward_batch(_divided(by_element, self._parts), count, by_element)
+
+    def dense(self) -> Way:
+        """A tangent for each column, or a cotangent for each row."""
+        height, width = self.pattern.shape
+        self.is_symmetric = False  # nothing is read but in its own column
+        if self._second or width <= height:
+            every = np.arange(width, dtype=np.int32)
+            way = self._forward_batch(_divided(every, self._parts), width, every)
+        else:
+            every = np.arange(height, dtype=np.int32)
+            way = self._backward_batch(_divided(every, self._results), height, every)
+        way.is_dense = True
+        return way
+
+    def _forward_batch(self, colours: Sequence[Any], count: int, by_element: Any) -> Way:
+        seeds = [(type, own, count) for type, own in zip(self._parts, colours, strict=True)]
+        entries = self._forward_entries(by_element)
+        rule = at_once(forward_rule, seeds, count)
+        return self._at_once(f"{count} tangents at once", rule, self._results, entries, count)
+
+    def _forward_entries(self, colour: Any) -> Places:
+        """Each entry where its column's colour shows it, or for a symmetric matrix its row's."""
+        rows, elements, indices = self._coordinates()
+        if not self.is_symmetric:
+            return rows, indices, colour[indices], elements
+        mine, other = colour[indices].astype(np.int64), colour[elements].astype(np.int64)
+        count = int(colour.max(initial=0)) + 1
+        # how many columns of each colour a row holds: an entry that is alone in it can be read
+        seen = np.bincount(elements * count + mine, minlength=len(colour) * count)
+        here, there = seen[elements * count + mine] == 1, seen[indices * count + other] == 1
+        if not (here | there).all():
+            raise AssertionError("a colouring hides an entry: a mistake of mindgrad's, please report it.")
+        turned = there & (~here | (other < mine))
+        return rows, indices, np.where(turned, other, mine), np.where(turned, indices, elements)
+
+    # -- backwards ---------------------------------------------------------------------------------
+
+    def backwards_singly(self) -> Way | None:
+        """A cotangent for each colour of rows, each pulled by itself."""
+        if not self._is_straight() or self.pattern.nnz > _ENTRIES:
+            return None
+        colours, count = self._coloured(self.pattern.T.tocsr(), self._results)
+        if count * len(self.graph.equations) > _UNROLLED:
+            return None
+
+        def pull(
+            primal: Sequence[Equation], zs: Sequence[Any], ys: Sequence[Any]
+        ) -> Callable[[int], list[Any]]:
+            builder = self._builder
+            directions, tangents = linearize(builder, zs, ys)
+            linear = list(builder.linear_equations)
+
+            def pulled(k: int) -> list[Any]:
+                seeds = [seed_of(y.type, own, k) for y, own in zip(ys, colours, strict=True)]
+                return pull_cotangents(linear, tangents, seeds, directions)
+
+            return pulled
+
+        entries = self._backward_entries(_spread(colours, self._results))
+        return self._singly(f"{count} cotangents, each by itself", pull, self._parts, entries, count)
+
+    def backwards(self) -> Way | None:
+        """All cotangents at once, of rows that share no column."""
+        if self.pattern.nnz > _ENTRIES:
+            return None
+        colours, count = self._coloured(self.pattern.T.tocsr(), self._results)
+        return self._backward_batch(colours, count, _spread(colours, self._results))
+
+    def _backward_batch(self, colours: Sequence[Any], count: int, by_element: Any) -> Way:
+        seeds = [(type, own, count) for type, own in zip(self._results, colours, strict=True)]
+        entries = self._backward_entries(by_element)
+        rule = at_once(reverse_rule, seeds, count)
+        return self._at_once(f"{count} cotangents at once", rule, self._parts, entries, count)
+
+    def _backward_entries(self, colour: Any) -> Places:
+        rows, elements, indices = self._coordinates()
+        return rows, indices, colour[elements], indices
+
+    # -- what they share ---------------------------------------------------------------------------
+
+    def _is_straight(self) -> bool:
+        """Whether there are neither branches nor loops, nor very many parts."""
+        return (
+            len(self._parts) <= _PARTS
+            and len(self._results) <= _PARTS
+            and not any(equation.primitive.kind == "control" for equation in self.graph.equations)
+        )
+
+    def _coloured(self, pattern: Any, types: Sequence[TensorType]) -> tuple[list[Any], int]:
+        """For each of the values that the columns are of the colours of its elements; and how many in all.
+
+        The colours of a value are one number if all its elements have the same; those of values that share
+        no row may be the same.
+        """
+        ends = np.cumsum([0, *[type.size for type in types]])
+        owner = np.repeat(np.arange(len(types)), np.diff(ends))
+        of_value = self._sparse.csr_array(
+            (np.ones(len(owner), np.int32), (np.arange(len(owner)), owner)), (len(owner), len(types))
+        )
+        counts = pattern.astype(np.int32) @ of_value
+        most = np.ravel(counts.max(axis=0).toarray()) if counts.nnz else np.zeros(len(types))
+        holds = (counts != 0).astype(np.int32)
+        meet = (holds.T @ holds).toarray() != 0
+        colours: list[Any] = []
+        spans: list[tuple[int, int]] = []
+        for k, type in enumerate(types):
+            own: Any = 0
+            count = min(int(most[k]), 1)
+            if most[k] > 1:
+                own, count = columns(pattern[:, ends[k] : ends[k + 1]], type.shape)
+            start = 0
+            for low, high in sorted(spans[j] for j in range(k) if meet[k, j]):
+                if low < start + count and start < high:
+                    start = high
+            colours.append(start + own)
+            spans.append((start, start + count))
+        return colours, max([high for _, high in spans], default=0)
+
+    def _coordinates(self) -> tuple[Any, Any, Any]:
+        """Of each entry its row in the matrix, its row in the pattern, and its column in the pattern."""
+        pattern = self.pattern
+        if self._second:
+            rows = elements = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
+            return rows, elements, pattern.indices.astype(np.int64)
+        targets = self.cut.targets
+        there = np.flatnonzero(targets >= 0)
+        if not np.array_equal(targets, np.arange(pattern.shape[0])):
+            pattern = pattern[targets[there]]
+        rows = np.repeat(there, np.diff(pattern.indptr))
+        return rows, targets[rows], pattern.indices.astype(np.int64)
+
+    def _singly(
+        self, name: str, derive: Any, derived: Sequence[TensorType], entries: Places, count: int
+    ) -> Way:
+        """The way of a program in which ``derive`` makes each colour by itself."""
+        sizes = [type.size for type in derived]
+        _, _, colour, element = entries
+        read = np.zeros((count, len(sizes)), bool)
+        read[colour, np.repeat(np.arange(len(sizes)), sizes)[element]] = True
+        starts = np.full((count, len(sizes)), -1, np.int64)
+        strides = np.ones((count, len(sizes)), np.int64)
+
+        def rule(builder: Builder, zs: Sequence[Any], ys: Sequence[Any], _: Any = ()) -> list[Any]:
+            self._builder = builder
+            derived_by = derive(list(builder.equations), zs, ys)
+            pieces: list[Any] = []
+            place = 0
+            for k in range(count):
+                for j, t in enumerate(derived_by(k)):
+                    if t is None or not read[k, j]:
+                        continue
+                    if isinstance(t, Constant) and t.is_splat:
+                        strides[k, j] = 0
+                        t = Constant(t.value, t.type.with_shape((1,)))
+                    starts[k, j] = place
+                    pieces.append(reshape(t, shape=(t.type.size,)))
+                    place += t.type.size
+            return pieces
+
+        graph = step(self.graph, self._constants, rule)
+        return Way(name, self.cut, graph, starts, strides, sizes, entries)
+
+    def _at_once(
+        self, name: str, rule: Any, derived: Sequence[TensorType], entries: Places, count: int
+    ) -> Way:
+        """The way of a batch: one piece for each derived value, with a row for each colour."""
+        sizes = np.array([type.size for type in derived], np.int64)
+        before = np.cumsum([0, *sizes])[:-1] * count
+        starts = before[None, :] + np.arange(count)[:, None] * sizes[None, :]
+        graph = step(self.graph, self._constants, rule)
+        return Way(name, self.cut, graph, starts, np.ones_like(starts), sizes.tolist(), entries)
+
+
+def _spread(colours: Sequence[Any], types: Sequence[TensorType]) -> Any:
+    """The colour of each element of values of these types."""
+    each = [np.broadcast_to(np.ravel(own), (type.size,)) for own, type in zip(colours, types, strict=True)]
+    return np.concatenate([*each, np.empty(0, np.int32)]).astype(np.int32)
+
+
+def _divided(by_element: Any, types: Sequence[TensorType]) -> list[Any]:
+    """``by_element``, one part for each value."""
+    return list(np.split(by_element, np.cumsum([type.size for type in types])[:-1])) if types else []
+
+
+def _has_own_derivative(graph: Graph) -> bool:
+    """Whether a derivative may be its author's, so that second ones need not be symmetric."""
+    return any(
+        e.primitive.name in ("custom", "custom_tangent", "hook")
+        or any(isinstance(v, Graph) and _has_own_derivative(v) for v in e.parameters.values())
+        for e in graph.equations
+    )
+
+
+def _gradient(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Any = ()) -> list[Any]:
+    return reverse_rule(builder, xs, ys, [None] * len(ys))

@@ -1,0 +1,194 @@
+"""Branches on tensors: both sides are traced, and joined variable by variable in one ``cond``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from mindgrad._base.refusal import refuse
+from mindgrad._base.tree import unflatten
+from mindgrad.control.cond import cond
+from mindgrad.ir.scope import apply, as_it_is, rebind
+from mindgrad.ir.tensor import Tensor, make_number
+from mindgrad.ir.types import TensorType
+from mindgrad.trace import aliases, mutation_policy, state
+from mindgrad.trace.control.snapshots import Snapshot
+from mindgrad.trace.control.traced import Traced, assemble, refuse_missing, with_assigned
+from mindgrad.trace.control.variables import (
+    FLAGS,
+    UNDEFINED,
+    Mismatch,
+    State,
+    blank,
+    equal,
+    in_place,
+    joined_type,
+    outline,
+    quoted,
+)  # fmt: skip
+from mindgrad.trace.effect_log import Local
+from mindgrad.trace.python.loop_exits import LEAVE
+
+__all__ = ["VALUE", "branch"]
+
+#: the name of what a branch gives that is an expression
+VALUE = "the value of the expression"
+_JOIN = (
+    "Give the variable one type and shape on both ways: ops.zeros_like(x) for a tensor that is not "
+    "there, x.astype(...) for another type."
+)
+_OBJECTS = (
+    "What is no number, tensor or container of these must be the same on both ways: do on each way what "
+    "depends on it, so that tensors come out."
+)
+
+
+def branch(
+    predicate: Tensor,
+    sides: Sequence[Callable[[], Any]],
+    variables: State,
+    later: Any = None,
+) -> None:
+    """Trace both sides, emit a ``cond``, and bind the variables to what it gives.
+
+    Args:
+        predicate: a Bool tensor of no axes.
+        sides: what runs where it holds, and where it does not.
+        variables: the variables that the sides assign.
+        later: a function of the variables that are read behind it, ``None`` if these are not known.
+    """
+    snapshot = Snapshot(*sides, later=later)
+    bodies = _traced(sides, variables, snapshot)
+    while (more := with_assigned(variables, bodies)) is not None:
+        variables = more
+        bodies = _traced(sides, variables, snapshot)
+    a, b = bodies
+    wanted: list[tuple[Any, Any, TensorType]] = []
+    joint: dict[tuple[int, int], int] = {}
+    finals: list[Callable[[Sequence[Tensor]], Any]] = []
+    for k, name in enumerate(variables.names):
+        finals.append(_joined_variable(variables, k, name, a, b, wanted, joint))
+    count = len(wanted)
+    places = []
+    for key in {**a.changed, **b.changed}:
+        tensor = (a.changed.get(key) or b.changed[key])[0]
+        one, two = [body.changed[key][1] if key in body.changed else as_it_is(tensor) for body in bodies]
+        places.append((tensor, len(wanted)))
+        wanted.append((one, two, tensor.type))
+    writes = []
+    for key in {**a.written, **b.written}:
+        parameter = (a.written.get(key) or b.written[key])[0]
+        one, two = [body.written[key][1] if key in body.written else state.read(parameter) for body in bodies]
+        writes.append((parameter, len(wanted)))
+        wanted.append((one, two, one.type))
+    outputs = [[body.atom(each[k], each[2]) for each in wanted] for k, body in enumerate(bodies)]
+    graphs, captured = assemble(bodies, outputs, [[], []])
+    found: Sequence[Tensor] = ()
+    if wanted or any(graph.has_effect for graph in graphs):
+        found = apply(cond, predicate, *captured, true=graphs[0], false=graphs[1])
+    values = tuple([final(found) for final in finals])
+    for (one, two, _), joined in zip(wanted[:count], found, strict=False):
+        for tensor, side in ((one, True), (two, False)):
+            if isinstance(tensor, Tensor) and not tensor.is_parameter:
+                aliases.note(joined, tensor, (predicate, side))
+    mutation_policy.own(values)
+    variables.put(values)
+    for tensor, k in places:
+        rebind(tensor, found[k])
+    for parameter, k in writes:
+        state.write(parameter, found[k])
+    for tensor in [*a.stale, *b.stale]:
+        aliases.make_stale(tensor)
+
+
+def _traced(sides: Sequence[Callable[[], Any]], variables: State, snapshot: Snapshot) -> list[Traced]:
+    return [
+        Traced(variables, lambda _: variables.rebuilt(variables.leaves), side, snapshot.renew(side))
+        for side in sides
+    ]
+
+
+def _joined_variable(
+    variables: State,
+    k: int,
+    name: str,
+    a: Traced,
+    b: Traced,
+    wanted: list,
+    joint: dict[tuple[int, int], int],
+) -> Callable[[Sequence[Tensor]], Any]:
+    """Add to ``wanted`` what of a variable the ``cond`` must give; how to make its value from that.
+
+    ``joint`` says of pairs of values where in ``wanted`` they are.
+    """
+    x, y = a.values[k], b.values[k]
+    if x is UNDEFINED or y is UNDEFINED:
+        missing = a if x is UNDEFINED else b
+        held = variables.place(k)
+        if held is not None and not isinstance(held, Local) and x is not y:
+            refuse_missing(held, "on one side of this 'if' only, whose test is a tensor")
+        if x is y or not (name.startswith(FLAGS) or _has_left(variables, missing)):
+            if x is not y:
+                mutation_policy.dropped(held.name if held is not None else name, _dropped(variables))
+            return lambda found: UNDEFINED
+        side, other = (b, a) if x is UNDEFINED else (a, b)
+        leaves, structure = side.leaves[k], side.structures[k]
+        empty = [blank(each) for each in leaves]
+        pairs = list(zip(*((empty, leaves) if other is a else (leaves, empty)), strict=True))
+    else:
+        if a.structures[k] != b.structures[k]:
+            refuse(
+                f"the two ways of this 'if', whose test is a tensor, leave {quoted(name)} with different "
+                f"structures: {outline(x)}, and {outline(y)}",
+                "Let both give the same containers with the same number of items.",
+            )
+        structure = a.structures[k]
+        pairs = list(zip(a.leaves[k], b.leaves[k], strict=True))
+    makers: list[Callable[[Sequence[Tensor]], Any]] = []
+    for one, two in pairs:
+        if equal(one, two):
+            makers.append(partial(_kept, one))
+            continue
+        joined = joined_type(one, two)
+        if isinstance(joined, Mismatch):
+            what = "the value returned" if name.startswith("result__") else quoted(name)
+            refuse(
+                f"the two ways of this 'if', whose test is a tensor, cannot be joined: {what} is "
+                f"{joined.first} on one, and {joined.second} on the other",
+                _JOIN if isinstance(one, Tensor) or isinstance(two, Tensor) else _OBJECTS,
+            )
+        type, is_number = joined
+        # two names of one object on each way are two names of one object behind
+        place = joint.setdefault((id(one), id(two)), len(wanted))
+        if place == len(wanted):
+            wanted.append((one, two, type))
+        makers.append(_taken(place, is_number))
+    same_object = x is a.given[k] and y is b.given[k]
+    before = variables.values[k] if same_object else None
+
+    def final(found: Sequence[Tensor]) -> Any:
+        return in_place(before, unflatten(structure, [make(found) for make in makers]))
+
+    return final
+
+
+def _dropped(variables: State) -> str:
+    if variables.names[:1] == (VALUE,):
+        return "it is assigned on one way of this expression only, and a tensor decides which"
+    return "it is assigned on one side of this 'if' only, whose test is a tensor"
+
+
+def _has_left(variables: State, side: Traced) -> bool:
+    """Whether a side ends with a jump: what follows is skipped there, whatever its variables hold."""
+    flags = zip(variables.names, side.values, strict=True)
+    return any(value is True and name.startswith(FLAGS) and not name.startswith(("result__", LEAVE))
+               for name, value in flags)  # fmt: skip
+
+
+def _kept(value: Any, _: Sequence[Tensor]) -> Any:
+    return value
+
+
+def _taken(place: int, is_number: bool) -> Callable[[Sequence[Tensor]], Any]:
+    return lambda found: make_number(found[place]) if is_number else found[place]

@@ -1,0 +1,425 @@
+"""Python's own functions, and attributes, where tensors of the program being compiled meet them.
+
+Most of Python's functions run as they are. Those that would have to know a tensor's value, or that change
+something outside of the program, are replaced here by what does the same in the compiled program, or refused.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.refusal import refuse
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.ir.primitive import REGISTRY
+from mindgrad.ir.scope import apply, as_it_is
+from mindgrad.ir.tensor import Number, Tensor, make_number
+from mindgrad.trace import aliases, mutation_policy, state
+from mindgrad.trace.control import snapshots
+from mindgrad.trace.control.choices import choice, functions_in
+from mindgrad.trace.control.predicates import plain_truth, predicate
+from mindgrad.trace.control.printing import printed
+from mindgrad.trace.control.texts import UnknownText, with_marks
+from mindgrad.trace.control.variables import is_symbolic
+from mindgrad.trace.effect_log import UNDEFINED, changed_since, current_values
+
+__all__ = ["TensorRange", "attribute", "chosen", "delete_attribute", "replacement", "set_attribute"]
+
+
+class TensorRange:
+    """``range`` with a bound that is a tensor."""
+
+    __slots__ = ("start", "step", "stop")
+
+    def __init__(self, *bounds: Any) -> None:
+        for each in bounds:
+            if isinstance(each, Tensor) and (each.dtype.kind not in ("int", "uint") or each.size != 1):
+                refuse(
+                    f"a bound of 'range' must be one integer, but is a tensor of type {each.type}",
+                    "Convert it first: n.astype(ms.int32).",
+                )
+        numbers = [_number(each) for each in bounds]
+        self.start, self.step = 0, 1
+        if len(numbers) == 1:
+            (self.stop,) = numbers
+        else:
+            self.start, self.stop, *rest = numbers
+            self.step = rest[0] if rest else 1
+        if isinstance(self.step, int) and self.step == 0:
+            raise ValueError("range() arg 3 must not be zero")
+
+    def contains(self, index: Any) -> Any:
+        """Whether ``index``, reached from the start by steps, is inside."""
+        if isinstance(self.step, int):
+            return index < self.stop if self.step > 0 else index > self.stop
+        conditions = (self.step > 0, index < self.stop, self.step < 0, index > self.stop)
+        is_up, before, is_down, behind = map(predicate, conditions)  # some may be known
+        up = apply(REGISTRY["logical_and"], is_up, before)
+        return apply(REGISTRY["logical_or"], up, apply(REGISTRY["logical_and"], is_down, behind))
+
+    def __reversed__(self) -> TensorRange:
+        if not isinstance(self.step, int):
+            refuse("a range whose step is a tensor is reversed", "Give the step as a number.")
+        step = self.step
+        trips = (self.stop - self.start + step - (1 if step > 0 else -1)) // step
+        return TensorRange(self.start + (trips - 1) * step, self.start - step, -step)
+
+    def __iter__(self) -> Any:
+        refuse(
+            "a range whose bound is a tensor was used as a list: its length is not known while compiling",
+            "Loop over it with 'for', or use a known bound and a mask: ops.arange(n) < bound.",
+        )
+
+
+def _number(bound: Any) -> Any:
+    """A bound as a Python number, known or not."""
+    if not isinstance(bound, Tensor):
+        return bound
+    tensor = state.read(bound) if bound.is_parameter else bound
+    if tensor._array is not None:
+        return int(tensor)
+    tensor = as_it_is(tensor)
+    if tensor.shape:
+        tensor = apply(REGISTRY["reshape"], tensor, shape=())
+    return make_number(apply(REGISTRY["convert"], tensor, dtype=Tensor(0).dtype))
+
+
+def chosen(items: Any, key: Tensor, runtime: Any) -> Any:
+    """``items[key]`` of a list or tuple of functions or of items that are alike, where ``key`` is a tensor.
+
+    A place outside of the list gives its first or last item: a compiled program cannot raise.
+    """
+    functions = functions_in(items)
+    if functions:
+        return choice(functions, key, runtime)
+    if not isinstance(items, (list, tuple)) or not items:
+        refuse(
+            f"a tensor is used as the key of a {type(items).__name__}",
+            "A key must be known while compiling; a tensor can index a tensor, or a list of tensors of one "
+            "type: ops.stack([...])[i].",
+        )
+    pairs = [flatten(item) for item in items]
+    leaves, structure = pairs[0]
+    alike = all(
+        kind == structure and all(_alike(a, b) for a, b in zip(found, leaves, strict=True))
+        for found, kind in pairs
+    )
+    if not alike:
+        refuse(
+            "a tensor indexes a list whose items differ in type: the type of the result is not known while "
+            "compiling",
+            "Let all items be tensors of one shape and dtype, or write if/elif on the index.",
+        )
+    picked = [_picked([found[k] for found, _ in pairs], key) for k in range(len(leaves))]
+    for k, one in enumerate(picked):
+        for found, _ in pairs:
+            if isinstance(one, Tensor) and isinstance(found[k], Tensor) and not found[k].is_parameter:
+                aliases.note(one, found[k], None)
+    return unflatten(structure, picked)
+
+
+def _alike(a: Any, b: Any) -> bool:
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return a.type is b.type
+    number = (int, float, Number)
+    return (isinstance(a, number) and isinstance(b, number)) or a is b
+
+
+def _picked(items: list[Any], key: Tensor) -> Any:
+    if all(item is items[0] for item in items):
+        return items[0]
+    if all(isinstance(item, (int, float)) for item in items):
+        made = Tensor(np.asarray(items))
+        return make_number(made[key])  # type: ignore[index]
+    rows = [apply(REGISTRY["reshape"], state.read(item), shape=(1, *item.shape)) for item in items]
+    return apply(REGISTRY["concatenate"], *rows, axis=0)[key]
+
+
+# -- attributes ----------------------------------------------------------------------------------
+
+_PROPERTIES: dict[tuple[type, str], Any] = {}
+
+
+def _property(kind: type, name: str) -> Any:
+    """The property of a user's class, ``None`` if the attribute is none."""
+    found = getattr(kind, name, None)
+    if isinstance(found, functools.cached_property):
+        return found
+    return found if isinstance(found, property) and not kind.__module__.startswith("mindgrad.") else None
+
+
+def _inherited(owner: Any, name: str) -> Any:
+    """What ``super().name`` finds on the classes."""
+    order = type(owner.__self__).__mro__ if not isinstance(owner.__self__, type) else owner.__self__.__mro__
+    behind = order[order.index(owner.__thisclass__) + 1 :]
+    return next((each.__dict__[name] for each in behind if name in each.__dict__), None)
+
+
+def attribute(owner: Any, name: str, runtime: Any) -> Any:
+    """``owner.name``; the program depends on its value."""
+    kind = type(owner)
+    if kind is Tensor:
+        return getattr(owner, name)
+    if kind is super:
+        found = _inherited(owner, name)
+        if isinstance(found, property) and found.fget is not None:
+            return runtime.call(found.fget)(owner.__self__)
+    key = (kind, name)
+    if key not in _PROPERTIES:
+        _PROPERTIES[key] = _property(kind, name)
+    found = _PROPERTIES[key]
+    if isinstance(found, functools.cached_property):
+        if not state.has_attribute(owner, name, own=True):
+            computed = runtime.call(found.func)(owner)
+            if any(map(is_symbolic, flatten(computed)[0])) or not hasattr(owner, "__dict__"):
+                set_attribute(owner, name, computed, runtime)
+            else:  # a cache: it is filled once, whoever asks first
+                owner.__dict__[name] = computed
+    elif found is not None and found.fget is not None:
+        return runtime.call(found.fget)(owner)
+    value = state.read_attribute(owner, name)
+    if type(value) in (list, dict, set):
+        mutation_policy.note_outside(owner, value)
+    return value
+
+
+def set_attribute(owner: Any, name: str, value: Any, runtime: Any) -> None:
+    """``owner.name = value``; of an object from outside, when the program has run."""
+    found = _property(type(owner), name)
+    if isinstance(found, property) and found.fset is not None:
+        runtime.call(found.fset)(owner, value)
+        return
+    held = getattr(owner, "__dict__", {}).get(name)
+    is_cell = hasattr(owner, "parameters_and_names")
+    is_write = is_cell and isinstance(held, Tensor) and held.is_parameter and isinstance(value, Tensor)
+    if is_write or mutation_policy.is_own(owner) or _is_frozen(owner) or _is_of_call(owner):
+        setattr(owner, name, value)
+    else:
+        mutation_policy.assign_attribute(owner, name, value)
+
+
+def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
+    """``del owner.name``, likewise."""
+    found = _property(type(owner), name)
+    if isinstance(found, property) and found.fdel is not None:
+        runtime.call(found.fdel)(owner)
+    elif mutation_policy.is_own(owner) or not hasattr(owner, name):
+        delattr(owner, name)
+    else:
+        mutation_policy.assign_attribute(owner, name, UNDEFINED)
+
+
+def _is_of_call(owner: Any) -> bool:
+    """Whether the object lives for one call of a function: the context of a function with a derivative."""
+    return getattr(type(owner), "lives_for_one_call", False) and not mutation_policy.is_in_body()
+
+
+def _is_frozen(owner: Any) -> bool:
+    """Whether assigning raises whatever is assigned."""
+    return getattr(getattr(type(owner), "__dataclass_params__", None), "frozen", False)
+
+
+# -- functions -----------------------------------------------------------------------------------
+
+
+def _unread(name: str) -> Callable[..., Any]:
+    kind = {"int": int, "float": float, "bool": bool, "complex": complex}[name]
+
+    def read(*args: Any, **kwargs: Any) -> Any:
+        if args and type(args[0]) is Number and name in ("int", "float"):
+            number = args[0]
+            if number.dtype.kind == name:
+                return number
+            value = as_it_is(number)
+            if name == "int" and number.dtype.is_float:
+                value = apply(REGISTRY["stop_gradient"], value)  # steps, as of int() in eager mode
+            return make_number(apply(REGISTRY["convert"], value, dtype=Tensor(kind()).dtype))
+        if args and isinstance(args[0], UnknownText):
+            args[0].refuse()
+        if args and is_symbolic(args[0]):
+            if name == "bool":
+                return RUNTIME_OF[0].not_(RUNTIME_OF[0].not_(args[0]))
+            refuse(
+                f"{name}() reads the value of a tensor, which is not known while compiling",
+                f"Go on with the tensor itself, or convert its elements: x.astype(ms.{name}32)."
+                if name != "complex"
+                else "Go on with the tensor itself: ops.complex(x, y).",
+            )
+        return kind(*args, **kwargs)
+
+    return read
+
+
+#: the runtime; ``flow`` puts it here, for it needs this module first
+RUNTIME_OF: list[Any] = []
+
+
+def _range(*bounds: Any) -> Any:
+    return TensorRange(*bounds) if any(map(is_symbolic, bounds)) else range(*bounds)
+
+
+def _extreme(kind: Callable[..., Any], precedes: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def extreme(*args: Any, **kwargs: Any) -> Any:
+        items = list(args[0]) if len(args) == 1 and _is_iterable(args[0]) else list(args)
+        if not any(map(is_symbolic, items)):
+            key = kwargs.get("key")
+            if key is not None:
+                kwargs["key"] = RUNTIME_OF[0].call(key)
+            return kind(items, **kwargs) if len(args) == 1 else kind(*args, **kwargs)
+        if kwargs:
+            refuse(
+                f"'{kind.__name__}' of tensors is given {', '.join(kwargs)}",
+                "Use ops.argmin/ops.argmax, or a loop with if.",
+            )
+        best = items[0]
+        for item in items[1:]:
+            best = RUNTIME_OF[0].if_expression(
+                precedes(item, best), lambda item=item: item, lambda best=best: best
+            )
+        return best
+
+    return extreme
+
+
+def _is_iterable(x: Any) -> bool:
+    return isinstance(x, Iterable) and not (isinstance(x, Tensor) and not x.shape)
+
+
+def _decided(is_any: bool, items: Any) -> Any:
+    """``any(items)`` or ``all(items)``."""
+    runtime, listed, before = RUNTIME_OF[0], [], None
+    for item in items:
+        if before is not None and (changed := changed_since(before)) is not None:
+            refuse(
+                f"'{'any' if is_any else 'all'}' stops at an item that a tensor decides on, and to take the "
+                f"next one assigns {changed}",
+                "Write the loop: for item in items: … break.",
+            )
+        value = plain_truth(item)
+        listed.append(value)
+        if isinstance(value, Tensor):
+            before = current_values() if iter(items) is items else None
+        elif bool(value) is is_any:
+            break
+    parts = [lambda value=value: value for value in listed]
+    return runtime.not_(runtime.not_(runtime.or_(False, *parts) if is_any else runtime.and_(True, *parts)))
+
+
+def _any(items: Any) -> Any:
+    return _decided(True, items)
+
+
+def _all(items: Any) -> Any:
+    return _decided(False, items)
+
+
+def _sorted(items: Any, **kwargs: Any) -> Any:
+    listed = list(items)
+    if any(map(is_symbolic, listed)):
+        refuse(
+            "'sorted' orders tensors by values that are not known while compiling",
+            "Stack them and use ops.sort.",
+        )
+    if kwargs.get("key") is not None:
+        kwargs["key"] = RUNTIME_OF[0].call(kwargs["key"])
+    return mutation_policy.made(sorted(listed, **kwargs))
+
+
+def _map(function: Any, *items: Any) -> Any:
+    return map(RUNTIME_OF[0].call(function), *items)
+
+
+def _filter(function: Any, items: Any) -> Any:
+    keep = bool if function is None else RUNTIME_OF[0].call(function)
+
+    def known(item: Any) -> Any:
+        found = keep(item)
+        if is_symbolic(found):
+            refuse(
+                "'filter' keeps items by a tensor: how many stay is not known while compiling",
+                "Mask them instead: ops.select(condition, x, 0).",
+            )
+        return found
+
+    return filter(known, items)
+
+
+def _next(iterator: Any, *default: Any) -> Any:
+    snapshots.refuse_advance(iterator)
+    return next(iterator, *default)
+
+
+def _reduce(function: Any, *rest: Any) -> Any:
+    return functools.reduce(RUNTIME_OF[0].call(function), *rest)
+
+
+def _isinstance(x: Any, kinds: Any) -> bool:
+    return isinstance(x.sample() if type(x) is Number else x, kinds)
+
+
+def _type(x: Any, *rest: Any, **kwargs: Any) -> Any:
+    return type(x.sample()) if type(x) is Number and not rest else type(x, *rest, **kwargs)
+
+
+def _of_identity(function: Callable[[Any], int]) -> Callable[[Any], int]:
+    def number(x: Any) -> int:
+        if type(x) is Number or (isinstance(x, Tensor) and aliases.has_names(x)):
+            refuse(
+                f"'{function.__name__}' of what a tensor decides on: it is not known while compiling",
+                "Compare values, or tensors by 'is'.",
+            )
+        return function(x)
+
+    return number
+
+
+def _made(kind: type) -> Callable[..., Any]:
+    return lambda *args, **kwargs: mutation_policy.made(kind(*args, **kwargs))
+
+
+def _getattr(owner: Any, name: str, *default: Any) -> Any:
+    if default and not state.has_attribute(owner, name):
+        return default[0]
+    return RUNTIME_OF[0].attribute(owner, name)
+
+
+def _vars(*owner: Any) -> Any:
+    return RUNTIME_OF[0].attribute(owner[0], "__dict__") if owner else sys._getframe(1).f_locals
+
+
+def _setattr(owner: Any, name: str, value: Any) -> None:
+    RUNTIME_OF[0].set_attribute(owner, name, value)
+
+
+_TEXTS = {each: with_marks(each) for each in (str, repr, format, ascii)}
+_REPLACED: dict[Any, Callable[..., Any]] = {
+    range: _range, print: printed, int: _unread("int"), float: _unread("float"), bool: _unread("bool"),
+    complex: _unread("complex"), min: _extreme(min, operator.lt), max: _extreme(max, operator.gt),
+    any: _any, all: _all, next: _next, sorted: _sorted, map: _map, filter: _filter, functools.reduce: _reduce,
+    isinstance: _isinstance, type: _type, id: _of_identity(id), hash: _of_identity(hash),
+    **_TEXTS, list: _made(list), dict: _made(dict), set: _made(set), getattr: _getattr, setattr: _setattr,
+    hasattr: state.has_attribute, vars: _vars,
+}  # fmt: skip
+
+
+_METHOD = type("".join)
+
+
+def replacement(function: Any) -> Any:
+    """What stands for one of Python's functions while compiling, ``None`` for any other."""
+    try:
+        replaced = _REPLACED.get(function)
+    except TypeError:  # not hashable
+        return None
+    if (
+        replaced is None
+        and type(function) is _METHOD
+        and isinstance(getattr(function, "__self__", None), str)
+    ):
+        return with_marks(function)
+    return replaced

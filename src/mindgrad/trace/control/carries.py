@@ -1,0 +1,66 @@
+"""Carries of loops: the tensors that a body takes from the trip before, and gives to the next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.scope import BodyScope, apply, as_it_is, lifted
+from mindgrad.ir.tensor import Tensor, make_number
+from mindgrad.ir.types import TensorType
+from mindgrad.rows.structural import convert
+from mindgrad.trace import aliases, state
+
+__all__ = ["Carry"]
+
+
+class Carry:
+    """One tensor that a loop carries from trip to trip.
+
+    Attributes:
+        type: its type.
+        is_number: whether it is a number of the running program.
+        initial: its value before the loop, a tensor or number.
+        symbol, atom: its tensor at the start of the body, and the variable that this stands for.
+        after: its value after a trip.
+    """
+
+    __slots__ = ("after", "atom", "initial", "is_number", "symbol", "type")
+
+    def __init__(self, type: TensorType, is_number: bool, initial: Any) -> None:
+        self.type, self.is_number, self.initial = type, is_number, initial
+        self.symbol: Any = None
+        self.atom: Any = None
+        self.after: Any = None
+
+    def start(self, scope: BodyScope) -> Tensor:
+        """The tensor that stands for it in the body."""
+        tensor = scope.symbol(self.type)
+        self.atom = tensor._atom
+        self.symbol = make_number(tensor) if self.is_number else tensor
+        aliases.note_given(self.symbol)
+        return self.symbol
+
+    def first(self) -> Tensor:
+        """Its value before the loop as a tensor of its type."""
+        value = self.initial
+        if not isinstance(value, Tensor):
+            return Tensor(np.asarray(value, self.type.dtype.numpy))
+        value = lifted(state.read(value) if value.is_parameter else value)
+        if value.dtype is not self.type.dtype:
+            value = apply(convert, as_it_is(value), dtype=self.type.dtype)
+        return value
+
+    def is_object(self) -> bool:
+        """Whether it is a tensor that the body does not replace by another one."""
+        same_type = isinstance(self.initial, Tensor) and self.initial.type is self.type
+        return same_type and not self.is_number and self.after is self.symbol
+
+    def is_changed(self) -> bool:
+        """Whether the body has assigned elements of the tensor that it was given."""
+        return self.symbol is not None and self.symbol._atom is not self.atom
+
+    def made(self, tensor: Tensor) -> Tensor:
+        """``tensor`` as what it is: a number or a tensor."""
+        return make_number(tensor) if self.is_number else tensor

@@ -1,0 +1,56 @@
+"""Choices among functions: ``[f, g, h][i](x)`` where ``i`` is a tensor becomes branches.
+
+    [f₀, …, fₙ][i](x) = f₀(x) if i ≤ 0 else f₁(x) if i ≤ 1 else … else fₙ(x)
+
+All functions are traced, and what they give is joined as the two ways of an ``if`` are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad.ir.tensor import Tensor
+
+__all__ = ["choice", "functions_in"]
+
+
+def functions_in(items: Any) -> list[Callable[..., Any]]:
+    """The functions of a list or tuple, or the Cells of a container; empty if it holds something else."""
+    is_cell = hasattr(items, "parameters_and_names") and hasattr(type(items), "__iter__")
+    is_sequence = isinstance(items, (list, tuple)) or is_cell
+    listed = list(items) if is_sequence else []
+    return listed if all(callable(item) and not isinstance(item, (Tensor, type)) for item in listed) else []
+
+
+def choice(functions: Sequence[Callable[..., Any]], index: Any, runtime: Any) -> Callable[..., Any]:
+    """The one of ``functions`` that ``index`` decides when the program runs.
+
+    Args:
+        functions: the functions.
+        index: a tensor of one integer; a negative one counts from the end. A place outside of the list
+            gives the first or last function: a compiled program cannot raise.
+        runtime: traces calls and branches (``trace.control.runtime``).
+
+    Raises:
+        TypeError: ``index`` is no single integer.
+    """
+    if index.size != 1 or index.dtype.kind not in ("int", "uint"):
+        raise TypeError(
+            f"a list of functions is indexed by one integer, but got a tensor of type {index.dtype} and "
+            f"shape {index.shape}."
+        )
+    position = (index + len(functions) * (index < 0)).reshape(())
+    last = len(functions) - 1
+
+    def chosen(*args: Any, **kwargs: Any) -> Any:
+        def from_place(place: int) -> Any:
+            function = runtime.call(functions[place])
+            if place == last:
+                return function(*args, **kwargs)
+            one, others = lambda: function(*args, **kwargs), lambda: from_place(place + 1)
+            return runtime.if_expression(position <= place, one, others)
+
+        return from_place(0)
+
+    return chosen

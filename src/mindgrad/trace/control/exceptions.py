@@ -1,0 +1,65 @@
+"""``raise``, ``assert`` and ``try`` in rewritten code: a compiled program can neither raise nor catch."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from mindgrad._base.refusal import CompileError, refuse
+from mindgrad.ir.scope import innermost
+from mindgrad.ir.tensor import Tensor
+from mindgrad.trace import mutation_policy
+from mindgrad.trace.control.predicates import equations, plain_truth
+
+__all__ = ["Exceptions"]
+
+
+class Exceptions:
+    """What rewritten code calls of a runtime where it raises or catches."""
+
+    def raise_(self, make: Callable[[], Any], cause: Any = None) -> None:
+        """``raise make()``; ``cause`` is ``from`` what."""
+        if mutation_policy.is_in_body():
+            error = make()
+            named = error if isinstance(error, type) else type(error)
+            refuse(
+                f"{getattr(named, '__name__', named)} is raised where a tensor decides whether: a compiled "
+                f"program cannot raise",
+                "Check values before the call, or run in PYNATIVE_MODE. To mark bad values, give NaN: "
+                "ops.select(condition, value, float('nan')).",
+            )
+        if cause is not None:
+            raise make() from cause()
+        raise make()
+
+    def assert_(self, test: Any, message: Callable[[], Any] | None = None) -> None:
+        """``assert test, message()``."""
+        known = plain_truth(test)
+        if isinstance(known, Tensor):
+            refuse(
+                "an assertion is about the value of a tensor, which is not known while compiling",
+                "Assert on shapes and Python values only, or check the result of the call.",
+            )
+        if not known:
+            raise AssertionError(*([] if message is None else [message()]))
+
+    def try_begin(self) -> Any:
+        """Before a ``try``: how many equations there are."""
+        return (innermost(), equations())
+
+    def try_end(self, token: Any) -> None:
+        """At the end of what is tried: refuse it if tensors were computed there."""
+        scope, before = token
+        if innermost() is scope and equations() > before:
+            refuse(
+                "a 'try' has operators on tensors inside: a compiled program cannot catch what happens when "
+                "it runs",
+                "Move the operators out of the 'try', or run in PYNATIVE_MODE.",
+            )
+
+    def caught(self) -> None:
+        """At the start of each handler: a refusal is not to be handled, for eagerly there is none."""
+        error = sys.exception()
+        if isinstance(error, CompileError):
+            raise error

@@ -1,0 +1,434 @@
+"""Loops on tensors: the body is traced with its state as symbols, and becomes a ``while`` or a ``scan``.
+
+It is traced again until the state has the same types after a trip as before: a Python number that a trip
+changes becomes a value of the running program, a Parameter that it writes a part of what the loop carries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NoReturn
+
+from mindgrad._base.refusal import CompileError, refuse
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.control.scan import scan
+from mindgrad.control.while_ import while_
+from mindgrad.ir.graph import Equation, Graph, Variable
+from mindgrad.ir.scope import BodyScope, apply, as_it_is, identity, rebind
+from mindgrad.ir.tensor import Number, Tensor, make_number
+from mindgrad.ir.types import TensorType
+from mindgrad.rows.unstacking import unstack
+from mindgrad.trace import aliases, mutation_policy, state
+from mindgrad.trace.control.carries import Carry
+from mindgrad.trace.control.snapshots import Snapshot
+from mindgrad.trace.control.traced import Traced, assemble, refuse_missing, with_assigned
+from mindgrad.trace.control.variables import (
+    FLAGS,
+    NUMBER_TYPES,
+    UNDEFINED,
+    GrowingList,
+    Mismatch,
+    State,
+    blank,
+    equal,
+    in_place,
+    joined_type,
+    outline,
+    quoted,
+)  # fmt: skip
+from mindgrad.trace.effect_log import Local
+
+__all__ = ["attempt", "loop", "scanned"]
+
+
+class _Loop:
+    """A loop's body, traced until its state has the same types after a trip as before."""
+
+    def __init__(
+        self,
+        run: Callable[[list[Tensor]], Any],
+        variables: State,
+        slices: Sequence[tuple[TensorType, bool]] = (),
+        makes_a_trip: bool = False,
+    ) -> None:
+        self.makes_a_trip = makes_a_trip
+        self.run = run
+        self.snapshot = Snapshot(run)
+        self.slices = slices
+        self.changed: dict[int, tuple[Tensor, Carry]] = {}
+        self.written: dict[int, tuple[Any, Carry]] = {}
+        #: the tensors, by variable and place, that stay one object whose elements are assigned
+        self.objects: set[tuple[int, int]] = set()
+        #: the lists that a trip appends to, by their variables
+        self.growing: set[int] = set()
+        self._begin(variables)
+        while not self._trace():
+            pass
+
+    def _begin(self, variables: State) -> None:
+        """Start with what the variables hold before the loop."""
+        self.variables = variables
+        self.leaves = [list(each) for each in variables.leaves]
+        self.structures = list(variables.structures)
+        self.is_defined = [value is not UNDEFINED for value in variables.values]
+        self.places: list[list[Carry | None]] = [
+            [None if (k, j) in self.objects else self._place_of(name, x) for j, x in enumerate(each)]
+            for k, (name, each) in enumerate(zip(variables.names, self.leaves, strict=True))
+        ]
+
+    @staticmethod
+    def _place_of(name: str, x: Any) -> Carry | None:
+        if isinstance(x, Tensor):
+            return None if x.is_parameter else Carry(x.type, type(x) is Number, x)
+        if isinstance(x, bool) and name.startswith(FLAGS):
+            return Carry(NUMBER_TYPES[bool], True, x)
+        return None
+
+    def _give(self, scope: BodyScope) -> tuple[Any, ...]:
+        self.items = [scope.symbol(type) for type, _ in self.slices]
+        self.item_atoms = [x._atom for x in self.items]
+        values: list[Any] = []
+        for k, structure in enumerate(self.structures):
+            if k in self.growing and not self.variables.values[k]:
+                values.append(GrowingList())
+                continue
+            if not self.is_defined[k]:
+                values.append(UNDEFINED)
+                continue
+            pairs = zip(self.places[k], self.leaves[k], strict=True)
+            made = unflatten(structure, [x if p is None else p.start(scope) for p, x in pairs])
+            values.append(GrowingList(made) if k in self.growing else made)
+        for tensor, place in self.changed.values():
+            rebind(tensor, place.start(scope))
+        for key, (_, place) in self.written.items():
+            scope.bindings[key] = place.start(scope)
+        return tuple(values)
+
+    def _run(self) -> Any:
+        items = [
+            make_number(x) if is_number else x
+            for x, (_, is_number) in zip(self.items, self.slices, strict=True)
+        ]
+        return self.run(items)
+
+    def _trace(self) -> bool:
+        """Trace the body once; whether the state has kept its types."""
+        self.body = body = Traced(self.variables, self._give, self._run, self.snapshot)
+        more = with_assigned(self.variables, [body])
+        if more is not None:
+            self._begin(more)
+            return False
+        is_stable = True
+        for k, name in enumerate(self.variables.names):
+            if not self._settle(k, name):
+                is_stable = False
+        for key, (tensor, value) in body.changed.items():
+            if key not in self.changed:
+                before = as_it_is(tensor)
+                self.changed[key] = (tensor, Carry(before.type, False, before))
+                is_stable = False
+            else:
+                self._check(self.changed[key][1], value, "a tensor that is assigned to by index")
+        for key, (parameter, value) in body.written.items():
+            if key not in self.written:
+                self.written[key] = (parameter, Carry(parameter.type, False, parameter))
+                is_stable = False
+            else:
+                self._check(self.written[key][1], value, f"Parameter '{parameter.name}'")
+        return is_stable
+
+    def _check(self, place: Carry, value: Tensor, what: str) -> None:
+        place.after = value
+        if value.type is not place.type:
+            self._refuse_change(what, Mismatch(f"a {place.type}", f"a {value.type}"))
+
+    def _grows(self, k: int) -> bool:
+        """Whether a trip of a known number of trips leaves a longer list in place of the one it got."""
+        after, before = self.body.values[k], self.variables.values[k]
+        if not self.makes_a_trip or type(before) is not list or after is not self.body.given[k]:
+            return False
+        return len(after) > len(before)
+
+    def _settle(self, k: int, name: str) -> bool:
+        after, body = self.body.values[k], self.body
+        if k in self.growing:
+            if after is not body.given[k]:
+                refuse(
+                    f"the list {quoted(name)} is replaced by another in a loop that appends to it",
+                    "Use two names.",
+                )
+            return self._settle_last(k, name)
+        if not self.is_defined[k]:
+            held = self.variables.place(k)
+            if (
+                held is not None
+                and not isinstance(held, Local)
+                and after is not UNDEFINED
+                and not self.makes_a_trip
+            ):
+                refuse_missing(held, "only in a loop that may make no trip")
+            # a program that reads it before a trip has assigned it stops with Python's own error unrolled
+            if after is not UNDEFINED and (self.makes_a_trip or name.startswith(FLAGS)):
+                self.leaves[k] = [blank(x) for x in body.leaves[k]]
+                self.structures[k] = body.structures[k]
+                self.places[k] = [self._place_of(name, x) for x in self.leaves[k]]
+                self.is_defined[k] = True
+                return False
+            return True
+        if body.structures[k] != self.structures[k]:
+            if self._grows(k):
+                self._let_grow(k, name)
+                return False
+            if after is UNDEFINED:
+                refuse(
+                    f"the variable '{name}' is deleted in a loop that is compiled as one",
+                    "Delete it after the loop.",
+                )
+            before = self.variables.values[k]
+            refuse(
+                f"{quoted(name)} changes its structure in a loop that is compiled as one: it is "
+                f"{outline(before)} before a trip, and {outline(after)} after it",
+                "Make a tensor of the final size before the loop and assign its elements, or loop over a "
+                "known number of items: for i in range(n).",
+            )
+        return self._settle_leaves(k, name, body.leaves[k])
+
+    def _let_grow(self, k: int, name: str) -> None:
+        """From now on carry the last item of a list only."""
+        self.growing.add(k)
+        held = self.variables.values[k]
+        self.leaves[k], self.structures[k] = flatten(held[-1]) if held else ([], None)
+        self.places[k] = [self._place_of(name, x) for x in self.leaves[k]]
+
+    def _settle_last(self, k: int, name: str) -> bool:
+        """The last item of a growing list, as far as a trip reads that of the trip before."""
+        given = self.body.given[k]
+        if not given.is_read:
+            for place in self.places[k]:
+                if place is not None:
+                    place.after = place.symbol
+            return True
+        leaves, structure = flatten(given.items()[-1])
+        if structure != self.structures[k]:
+            refuse(
+                f"the items of the list {quoted(name)} differ in structure", "Append items of one structure."
+            )
+        return self._settle_leaves(k, f"the last item of {name}", leaves)
+
+    def _settle_leaves(self, k: int, name: str, leaves: Sequence[Any]) -> bool:
+        is_stable = True
+        for j, x in enumerate(leaves):
+            place = self.places[k][j]
+            initial = self.leaves[k][j]
+            if place is not None and place.is_changed() and (k, j) not in self.objects:
+                place.after = x
+                if place.is_object():
+                    self.objects.add((k, j))
+                    self.places[k][j] = None
+                    is_stable = False
+                    continue
+            if place is None:
+                if equal(initial, x):
+                    continue
+                joined = joined_type(initial, x)
+                if isinstance(joined, Mismatch):
+                    self._refuse_change(quoted(name), joined)
+                self.places[k][j] = Carry(*joined, initial)
+                is_stable = False
+                continue
+            place.after = x
+            joined = joined_type(place.symbol, x)
+            if isinstance(joined, Mismatch):
+                self._refuse_change(quoted(name), joined)
+            if joined != (place.type, place.is_number):
+                self.places[k][j] = Carry(*joined, initial)
+                is_stable = False
+        return is_stable
+
+    @staticmethod
+    def _refuse_change(what: str, mismatch: Mismatch) -> NoReturn:
+        refuse(
+            f"{what} changes its type in a loop that is compiled as one: it is {mismatch.first} before a "
+            f"trip, and {mismatch.second} after it",
+            "Give it its final type and shape before the loop: ops.zeros(...), x.astype(...).",
+        )
+
+    def parts(self) -> tuple[list[Carry], list[Carry]]:
+        """The places that no trip changes, and the others."""
+        every = [p for each in self.places for p in each if p is not None]
+        every += [place for _, place in [*self.changed.values(), *self.written.values()]]
+        still = [p for p in every if isinstance(p.after, Tensor) and p.after._atom is p.atom]
+        return still, [p for p in every if p not in still]
+
+    def appended(self) -> list[Any]:
+        """The tensors and numbers that a trip appends to lists."""
+        leaves = [x for k in sorted(self.growing) for x in self.body.leaves[k]]
+        return [x for x in leaves if isinstance(x, Tensor) and not x.is_parameter]
+
+    def _grown(self, k: int, slices: Iterator[Any], length: int) -> list[Any]:
+        """The list after the loop: what it held before, and what each trip has appended."""
+        rows = []
+        for x in self.body.leaves[k]:
+            if isinstance(x, Tensor) and not x.is_parameter:
+                made = apply(unstack, next(slices))
+                rows.append(list(map(make_number, made)) if type(x) is Number else made)
+            else:
+                rows.append([x] * length)
+        held = self.variables.values[k]
+        for trip in range(length):
+            held.extend(unflatten(self.body.structures[k], [row[trip] for row in rows]))
+        return held
+
+    def finish(
+        self,
+        moving: Sequence[Carry],
+        found: Sequence[Tensor],
+        stacks: Sequence[Tensor] = (),
+        length: int = 0,
+        first: Tensor | None = None,
+    ) -> None:
+        """Bind variables, tensors and Parameters to their values after the loop.
+
+        Args:
+            moving: the places that change, and ``found`` their values.
+            stacks: what the trips have appended to lists, stacked; ``length`` how many trips there were.
+            first: whether there was a first trip, ``None`` for surely.
+        """
+        slices = iter(stacks)
+        last = dict(zip(moving, found, strict=True))
+
+        def value(place: Carry | None, initial: Any) -> Any:
+            if place is None or (place not in last and place.is_object()):
+                return initial
+            return place.made(last[place]) if place in last else place.made(place.first())
+
+        values: list[Any] = []
+        for k, name in enumerate(self.variables.names):
+            if k in self.growing:
+                values.append(self._grown(k, slices, length))
+                continue
+            if not self.is_defined[k]:
+                if self.body.values[k] is not UNDEFINED:
+                    held = self.variables.place(k)
+                    name = held.name if held is not None else name
+                    mutation_policy.dropped(name, "it is assigned only in a loop that may make no trip")
+                values.append(UNDEFINED)
+                continue
+            pairs = zip(self.places[k], self.leaves[k], strict=True)
+            made = unflatten(self.structures[k], [value(p, x) for p, x in pairs])
+            same_object = self.body.values[k] is self.body.given[k]
+            values.append(in_place(self.variables.values[k] if same_object else None, made))
+        mutation_policy.own(values)
+        self.variables.put(tuple(values))
+        for tensor, place in self.changed.values():
+            rebind(tensor, value(place, None))
+        for parameter, place in self.written.values():
+            state.write(parameter, value(place, None))
+        self._note_names(last, first)
+        for tensor in self.body.stale:
+            aliases.make_stale(tensor)
+
+    def _note_names(self, last: dict[Carry, Tensor], first: Tensor | None) -> None:
+        """Note which tensors the variables may be: those before the loop, and what a trip assigned."""
+        for places in self.places:
+            for place in places:
+                if (
+                    place is None
+                    or place not in last
+                    or place.is_number
+                    or not isinstance(place.after, Tensor)
+                ):
+                    continue
+                before, after = place.initial, place.after
+                outside = after._scope is not self.body.scope
+                if first is not None and isinstance(before, Tensor):
+                    aliases.note(last[place], before, (first, False))
+                condition = (first, True) if first is not None and outside else None
+                aliases.note(last[place], after, condition)
+                if place.is_changed() and isinstance(before, Tensor) and before.type is place.type:
+                    if any(identity(x) == identity(before) for _, x in self.body.scope.captures):
+                        aliases.refuse_stale()  # the first trip has changed what the others read
+                    aliases.make_stale(before)
+
+
+def loop(
+    first: Tensor,
+    run: Callable[[], Tensor],
+    variables: State,
+) -> None:
+    """Trace a loop's body, emit a ``while``, and bind the variables to what it gives.
+
+    Args:
+        first: whether a first trip is made, a Bool tensor of no axes.
+        run: makes a trip, and gives whether another one follows.
+        variables: as for :func:`branch`.
+    """
+    made = _Loop(lambda _: run(), variables)
+    still, moving = made.parts()
+    body = made.body
+    again = body.atom(made.body.result, NUMBER_TYPES[bool])
+    outputs = [*[body.atom(p.after, p.type) for p in moving], again]
+    test = Variable(again.type)
+    symbols = [p.atom for p in [*still, *moving]]
+    graphs, captured = assemble([body], [outputs], [[*symbols, test]])
+    inputs = [Variable(v.type) for v in graphs[0].inputs]
+    condition = Graph(inputs, (), inputs[-1:])
+    operands = [*captured, *[p.first() for p in [*still, *moving]], first]
+    consts = len(captured) + len(still)
+    found = apply(while_, *operands, condition=condition, body=graphs[0], consts=consts)
+    made.finish(moving, found[:-1], first=first)
+
+
+def scanned(
+    length: int,
+    stacks: Sequence[tuple[Tensor, bool]],
+    run: Callable[[list[Tensor]], None],
+    variables: State,
+    is_worth: Callable[[Sequence[Equation]], bool],
+) -> bool:
+    """Trace a loop's body, and emit a ``scan`` if ``is_worth`` says so of its equations.
+
+    Args:
+        length: the number of trips.
+        stacks: what each trip takes a slice of along the first axis, and whether that is a number.
+        run: makes a trip with these slices.
+        variables: as for :func:`branch`.
+
+    Returns:
+        Whether it was emitted.
+    """
+    slices = [(t.type.with_shape(t.shape[1:]), is_number) for t, is_number in stacks]
+    made = _Loop(run, variables, slices, length > 0)
+    if not is_worth(made.body.scope.builder.equations):
+        return False
+    still, moving = made.parts()
+    body = made.body
+    outputs = [body.atom(p.after, p.type) for p in moving]
+    outputs += [body.atom(x, x.type) for x in made.appended()]
+    symbols = [*[p.atom for p in [*still, *moving]], *made.item_atoms]
+    graphs, captured = assemble([body], [outputs], [symbols])
+    operands = [*captured, *[p.first() for p in [*still, *moving]], *[t for t, _ in stacks]]
+    found = apply(
+        scan, *operands, body=graphs[0], length=length, consts=len(captured) + len(still),
+        carries=len(moving), reverse=False,
+    )  # fmt: skip
+    made.finish(moving, found[: len(moving)], found[len(moving) :], length)
+    return True
+
+
+#: what tells that a body cannot be traced for all items at once; it is unrolled then, and says what is wrong
+_FAILURES = (
+    CompileError, TypeError, ValueError, IndexError, KeyError, AttributeError, RuntimeError, NameError,
+    AssertionError, ArithmeticError, NotImplementedError,
+)  # fmt: skip
+
+
+def attempt(trace: Callable[[], Any]) -> bool:
+    """Whether ``trace()`` came through; its state is as before if it did not."""
+    try:
+        trace()
+    except _FAILURES as error:
+        if isinstance(error, CompileError) and error.is_final:
+            raise
+        return False
+    return True

@@ -1,0 +1,56 @@
+"""``print`` in compiled programs: what it shows is known when the program runs, and is shown then.
+
+A tensor without a value that is made a text (``str``, ``repr``, an f-string) leaves a mark in the text
+(``ir.tensor``); where the text is printed, the mark becomes the value.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.text import tensor_format, tensor_repr, tensor_str
+from mindgrad.control.debug_print import show
+from mindgrad.ir.scope import GraphScope, innermost, lifted
+from mindgrad.ir.tensor import MARK, Number, Tensor, marked
+
+__all__ = ["printed"]
+
+
+def printed(
+    *values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False
+) -> None:
+    """``print(*values, …)``, at this place of the program, whenever it runs."""
+    scope = innermost()
+    text = (" " if sep is None else sep).join(map(str, values)) + ("\n" if end is None else end)
+    if not isinstance(scope, GraphScope):
+        print(text, end="", file=file, flush=flush)
+        return
+    pieces: list[Any] = []
+    tensors: list[Tensor] = []
+    position = 0
+    for found in MARK.finditer(text):
+        tensor, how = marked(int(found[1]))
+        pieces += [text[position : found.start()], (len(tensors), how, type(tensor) is Number)]
+        tensors.append(lifted(tensor))
+        position = found.end()
+    pieces.append(text[position:])
+
+    def write(*arrays: np.ndarray) -> None:
+        shown = [each if isinstance(each, str) else _shown(arrays[each[0]], *each[1:]) for each in pieces]
+        print("".join(shown), end="", file=sys.stdout if file is None else file, flush=flush)
+
+    scope.record(show, tensors, {"function": write})
+
+
+def _shown(array: np.ndarray, how: str, is_number: bool) -> str:
+    """The text of a value: ``how`` is ``"str"``, ``"repr"`` or a format specification."""
+    if how not in ("str", "repr"):
+        return tensor_format(array, how)
+    if is_number:
+        return str(array.item())
+    if how == "repr":
+        return tensor_repr(array, Tensor(array).dtype.name)
+    return tensor_str(array)

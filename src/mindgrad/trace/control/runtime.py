@@ -1,0 +1,434 @@
+"""What rewritten source calls: each statement on Python values runs as Python, on tensors it is traced.
+
+The rewriting (``rewrite``) turns the control flow of a function into calls of one :class:`Runtime`. Each
+method looks at the value that decides. If it is known, what happens is what Python does; if it is a tensor
+of the program being compiled, the bodies are traced and become a ``cond``, a ``while`` or a ``scan``
+(``branches``, ``loops``).
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from types import FunctionType
+from typing import Any
+
+from mindgrad._base.refusal import refuse
+from mindgrad.ir.dtype import bool_
+from mindgrad.ir.graph import Equation
+from mindgrad.ir.primitive import REGISTRY
+from mindgrad.ir.scope import GraphScope, apply, as_it_is, innermost
+from mindgrad.ir.tensor import Number, Tensor
+from mindgrad.trace import aliases, effect_log, frozen, mutation_policy, state
+from mindgrad.trace.control import builtins, snapshots, texts
+from mindgrad.trace.control.branches import VALUE, branch
+from mindgrad.trace.control.exceptions import Exceptions
+from mindgrad.trace.control.iteration import END, endless_range, iterator_of, remaining_items
+from mindgrad.trace.control.loops import attempt, loop, scanned
+from mindgrad.trace.control.predicates import equations, known_truth, plain_truth, predicate, truth
+from mindgrad.trace.control.variables import UNDEFINED, State, is_symbolic
+from mindgrad.trace.python import comprehensions, convert
+from mindgrad.trace.unseen_reads import noting_reads
+
+__all__ = ["RUNTIME", "Runtime", "call"]
+
+#: a loop of a known number of trips becomes a ``scan`` if unrolled it would have more operators than this
+#: (measured, docs/decisions/0003): below, XLA compiles it about as fast unrolled, and runs it faster
+SCAN_EQUATIONS = 128
+#: … and if it has at least so many trips
+SCAN_TRIPS = 8
+#: what an operator that calls a library counts: XLA's CPU back end takes long to compile many of them
+_LIBRARY_CALL = 8
+
+_AUGMENT = {
+    "+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv,
+    "//": operator.ifloordiv, "%": operator.imod, "**": operator.ipow, "@": operator.imatmul,
+    "&": operator.iand, "|": operator.ior, "^": operator.ixor, "<<": operator.ilshift, ">>": operator.irshift,
+}  # fmt: skip
+
+
+_IN_PLACE = {sign: f"__{function.__name__}__" for sign, function in _AUGMENT.items()}
+
+
+class Runtime(Exceptions):
+    """The object behind ``mg__`` in rewritten source; see the module."""
+
+    undefined = UNDEFINED
+
+    # -- statements ----------------------------------------------------------------------------
+
+    def if_(
+        self,
+        test: Any,
+        then: Callable[[], None],
+        orelse: Callable[[], None],
+        get: Any,
+        put: Any,
+        names: Any,
+        later: Any = None,
+    ) -> None:
+        """``if test: then() else: orelse()``.
+
+        ``later`` is a function, never called, of all variables that are read behind it.
+        """
+        known = plain_truth(test)
+        if isinstance(known, Tensor):
+            branch(known, (then, orelse), State(get, put, names), later)
+        elif known:
+            then()
+        else:
+            orelse()
+
+    def while_(
+        self, test: Callable[[], Any], body: Callable[[], None], get: Any, put: Any, names: Any
+    ) -> None:
+        """``while test(): body()``."""
+        before = equations()
+        while True:
+            # a tensor that happens to be known decides like any other: its loop is not unrolled
+            first = test()
+            if isinstance(first, Tensor):
+                first = truth(first)
+            if isinstance(first, Tensor):
+
+                def trip() -> Tensor:
+                    body()
+                    return predicate(test())
+
+                loop(first, trip, State(get, put, names))
+                return
+            if not first:
+                return
+            if equations() - before > SCAN_EQUATIONS and self._rest_as_loop(test, body, get, put, names):
+                return
+            body()
+
+    def _rest_as_loop(self, test: Any, body: Any, get: Any, put: Any, names: Any) -> bool:
+        """Try to make the rest of a long loop over Python numbers one ``while``."""
+
+        def trip() -> Tensor:
+            body()
+            return predicate(test())
+
+        return attempt(lambda: loop(known_truth(True), trip, State(get, put, names)))
+
+    def for_(
+        self,
+        items: Any,
+        body: Callable[[Any], None],
+        get: Any,
+        put: Any,
+        names: Any,
+        stopped: Any = None,
+        later: Any = None,
+    ) -> None:
+        """``for item in items: body(item)``, left early where ``stopped()``.
+
+        ``later`` is a function, never called, of all variables that are read behind the loop.
+        """
+        if isinstance(items, builtins.TensorRange):
+            self._for_range(items, body, get, put, names, stopped)
+            return
+        if stopped is None and self._for_scan(items, body, get, put, names):
+            return
+        before, trips = equations(), 0
+        iterator = iterator_of(items)
+        snapshots.refuse_advance(iterator)
+        while True:
+            flag = False if stopped is None else plain_truth(stopped())
+            if isinstance(flag, Tensor):
+                break
+            if flag or (item := next(iterator, END)) is END:
+                return
+            body(item)
+            trips += 1
+        if type(items) is itertools.count:
+            bounds: Any = endless_range(items, later)
+            self._for_range(bounds, body, get, put, names, stopped)
+            return
+        rest = remaining_items(iterator, later)
+        if isinstance(items, range) and rest and _is_long(before, trips, len(rest)):
+            bounds = builtins.TensorRange(items[trips], items.stop, items.step)
+            if attempt(partial(self._for_range, bounds, body, get, put, names, stopped)):
+                return
+        for each in rest:
+            self._guarded(each, body, get, put, names, stopped, later)
+
+    def _guarded(
+        self,
+        item: Any,
+        body: Callable[[Any], None],
+        get: Any,
+        put: Any,
+        names: Any,
+        stopped: Any,
+        later: Any,
+    ) -> None:
+        """One item of a loop that a tensor can leave."""
+        self.if_(self.not_(stopped()), lambda: body(item), _nothing, get, put, names, later)
+
+    def _for_scan(self, items: Any, body: Callable[[Any], None], get: Any, put: Any, names: Any) -> bool:
+        """Make a long loop one ``scan``, if its body can be traced for all items at once."""
+        if isinstance(items, range):
+            length = len(items)
+        elif isinstance(items, Tensor) and items.shape:
+            length = items.shape[0]
+        else:
+            return False
+        if length < SCAN_TRIPS or not isinstance(innermost(), GraphScope):
+            return False
+        if isinstance(items, range):
+            stack, is_number = Tensor(list(items)), True
+        else:
+            stack, is_number = (state.read(items) if items.is_parameter else as_it_is(items)), False
+        worth: list[bool] = []
+
+        def is_worth(equations: Sequence[Equation]) -> bool:
+            size = sum(_LIBRARY_CALL if e.primitive.kind == "multilinear" else 1 for e in equations)
+            worth.append(size * length > SCAN_EQUATIONS)
+            return worth[0]
+
+        done = attempt(
+            lambda: scanned(
+                length, [(stack, is_number)], lambda given: body(given[0]), State(get, put, names), is_worth,
+            )
+        )  # fmt: skip
+        return done and worth[0]
+
+    def _for_range(
+        self, items: Any, body: Callable[[Any], None], get: Any, put: Any, names: Any, stopped: Any
+    ) -> None:
+        """A ``for`` over a range of which a bound is a tensor, as a ``while``."""
+        index: list[Any] = [items.start]
+
+        count = len(names)
+
+        def get_all() -> tuple:
+            values = get()
+            return (*values[:count], index[0], *values[count:])
+
+        def put_all(values: tuple) -> None:
+            put((*values[:count], *values[count + 1 :]))
+            index[0] = values[count]
+
+        put_all.__wrapped__ = put  # type: ignore[attr-defined]
+
+        def goes_on() -> Any:
+            inside = items.contains(index[0])
+            return inside if stopped is None else self.and_(self.not_(stopped()), lambda: inside)
+
+        def trip() -> None:
+            item = index[0]
+            index[0] = item + items.step
+            body(item)
+
+        self.while_(goes_on, trip, get_all, put_all, (*names, "the index of the range"))
+
+    # -- expressions ---------------------------------------------------------------------------
+
+    def if_expression(self, test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
+        """``then() if test else orelse()``."""
+        known = plain_truth(test)
+        if not isinstance(known, Tensor):
+            return then() if known else orelse()
+        result: list[Any] = [UNDEFINED]
+
+        def put(values: tuple) -> None:
+            result[0] = values[0]
+
+        def side(value: Callable[[], Any]) -> Callable[[], None]:
+            return lambda: result.__setitem__(0, value())
+
+        variables = State(lambda: (result[0],), put, (VALUE,))
+        branch(known, (side(then), side(orelse)), variables)
+        return result[0]
+
+    def and_(self, first: Any, *rest: Callable[[], Any]) -> Any:
+        """``first and rest[0]() and …``."""
+        value = first
+        for k, each in enumerate(rest):
+            known = plain_truth(value)
+            if isinstance(known, Tensor):
+                return self._both(known, value, partial(_rest, self.and_, rest[k:]), True)
+            if not known:
+                return value
+            value = each()
+        return value
+
+    def or_(self, first: Any, *rest: Callable[[], Any]) -> Any:
+        """``first or rest[0]() or …``."""
+        value = first
+        for k, each in enumerate(rest):
+            known = plain_truth(value)
+            if isinstance(known, Tensor):
+                return self._both(known, value, partial(_rest, self.or_, rest[k:]), False)
+            if known:
+                return value
+            value = each()
+        return value
+
+    def _both(self, known: Tensor, value: Any, other: Callable[[], Any], is_and: bool) -> Any:
+        """``value and other()``, or ``value or other()``, where ``known`` is the truth of ``value``."""
+
+        def same() -> Any:
+            return known if value.dtype is bool_ else value
+
+        def second() -> Any:
+            found = other()
+            truth_value = isinstance(found, bool) or (isinstance(found, Tensor) and found.dtype is bool_)
+            # a condition: what it is joined with must be a truth value of no axes too
+            if truth_value and value.dtype is bool_:
+                return predicate(found)
+            return found
+
+        return self.if_expression(known, *((second, same) if is_and else (same, second)))
+
+    def not_(self, x: Any) -> Any:
+        """``not x``."""
+        known = plain_truth(x)
+        return apply(REGISTRY["logical_not"], known) if isinstance(known, Tensor) else not known
+
+    def in_(self, x: Any, items: Any) -> Any:
+        """``x in items``."""
+        if isinstance(items, (list, tuple)) and (is_symbolic(x) or any(map(is_symbolic, items))):
+            return self.or_(False, *[lambda each=each: x is each or x == each for each in items])
+        if isinstance(items, Tensor) and (is_symbolic(x) or is_symbolic(items)):
+            return (items == x).any()
+        if is_symbolic(x):
+            refuse(
+                f"a tensor is looked up in a {type(items).__name__}, whose keys are known while compiling",
+                "Compare it with the items of a list: x in [1, 2], or x == key.",
+            )
+        return x in items
+
+    def is_(self, a: Any, b: Any) -> Any:
+        """``a is b``."""
+        if a is b or not (isinstance(a, Tensor) or isinstance(b, Tensor)):
+            return a is b
+        for x, y in ((a, b), (b, a)):
+            if type(x) is Number and x.dtype is bool_ and isinstance(y, bool):
+                return x if y else self.not_(x)
+        if type(a) is Number or type(b) is Number:
+            refuse(
+                "'is' compares a number that a tensor decides on: whether it is that object is not known",
+                "Compare its value, k == 2.",
+            )
+        return aliases.is_same(a, b) if isinstance(a, Tensor) and isinstance(b, Tensor) else False
+
+    def text(self, text: Any) -> Any:
+        """Value that may be a text with values in it that are not known."""
+        return texts.marked_text(text)
+
+    def item(self, items: Any, key: Any) -> Any:
+        """``items[key]``."""
+        if isinstance(key, Tensor) and is_symbolic(key) and not isinstance(items, Tensor):
+            return builtins.chosen(items, key, self)
+        return items[key]
+
+    def augment(self, sign: str, x: Any, y: Any) -> Any:
+        """``x op= y``: the value for ``x``. A tensor is not changed in place, whoever else holds it."""
+        if not isinstance(x, (Tensor, int, float, str, tuple)) and hasattr(x, _IN_PLACE[sign]):
+            mutation_policy.may_change(x, f"{sign}=")
+        return texts.marked_text(_AUGMENT[sign](x, y))
+
+    def bind(self, setter: Callable[[Any], Any], name: str, value: Any) -> Any:
+        """``(name := value)`` where only the function ``setter`` can bind the variable."""
+        free = setter.__code__.co_freevars  # type: ignore[attr-defined]
+        if name in free:
+            cell = setter.__closure__[free.index(name)]  # type: ignore[attr-defined, index]
+            effect_log.note_local(cell, name, name)
+        return setter(value)
+
+    # -- attributes, items, containers ------------------------------------------------------------
+
+    def attribute(self, owner: Any, name: str) -> Any:
+        """``owner.name``; a property of the user's class is converted too."""
+        return builtins.attribute(owner, name, self)
+
+    def set_attribute(self, owner: Any, name: str, value: Any) -> None:
+        """``owner.name = value``."""
+        builtins.set_attribute(owner, name, value, self)
+
+    def delete_attribute(self, owner: Any, name: str) -> None:
+        """``del owner.name``."""
+        builtins.delete_attribute(owner, name, self)
+
+    def set_item(self, owner: Any, key: Any, value: Any) -> None:
+        """``owner[key] = value``."""
+        if isinstance(owner, Tensor):
+            owner[key] = value  # type: ignore[index]
+            return
+        if is_symbolic(key):
+            refuse(
+                f"an item of a {type(owner).__name__} is assigned at a place that a tensor names",
+                "Use a tensor instead of the container: t[i] = value.",
+            )
+        mutation_policy.may_change(owner, "[…] =")
+        owner[key] = value
+
+    def delete_item(self, owner: Any, key: Any) -> None:
+        """``del owner[key]``."""
+        mutation_policy.may_change(owner, "del")
+        del owner[key]
+
+    def consumed(self, function: Any, items: Any, test: Any, element: Any, is_list: bool, *rest: Any) -> Any:
+        """``function((element(x) for x in items if test(x)), *rest)``."""
+        return comprehensions.consumed(self, function, items, test, element, is_list, rest)
+
+    def made(self, container: Any) -> Any:
+        """Note that ``container`` was made here, so that the body being traced may change it."""
+        return mutation_policy.made(container)
+
+    # -- calls ------------------------------------------------------------------------
+
+    def call(self, function: Any) -> Any:
+        """What is called in place of ``function``."""
+        return call(function)
+
+    def is_itself(self, function: Any, name: str, line: int) -> bool:
+        """Whether ``function`` is the one that calls it, which is defined as ``name`` at ``line``."""
+        if not mutation_policy.tail_calls_are_loops():
+            return False  # recursion that ends by itself may hold what no loop could
+        if type(function).__module__.startswith("mindgrad."):
+            function = getattr(function, "__wrapped__", None)  # one that ``jit`` decorates
+        code = getattr(function, "__code__", None)
+        file = sys._getframe(1).f_code.co_filename
+        found = code is not None and (code.co_filename, code.co_name, code.co_firstlineno)
+        return found == (file, name, line)
+
+
+def _rest(operator: Callable[..., Any], operands: Sequence[Callable[[], Any]]) -> Any:
+    return operator(operands[0](), *operands[1:])
+
+
+def _nothing() -> None:
+    pass
+
+
+def _is_long(before: int, trips: int, rest: int) -> bool:
+    """Whether ``rest`` trips more are too many to be unrolled, after so many that made equations."""
+    return rest >= SCAN_TRIPS and (equations() - before) * rest > SCAN_EQUATIONS * max(trips, 1)
+
+
+RUNTIME = Runtime()
+builtins.RUNTIME_OF.append(RUNTIME)
+
+
+def call(function: Any) -> Any:
+    """What is called in place of ``function`` while compiling: itself, a converted one, or a replacement."""
+    replaced = builtins.replacement(function) or frozen.note_call(function)
+    if replaced is not None:
+        return replaced
+    if isinstance(function, type):
+        return lambda *args, **kwargs: mutation_policy.made(function(*args, **kwargs))
+    if mutation_policy.may_call(function):
+        return function
+    converted = convert.convert(function, RUNTIME)
+    if converted is not function or convert.is_without_source(function):
+        state.read_function(function)
+        if type(plain := getattr(function, "__func__", function)) is FunctionType:
+            mutation_policy.note_held(plain)
+    return noting_reads(snapshots.checked(function)) if converted is function else converted

@@ -1,0 +1,246 @@
+"""Snapshots of Python's state before a body is traced: what it changes is put back, and refused.
+
+    a branch    both ways run while it is traced, and one of them when the program runs
+    a loop      its body runs once or a few times while it is traced
+
+So state that neither becomes a variable of the branch or loop nor is undone (``assigned``) would change in
+the way that is not taken, or twice. What is in reach of a body (``reach``) is read before it and compared
+after it; large NumPy arrays are read-only meanwhile instead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import threading
+import types
+from typing import Any, NoReturn
+
+import numpy as np
+
+from mindgrad._base.refusal import CompileError, refuse
+from mindgrad.trace.kinds import COPIED_BYTES, ITERATOR, Kind, is_generator, kinds_of
+from mindgrad.trace.python.convert import NUMERIC
+from mindgrad.trace.reach import (
+    objects_in_reach,
+)
+from mindgrad.trace.state_equality import NOT_THE_USERS
+
+__all__ = ["Snapshot", "check", "checked", "entries_of", "refuse_advance", "refuse_change"]
+
+_READ_ONLY = "read-only"
+
+
+# -- snapshots -------------------------------------------------------------------------------------
+
+
+class _Entry:
+    """One object and its state."""
+
+    __slots__ = ("kind", "label", "owner", "state")
+
+    def __init__(self, owner: Any, kind: Kind, label: str) -> None:
+        self.owner, self.kind, self.label = owner, kind, label
+        self.state = kind.read(owner)
+
+    def is_changed(self) -> bool:
+        return not self.kind.same(self.kind.read(self.owner), self.state)
+
+    def restore(self) -> bool:
+        """Put the state back; whether that can be done."""
+        if self.kind.write is None:
+            return False
+        self.kind.write(self.owner, self.state)
+        return not self.is_changed()
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        #: the open snapshots, innermost last
+        self.snapshots: list[Snapshot] = []
+
+
+_local = _Local()
+
+
+class Snapshot:
+    """The state in reach of bodies that are about to run; a context for each, at whose end it is compared.
+
+    Args:
+        functions: run the bodies.
+        later: a function, never called, of what is read afterwards; ``None``: everything may be. What else a
+            body changes stays changed, and is put back before another body that reaches it.
+
+    Raises:
+        CompileError: something has changed that is read later; it is put back before.
+    """
+
+    __slots__ = ("_entries", "_later", "_locked", "_read")
+
+    def __init__(self, *functions: Any, later: Any = None) -> None:
+        self._entries: dict[int, list[_Entry]] = {}
+        self._later = later
+        self._read: set[int] | None = None
+        large: list[np.ndarray] = []
+        for owner, label in objects_in_reach([(each, "") for each in functions]):
+            if isinstance(owner, np.ndarray) and (owner.nbytes > COPIED_BYTES or not owner.flags.writeable):
+                if _can_be_locked(owner):
+                    large.append(owner)
+            elif not isinstance(owner, types.FunctionType) or owner.__dict__ or is_generator(owner):
+                cls: Any = type(owner)
+                self._entries[id(owner)] = [_Entry(owner, kind, label) for kind in kinds_of(cls)]
+        reaches = [_reach(each) for each in functions] if large else []
+        self._locked = [x for x in large if self.is_read(x) or sum(id(x) in reach for reach in reaches) > 1]
+
+    def is_read(self, owner: Any) -> bool:
+        """Whether an object is read later."""
+        if self._later is None:
+            return True
+        if self._read is None:
+            self._read = _reach(self._later)
+        return id(owner) in self._read
+
+    def renew(self, function: Any) -> Snapshot:
+        """Put back what a body before has changed, as far as ``function`` reaches it."""
+        changed = self._changed()
+        reach = _reach(function) if changed else ()
+        for entry in changed:
+            if id(entry.owner) in reach and not entry.restore():
+                _refuse(_sentence(entry), is_final=True)
+        return self
+
+    def __enter__(self) -> Snapshot:
+        for owner in self._locked:
+            owner.flags.writeable = False
+        _local.snapshots.append(self)
+        return self
+
+    def __exit__(self, _: Any, error: Any, trace: Any) -> None:
+        _local.snapshots.pop()
+        for owner in sorted(self._locked, key=_depth):
+            owner.flags.writeable = True
+        if self._locked and isinstance(error, ValueError) and _READ_ONLY in str(error):
+            _refuse("a NumPy array that was made outside is changed", frame=_users_frame(trace))
+        changed = self._changed()
+        self._read = None
+        wrong = changed if error is not None else [entry for entry in changed if self.is_read(entry.owner)]
+        self._read = None
+        if wrong:
+            is_restored = [entry.restore() for entry in changed].count(False) == 0
+            if error is None or (isinstance(error, Exception) and not is_restored):
+                _refuse(_sentence(wrong[0]), is_final=not is_restored)
+
+    def _changed(self) -> list[_Entry]:
+        return [entry for entries in self._entries.values() for entry in entries if entry.is_changed()]
+
+    def entries(self, owner: Any) -> list[_Entry]:
+        """Entries of an object that is read later; none if it was not in reach."""
+        entries = self._entries.get(id(owner), [])
+        return entries if entries and self.is_read(owner) else []
+
+
+def _reach(function: Any) -> set[int]:
+    return {id(owner) for owner, _ in objects_in_reach([(function, "")])}
+
+
+def _can_be_locked(owner: np.ndarray) -> bool:
+    """Whether an array is writeable, and can be made so again."""
+    view = owner.view()
+    if view.flags.writeable:
+        view.flags.writeable = False
+        with contextlib.suppress(ValueError):
+            view.flags.writeable = True
+    return view.flags.writeable
+
+
+def _depth(owner: np.ndarray) -> int:
+    """Number of arrays that an array is a view of: these are to be writeable before it."""
+    depth = 0
+    while isinstance(owner.base, np.ndarray):
+        owner, depth = owner.base, depth + 1
+    return depth
+
+
+def _users_frame(trace: Any) -> Any:
+    """The innermost frame of the user's own code in a traceback."""
+    frame = trace.tb_frame
+    while trace is not None:
+        root = str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
+        if root not in NOT_THE_USERS and root not in NUMERIC:
+            frame = trace.tb_frame
+        trace = trace.tb_next
+    return frame
+
+
+def _sentence(entry: _Entry) -> str:
+    kind = type(entry.owner)
+    if isinstance(entry.owner, (type, types.FunctionType)):
+        return f"an attribute or variable of {entry.owner.__name__} is changed"
+    return f"{entry.label or 'an object'} ({kind.__name__}), which was made outside, is {entry.kind.verb}"
+
+
+def _refuse(what: str, *, frame: Any = None, is_final: bool = False) -> NoReturn:
+    try:
+        refuse(
+            f"{what} inside a branch or loop that a tensor decides on: this would happen while compiling, on "
+            f"all ways, and not when the program runs",
+            "Do it before or behind the branch or loop, and use there what it gave; numbers and tensors can "
+            "be kept in variables and attributes, which may differ; or run in PYNATIVE_MODE.",
+            frame=frame,
+        )
+    except CompileError as error:
+        error.is_final = is_final
+        raise
+
+
+# -- at the line that changes something ----------------------------------------------------------------
+
+
+def entries_of(owner: Any) -> list[_Entry]:
+    """Entries of an object in the open snapshots."""
+    return [entry for snapshot in _local.snapshots for entry in snapshot.entries(owner)]
+
+
+def check(*owners: Any) -> None:
+    """Refuse what has just been changed, at the user's line."""
+    for owner in owners:
+        for entry in entries_of(owner):
+            if entry.is_changed():
+                _refuse(_sentence(entry), is_final=not entry.restore())
+
+
+def refuse_advance(iterator: Any) -> None:
+    """Refuse that an iterator from outside, or a file, is advanced, before it is."""
+    for entry in entries_of(iterator):
+        if entry.kind is ITERATOR or isinstance(iterator, io.IOBase):
+            _refuse(_sentence(entry))
+
+
+def refuse_change(owner: Any) -> None:
+    """Refuse that an object from outside is changed, before it is."""
+    for entry in entries_of(owner):
+        _refuse(_sentence(entry))
+
+
+_CHANGING = frozenset(["numpy", "heapq", "_heapq", "bisect", "_bisect", "operator", "_operator", "random"])
+_NEVER = frozenset(["__next__", "send", "throw", "close", "write", "writelines", "truncate"])
+
+
+def checked(function: Any) -> Any:
+    """Wrapper of a function that is not converted, which checks what it has changed."""
+    if not _local.snapshots:
+        return function
+    owner = getattr(function, "__self__", None)
+    is_watched = owner is not None and bool(entries_of(owner))
+    if is_watched and function.__name__ in _NEVER:
+        refuse_advance(owner)
+    module = str(getattr(function, "__module__", None) or type(function).__module__).partition(".")[0]
+    if not is_watched and module not in _CHANGING:
+        return function
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        check(owner, *args, *kwargs.values())
+        return result
+
+    return run

@@ -1,0 +1,85 @@
+"""Texts with values that are not known while compiling: they can be put together and shown, not read.
+
+A tensor without a value leaves a mark in a text (``ir.tensor``), which ``print`` fills in when the program
+runs. What Python computes from such a text otherwise, its length or whether it equals another, would be
+computed of the mark.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from mindgrad._base.refusal import refuse
+from mindgrad.ir.tensor import MARK
+
+__all__ = ["UnknownText", "marked_text", "refuse_kept", "with_marks"]
+
+
+class UnknownText(str):
+    """A text with marks."""
+
+    __slots__ = ()
+
+    def __add__(self, other: str) -> str:
+        return marked_text(str.__add__(self, other))
+
+    def __radd__(self, other: str) -> str:
+        return marked_text(str.__add__(other, self))
+
+    def __mul__(self, count: Any) -> str:
+        return marked_text(str.__mul__(self, count))
+
+    __rmul__ = __mul__
+
+    def __mod__(self, values: Any) -> str:
+        return marked_text(str.__mod__(self, values))
+
+    def __rmod__(self, text: str) -> str:
+        return marked_text(str.__mod__(text, (self,)))
+
+    def refuse(self, *_: Any, **__: Any) -> NoReturn:
+        refuse(
+            "a text is compared or read that holds the value of a tensor, or of a number that a tensor "
+            "decides on, which is not known while compiling",
+            "Compare the number or tensor itself, k == 2, or choose by 'if' what depends on it. Such a text "
+            "can be printed.",
+        )
+
+
+#: what gives a text again, or is not about its contents
+_FREE = frozenset([
+    "__new__", "__add__", "__mul__", "__rmul__", "__mod__", "__rmod__", "__str__", "__format__", "__repr__",
+    "__getattribute__", "__doc__", "__sizeof__", "join", "format", "format_map", "maketrans",
+    "__getnewargs__",
+])  # fmt: skip
+for _name in vars(str):
+    if _name not in _FREE and _name not in vars(UnknownText):
+        setattr(UnknownText, _name, UnknownText.refuse)
+for _name in ("__eq__", "__hash__", "__len__", "__contains__", "__iter__", "__getitem__", "__ne__"):
+    setattr(UnknownText, _name, UnknownText.refuse)
+
+
+def marked_text(text: Any) -> Any:
+    """``text``, as one whose contents are not known if it has marks."""
+    return UnknownText(text) if type(text) is str and "<being compiled: " in text else text
+
+
+def with_marks(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of texts, whose result is :func:`marked_text`."""
+
+    @functools.wraps(function)
+    def made(*args: Any, **kwargs: Any) -> Any:
+        return marked_text(function(*args, **kwargs))
+
+    return made
+
+
+def refuse_kept(leaf: Any, what: str) -> None:
+    """Refuse a text with marks that leaves the program."""
+    if isinstance(leaf, str) and MARK.search(str(leaf)):
+        refuse(
+            f"{what} is a text with the value of a tensor, which is not known while compiling",
+            "Return the tensor itself and make the text of it outside; print shows it in the program.",
+        )

@@ -1,0 +1,178 @@
+"""A body of a branch or loop, traced in a scope of its own.
+
+What the program can see of a body afterwards is the variables that it assigns, elements that it assigns to
+tensors from outside (``x[0] = 1``), and Parameters that it writes. All of these are as before when the trace
+has ended; whoever asked for it binds them to what the equation gives that it makes of the body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from mindgrad._base.refusal import refuse
+from mindgrad.ir.build import building
+from mindgrad.ir.graph import Graph, Variable, live_equations
+from mindgrad.ir.scope import BodyScope, as_it_is, identity, lifted, opened
+from mindgrad.ir.tensor import Tensor
+from mindgrad.ir.types import TensorType
+from mindgrad.rows.structural import convert
+from mindgrad.trace import aliases, effect_log, mutation_policy, state
+from mindgrad.trace.control.snapshots import Snapshot
+from mindgrad.trace.control.variables import State, containers, flattened
+from mindgrad.trace.effect_log import UNDEFINED, Attribute, Local, Place
+
+__all__ = ["Traced", "assemble", "refuse_missing", "with_assigned"]
+
+
+class Traced:
+    """A body that was traced: its scope, and its state at its end.
+
+    Args:
+        variables: those that it assigns.
+        give: what these hold at its beginning, in a scope.
+        run: runs it.
+        snapshot: of what is in reach of it: no other state may change.
+    """
+
+    __slots__ = (
+        "assigned",
+        "changed",
+        "given",
+        "leaves",
+        "result",
+        "scope",
+        "stale",
+        "structures",
+        "values",
+        "written",
+    )
+
+    def __init__(
+        self,
+        variables: State,
+        give: Callable[[BodyScope], tuple[Any, ...]],
+        run: Callable[[], Any],
+        snapshot: Snapshot,
+    ) -> None:
+        with snapshot:
+            self._trace(variables, give, run)
+
+    def _trace(
+        self, variables: State, give: Callable[[BodyScope], tuple[Any, ...]], run: Callable[[], Any]
+    ) -> None:
+        self.scope = scope = BodyScope()
+        try:
+            with opened(scope), effect_log.body() as level:
+                self.given = give(scope)
+                owned: dict[int, Any] = {}
+                containers(self.given, owned)
+                variables.put(self.given)
+                with mutation_policy.open_body(owned):
+                    self.result = run()
+                self.assigned: dict[Any, Place] = {
+                    key: place
+                    for key, (place, before, surely) in level.items()
+                    if surely or place.value() is not before
+                }
+                self.values = variables.get()
+                found, self.structures = flattened(self.values)
+                self.leaves = [[_settled(x) for x in each] for each in found]
+                self.written = {
+                    key: (parameter, scope.bindings[key]) for key, parameter in scope.written.items()
+                }
+                every = [tensor for tensor, _ in scope.changed.values()]
+                self.stale = [tensor for tensor in every if aliases.is_stale(tensor)]
+                self.changed = {
+                    id(tensor): (tensor, as_it_is(lifted(tensor)))
+                    for tensor in every
+                    if not aliases.is_stale(tensor)
+                }
+        finally:
+            scope.undo()
+            variables.restore()
+
+    def atom(self, value: Any, type: TensorType) -> Any:
+        """The atom of a tensor or number as a value of ``type``."""
+        builder = self.scope.builder
+        if isinstance(value, Tensor):
+            atom = self.scope.atom(state.read(value) if value.is_parameter else value)
+        else:
+            atom = builder.constant(np.asarray(value, type.dtype.numpy), type)
+        if atom.type.dtype is not type.dtype:
+            with building(builder):
+                atom = convert(atom, dtype=type.dtype)
+        return atom
+
+
+def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
+    """The variables with all places that the bodies assign; ``None`` if they have them already."""
+    known = {place.key for place in variables.places}
+    found = {
+        key: place
+        for body in bodies
+        for key, place in body.assigned.items()
+        if key not in known and not _is_named(place, variables)
+    }
+    if not found:
+        return None
+    for place in found.values():
+        # on another way, or in no trip, it keeps what it holds
+        if isinstance(place, Attribute):
+            state.has_attribute(place.holder, place.name)
+        if not mutation_policy.is_own(place.holder):
+            effect_log.innermost().note(place)
+    return variables.extended(list(found.values()))
+
+
+def _is_named(place: Place, variables: State) -> bool:
+    """Whether a place is one of the names of the construct, which holds it already."""
+    if place.key not in variables.cells:
+        return False
+    return isinstance(place, Local) or place.value() is not UNDEFINED
+
+
+def refuse_missing(place: Place, where: str) -> NoReturn:
+    """Refuse a place that holds something on some ways through the program only."""
+    refuse(
+        f"{place.label} is assigned {where}, and there is none before",
+        "Give it a value before, an attribute in '__init__', of the type and shape that it has afterwards.",
+    )
+
+
+def _settled(x: Any) -> Any:
+    return x if not isinstance(x, Tensor) or x.is_parameter else _same(x)
+
+
+def _same(tensor: Tensor) -> Tensor:
+    """The tensor object itself; one whose recording has ended is seen from where we are."""
+    return tensor if lifted(tensor) is tensor else as_it_is(lifted(tensor))
+
+
+def assemble(
+    bodies: Sequence[Traced], outputs: Sequence[Sequence[Any]], firsts: Sequence[Sequence[Variable]]
+) -> tuple[list[Graph], list[Tensor]]:
+    """Graphs of bodies with the same inputs: those of ``firsts``, behind what either captured.
+
+    Returns:
+        The graphs, with inputs ``(*captured, *firsts)``, and the captured tensors.
+    """
+    tensors: dict[Any, Tensor] = {}
+    inside: list[dict[Any, Variable]] = []
+    for body in bodies:
+        found = {}
+        for variable, tensor in body.scope.captures:
+            seen = lifted(state.read(tensor) if tensor.is_parameter else tensor)
+            key = identity(seen)
+            tensors.setdefault(key, seen)
+            found[key] = variable
+        inside.append(found)
+    graphs = []
+    for body, found, results, first in zip(bodies, inside, outputs, firsts, strict=True):
+        inputs = [found[key] if key in found else Variable(t.type) for key, t in tensors.items()]
+        builder = body.scope.builder
+        builder.restore_order()
+        graphs.append(Graph([*inputs, *first], live_equations(builder.equations, results), results))
+    return graphs, list(tensors.values())

@@ -1,0 +1,277 @@
+"""Python functions with a derivative of their own: ``custom_vjp``, and what ``Cell.bprop`` becomes."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.control.custom import custom
+from mindgrad.ir import settings
+from mindgrad.ir.graph import Equation, Graph, Variable
+from mindgrad.ir.scope import GraphScope, apply, opened
+from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.ir.types import Shape, TensorType
+from mindgrad.rows.complexes import conj
+from mindgrad.rows.kinds import zeros
+from mindgrad.rows.reduction import reduce_sum
+from mindgrad.rows.structural import convert, reshape, stop_gradient
+from mindgrad.trace import state, user_calls
+
+__all__ = ["CustomDerivative", "custom_vjp", "kept"]
+
+#: graphs by what they compute, so that equal ones are one graph whoever made them
+_GRAPHS: dict[Any, Graph] = {}
+_GRAPHS_KEPT = 256
+
+
+class CustomDerivative:
+    """Calls a function whose reverse mode is ``bprop(*inputs, out, dout)``.
+
+    Args:
+        function: the function; its own operators are not differentiated. What it reads besides its inputs,
+            such as Parameters, is a constant: the gradient with respect to it is zero.
+        bprop: gives a tuple with one gradient per input of ``function``; in PYNATIVE_MODE also a list, or
+            the one gradient, and gradients of a shape to which the input broadcasts, which are summed.
+        name: what errors call it.
+
+    ``bprop`` runs at every call, so that it sees what the Python objects that it reads are now; equal
+    pullbacks are one graph, so that what was derived from it is found again.
+    """
+
+    def __init__(self, function: Callable[..., Any], bprop: Callable[..., Any], name: str) -> None:
+        self.function = function
+        self.bprop = bprop
+        self.name = name
+
+    def __call__(self, *args: Any) -> Any:
+        leaves, structure = flatten(args)
+        leaves = [state.read(x) if isinstance(x, Tensor) else x for x in leaves]
+        held = [apply(stop_gradient, x) if isinstance(x, Tensor) else x for x in leaves]
+        results, result_structure = flatten(user_calls.run(self.function, *unflatten(structure, held)))
+        xs = [x for x in leaves if isinstance(x, Tensor)]
+        ys = [state.read(y) for y in results if isinstance(y, Tensor)]
+        if not xs or not ys or not any(x.is_traced for x in xs):
+            return unflatten(result_structure, [_constant(y) for y in results])
+        is_strict = state.is_compiling()
+        pullback, extras = self._pullback(leaves, structure, results, result_structure, xs, ys, is_strict)
+        made = apply(custom, *ys, *xs, *extras, pullback=pullback, outputs=len(ys), inputs=len(xs))
+        passed = iter(made)
+        return unflatten(result_structure, [next(passed) if isinstance(y, Tensor) else y for y in results])
+
+    def _pullback(
+        self,
+        leaves: list[Any],
+        structure: Any,
+        results: list[Any],
+        result_structure: Any,
+        xs: Sequence[Tensor],
+        ys: Sequence[Tensor],
+        is_strict: bool,
+    ) -> tuple[Graph, list[Tensor]]:
+        """The pullback as a graph, and the values from outside that it uses."""
+        scope = GraphScope(values_are_inputs=True)
+        with opened(scope):
+            x_symbols = [scope.symbol(x.type) for x in xs]
+            y_symbols = [scope.symbol(y.type) for y in ys]
+            ct_symbols = [scope.symbol(y.type) for y in ys]
+            inputs = unflatten(structure, _replaced(leaves, x_symbols))
+            out = unflatten(result_structure, _replaced(results, y_symbols))
+            # bprop sees gradients as users do, ∂/∂Re + i ∂/∂Im: the conjugates of cotangents
+            received = [_conjugate(ct) for ct in ct_symbols]
+            dout = unflatten(result_structure, _replaced(results, received))
+            gradients = self._gradients(inputs, user_calls.run(self.bprop, *inputs, out, dout), is_strict)
+            atoms = [scope.atom(_conjugate(g)) for g in gradients]
+            graph = scope.builder.close(atoms)
+        return kept(graph), [state.read(tensor) for _, tensor in scope.captures]
+
+    def _gradients(self, inputs: Sequence[Any], returned: Any, is_strict: bool) -> list[Tensor]:
+        """One gradient per tensor among ``inputs``, checked against it.
+
+        ``is_strict``: only a tuple of gradients is taken, as in GRAPH_MODE.
+        """
+        if not is_strict and isinstance(returned, (list, Tensor)):
+            returned = (returned,) if isinstance(returned, Tensor) else tuple(returned)
+        if not isinstance(returned, tuple):
+            raise TypeError(
+                f"For bprop function, output should be a tuple, but got "
+                f"{type(returned).__name__}: 'bprop' of {self.name} must return a tuple with one "
+                f"gradient per input."
+            )
+        is_checked = settings.get("check_bprop")
+        if len(returned) < len(inputs) or (is_checked and len(returned) > len(inputs)):
+            error = IndexError if not is_checked else ValueError if is_strict else TypeError
+            raise error(
+                f"For user defined method 'bprop' of {self.name}, one gradient per input is "
+                f"needed: {len(inputs)} inputs, but {len(returned)} gradients were returned."
+            )
+        checked: list[Tensor] = []
+        for index, (given, gradient) in enumerate(zip(inputs, returned, strict=False)):
+            given_leaves = [x for x in flatten(given)[0] if isinstance(x, Tensor)]
+            if not given_leaves:
+                continue
+            found = flatten(gradient)[0] if gradient is not None else [None] * len(given_leaves)
+            if len(found) != len(given_leaves):
+                raise ValueError(
+                    f"For user defined method 'bprop' of {self.name}, the {index}th return value "
+                    f"must have the structure of the {index}th argument."
+                )
+            if not is_strict:
+                found = [_summed_to(g, x.shape) for x, g in zip(given_leaves, found, strict=True)]
+            pairs = zip(given_leaves, found, strict=True)
+            checked.extend(self._checked(index, x, g, is_checked) for x, g in pairs)
+        return checked
+
+    def _checked(self, index: int, x: Tensor, gradient: Any, is_checked: bool) -> Tensor:
+        if gradient is None:
+            return _zeros(x.type)
+        if is_checked and getattr(gradient, "dtype", None) is not x.dtype:
+            kind = getattr(gradient, "dtype", type(gradient).__name__)
+            raise TypeError(
+                f"For user defined method 'bprop' of {self.name}, the {index}th return "
+                f"value(gradient of the {index}th argument) should have the same dtype as the "
+                f"{index}th argument, which is:{x.dtype}, but got: {kind}."
+            )
+        if not isinstance(gradient, Tensor):
+            gradient = Tensor(gradient, x.dtype)
+        gradient = state.read(gradient)
+        if gradient.shape != x.shape:
+            raise ValueError(
+                f"For user defined method 'bprop' of {self.name}, the {index}th return "
+                f"value(gradient of the {index}th argument) should have the same shape as the "
+                f"{index}th argument, which is:{list(x.shape)}, but got: {list(gradient.shape)}."
+            )
+        return gradient if gradient.dtype is x.dtype else apply(convert, gradient, dtype=x.dtype)
+
+
+class custom_vjp:
+    """A function whose reverse mode its author writes: with ``bprop`` given to :meth:`defbwd`,
+
+        reverse: x̄ = bprop(*inputs, out, ȳ)
+
+    Both are written with operators, so the derivative of ``bprop`` is that of second order, and so on. What
+    the function reads besides its inputs, such as Parameters, is a constant.
+
+    Args:
+        fn: the function, of Tensors; a decorator.
+
+    Raises:
+        TypeError: ``fn`` is no function.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad.ops.functional import custom_vjp
+    >>> @custom_vjp
+    ... def sign(x):
+    ...     return ms.ops.sign(x)
+    >>> sign.defbwd(lambda x, out, dout: (dout,))
+    >>> print(sign(ms.Tensor([-2.0])), ms.grad(sign)(ms.Tensor([-2.0])))
+    [-1.] [1.]
+    """
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        if not callable(fn):
+            raise TypeError(f"For 'custom_vjp', 'fn' must be a function, but got {fn!r}.")
+        self.fn = fn
+        self.bwd: Callable[..., Any] | None = None
+        self.__name__ = type(fn).__name__
+        functools.update_wrapper(self, fn)
+        self._derivative = CustomDerivative(fn, self._run_backward, self.__name__)
+
+    def defbwd(self, bwd: Callable[..., Any]) -> None:
+        """Set the reverse mode.
+
+        Args:
+            bwd: called as ``bwd(*inputs, out, dout)`` with the result and its gradient; gives a tuple with
+                the gradient of each input.
+
+        Raises:
+            TypeError: ``bwd`` is no function.
+        """
+        if not callable(bwd):
+            raise TypeError(f"For 'defbwd', 'bwd' must be a function, but got {bwd!r}.")
+        self.bwd = bwd
+
+    def _run_backward(self, *arguments: Any) -> Any:
+        if self.bwd is None:
+            raise TypeError(
+                f"The function '{self.__name__}' with 'custom_vjp' has no derivative yet: give it one by "
+                f"{self.__name__}.defbwd(bwd), with bwd(*inputs, out, dout)."
+            )
+        return user_calls.run(self.bwd, *arguments)
+
+    def __call__(self, *args: Any) -> Any:
+        """The value of the function."""
+        return self._derivative(*args)
+
+
+def _constant(value: Any) -> Any:
+    """``value`` without what it depends on, if it is a tensor that is differentiated."""
+    return apply(stop_gradient, value) if isinstance(value, Tensor) and value.is_traced else value
+
+
+def kept(graph: Graph) -> Graph:
+    """The first graph of those that compute the same, so that what was derived from it is found again."""
+    key = _fingerprint(graph)
+    found = _GRAPHS.get(key)
+    if found is None:
+        if len(_GRAPHS) >= _GRAPHS_KEPT:
+            _GRAPHS.clear()
+        found = _GRAPHS.setdefault(key, graph)
+    return found
+
+
+def _fingerprint(graph: Graph) -> Any:
+    """What two graphs that compute the same in the same way have in common."""
+    numbers: dict[Any, int] = {}
+
+    def named(atom: Any) -> Any:
+        if type(atom) is Variable:
+            return numbers.setdefault(atom, len(numbers))
+        return (atom.type, atom.key)
+
+    return (
+        tuple([(named(variable), variable.type) for variable in graph.inputs]),
+        tuple(
+            [
+                (equation.primitive, tuple(map(named, equation.inputs)), _parameters(equation))
+                + tuple(map(named, equation.outputs))
+                for equation in graph.equations
+            ]
+        ),
+        tuple(map(named, graph.outputs)),
+    )
+
+
+def _parameters(equation: Equation) -> tuple[tuple[str, Any], ...]:
+    items = equation.parameters.items()
+    return tuple([(name, kept(value) if isinstance(value, Graph) else value) for name, value in items])
+
+
+def _conjugate(x: Tensor) -> Tensor:
+    return apply(conj, x) if x.dtype.kind == "complex" else x
+
+
+def _summed_to(gradient: Any, shape: Shape) -> Any:
+    """The gradient of what was broadcast from ``shape``; ``gradient`` itself if nothing was."""
+    if not isinstance(gradient, Tensor) or gradient.shape == shape:
+        return gradient
+    gradient = state.read(gradient)
+    more = gradient.ndim - len(shape)
+    wide = gradient.shape[max(more, 0) :]
+    if more < 0 or any(n not in (1, m) for n, m in zip(shape, wide, strict=True)):
+        return gradient
+    axes = tuple(
+        axis for axis, m in enumerate(gradient.shape) if axis < more or (shape[axis - more] == 1 and m != 1)
+    )
+    return apply(reshape, apply(reduce_sum, gradient, axes=axes), shape=shape)
+
+
+def _replaced(leaves: Sequence[Any], symbols: Sequence[Tensor]) -> list[Any]:
+    following = iter(symbols)
+    return [next(following) if isinstance(x, Tensor) else x for x in leaves]
+
+
+def _zeros(type: TensorType) -> Tensor:
+    constant = zeros(type)
+    return make_tensor(constant.array(), type)

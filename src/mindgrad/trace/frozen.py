@@ -1,0 +1,130 @@
+"""Values that a program reads once, while it is traced: random numbers, clocks, and entropy of the system.
+
+In eager mode each call reads them anew. A compiled program keeps what the trace has read, so every call that
+leads to such a value while tracing is warned of. Not warned of are generators that the function makes itself
+from a seed: these give the same numbers in every call anyway.
+"""
+
+from __future__ import annotations
+
+import datetime
+import random
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.location import FrozenValueWarning, warn_user
+from mindgrad._base.waiting import WORKER
+from mindgrad.trace import mutation_policy
+
+__all__ = ["note_call", "watched_generators"]
+
+_GENERATORS = (random.Random, np.random.RandomState, np.random.Generator)
+#: methods of generators that draw nothing
+_SETTINGS = {"seed", "getstate", "setstate", "get_state", "set_state", "bit_generator", "spawn"}
+#: functions by module; the names of the modules are those that the functions say
+_FUNCTIONS = {
+    "time": {
+        "time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "process_time",
+        "process_time_ns", "thread_time", "thread_time_ns",
+    },
+    "posix": {"urandom", "getrandom"},
+    "nt": {"urandom"},
+    "uuid": {"uuid1", "uuid4", "uuid6", "uuid7"},
+    "secrets": {"randbelow", "token_bytes", "token_hex", "token_urlsafe"},
+}  # fmt: skip
+_CLOCKS = {"now", "utcnow", "today"}
+#: functions of ``time`` that read the clock only if they are called without a time
+_OF_TIMES = {"localtime", "gmtime", "ctime", "asctime"}
+
+
+def note_call(function: Any) -> Any:
+    """Warn if ``function`` gives another value in each call; what to call instead of it, or ``None``."""
+    name = getattr(function, "__name__", "")
+    if function is np.random.default_rng:
+        return _made_generator
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, _GENERATORS):
+        if name not in _SETTINGS and not mutation_policy.is_of_program(owner):
+            _warn(f"{_of_generator(owner)}.{name}()", random_numbers=True)
+    elif isinstance(owner, type) and issubclass(owner, datetime.date):
+        if name in _CLOCKS:
+            _warn(f"{owner.__name__}.{name}()")
+    elif getattr(function, "__module__", None) == "time" and name in _OF_TIMES:
+        return partial(_of_time, function)
+    elif name in _FUNCTIONS.get(getattr(function, "__module__", None) or "", ()):
+        module = function.__module__.replace("posix", "os").replace("nt", "os")
+        _warn(f"{module}.{name}()", random_numbers=module in ("os", "secrets"))
+    return None
+
+
+def _of_generator(owner: Any) -> str:
+    if getattr(random.random, "__self__", None) is owner:
+        return "random"
+    if getattr(np.random.rand, "__self__", None) is owner:
+        return "np.random"
+    return type(owner).__name__
+
+
+def _of_time(function: Callable[..., Any], *times: Any) -> Any:
+    if not times:
+        _warn(f"time.{function.__name__}()")
+    return function(*times)
+
+
+def _made_generator(seed: Any = None) -> Any:
+    if seed is None:
+        _warn("np.random.default_rng()", random_numbers=True)
+    return mutation_policy.made(np.random.default_rng(seed))
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        #: whether the trace has led to a warning
+        self.has_warned = False
+
+
+_local = _Local()
+
+
+def _warn(call: str, random_numbers: bool = False) -> None:
+    instead = "draw with mindgrad.ops (ops.rand, ops.randn, ops.randint), or " if random_numbers else ""
+    _local.has_warned = True
+    warn_user(
+        f"{call} is called while a function is compiled: its value is frozen into the program, and every "
+        f"call of the program uses that one. Instead, {instead}pass it as an argument that is a Tensor.",
+        FrozenValueWarning,
+    )
+
+
+@contextmanager
+def watched_generators(function: Callable[..., Any]) -> Iterator[None]:
+    """Warn if tracing ``function`` draws from a generator of the process where no call of it is seen.
+
+    Code of libraries does. Not looked at where another thread may draw meanwhile.
+    """
+    before = _states() if _is_alone() else None
+    outer, _local.has_warned = _local.has_warned, False
+    try:
+        yield
+        if before is not None and not _local.has_warned and _states() != before:
+            whose = getattr(function, "__qualname__", None) or type(function).__qualname__
+            _warn(
+                f"the global generator of 'random' or 'np.random', by a library that '{whose}' calls,", True
+            )
+    finally:
+        _local.has_warned = outer
+
+
+def _is_alone() -> bool:
+    return all(each is threading.current_thread() or each.name == WORKER for each in threading.enumerate())
+
+
+def _states() -> tuple[Any, ...]:
+    state: Any = np.random.get_state()  # noqa: NPY002 - that of the process is meant
+    _, words, position, *rest = state
+    return random.getstate(), words.tobytes(), position, *rest

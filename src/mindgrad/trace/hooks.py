@@ -1,0 +1,187 @@
+"""What users attach to gradients: ``InsertGradientOf``, ``HookBackward``, hooks of Cells."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad._base.location import warn_user
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.control.hook import hook
+from mindgrad.ir.scope import apply, open_scopes
+from mindgrad.ir.tensor import Tensor
+from mindgrad.trace import state, user_calls
+from mindgrad.trace.custom import CustomDerivative
+from mindgrad.trace.guards import clock
+
+__all__ = ["HookBackward", "HookHandle", "InsertGradientOf", "backward_hooked"]
+
+
+class InsertGradientOf:
+    """The identity, whose gradient is what ``f`` makes of the incoming one.
+
+    Args:
+        f: a function of one tensor; it is traced, so it works in both modes and is differentiated
+            for higher orders. If it returns nothing the gradient is kept.
+
+    Raises:
+        TypeError: ``f`` is no function.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad import ops
+    >>> clip = ops.InsertGradientOf(lambda g: ops.clip_by_value(g, -1.0, 1.0))
+    >>> print(ops.grad(lambda x: 10 * clip(x))(ms.Tensor([3.0])))
+    [1.]
+    """
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        if not callable(f):
+            raise TypeError(f"For 'InsertGradientOf', the type of 'f' should be function, but got {type(f)}.")
+
+        def bprop(x: Tensor, out: Tensor, dout: Tensor) -> tuple[Any]:
+            made = f(dout)
+            return (dout if made is None else made,)
+
+        self.f = f
+        self._identity = CustomDerivative(lambda x: x, bprop, "InsertGradientOf")
+
+    def __call__(self, x: Any) -> Any:
+        return self._identity(x)
+
+
+class HookBackward:
+    """The identity; in PYNATIVE_MODE ``hook_fn`` is called with a 1-tuple of the incoming gradient.
+
+    Args:
+        hook_fn: gives a Tensor that replaces the gradient, or None to keep it. It runs as Python with
+            the gradient's value, so it may print or store it. Compiled programs do not call it.
+        cell_id: accepted for compatibility.
+
+    Raises:
+        TypeError: ``hook_fn`` is no function.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad import ops
+    >>> watch = ops.HookBackward(lambda gradient: print("gradient:", gradient[0]))
+    >>> print(ops.grad(lambda x: 10 * watch(x))(ms.Tensor([3.0])))
+    gradient: [10.]
+    [10.]
+    """
+
+    def __init__(self, hook_fn: Callable[..., Any], cell_id: str = "") -> None:
+        if not callable(hook_fn):
+            raise TypeError(
+                f"For 'HookBackward', the type of 'hook_fn' should be python function, but got "
+                f"{type(hook_fn)}."
+            )
+        self.hook_fn = hook_fn
+        self.cell_id = cell_id
+        self._identity = _hooked(hook_fn)
+
+    def __call__(self, *inputs: Any) -> Any:
+        passed = _through(self._identity, inputs, "HookBackward")
+        return passed[0] if len(passed) == 1 else passed
+
+
+def _hooked(function: Callable[[tuple[Tensor, ...]], Any]) -> CustomDerivative:
+    """The identity of several tensors whose gradients pass through the Python ``function``."""
+    return CustomDerivative(
+        lambda *xs: xs, lambda *arguments: apply(hook, *arguments[-1], function=function), "hook"
+    )
+
+
+def _through(identity: CustomDerivative, xs: Sequence[Any], name: str) -> tuple[Any, ...]:
+    """``xs`` with the tensors among them passed through ``identity``."""
+    if not open_scopes() or not any(isinstance(x, Tensor) for x in xs):
+        return tuple(xs)
+    if state.is_compiling():
+        warn_user(
+            f"{name} is not called in GRAPH_MODE: a compiled program cannot call Python. Run in "
+            f"PYNATIVE_MODE, or use ops.InsertGradientOf."
+        )
+        return tuple(xs)
+    return _tensors_through(identity, xs)
+
+
+def _tensors_through(identity: CustomDerivative, xs: Sequence[Any]) -> tuple[Any, ...]:
+    passed = iter(identity(*[state.read(x) for x in xs if isinstance(x, Tensor)]))
+    return tuple(next(passed) if isinstance(x, Tensor) else x for x in xs)
+
+
+#: never the same twice, so that a handle takes off its own hook only
+_keys = itertools.count(1)
+
+
+class HookHandle:
+    """Handle of a registered hook; ``remove()`` takes the hook off.
+
+    Args:
+        hooks: the hooks in the order in which they are called, by numbers.
+        hook: the one to add.
+        prepend: whether it comes first.
+    """
+
+    __slots__ = ("_hooks", "_key")
+
+    def __init__(self, hooks: dict[int, Any], hook: Any, prepend: bool = False) -> None:
+        self._hooks = hooks
+        self._key = next(_keys)
+        others = dict(hooks) if prepend else {}
+        if prepend:
+            hooks.clear()
+        hooks[self._key] = hook
+        hooks.update(others)
+
+    def remove(self) -> None:
+        """Take the hook off; once more does nothing."""
+        self._hooks.pop(self._key, None)
+        clock.tick()
+
+
+def backward_hooked(
+    construct: Callable[..., Any],
+    cell: Any,
+    before: Sequence[Callable[..., Any]],
+    after: Sequence[Callable[..., Any]],
+    args: Sequence[Any],
+) -> Any:
+    """``construct(*args)`` with the backward hooks of a Cell around it.
+
+    Each hook of ``before`` is called as ``hook(cell, grad_output)`` with the gradients that arrived at the
+    outputs, each of ``after`` as ``hook(cell, grad_input, grad_output)`` with those computed for the inputs
+    too. A Tensor or tuple that it returns replaces the gradients of the outputs, or of the inputs.
+    """
+    arrived: tuple[Tensor, ...] = ()
+
+    def leave(gradients: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        nonlocal arrived
+        for each in before:
+            gradients = _replaced(user_calls.run(each, cell, gradients), gradients)
+        arrived = gradients
+        return gradients
+
+    def enter(gradients: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        nonlocal arrived
+        came, arrived = arrived, ()  # not kept: the derived program holds on to this function
+        for each in after:
+            gradients = _replaced(user_calls.run(each, cell, gradients, came), gradients)
+        return gradients
+
+    leaves, structure = flatten(args)
+    label = "a backward hook of a Cell"
+    entered = unflatten(structure, _through(_hooked(enter), leaves, label)) if after else args
+    results, result_structure = flatten(construct(*entered))
+    if state.is_compiling():
+        if before:  # traced, which needs nothing of the inputs
+            left = CustomDerivative(lambda *xs: xs, lambda *arguments: leave(arguments[-1]), label)
+            results = list(_tensors_through(left, results))
+        return unflatten(result_structure, results)
+    return unflatten(result_structure, _through(_hooked(leave), results, label))
+
+
+def _replaced(returned: Any, gradients: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """The gradients after a hook that gave ``returned``."""
+    if returned is None:
+        return gradients
+    return returned if isinstance(returned, tuple) else (returned,)

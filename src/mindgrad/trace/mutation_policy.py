@@ -1,0 +1,263 @@
+"""What a compiled program may change: what it made itself, and attributes.
+
+A list that is appended to changes once, while the program is traced, and not when it runs. That is right for
+what the program made itself. For anything from outside it would be silently wrong, and so would it be inside
+the body of a branch or loop for what was made before it: it is refused. An attribute of an object from
+outside that is assigned is an output of the program (``assigned``, ``outcome``).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from mindgrad._base.location import user_frame
+from mindgrad._base.refusal import refuse
+from mindgrad._base.tree import flatten, is_record
+from mindgrad.ir.tensor import Tensor
+from mindgrad.trace import aliases, effect_log, reach
+from mindgrad.trace.cell_guards import was_read
+from mindgrad.trace.control import snapshots
+from mindgrad.trace.control.variables import containers
+from mindgrad.trace.effect_log import UNDEFINED
+
+__all__ = [
+    "assign_attribute", "dropped", "is_in_body", "is_of_program", "is_own", "is_tracing", "made",
+    "may_call", "may_change", "note_held", "note_outside", "open_body", "own", "refuse_change",
+    "tail_calls_are_loops", "tracing", "why_dropped", "with_tail_calls_as_loops",
+]  # fmt: skip
+
+_MUTATORS = {
+    list: {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse"},
+    dict: {"update", "pop", "popitem", "clear", "setdefault"},
+    set: {"add", "update", "remove", "discard", "pop", "clear"},
+}
+
+
+_HOLDERS = (list, dict, set, tuple)
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        #: what was made while tracing the program and the bodies in it, innermost last
+        self.owned: list[dict[int, Any]] = []
+        #: containers that came from attributes, closures and modules from outside
+        self.outside: dict[int, Any] = {}
+        #: these and the containers in them, as far as asked for; and the modules that were looked at
+        self.held: dict[int, Any] = {}
+        self.modules: set[int] = set()
+        #: whether a function's call of itself in its own ``return`` is another trip of a loop
+        self.tail_calls_are_loops = False
+        #: why a variable is not defined any more: (file, function, name) -> (line, reason)
+        self.dropped: dict[tuple[str, str, str], tuple[int, str]] = {}
+
+
+_local = _Local()
+
+
+@contextmanager
+def open_body(owned: dict[int, Any]) -> Iterator[None]:
+    """While a body is traced that may change ``owned``."""
+    _local.owned.append(owned)
+    try:
+        yield
+    finally:
+        _local.owned.pop()
+
+
+@contextmanager
+def tracing() -> Iterator[None]:
+    """While a program is traced, from its outermost call on."""
+    _local.dropped.clear()
+    try:
+        with open_body({}):
+            yield
+    finally:
+        for noted in (_local.outside, _local.held, _local.modules):
+            noted.clear()
+        reach.forget()
+        aliases.forget()
+
+
+@contextmanager
+def with_tail_calls_as_loops() -> Iterator[None]:
+    """While a program is traced anew whose recursion did not end."""
+    _local.tail_calls_are_loops = True
+    try:
+        yield
+    finally:
+        _local.tail_calls_are_loops = False
+
+
+def tail_calls_are_loops() -> bool:
+    """Whether a function's call of itself in its own ``return`` is another trip of a loop."""
+    return _local.tail_calls_are_loops
+
+
+def is_tracing() -> bool:
+    """Whether a program is being traced on this thread."""
+    return bool(_local.owned)
+
+
+def is_in_body() -> bool:
+    """Whether the body of a branch or loop is being traced."""
+    return len(_local.owned) > 1
+
+
+# -- variables -----------------------------------------------------------------------------------
+
+
+def dropped(name: str, reason: str) -> None:
+    """Note why a variable of the user's innermost function has no value from here on."""
+    frame = user_frame()
+    key = (frame.f_code.co_filename, frame.f_code.co_name, name)
+    _local.dropped[key] = (frame.f_lineno, reason)
+
+
+def why_dropped(code: Any, name: str) -> tuple[int, str] | None:
+    """The line at which a variable of ``code`` lost its value, and why; ``None`` if it did not."""
+    return _local.dropped.get((code.co_filename, code.co_name, name))
+
+
+# -- objects -------------------------------------------------------------------------------------
+
+
+def made(x: Any) -> Any:
+    """Note that ``x`` was made here, so that what is being traced may change it."""
+    if _local.owned:
+        _local.owned[-1][id(x)] = x
+    return x
+
+
+def own(values: Any) -> None:
+    """Note that the containers in ``values`` were made here."""
+    if _local.owned:
+        containers(values, _local.owned[-1])
+
+
+def note_outside(owner: Any, container: Any) -> None:
+    """Note that ``container`` is held by an object, one from outside of the program perhaps."""
+    if _local.owned and id(owner) not in _local.owned[0]:
+        _local.outside[id(container)] = container
+
+
+def note_held(function: Any) -> None:
+    """Note what a function from outside holds: the contents of its closure, and its defaults."""
+    if not _local.owned:
+        return
+    held = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    for cell in function.__closure__ or ():
+        try:
+            held.append(cell.cell_contents)
+        except ValueError:  # assigned later
+            continue
+    for each in held:
+        if isinstance(each, _HOLDERS):
+            _local.outside[id(each)] = each
+
+
+def is_own(owner: Any) -> bool:
+    """Whether ``owner`` was made in the innermost body itself, so that no one else sees how it changes."""
+    return bool(_local.owned) and id(owner) in _local.owned[-1]
+
+
+def is_of_program(owner: Any) -> bool:
+    """Whether ``owner`` was made while the program is traced."""
+    return any(id(owner) in owned for owned in _local.owned)
+
+
+def assign_attribute(owner: Any, name: str, value: Any) -> None:
+    """Let an attribute of an object from outside be ``value`` when the program has run; refused if it cannot.
+
+    ``UNDEFINED`` deletes it.
+    """
+    place = effect_log.Attribute(owner, name)
+    if value is place.own() and hasattr(value, "parameters_and_names"):
+        return
+    kind: Any = type(owner)
+    if is_record(kind):
+        refuse(
+            f"the attribute '{name}' of {kind.__name__} is changed, and a compiled program gets copies of "
+            f"dataclasses",
+            "Make a new one and return it, dataclasses.replace(…), or use a class that is no dataclass.",
+        )
+    if effect_log.watch() is None or not effect_log.may_assign(owner, name):
+        how = "deleted" if value is UNDEFINED else "assigned"
+        refuse_change(f"the attribute '{name}' of {kind.__name__} is {how}")
+    for each in (value, place.own()):
+        _check_kept(each, place.label, hasattr(owner, "parameters_and_names"))
+    if was_read(owner, name):  # by code that is not converted
+        effect_log.note_read(place)
+    effect_log.assign(place, value)
+
+
+def _check_kept(value: Any, label: str, is_of_cell: bool) -> None:
+    """Refuse to keep in a place what would be made once, while compiling; ``label`` says where."""
+    for leaf in flatten(value)[0]:
+        if is_of_cell and (hasattr(leaf, "parameters_and_names") or getattr(leaf, "is_parameter", False)):
+            refuse(
+                f"{label} is assigned, and a Cell or Parameter is what it holds or gets",
+                "Give a Cell its Cells and Parameters in '__init__'; ops.assign changes a Parameter's value.",
+            )
+        plain = isinstance(leaf, (Tensor, *_MUTATORS, type))
+        if not plain and any(id(leaf) in owned for owned in _local.owned):
+            refuse(
+                f"{label} gets an object of type {type(leaf).__name__} that is made in the compiled program: "
+                f"it would be made once, while compiling, and not when the program runs",
+                "Keep tensors, numbers, and tuples, lists or dicts of them, or make the object before.",
+            )
+
+
+def may_change(container: Any, how: str) -> None:
+    """Refuse that a container changes that was not made here."""
+    if not _local.owned:
+        return
+    if not isinstance(container, (list, dict, set)):
+        snapshots.refuse_change(container)
+        return
+    if id(container) in _local.owned[-1]:
+        return
+    if is_in_body() or _is_from_outside(container):
+        refuse_change(f"a {type(container).__name__} that was made outside is changed ({how})")
+
+
+def may_call(method: Any) -> bool:
+    """Whether ``method`` is one of a list, dict or set; refused if it changes one not made here."""
+    owner = getattr(method, "__self__", None)
+    mutators = _MUTATORS.get(type(owner))  # type: ignore[call-overload]
+    if mutators is None:
+        return False
+    if method.__name__ in mutators:
+        may_change(owner, f".{method.__name__}()")
+    return True
+
+
+def _is_from_outside(container: Any) -> bool:
+    """Whether an object, closure or module from outside holds ``container``, or a container in it does."""
+    names = user_frame().f_globals
+    if id(names) not in _local.modules:
+        _local.modules.add(id(names))
+        _local.outside.update((id(each), each) for each in names.values() if isinstance(each, _HOLDERS))
+    waiting = [each for key, each in _local.outside.items() if key not in _local.held]
+    while waiting:
+        each = waiting.pop()
+        if id(each) in _local.held or any(id(each) in owned for owned in _local.owned):
+            continue
+        _local.held[id(each)] = each
+        if not isinstance(each, set):
+            waiting += [
+                x for x in (each.values() if isinstance(each, dict) else each) if isinstance(x, _HOLDERS)
+            ]
+    return id(container) in _local.held
+
+
+def refuse_change(what: str) -> NoReturn:
+    """Refuse a change that would happen while compiling only."""
+    where = "inside a branch or loop that a tensor decides on" if is_in_body() else "in a compiled program"
+    refuse(
+        f"{what} {where}: this would happen once, while compiling, and not when the program runs",
+        "Return what is to be kept, and keep it after the call; or assign a variable or an attribute anew, "
+        "self.last = [x, y]; or run in PYNATIVE_MODE.",
+    )

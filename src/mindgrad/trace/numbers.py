@@ -1,0 +1,88 @@
+"""Python numbers that a derivative is taken by: data, as tensors are, and numbers again in its results.
+
+In the function a number is a :class:`~mindgrad.ir.tensor.Number`, a tensor of no axes and of Python's
+precision that, like the number, does not widen the tensors that it meets. So a function computes the same
+under a derivative as without, and one compiled program serves all values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.ir.mutable import MutableFloat, MutableInt, is_mutable
+from mindgrad.ir.scope import apply, open_scopes
+from mindgrad.ir.tensor import Number, Tensor, make_number, make_tensor
+from mindgrad.ir.types import TensorType
+from mindgrad.rows.structural import convert
+from mindgrad.trace.tracing import DATA
+
+__all__ = ["as_data", "as_python", "block", "is_number", "number_tensor"]
+
+_FLOATS = (float, np.floating)
+
+
+def is_number(x: Any) -> bool:
+    """Whether ``x`` is a Python number that has a derivative: a float, or an int that ``mutable`` made."""
+    return isinstance(x, (float, np.floating, MutableInt)) or type(x) is Number
+
+
+def number_tensor(x: Any) -> Tensor:
+    """A number as a tensor of no axes, of Python's precision."""
+    if type(x) is Number:
+        return x
+    type_: TensorType = DATA[MutableInt if isinstance(x, MutableInt) else MutableFloat]
+    return make_tensor(np.asarray(x, type_.dtype.numpy))
+
+
+def as_data(
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    positions: Sequence[int] | None,
+    names: Callable[[], Sequence[str]],
+) -> tuple[Sequence[Any], dict[str, Any]]:
+    """The arguments with the floats at ``positions``, ``None`` for all, marked as ``mutable`` marks them.
+
+    ``names`` gives the names under which positional arguments can be given by keyword.
+    """
+    listed = list(args)
+    for position in range(len(listed)) if positions is None else positions:
+        if position < len(listed):
+            listed[position] = _marked(listed[position])
+    if kwargs and positions:
+        known = names()
+        chosen = {known[position] for position in positions if position < len(known)}
+        kwargs = {name: _marked(x) if name in chosen else x for name, x in kwargs.items()}
+    return listed, kwargs
+
+
+def _marked(x: Any) -> Any:
+    if isinstance(x, Tensor) or is_mutable(x):
+        return x
+    if isinstance(x, _FLOATS):
+        return MutableFloat(x)
+    leaves, structure = flatten(x)
+    if not any(isinstance(leaf, _FLOATS) for leaf in leaves):
+        return x
+    return unflatten(structure, [_marked(leaf) for leaf in leaves])
+
+
+def as_python(result: Any) -> Any:
+    """``result`` with Python's numbers in it, unless a program is being traced, where they stay symbols."""
+    if open_scopes():
+        return result
+    leaves, structure = flatten(result)
+    if not any(type(leaf) is Number for leaf in leaves):
+        return result
+    return unflatten(structure, [leaf.item() if type(leaf) is Number else leaf for leaf in leaves])
+
+
+def block(derivative: Tensor, *operands: Tensor) -> Tensor:
+    """A derivative of and by ``operands``: a number if all are numbers, else of the tensors' element type."""
+    tensors = [x for x in operands if type(x) is not Number]
+    if len(tensors) == len(operands):
+        return derivative
+    return apply(convert, derivative, dtype=tensors[-1].dtype) if tensors else make_number(derivative)

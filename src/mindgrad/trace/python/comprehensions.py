@@ -1,0 +1,134 @@
+"""``sum``, ``any`` and ``all`` of a comprehension: its filter may be a tensor, its length costs nothing.
+
+    sum(f(x) for x in xs if c(x))   =   a loop:  for x in xs: if c(x): total = total + f(x)
+
+How many items pass a filter on tensors is not known while compiling, their sum needs not to know; and a loop
+over many trips becomes one ``scan`` (``flow``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindgrad.ir.scope import GraphScope, innermost
+from mindgrad.ir.tensor import Tensor
+from mindgrad.trace import state
+
+__all__ = ["CONSUMERS", "consumed"]
+
+#: the names of the functions whose comprehensions become loops
+CONSUMERS = ("sum", "any", "all")
+
+
+def consumed(
+    runtime: Any,
+    function: Any,
+    items: Any,
+    test: Callable[..., Any] | None,
+    element: Callable[..., Any],
+    is_list: bool,
+    rest: tuple[Any, ...],
+) -> Any:
+    """``function((element(x) for x in items if test(x)), *rest)``.
+
+    Args:
+        runtime: what decides on tensors.
+        function: what the name ``sum``, ``any`` or ``all`` stands for.
+        items: what is iterated.
+        test, element: functions of an item, behind one argument that does not count.
+        is_list: whether it was written as a list, which a function that is none of these gets.
+        rest: further arguments: where a sum starts.
+    """
+    if isinstance(innermost(), GraphScope):
+        if function is sum:
+            return _sum(runtime, items, test, element, *rest)
+        if function in (any, all) and not rest:
+            return _decided(runtime, function is any, items, test, element, is_list)
+    made = (element(None, x) for x in _read(items) if test is None or test(None, x))
+    return runtime.call(function)(runtime.made(list(made)) if is_list else made, *rest)
+
+
+def _read(items: Any) -> Any:
+    return state.read(items) if isinstance(items, Tensor) else items
+
+
+def _decided(
+    runtime: Any,
+    is_any: bool,
+    items: Any,
+    test: Callable[..., Any] | None,
+    element: Callable[..., Any],
+    is_list: bool,
+) -> Any:
+    """Whether any element holds, or whether all do; those of a list are all there before one counts."""
+    found: Any = not is_any
+
+    def get() -> tuple[Any, ...]:
+        return (found,)
+
+    def put(values: tuple[Any, ...]) -> None:
+        nonlocal found
+        (found,) = values
+
+    def holds(x: Any) -> Any:
+        def truth() -> Any:
+            return runtime.not_(runtime.not_(element(None, x)))
+
+        if test is None:
+            return truth()
+        if is_any:
+            return runtime.and_(runtime.not_(runtime.not_(test(None, x))), truth)
+        return runtime.or_(runtime.not_(test(None, x)), truth)
+
+    def trip(x: Any) -> None:
+        nonlocal found
+        decided = runtime.or_ if is_any else runtime.and_
+        if is_list:
+            value = holds(x)
+            found = decided(found, lambda: value)
+        else:
+            found = decided(found, lambda: holds(x))
+
+    items = _read(items)
+    # what is iterated may have no end
+    is_finite = isinstance(items, (range, Tensor))
+    stopped = None if is_finite or is_list else lambda: found if is_any else runtime.not_(found)
+    runtime.for_(items, trip, get, put, ("what 'any' or 'all' gives",), stopped)
+    return found
+
+
+def _sum(
+    runtime: Any, items: Any, test: Callable[..., Any] | None, element: Callable[..., Any], start: Any = 0
+) -> Any:
+    if isinstance(start, (str, bytes)):
+        return sum([], start)  # Python's own error
+    total = start
+
+    def get() -> tuple[Any, ...]:
+        return (total,)
+
+    def put(values: tuple[Any, ...]) -> None:
+        nonlocal total
+        (total,) = values
+
+    def trip(x: Any) -> None:
+        nonlocal total
+        if test is None:
+            total = total + element(None, x)
+        else:
+            runtime.if_(test(None, x), lambda: add(x), lambda: None, get, put, names)
+
+    def add(x: Any) -> None:
+        nonlocal total
+        total = total + element(None, x)
+
+    names = ("the sum",)
+    items = _read(items)
+    if isinstance(items, range) or (isinstance(items, Tensor) and items.shape and items.shape[0] > 1):
+        # the first trip gives the sum its type
+        for first in items[:1]:  # type: ignore[index]
+            trip(first)
+        items = items[1:]  # type: ignore[index]
+    runtime.for_(items, trip, get, put, names)
+    return total

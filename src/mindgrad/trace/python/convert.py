@@ -1,0 +1,357 @@
+"""Function objects with their control flow handed to the runtime.
+
+:func:`convert` gives, for what a program calls, what is called instead while a program is compiled: the
+same function with rewritten code, which shares variables, defaults and names with the original. The
+code is rewritten once per code object. It keeps the file, lines and columns of the original, and its
+inner helper functions carry the name of the user's function, so tracebacks show the user's program.
+
+Converted are plain Python functions, wherever they hide: methods, ``functools.partial``, objects with a
+``__call__`` of their own. Not converted, called as they are: builtins, classes, this package, the
+standard library, numeric libraries that know nothing of tensors, generator and async functions, and
+functions whose source is not to be had (:func:`reason_unconverted` says why).
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import inspect
+import linecache
+import os
+import re
+import threading
+import types
+import weakref
+from typing import Any
+
+from mindgrad._base.location import PACKAGE
+from mindgrad._base.refusal import HELPER
+from mindgrad.trace import effect_log
+from mindgrad.trace.python.ast_helpers import PART, RUNTIME
+from mindgrad.trace.python.rewrite import rewrite_function
+from mindgrad.trace.python.source import NoSource, compile_function, find_source, without_text
+from mindgrad.trace.python.unsupported import check, is_generator_function, refuse_depth, refuse_generator
+
+__all__ = [
+    "NUMERIC",
+    "convert",
+    "convertible",
+    "is_made_inside",
+    "reason_unconverted",
+    "reason_without_source",
+    "refuse_unconvertible",
+]
+
+#: packages whose Python code works on values only
+NUMERIC = frozenset(
+    {
+        "IPython", "PIL", "_pytest", "cupy", "cython", "dask", "h5py", "hypothesis", "ipykernel", "jax",
+        "jaxlib", "joblib", "llvmlite", "matplotlib", "ml_dtypes", "mpmath", "networkx", "numba", "numpy",
+        "opt_einsum", "pandas", "pip", "pluggy", "pytest", "scipy", "setuptools", "skimage", "sklearn",
+        "sympy", "tensorflow", "torch", "torchvision", "tqdm", "xarray",
+    }
+)  # fmt: skip
+_HELPERS = re.compile(r"(then|orelse|test|body|get|put|set|locals)__\w*")
+_SITE = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+#: where Python's own modules lie
+_STANDARD = os.path.join(os.path.dirname(os.__file__), "")
+
+
+class _Code:
+    """What became of one code object: its rewritten code, or why it stays as it is.
+
+    ``cells`` says for each free variable of the rewritten code which one of the original it is; −1 is
+    the runtime.
+    """
+
+    __slots__ = ("assigned", "cells", "is_inner", "original", "reason", "rewritten")
+
+    def __init__(self, original: Any, rewritten: types.CodeType | None, reason: str) -> None:
+        self.original = original
+        self.rewritten = rewritten
+        self.reason = reason
+        #: whether it was rewritten as part of a function around it
+        self.is_inner = False
+        self.cells: list[int] = []
+        #: the variables of enclosing functions, and of the module, that it or a function in it assigns
+        self.assigned: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
+
+
+#: by identity: equal codes of two files are two
+_codes: dict[int, _Code] = {}
+#: the codes that stand in rewritten ones and are not rewritten with them: methods, generators
+_inside: dict[int, weakref.ref[types.CodeType]] = {}
+_lock = threading.RLock()
+
+
+def _remember(code: types.CodeType, rewritten: types.CodeType | None, reason: str = "") -> _Code:
+    key = id(code)
+    entry = _Code(None, rewritten, reason)
+    if rewritten is not None:
+        entry.cells = [
+            -1 if each == RUNTIME else code.co_freevars.index(each) for each in rewritten.co_freevars
+        ]
+        stored = _assigned_by(code)
+        entry.assigned = (stored[0] & {*code.co_freevars}, stored[1])
+    _codes[key] = entry
+    forget = functools.partial(_codes.pop, key)
+    entry.original = weakref.ref(code, lambda reference: forget(None))
+    return entry
+
+
+def convert(function: Any, runtime: Any) -> Any:
+    """What to call instead of ``function`` so that ``runtime`` decides its control flow.
+
+    Gives ``function`` itself where there is nothing to convert: see the head of this file. ``runtime``
+    is the object on which the rewritten code calls its control flow.
+
+    Raises:
+        CompileError: the function says something that cannot be compiled.
+    """
+    kind = type(function)
+    if kind is types.FunctionType:
+        return _converted(function, runtime)
+    if kind is types.MethodType:
+        inner = convert(function.__func__, runtime)
+        return function if inner is function.__func__ else types.MethodType(inner, function.__self__)
+    if kind is types.BuiltinFunctionType or isinstance(function, type):
+        return function
+    if kind is functools.partial:
+        inner = convert(function.func, runtime)
+        return (
+            function
+            if inner is function.func
+            else functools.partial(inner, *function.args, **function.keywords)
+        )
+    if kind is staticmethod:
+        return convert(function.__func__, runtime)
+    called = _call_of(kind)
+    if type(called) is types.FunctionType:
+        inner = _converted(called, runtime)
+        return function if inner is called else types.MethodType(inner, function)
+    return function
+
+
+def convertible(function: Any) -> bool:
+    """Whether :func:`convert` gives something else than ``function``."""
+    return convert(function, None) is not function
+
+
+def reason_unconverted(function: Any) -> str:
+    """Why a function, whatever is called in the end, is called as it is; ``""`` if it is converted."""
+    inner = _function_of(function)
+    if inner is None:
+        return "it is not written in Python"
+    entry = _codes.get(id(inner.__code__)) or _rewrite(inner)
+    return entry.reason
+
+
+def is_without_source(function: Any) -> bool:
+    """Whether a function that was asked for is the user's own, but its source could not be had."""
+    inner = _function_of(function)
+    entry = None if inner is None else _codes.get(id(inner.__code__))
+    return inner is not None and entry is not None and entry.rewritten is None and not _reason(inner)
+
+
+def reason_without_source(frame: types.FrameType) -> str:
+    """Why the source of what runs in a frame cannot be had; ``""`` if it can, or if nobody asked for it."""
+    code = frame.f_code
+    entry = _codes.get(id(code))
+    if entry is not None:
+        return entry.reason if entry.reason.startswith("its source") else ""
+    if linecache.getlines(code.co_filename, frame.f_globals):
+        return ""
+    return without_text(code)
+
+
+def is_made_inside(function: types.FunctionType) -> bool:
+    """Whether a converted function has defined ``function`` when it ran."""
+    entry = _codes.get(id(function.__code__))
+    return entry is not None and entry.rewritten is None and entry.is_inner
+
+
+def refuse_unconvertible(function: Any) -> None:
+    """Refuse to compile a generator or async function itself (calling one inside is fine)."""
+    inner = _function_of(function)
+    if inner is not None and is_generator_function(inner.__code__):
+        refuse_generator(inner)
+
+
+def _function_of(function: Any) -> types.FunctionType | None:
+    while not isinstance(function, types.FunctionType):
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif isinstance(function, (types.MethodType, staticmethod)):
+            function = function.__func__
+        else:
+            called = None if isinstance(function, type) else _call_of(type(function))
+            if not isinstance(called, types.FunctionType):
+                return None
+            function = called
+    return function
+
+
+def _call_of(kind: type) -> Any:
+    """What calling an object of the class runs."""
+    for each in kind.__mro__:
+        if "__call__" in each.__dict__:
+            return each.__dict__["__call__"]
+    return None
+
+
+def _converted(function: types.FunctionType, runtime: Any) -> types.FunctionType:
+    code = function.__code__
+    entry = _codes.get(id(code))
+    if entry is None:
+        entry = _rewrite(function)
+    rewritten = entry.rewritten
+    if rewritten is None and not entry.is_inner:
+        return function
+    held, own = function.__closure__, types.CellType(runtime)
+    note = effect_log.note_local if entry.is_inner or id(code) in _inside else effect_log.note_variable
+    for each in entry.assigned[0]:
+        label = f"the variable '{each}' that {function.__qualname__} assigns"
+        note(held[code.co_freevars.index(each)], each, label)  # type: ignore[index]
+    if rewritten is None:
+        return function
+    for each in entry.assigned[1]:
+        effect_log.note_global(function.__globals__, each)
+    closure = tuple([own if each < 0 else held[each] for each in entry.cells])  # type: ignore[index]
+    made = types.FunctionType(
+        rewritten, function.__globals__, function.__name__, function.__defaults__, closure
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__qualname__ = function.__qualname__
+    made.__doc__ = function.__doc__
+    made.__module__ = function.__module__
+    if function.__annotations__:
+        made.__annotations__ = function.__annotations__
+    if function.__dict__:
+        made.__dict__.update(function.__dict__)
+    return made
+
+
+def _assigned_by(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
+    """The free variables and the globals that a function, or a function inside it, assigns."""
+    variables: set[str] = set()
+    names: set[str] = set()
+    for step in dis.get_instructions(code):
+        if step.opname in ("STORE_DEREF", "DELETE_DEREF") and step.argval not in code.co_cellvars:
+            variables.add(step.argval)
+        elif step.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+            names.add(step.argval)
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            of_variables, of_names = _assigned_by(each)
+            variables |= of_variables - {*code.co_cellvars}
+            names |= of_names
+    return frozenset(variables), frozenset(names)
+
+
+def _rewrite(function: types.FunctionType) -> _Code:
+    code = function.__code__
+    with _lock:
+        entry = _codes.get(id(code))
+        if entry is not None:
+            return entry
+        reason = _reason(function)
+        if reason:
+            return _remember(code, None, reason)
+        try:
+            compiled = _compiled(function)
+        except NoSource as error:
+            return _remember(code, None, str(error))
+        return _remember(code, _named(compiled, code.co_name, code.co_qualname))
+
+
+def _compiled(function: types.FunctionType) -> types.CodeType:
+    """The code of a function with its control flow rewritten, however deep in calls it is met."""
+    outcome: list[Any] = []
+
+    def attempt() -> None:
+        try:
+            outcome.append(_compiled_here(function))
+        except BaseException as error:
+            outcome.append(error)
+
+    attempt()
+    if isinstance(outcome[0], RecursionError):
+        fresh = threading.Thread(target=attempt)  # begins with an empty stack
+        fresh.start()
+        fresh.join()
+    if isinstance(outcome[-1], RecursionError):
+        refuse_depth(function)
+    if isinstance(outcome[-1], BaseException):
+        raise outcome[-1]
+    return outcome[-1]
+
+
+def _compiled_here(function: types.FunctionType) -> types.CodeType:
+    source = find_source(function)
+    check(source.node, function.__code__.co_name, source.file)
+    node = rewrite_function(source.node, source.owner)
+    return compile_function(node, source.owner, function.__code__, source.file)
+
+
+def _reason(function: types.FunctionType) -> str:
+    """Why a function is called as it is, whatever its source says; ``""`` if nothing speaks against it."""
+    code = function.__code__
+    file = code.co_filename
+    if is_generator_function(code):
+        return "it is a generator or async function"
+    if file.startswith(PACKAGE + os.sep):
+        return "it belongs to this package"
+    module = str(function.__globals__.get("__name__", "")).partition(".")[0]
+    if module in NUMERIC:
+        return f"it belongs to {module}"
+    if file.startswith("<frozen ") or _is_standard(file) or _is_standard(os.path.realpath(file)):
+        return "it belongs to Python's standard library"
+    return ""
+
+
+def _is_standard(file: str) -> bool:
+    return file.startswith(_STANDARD) and not any(each in file for each in _SITE)
+
+
+def _named(code: types.CodeType, name: str, qualified: str, converted: bool = True) -> types.CodeType:
+    """``code`` under the names of the user's function, and so for all codes in it.
+
+    Helper functions get the name of the function that they are part of. The user's own inner functions
+    are rewritten already, unless they are (in) generators or classes: they are noted (``converted``), so
+    that converting them gives them back.
+    """
+    is_class = not code.co_flags & inspect.CO_NEWLOCALS
+    around = qualified.removesuffix(HELPER)
+    constants: list[Any] = []
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            if converted and _is_helper(each):
+                each = _named(each, name, around + HELPER)
+            else:
+                inner = each.co_name
+                if each.co_qualname != inner:  # one that is declared global stands alone
+                    inner = f"{around}.{inner}" if is_class else f"{around}.<locals>.{inner}"
+                generates = is_generator_function(each) and each.co_name != "<genexpr>"
+                is_rewritten = converted and not generates and bool(each.co_flags & inspect.CO_NEWLOCALS)
+                each = _named(each, each.co_name, inner, is_rewritten)
+                if is_rewritten:
+                    entry = _remember(each, None)
+                    entry.is_inner = True
+                    entry.assigned = (_assigned_by(each)[0] & {*each.co_freevars}, frozenset())
+                else:
+                    forget = functools.partial(_forget_inside, id(each))
+                    _inside[id(each)] = weakref.ref(each, forget)
+        elif is_class and each == code.co_qualname:
+            each = qualified  # becomes `__qualname__`
+        constants.append(each)
+    return code.replace(co_name=name, co_qualname=qualified, co_consts=tuple(constants))
+
+
+def _forget_inside(key: int, _: Any) -> None:
+    _inside.pop(key, None)
+
+
+def _is_helper(code: types.CodeType) -> bool:
+    if code.co_name == "<lambda>":
+        return code.co_varnames[:1] == (PART,)
+    return _HELPERS.fullmatch(code.co_name) is not None

@@ -1,0 +1,269 @@
+"""``break``, ``continue`` and ``return`` as structure: afterwards a function leaves only at its end.
+
+Where a branch always jumps, the statements after the ``if`` move into its other branch::
+
+    if c: return a          if c: result__ = a
+    b = 1            ->     else:
+    return b                    b = 1
+                                result__ = b
+
+Where it only may jump, and in loops, a flag says whether it did; what follows runs only if not, a
+loop stops on it. An ``else`` of a loop becomes what runs when the loop was not left by ``break``.
+Nothing is duplicated, so the result is at most a constant times as long as the source.
+
+Jumps out of a ``finally`` have no such form (they discard an exception on its way); ``fence`` refuses
+them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from mindgrad.trace.python.ast_helpers import assign, at, constant, either, name, negation
+from mindgrad.trace.python.loop_exits import LEAVE, leaving, note_exits
+
+__all__ = ["RESULT", "completes", "escapes", "is_true", "lower_jumps", "stops"]
+
+RESULT = "result__"
+RETURNED = "returned__"
+
+Block = list[ast.stmt]
+_TRY: tuple[type, ...] = (ast.Try, ast.TryStar)
+
+
+def escapes(body: Sequence[ast.stmt]) -> set[str]:
+    """Which jumps (``"return"``, ``"break"``, ``"continue"``) may leave the statements."""
+    found: set[str] = set()
+    for each in body:
+        match each:
+            case ast.Return() | ast.Break() | ast.Continue():
+                found.add(type(each).__name__.lower())
+            case ast.While() | ast.For():
+                found |= (escapes(each.body) & {"return"}) | escapes(each.orelse)
+            case ast.If():
+                found |= escapes(each.body) | escapes(each.orelse)
+            case ast.With():
+                found |= escapes(each.body)
+            case ast.Match():
+                found.update(*(escapes(case.body) for case in each.cases))
+            case ast.Try() | ast.TryStar():
+                found |= escapes(each.body) | escapes(each.orelse) | escapes(each.finalbody)
+                found.update(*(escapes(handler.body) for handler in each.handlers))
+    return found
+
+
+def completes(body: Sequence[ast.stmt]) -> bool:
+    """Whether running the statements may reach their end."""
+    return all(_completes(each) for each in body)
+
+
+def _completes(each: ast.stmt) -> bool:
+    match each:
+        case ast.Return() | ast.Break() | ast.Continue() | ast.Raise():
+            return False
+        case ast.If():
+            return completes(each.body) or completes(each.orelse)
+        case ast.While() | ast.For():
+            if "break" in escapes(each.body):
+                return True
+            return not (isinstance(each, ast.While) and is_true(each.test)) and completes(each.orelse)
+        case ast.Match():
+            last = each.cases[-1]
+            exhaustive = last.guard is None and isinstance(last.pattern, ast.MatchAs)
+            exhaustive = exhaustive and last.pattern.pattern is None  # type: ignore[attr-defined]
+            return not exhaustive or any(completes(case.body) for case in each.cases)
+        case ast.Try() | ast.TryStar():
+            if not completes(each.finalbody):
+                return False
+            normally = completes(each.body) and completes(each.orelse)
+            return normally or any(completes(handler.body) for handler in each.handlers)
+    return True  # a ``with`` too: it may swallow an exception that comes before the jump
+
+
+def is_true(test: ast.expr) -> bool:
+    """Whether a test is a literal that holds, as in ``while True``."""
+    return isinstance(test, ast.Constant) and bool(test.value)
+
+
+class _Context(NamedTuple):
+    """Where a jump stands: the flags of its loop, and which jumps must be noted in a flag.
+
+    ``leaving``: pairs of a name that a ``break`` must hand on, and that by which it does.
+    """
+
+    noted: frozenset[str]
+    broke: str
+    continued: str
+    leaving: tuple[tuple[str, str], ...] = ()
+
+    def noting(self, kinds: set[str]) -> _Context:
+        return self._replace(noted=self.noted | kinds)
+
+    def flags(self, kinds: set[str]) -> list[str]:
+        every = {"break": self.broke, "continue": self.continued, "return": RETURNED}
+        return [flag for kind, flag in every.items() if kind in kinds]
+
+
+def stops(loop: ast.For | ast.While) -> list[str]:
+    """The flags that end a lowered loop before its next test or item."""
+    return getattr(loop, "stops", [])
+
+
+def lower_jumps(body: Block, bound: frozenset[str] = frozenset()) -> Block:
+    """The statements of a function with one ``return`` at most, at the end; ``body`` is used up.
+
+    ``bound`` are the names that have a value before: the parameters.
+    """
+    body = _reached(body)
+    note_exits(body, bound)
+    if "return" in escapes(body) and completes(body):
+        end = at(ast.Pass(), body[-1])
+        end.lineno = end.end_lineno  # what falls off the end does so after the last line
+        end.col_offset = max(0, end.end_col_offset - 1)
+        body = [*body, at(ast.Return(None), end)]
+    lowering = _Lowering()
+    lowered = lowering.block(body, _Context(frozenset(), "", ""))
+    if not lowering.returns:
+        return lowered
+    last = lowered[-1]
+    if lowering.returns == 1 and isinstance(last, ast.Assign) and _assigns(last, RESULT):
+        return [*lowered[:-1], at(ast.Return(last.value), last)]
+    if RETURNED in lowering.flagged:
+        first = lowered[0]
+        lowered = [assign(RETURNED, constant(False, first), first), *lowered]
+    return [*lowered, at(ast.Return(name(RESULT, last)), last)]
+
+
+def _reached(body: Block) -> Block:
+    """``body`` without the statements that nothing leads to."""
+    for index, each in enumerate(body):
+        for field in ("body", "orelse", "finalbody"):
+            inner = getattr(each, field, None)
+            if inner and not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                setattr(each, field, _reached(inner))
+        for part in (*getattr(each, "handlers", ()), *getattr(each, "cases", ())):
+            part.body = _reached(part.body)
+        if isinstance(each, (ast.Try, ast.TryStar)) and not completes(each.body):
+            each.orelse = []
+        if isinstance(each, ast.While) and is_true(each.test):
+            each.orelse = []
+        if not _completes(each):
+            return body[: index + 1]
+    return body
+
+
+def _assigns(each: ast.Assign, identifier: str) -> bool:
+    target = each.targets[0]
+    return isinstance(target, ast.Name) and target.id == identifier
+
+
+def _some(body: Block, place: ast.AST) -> Block:
+    return body or [at(ast.Pass(), place)]
+
+
+class _Lowering:
+    def __init__(self) -> None:
+        self.loops = 0
+        self.returns = 0
+        self.flagged: set[str] = set()
+
+    def block(self, body: Block, context: _Context) -> Block:
+        """``body`` without jumps; where ``context`` says so, a jump leaves a note in its flag."""
+        done: Block = []
+        for index, each in enumerate(body):
+            rest = body[index + 1 :]
+            if isinstance(each, (ast.Return, ast.Break, ast.Continue)):
+                return done + self.jump(each, context)
+            if isinstance(each, (ast.While, ast.For)):
+                return done + self.loop(each, rest, context)
+            kinds = escapes([each])
+            if kinds and rest and isinstance(each, ast.If):
+                if not completes(each.body):
+                    each.orelse, rest = each.orelse + rest, []
+                elif not completes(each.orelse):
+                    each.body, rest = each.body + rest, []
+            inner = context.noting(kinds) if rest else context
+            self.parts(each, inner)
+            done.append(each)
+            if kinds:
+                if rest:
+                    done.append(self.unless(kinds, each, self.block(rest, context), context))
+                return done
+        return done
+
+    def parts(self, each: Any, context: _Context) -> None:
+        """Lower the blocks inside a statement that is not a loop."""
+        match each:
+            case ast.If():
+                each.body = _some(self.block(each.body, context), each)
+                each.orelse = self.block(each.orelse, context)
+            case ast.With():
+                each.body = _some(self.block(each.body, context), each)
+            case ast.Match():
+                for case in each.cases:
+                    case.body = _some(self.block(case.body, context), each)
+            case ast.Try() | ast.TryStar():
+                kinds = escapes(each.body)
+                orelse = self.block(each.orelse, context)
+                inner = context.noting(kinds) if orelse else context
+                if orelse and kinds:
+                    orelse = [self.unless(kinds, each, orelse, context)]
+                each.body, each.orelse = _some(self.block(each.body, inner), each), orelse
+                for handler in each.handlers:
+                    handler.body = _some(self.block(handler.body, context), handler)
+                if each.finalbody:
+                    each.finalbody = _some(self.block(each.finalbody, context), each)
+
+    def jump(self, each: Any, context: _Context) -> Block:
+        kind = type(each).__name__.lower()
+        done: Block = []
+        if kind == "return":
+            self.returns += 1
+            done.append(assign(RESULT, each.value or constant(None, each), each))
+        if kind == "break":
+            done += [assign(held, name(variable, each), each) for variable, held in context.leaving]
+        if kind == "break" or kind in context.noted:
+            (flag,) = context.flags({kind})
+            self.flagged.add(flag)
+            done.append(assign(flag, constant(True, each), each))
+        return done
+
+    def unless(self, kinds: set[str], place: ast.AST, body: Block, context: _Context) -> ast.stmt:
+        """``body``, to be run only if none of the jumps was made."""
+        test = negation(either(context.flags(kinds), place))
+        return at(ast.If(test, _some(body, place), []), place)
+
+    def loop(self, each: ast.While | ast.For, rest: Block, context: _Context) -> Block:
+        kinds = escapes(each.body)
+        self.loops += 1
+        number = self.loops
+        names = tuple([(variable, f"{LEAVE}{number}__{variable}") for variable in leaving(each)])
+        inner = _Context(frozenset(kinds & {"return"}), f"broke__{number}", f"continued__{number}", names)
+        body = _some(self.block(each.body, inner), each)
+        if inner.continued in self.flagged:
+            body.insert(0, assign(inner.continued, constant(False, each), each))
+        ends = inner.flags(kinds & {"break", "return"})
+        done: Block = []
+        if "break" in kinds:
+            done.append(assign(inner.broke, constant(False, each), each))
+        orelse = each.orelse
+        if orelse and "break" in kinds:
+            test = negation(name(inner.broke, orelse[0]))
+            place = orelse[0]
+            orelse = [
+                at(ast.If(test, orelse, [assign(n, name(held, place), place) for n, held in names]), place)
+            ]
+        elif names:
+            orelse = [assign(n, name(held, each), each) for n, held in names]
+        each.body, each.orelse = body, []
+        each.stops = ends  # type: ignore[union-attr]
+        done.append(each)
+        after = orelse + rest
+        if after:
+            lowered = self.block(after, context)
+            if "return" in kinds:
+                lowered = [self.unless({"return"}, after[0], lowered, context)] if lowered else []
+            done += lowered
+        return done

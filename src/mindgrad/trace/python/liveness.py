@@ -1,0 +1,204 @@
+"""Which variables an ``if`` or a loop hands on: assigned inside it, and read again.
+
+Backward over the structured statements of one function (after ``jumps``), with ``live`` the names that
+may be read later and ``in`` those that may be read from here on::
+
+    in(x = e)                = in(e, live − {x})
+    in(if c: a else: b)      = in(c, in(a) ∪ in(b))
+    in(while c: a)           = the least L with  L = in(c, live ∪ in(a, L)) ∪ E
+    in(for t in e: a)        = in(e, L),  L = live ∪ in(t = item; a, L) ∪ E
+
+where E is empty, or ``live`` and the flags that end the loop.
+
+A variable that is not handed on is a temporary of its branch or iteration: it needs no value on the
+other side, and its type may differ there. Names that inner functions hold, and those declared
+``global`` or ``nonlocal``, may be read at any time. A name whose value may be changed in place counts as
+assigned and read.
+
+Cost: one walk per loop nesting level and fixed-point step (two or three).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from mindgrad.trace.python.bindings import Assignments, Scope, binds, reads
+from mindgrad.trace.python.jumps import stops
+
+__all__ = ["handed_on"]
+
+Names = frozenset[str]
+_LAZY = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def handed_on(
+    body: Sequence[ast.stmt], scope: Scope, assignments: Assignments
+) -> tuple[dict[ast.AST, tuple[tuple[str, ...], tuple[str, ...]]], dict[ast.AST, Names]]:
+    """The names that each ``if`` and loop of a lowered function has to hand on, and its scratch names.
+
+    Second, the names that may be read behind each ``if`` and ``for``: also by the caller and other functions,
+    so parameters and all that are not the function's own are among them.
+
+    Scratch names are those that a construct assigns and that nobody reads behind it: the other side of an
+    ``if``, and what comes after a loop, must find them as they were. ``scope`` is that of the function as it
+    was written; flags of jumps are added to its names.
+    """
+    analysis = _Liveness(body, scope, assignments)
+    analysis.block(body, frozenset())
+    names = {node: (tuple(names), tuple(scratch)) for node, (names, scratch) in analysis.names.items()}
+    return names, analysis.later
+
+
+class _Liveness:
+    def __init__(self, body: Sequence[ast.stmt], scope: Scope, assignments: Assignments) -> None:
+        own = scope.locals | assignments.binds(body)
+        self.own = {each: None for each in own if each not in scope.globals | scope.nonlocals}
+        self.always: Names = frozenset(scope.captured | scope.globals | scope.nonlocals)
+        self.shared = sorted(scope.shared)
+        self.assignments = assignments
+        self.names: dict[ast.AST, tuple[list[str], list[str]]] = {}
+        self.outside: Names = self.always | frozenset(scope.parameters) | (reads(*body) - self.own.keys())
+        self.later: dict[ast.AST, Names] = {}
+
+    def block(self, body: Sequence[ast.stmt], live: Names, raised: Names = frozenset()) -> Names:
+        """The names read from the beginning of ``body`` on.
+
+        ``live`` are those read after it, ``raised`` those read where an exception in it is caught.
+        """
+        for each in reversed(body):
+            live = self.statement(each, live | raised, raised)
+        return live
+
+    def statement(self, each: Any, live: Names, raised: Names) -> Names:
+        match each:
+            case ast.If():
+                self.note(each, [*each.body, *each.orelse], live)
+                self.later[each] = live | self.outside
+                inside = self.block(each.body, live, raised) | self.block(each.orelse, live, raised)
+                return self.expression(each.test, inside)
+            case ast.While():
+                return self.loop(each, live, raised)
+            case ast.For():
+                return self.expression(each.iter, self.loop(each, live, raised))
+            case ast.With():
+                inside = self.block(each.body, live, raised | live)
+                for item in reversed(each.items):
+                    if item.optional_vars is not None:
+                        inside = self.target(item.optional_vars, inside)
+                    inside = self.expression(item.context_expr, inside)
+                return inside
+            case ast.Try() | ast.TryStar():
+                return self.attempt(each, live, raised)
+            case ast.Match():
+                # a case that fails may have bound some of its names, so nothing counts as overwritten
+                inside = live
+                for case in each.cases:
+                    inside |= self.block(case.body, live, raised)
+                    inside |= reads(case.pattern, *([case.guard] if case.guard else []))
+                return self.expression(each.subject, inside)
+            case ast.Assign():
+                for target in reversed(each.targets):
+                    live = self.target(target, live)
+                return self.expression(each.value, live)
+            case ast.AnnAssign():
+                if each.value is None:
+                    return live | reads(each.target)
+                return self.expression(each.value, self.target(each.target, live))
+            case ast.AugAssign():
+                return self.expression(each.value, live) | reads(each)
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                return (live - {each.name}) | reads(each)
+            case ast.Import() | ast.ImportFrom():
+                return live - binds(each).keys()
+            case ast.Expr() | ast.Return():
+                return live if each.value is None else self.expression(each.value, live)
+        return live | reads(each)
+
+    def attempt(self, each: Any, live: Names, raised: Names) -> Names:
+        after = self.block(each.finalbody, live, raised)
+        caught = after | raised
+        for handler in each.handlers:
+            inside = self.block(handler.body, after, after | raised)
+            inside -= {handler.name}
+            caught |= inside | (reads(handler.type) if handler.type is not None else set())
+        orelse = self.block(each.orelse, after, after | raised)
+        return self.block(each.body, orelse, caught)
+
+    def loop(self, each: Any, live: Names, raised: Names) -> Names:
+        """The names read from the head of the loop on."""
+        is_for = isinstance(each, ast.For)
+        if is_for:
+            self.later[each] = live | self.outside
+        ends = live.union(stops(each))
+        head = ends if is_for or stops(each) else self.expression(each.test, live)
+        while True:
+            inside = self.block(each.body, head, raised)
+            if is_for:
+                grown = head | self.target(each.target, inside)
+            else:
+                grown = head | self.expression(each.test, live | inside)
+            if grown == head:
+                break
+            head = grown
+        parts = [each.target, *each.body] if is_for else [each.test, *each.body]
+        carried = head if is_for else head | (inside & binds(each.test).keys())
+        self.note(each, parts, carried)
+        return head
+
+    def note(self, each: ast.AST, parts: Sequence[ast.AST], live: Names) -> None:
+        live |= self.always
+        bound = self.assignments.binds(parts)
+        names = [name for name in bound if name in live]
+        mutated = self.assignments.mutates(parts)
+        changed = [name for name in mutated if name in self.own and name not in names]
+        # a loop is walked until nothing is added, so the last note of a statement is the largest
+        calls = any(isinstance(node, ast.Call) for part in parts for node in ast.walk(part))
+        shared = [name for name in self.shared if calls and name not in names and name not in changed]
+        handed = names + changed + shared
+        scratch = [name for name in bound if name not in handed]
+        self.names[each] = (handed, scratch)
+
+    def target(self, each: Any, live: Names) -> Names:
+        """Before the assignment to ``each`` of a value that is there already."""
+        match each:
+            case ast.Name():
+                return live - {each.id}
+            case ast.Tuple() | ast.List():
+                for element in reversed(each.elts):
+                    live = self.target(element, live)
+                return live
+            case ast.Starred():
+                return self.target(each.value, live)
+        return live | reads(each)
+
+    def expression(self, each: ast.AST, live: Names) -> Names:
+        """Before ``each`` is evaluated, in Python's order; parts that may be skipped overwrite nothing."""
+        match each:
+            case ast.Name():
+                return live | {each.id}
+            case ast.NamedExpr():
+                return self.expression(each.value, live - {each.target.id})
+            case ast.BoolOp():
+                first, *others = each.values
+                return self.expression(first, self.skippable(others, live))
+            case ast.Compare():
+                first, *others = each.comparators
+                live = self.expression(first, self.skippable(others, live))
+                return self.expression(each.left, live)
+            case ast.IfExp():
+                branches = self.expression(each.body, live) | self.expression(each.orelse, live)
+                return self.expression(each.test, branches)
+        if isinstance(each, _LAZY):
+            return live | reads(each)
+        for child in reversed(list(ast.iter_child_nodes(each))):
+            live = self.expression(child, live)
+        return live
+
+    def skippable(self, parts: Sequence[ast.expr], live: Names) -> Names:
+        """Before the first of ``parts``, each of which may be the last that is evaluated."""
+        inside = live
+        for each in reversed(parts):
+            inside = live | self.expression(each, inside)
+        return inside

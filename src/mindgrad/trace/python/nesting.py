@@ -1,0 +1,62 @@
+"""``:=`` behind ``and`` in the test of an ``if``: the test is taken apart, so that the variable has a value.
+
+    if a and (m := f(x)) > 1:            if a:
+        return x * m              ->         if (m := f(x)) > 1:
+    return x                                     return x * m
+                                         return x
+
+If ``a`` is a tensor, both ways of ``and`` are traced, and behind it ``m`` has a value on one of them only.
+Inside of the other ``if`` it has one wherever it is read. An ``else`` is needed twice; one that is long, or
+has such an ``if`` itself, is left alone, and what reads ``m`` is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from mindgrad.trace.python.ast_helpers import at
+from mindgrad.trace.python.bindings import within
+from mindgrad.trace.python.source import copied
+
+__all__ = ["with_nested_tests"]
+
+#: the nodes of an ``else`` that is written twice
+_LONGEST = 400
+
+
+def with_nested_tests(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements of one function; those of functions inside stay as they are."""
+    nesting = _Nesting()
+    return [nesting.visit(each) for each in body]
+
+
+class _Nesting(ast.NodeTransformer):
+    def visit_If(self, node: ast.If) -> ast.AST:
+        self.generic_visit(node)
+        test = node.test
+        if not isinstance(test, ast.BoolOp) or not isinstance(test.op, ast.And) or not _binds(test):
+            return node
+        if node.orelse and (
+            len([*within(*node.orelse)]) > _LONGEST
+            or any(isinstance(each, ast.If) and _binds(each.test) for each in within(*node.orelse))
+        ):
+            return node
+        first, *others = test.values
+        rest = others[0] if len(others) == 1 else at(ast.BoolOp(test.op, others), others[0], until=others[-1])
+        inner: Any = at(ast.If(rest, node.body, copied(node.orelse)), node)
+        if len(others) > 1:
+            inner = self.visit_If(inner)
+        return at(ast.If(first, [inner], node.orelse), node)
+
+    def _stay(self, node: Any) -> Any:
+        return node
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = _stay
+
+
+def _binds(test: ast.expr) -> bool:
+    """Whether a part of a test that may be skipped binds a variable."""
+    if not isinstance(test, ast.BoolOp):
+        return False
+    return any(isinstance(node, ast.NamedExpr) for node in within(*test.values[1:]))

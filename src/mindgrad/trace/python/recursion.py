@@ -1,0 +1,107 @@
+"""Calls of a function in its own ``return``: they become another trip of a loop.
+
+    def f(x, n):                     def f(x, n):
+        if n > 0:                        while True:
+            return f(g(x), n - 1)  ->        if n > 0:
+        return x                                 x, n = g(x), n - 1; continue
+                                             return x
+
+While tracing, recursion whose depth a tensor decides does not end; a loop on a tensor is compiled as one. So
+a program whose recursion did not end is traced once more with such calls as loops.
+What the name of the function stands for is asked when it is reached: if it is something else by then, that
+is called. Functions with ``*args`` or ``**kwargs``, calls that leave arguments to their defaults, and those
+whose variables an inner one captures are left alone. Limit: a variable that an earlier trip has assigned is
+still there in the next, where the call would have begun without it.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from mindgrad.trace.python.ast_helpers import at, constant, runtime
+
+__all__ = ["tail_calls_as_loop"]
+
+Block = list[ast.stmt]
+
+
+def tail_calls_as_loop(function: ast.FunctionDef, body: Block, captured: set[str], bound: set[str]) -> Block:
+    """``body`` as a loop, if it calls ``function`` in a ``return``; else as it is.
+
+    Args:
+        function: the function that the body is of.
+        body: its statements without the docstring.
+        captured: variables of it that inner functions use.
+        bound: the variables that it assigns, parameters included.
+    """
+    args = function.args
+    parameters = [each.arg for each in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+    if args.vararg or args.kwarg or captured & set(parameters) or function.name in bound:
+        return body
+    calls = _TailCalls(function, parameters)
+    done = calls.block(body)
+    if not calls.found:
+        return body
+    end = at(ast.Return(constant(None, body[-1])), body[-1])
+    return [at(ast.While(constant(True, function), [*done, end], []), body[0])]
+
+
+class _TailCalls:
+    """Replaces the tail calls of one function that stand in no loop, ``with``, ``try`` or inner function."""
+
+    def __init__(self, function: ast.FunctionDef, parameters: list[str]) -> None:
+        self.function = function
+        self.parameters = parameters
+        self.found = False
+
+    def block(self, body: Block) -> Block:
+        done: Block = []
+        for each in body:
+            if isinstance(each, ast.If):
+                made = ast.If(each.test, self.block(each.body), self.block(each.orelse))
+                done.append(at(made, each))
+            elif isinstance(each, ast.Return):
+                done += self._return(each)
+            else:
+                done.append(each)
+        return done
+
+    def _return(self, node: ast.Return) -> Block:
+        call = node.value
+        given = self._arguments(call)
+        if given is None or not isinstance(call, ast.Call):
+            return [node]
+        self.found = True
+        names, values = list(given), list(given.values())
+        target: Any = at(
+            ast.Tuple([at(ast.Name(each, ast.Store()), node) for each in names], ast.Store()), node
+        )
+        assigned = at(ast.Assign([target], at(ast.Tuple(values, ast.Load()), node)), node)
+        first = min([self.function.lineno, *[each.lineno for each in self.function.decorator_list]])
+        test = runtime(
+            "is_itself", [call.func, constant(self.function.name, node), constant(first, node)], node
+        )
+        again = [assigned, at(ast.Continue(), node)] if names else [at(ast.Continue(), node)]
+        return [at(ast.If(test, again, [node]), node)]
+
+    def _arguments(self, call: ast.expr | None) -> dict[str, ast.expr] | None:
+        """The value of each parameter, if ``call`` is one of the function itself with all of them."""
+        if not isinstance(call, ast.Call):
+            return None
+        expected = self.parameters
+        called = call.func
+        if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
+            if not expected or called.value.id != expected[0] or called.attr != self.function.name:
+                return None
+            expected = expected[1:]
+        elif not isinstance(called, ast.Name) or called.id != self.function.name:
+            return None
+        if any(isinstance(each, ast.Starred) for each in call.args) or len(call.args) > len(expected):
+            return None
+        given = dict(zip(expected, call.args, strict=False))
+        for keyword in call.keywords:
+            if keyword.arg is None or keyword.arg in given or keyword.arg not in expected:
+                return None
+            given[keyword.arg] = keyword.value
+        return given if set(given) == set(expected) else None

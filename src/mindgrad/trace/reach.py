@@ -1,0 +1,352 @@
+"""Python objects that can change, in reach of functions: what running them may leave changed.
+
+    in reach of a function    what its closure, defaults and global variables hold
+    … of an object            its attributes and items, and what the functions of its class reach
+    … of an iterator          what it iterates: CPython's ``gc`` knows it, of generators their frames too
+
+Not walked: tensors, numbers and text; this package; objects of libraries, whose caches are their own. Of
+Python's own library those that hold data: its containers, iterators, generators of random numbers, files.
+
+Cost: some tenths of a microsecond an object, once for each body that is traced.
+"""
+
+from __future__ import annotations
+
+import array
+import collections
+import functools
+import gc
+import io
+import queue
+import random
+import threading
+import types
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mindgrad.ir.tensor import Tensor
+from mindgrad.trace.effect_log import puts
+from mindgrad.trace.guards import clock, global_names
+from mindgrad.trace.python.convert import NUMERIC
+from mindgrad.trace.state_equality import NOT_THE_USERS
+from mindgrad.trace.user_functions import in_package
+
+__all__ = [
+    "attribute_names",
+    "cached_names",
+    "changes_of_cells",
+    "forget",
+    "is_cell",
+    "is_iterator",
+    "is_the_users",
+    "objects_in_reach",
+]
+
+#: what never changes, nor leads to what does
+_FIXED: Any = (
+    bool, int, float, complex, str, bytes, range, slice, type(None), type(Ellipsis), type(NotImplemented),
+    types.CodeType, types.FrameType, types.GetSetDescriptorType, types.MemberDescriptorType,
+)  # fmt: skip
+
+#: attributes of Cells that are no state of the user's
+_PRIVATE = frozenset([
+    "_changes", "_params", "_cells", "_hooks", "_made_in", "_compiled", "_custom", "_auto_prefix", "_flags",
+    "_derivatives",
+])  # fmt: skip
+
+_FOREIGN = NOT_THE_USERS | NUMERIC
+#: packages of Python's whose objects are data
+_DATA = frozenset(["builtins", "collections", "itertools", "types", "contextlib", "queue", "functools"])
+_MANY = 4096
+
+_Children = Iterator[tuple[Any, str]]
+
+
+@functools.lru_cache(maxsize=4096)
+def _root(module: str) -> str:
+    return module.partition(".")[0]
+
+
+@functools.lru_cache(maxsize=4096)
+def is_the_users(kind: Any) -> bool:
+    """Whether a class is of the user's program, or of a library that is converted as that is."""
+    root = _root(str(kind.__module__))
+    return root not in _FOREIGN
+
+
+@functools.lru_cache(maxsize=4096)
+def attribute_names(kind: Any) -> tuple[str, ...]:
+    """The names of the slots of a class, and of those that it inherits."""
+    slots = [
+        name
+        for base in kind.__mro__
+        for name, value in vars(base).items()
+        if type(value) is types.MemberDescriptorType and is_the_users(base)
+    ]
+    return tuple(slots)
+
+
+@functools.lru_cache(maxsize=4096)
+def cached_names(kind: Any) -> tuple[str, ...]:
+    """The names of the attributes of a class that are computed once: ``functools.cached_property``."""
+    held = [(name, value) for base in kind.__mro__ for name, value in vars(base).items()]
+    return tuple(name for name, value in held if isinstance(value, functools.cached_property))
+
+
+def is_iterator(kind: type) -> bool:
+    """Whether instances are iterators of Python's own."""
+    return hasattr(kind, "__next__") and not issubclass(kind, io.IOBase) and _root(kind.__module__) in _DATA
+
+
+# -- the children of an object ---------------------------------------------------------------------
+
+
+def _of_function(function: types.FunctionType) -> _Children:
+    code = function.__code__
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            yield cell.cell_contents, f"'{name}'"
+        except ValueError:
+            continue
+    for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+        yield value, f"a default of {function.__name__}"
+    for name, value in function.__dict__.items():
+        yield value, f"the attribute '{name}' of {function.__name__}"
+    if in_package(function) or _root(str(function.__module__)) in _FOREIGN:
+        return
+    held = function.__globals__
+    for name in global_names(code):
+        value = held.get(name)
+        if isinstance(value, types.ModuleType):
+            yield from _of_module(value, code)
+        else:
+            yield value, f"the global variable '{name}'"
+
+
+#: modules whose functions draw from one generator
+_DRAWN: dict[types.ModuleType, Any] = {
+    random: random.random.__self__,  # type: ignore[attr-defined]
+    np: np.random.rand.__self__,  # type: ignore[attr-defined]
+    np.random: np.random.rand.__self__,  # type: ignore[attr-defined]
+}
+
+
+def _of_module(module: types.ModuleType, code: types.CodeType) -> _Children:
+    if _root(module.__name__) in _FOREIGN:
+        if module in _DRAWN:
+            yield _DRAWN[module], f"the generator of {module.__name__}"
+        return
+    held = vars(module)
+    for name in code.co_names:
+        value = held.get(name)
+        if not isinstance(value, types.ModuleType):
+            yield value, f"the global variable '{name}'"
+
+
+def _type(value: Any) -> Any:
+    return type(value)
+
+
+def _of_class(kind: type) -> _Children:
+    for name, value in vars(kind).items():
+        if _way(_type(value))[0] is not None:
+            yield value, f"the attribute '{name}' of {kind.__name__}"
+    for base in kind.__bases__:
+        yield base, ""
+
+
+def _of_instance(owner: Any) -> _Children:
+    kind: Any = type(owner)
+    of = f"of {kind.__name__}"
+    values = list(getattr(owner, "__dict__", {}).items())
+    for name in attribute_names(kind):
+        if (value := getattr(owner, name, None)) is not None:
+            values.append((name, value))
+    for name, value in values:
+        yield value, f"the attribute '{name}' {of}"
+    yield kind, ""
+
+
+class _Cells(NamedTuple):
+    """A Cell and those in it; how often the attributes of each were set; what else they hold."""
+
+    stamp: tuple[int, int]
+    owner: Any
+    cells: list[Any]
+    changes: list[int]
+    others: list[tuple[Any, str]]
+
+
+def _in_cell(owner: Any) -> _Cells:
+    """Children of a Cell: what it and the Cells in it hold."""
+    stamp = (clock.ticks, puts())
+    known = _local.cells.get(id(owner))
+    if known is not None and known.stamp == stamp:
+        return known
+    met: dict[int, Any] = {}
+    others: list[tuple[Any, str]] = []
+    waiting = [owner]
+    while waiting:
+        cell = waiting.pop()
+        if id(cell) in met:
+            continue
+        met[id(cell)] = cell
+        kind: Any = type(cell)
+        held = vars(cell)
+        waiting.extend(held["_cells"].values())
+        if in_package(kind.construct):
+            continue
+        others.append((kind, ""))
+        for name, value in held.items():
+            if is_cell(_type(value)):
+                waiting.append(value)
+            elif name not in _PRIVATE and _way(_type(value))[0] is not None:
+                others.append((value, f"the attribute '{name}' of {kind.__name__}"))
+    cells = list(met.values())
+    made = _Cells(stamp, owner, cells, [cell._changes for cell in cells], others)
+    _local.cells[id(owner)] = made
+    return made
+
+
+@functools.lru_cache(maxsize=4096)
+def is_cell(kind: Any) -> bool:
+    return hasattr(kind, "construct") and hasattr(kind, "parameters_and_names")
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        self.cells: dict[int, _Cells] = {}
+
+
+_local = _Local()
+
+
+def forget() -> None:
+    """Forget what Cells hold."""
+    _local.cells.clear()
+
+
+def changes_of_cells(owner: Any) -> list[int]:
+    """Number of assignments so far to attributes of a Cell and of those in it."""
+    return _in_cell(owner).changes
+
+
+def _items(values: Any, label: str) -> _Children:
+    values = list(values)
+    if len(values) > _MANY and all(issubclass(kind, _FIXED) for kind in set(map(type, values))):
+        return
+    for value in values:
+        yield value, f"an item of {label}"
+
+
+def _of_sequence(container: Any, label: str) -> _Children:
+    return _items(container, label)
+
+
+def _of_dict(container: Any, label: str) -> _Children:
+    return _items(dict.values(container), label)
+
+
+def _of_iterator(iterator: Any, label: str) -> _Children:
+    for value in gc.get_referents(iterator):
+        for each in value if type(value) is tuple else (value,):
+            yield each, label if is_iterator(type(each)) else f"what {label} iterates"
+
+
+def _of_wrapper(wrapper: Any, _: str) -> _Children:
+    names = ("__func__", "__self__", "func", "args", "keywords", "fget", "fset", "fdel", "__wrapped__")
+    for name in names:
+        if (value := getattr(wrapper, name, None)) is not None and not isinstance(value, types.ModuleType):
+            yield value, f"what {getattr(wrapper, '__name__', 'a function')} holds"
+
+
+_WRAPPERS = (
+    types.MethodType, types.BuiltinMethodType, functools.partial, functools.partialmethod, property,
+    staticmethod, classmethod, functools.cached_property, type(functools.lru_cache(len)),
+    types.MethodWrapperType,
+)  # fmt: skip
+
+
+def _nothing(*_: Any) -> _Children:
+    return iter(())
+
+
+@functools.lru_cache(maxsize=8192)
+def _way(kind: Any) -> tuple[Callable[[Any, str], _Children] | None, bool]:
+    """Traversal of the objects of a class (``None``: they are of no account), and whether they change."""
+    if issubclass(kind, (*_FIXED, Tensor, np.generic, types.ModuleType)):
+        return None, False
+    if issubclass(kind, types.FunctionType):
+        return lambda f, _: _of_function(f), True
+    if issubclass(kind, type):
+        return lambda k, _: _of_class(k), True
+    if issubclass(kind, _WRAPPERS):
+        return _of_wrapper, False
+    if kind is tuple or issubclass(kind, tuple):
+        return _of_sequence, False
+    if issubclass(kind, np.ndarray):
+        return (lambda a, label: _items(a.flat, label) if a.dtype.hasobject else iter(())), True
+    if issubclass(kind, types.CellType):
+        return _of_cell, False
+    is_users = is_the_users(kind)
+    if issubclass(kind, (list, collections.deque, set, frozenset)):
+        return _and_attributes(_of_sequence, is_users), not issubclass(kind, frozenset)
+    if issubclass(kind, dict):
+        return _and_attributes(_of_dict, is_users), True
+    if issubclass(kind, (bytearray, array.array, random.Random, io.IOBase, *_NUMPY_RANDOM)):
+        return _and_attributes(_nothing, is_users), True
+    if issubclass(kind, queue.Queue):
+        return (lambda q, label: _of_sequence([q.queue], label)), False
+    if is_iterator(kind):
+        return _of_iterator, True
+    holds = kind in _HOLDERS or kind.__module__ == "contextlib"  # fmt: skip
+    if is_cell(kind):
+        return (lambda cell, _: iter(_in_cell(cell).others)), True
+    if holds or is_users:
+        return (lambda owner, _: _of_instance(owner)), True
+    return None, False
+
+
+#: classes of Python's whose attributes are data
+_HOLDERS = (
+    types.SimpleNamespace, collections.UserDict, collections.UserList, collections.UserString,
+    collections.ChainMap,
+)  # fmt: skip
+_NUMPY_RANDOM = (np.random.Generator, np.random.BitGenerator, np.random.RandomState)
+
+
+def _of_cell(cell: Any, label: str) -> _Children:
+    try:
+        yield cell.cell_contents, label
+    except ValueError:
+        return
+
+
+def _and_attributes(way: Callable[[Any, str], _Children], is_users: bool) -> Callable[[Any, str], _Children]:
+    if not is_users:
+        return way
+
+    def both(owner: Any, label: str) -> _Children:
+        yield from way(owner, label)
+        yield from _of_instance(owner)
+
+    return both
+
+
+def objects_in_reach(roots: Sequence[tuple[Any, str]]) -> Iterator[tuple[Any, str]]:
+    """The objects that can change, each once, with a label for messages."""
+    met: set[int] = set()
+    waiting = list(roots)
+    while waiting:
+        value, label = waiting.pop()
+        way, changes = _way(_type(value))
+        if way is None or id(value) in met:
+            continue
+        met.add(id(value))
+        if isinstance(value, type) and not is_the_users(value):
+            continue
+        if changes:
+            yield value, label
+        waiting.extend(way(value, label))

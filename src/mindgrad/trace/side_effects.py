@@ -1,0 +1,284 @@
+"""What becomes of Python state that a program assigns: inputs, outputs, and what is stored when it has run.
+
+    a place that is assigned            its value is an output; it is stored after every run
+    … and read before, a tensor         is an input too, as is one that an earlier run has stored
+    … and read before, anything else    its value selects the program; if it is a number that has changed,
+                                        it is tried as an input too
+    … and not read before               does not matter
+
+Numbers that the program knew while it was traced are stored as they are, those that it computes as
+Python numbers.
+"""
+
+from __future__ import annotations
+
+import types
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from mindgrad._base.refusal import refuse
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.ir.scope import GraphScope, as_it_is, lifted
+from mindgrad.ir.tensor import Number, Tensor, make_number, make_tensor
+from mindgrad.ir.types import TensorType
+from mindgrad.trace.control.texts import refuse_kept
+from mindgrad.trace.control.variables import NUMBER_TYPES, in_place
+from mindgrad.trace.effect_log import (
+    UNDEFINED,
+    Attribute,
+    Local,
+    Place,
+    Variable,
+    Watch,
+    may_assign,
+    watch,
+)
+from mindgrad.trace.guards import MISSING, Change, Dependencies, change
+from mindgrad.trace.python import convert
+from mindgrad.trace.signature import same
+from mindgrad.trace.state_equality import is_read_unseen
+
+__all__ = ["Outcome", "bind", "finish", "inner", "rebuilt"]
+
+_ADVICE = "Make it a Parameter, or give it its final structure, shape and dtype before the first call."
+
+#: the tensors that programs have stored in places, by ``id``: the next program takes them as inputs
+_stored: weakref.WeakValueDictionary[int, Tensor] = weakref.WeakValueDictionary()
+
+
+def _is_value(leaf: Any) -> bool:
+    """Whether a leaf is a tensor whose value is known, and no Parameter."""
+    return isinstance(leaf, Tensor) and not leaf.is_parameter and leaf._array is not None
+
+
+#: numbers that can be inputs
+_NUMBERS = (int, float)
+
+
+class _Input:
+    """A place whose tensors are inputs of a program, and its Python numbers of the types ``numbers``."""
+
+    __slots__ = ("kinds", "leaves", "numbers", "place", "structure")
+
+    def __init__(self, place: Place, numbers: tuple[type, ...]) -> None:
+        self.place = place
+        self.numbers = numbers
+        self.leaves, self.structure = flatten(place.value())
+        #: of every leaf the type of its input and whether that is a number; ``None``: it is known
+        self.kinds = [self._kind(x) for x in self.leaves]
+        # a batch of data is not kept
+        self.leaves = [_blank(x) if _is_value(x) else x for x in self.leaves]
+
+    def _kind(self, leaf: Any) -> tuple[TensorType, bool] | None:
+        if _is_value(leaf):
+            return leaf.type, False
+        if type(leaf) in self.numbers and (type(leaf) is float or -(2**63) <= leaf < 2**63):
+            return NUMBER_TYPES[type(leaf)], True
+        return None
+
+    def symbols(self, scope: GraphScope) -> Any:
+        """What it holds while the program is traced."""
+        made = []
+        for kind, leaf in zip(self.kinds, self.leaves, strict=True):
+            symbol: Any = leaf if kind is None else scope.symbol(kind[0])
+            made.append(make_number(symbol) if kind is not None and kind[1] else symbol)
+        return unflatten(self.structure, made)
+
+    def tensors(self) -> list[Tensor] | None:
+        """The tensors that it holds now; ``None`` if the program is not one for what it holds."""
+        leaves, structure = flatten(self.place.value())
+        if structure != self.structure:
+            return None
+        found = []
+        for kind, then, now in zip(self.kinds, self.leaves, leaves, strict=True):
+            if kind is None:
+                if not same(then, now):
+                    return None
+            elif self._kind(now) != kind:
+                return None
+            else:
+                found.append(Tensor(np.asarray(now, kind[0].dtype.numpy)) if kind[1] else now)
+        return found
+
+    def change(self) -> Change:
+        """How what it holds differs, in words."""
+        then, now = unflatten(self.structure, self.leaves), self.place.value()
+        then, now = (MISSING if x is UNDEFINED else x for x in (then, now))
+        return change(self.place.label, then, now, _ADVICE)
+
+
+def _blank(x: Tensor) -> Tensor:
+    return make_tensor(np.broadcast_to(np.zeros((), x.dtype.numpy), x.shape), x.type)
+
+
+class Outcome:
+    """The Python state that a program takes as inputs, and that it stores.
+
+    Attributes:
+        leaves: the leaves of what it stores, tensors of the program among them.
+        missing: places that must be inputs: the program is to be traced anew with them.
+        numbers: places that hold numbers which select the program and which it changes, and the numbers.
+    """
+
+    __slots__ = ("_inputs", "_stores", "leaves", "missing", "numbers")
+
+    def __init__(self, inputs: list[_Input], stores: list[tuple[Place, Any, int]], leaves: list[Any]) -> None:
+        self._inputs = inputs
+        self._stores = stores
+        self.leaves = leaves
+        self.missing: dict[Any, Place] = {}
+        self.numbers: list[tuple[Place, Any]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._inputs or self._stores)
+
+    def holds(self) -> bool:
+        """Whether the program is one for the types that its inputs have now."""
+        return all(each.tensors() is not None for each in self._inputs)
+
+    def inputs(self) -> list[Tensor]:
+        """The tensors that the program takes, behind its arguments."""
+        return [tensor for each in self._inputs for tensor in each.tensors() or ()]
+
+    def changes(self) -> Iterator[Change]:
+        """Why it does not hold; of variables of a function that is gone there is nothing to say."""
+        for each in self._inputs:
+            if type(each.place.holder) is not int and each.tensors() is None:
+                yield each.change()
+
+    def counted(self) -> list[Place]:
+        """The places whose numbers have changed since the program was traced, and those that are inputs."""
+        changed = [p for p, n in self.numbers if type(p.value()) is type(n) and not same(n, p.value())]
+        return [each.place for each in self._inputs if each.numbers == _NUMBERS] + changed
+
+    def taken(self) -> list[Place]:
+        """The places whose tensors are inputs."""
+        return [each.place for each in self._inputs if each.numbers != _NUMBERS]
+
+    def free(self) -> set[int]:
+        """The closure cells, by ``id``, among these places."""
+        return {id(place.holder) for place in self.taken() if isinstance(place, Variable)}
+
+    def store(self, leaves: Sequence[Any]) -> None:
+        """Store what a run gave, one value for each of ``leaves``."""
+        start = 0
+        for place, structure, count in self._stores:
+            found = [_fresh(x) for x in leaves[start : start + count]]
+            start += count
+            for x in found:
+                if _is_value(x):
+                    _stored[id(x)] = x
+            place.store(unflatten(structure, found))
+
+    def moved(self, cell_of: Callable[[Any], Any]) -> Outcome:
+        """The same for a function with other closure cells: ``cell_of`` gives the other one."""
+
+        def other(place: Place) -> Place:
+            if type(place) is not Variable:
+                return place
+            return Variable(cell_of(place.holder), place.name, place.label)
+
+        inputs = []
+        for each in self._inputs:
+            made = object.__new__(_Input)
+            made.place, made.structure, made.leaves = other(each.place), each.structure, each.leaves
+            made.kinds, made.numbers = each.kinds, each.numbers
+            inputs.append(made)
+        return Outcome(inputs, [(other(p), s, n) for p, s, n in self._stores], [])
+
+
+def _fresh(constant: Any) -> Any:
+    """A value of its own for every run, as the user's program makes it."""
+    return constant.copy() if isinstance(constant, (set, np.ndarray)) else constant
+
+
+# -- while tracing -------------------------------------------------------------------------------
+
+
+def bind(found: Watch, scope: GraphScope, places: Sequence[Place], numbers: Sequence[Place]) -> list[_Input]:
+    """Let tensors and floats in ``places`` be inputs of the program, and all numbers in ``numbers``."""
+    inputs = [_Input(place, (float,)) for place in places]
+    inputs += [_Input(place, _NUMBERS) for place in numbers]
+    for each in inputs:
+        symbols = each.symbols(scope)
+        found.bound.note(each.place)
+        each.place.put(symbols)
+    return inputs
+
+
+def finish(found: Watch, scope: GraphScope, inputs: list[_Input], noted: Dependencies) -> Outcome:
+    """What a program that was traced takes and stores; ``noted`` forgets what does not select it."""
+    outcome = Outcome(inputs, [], [])
+    level = found.levels[0]
+    written: dict[Any, Any] = {}
+    for key, (place, before, surely) in level.items():
+        value = place.value()
+        if (not surely and value is before) or isinstance(place, Local):
+            continue
+        written[key] = before
+        leaves, structure = flatten(value)
+        leaves = [_result(place, x, scope) for x in leaves]
+        outcome._stores.append((place, structure, len(leaves)))
+        outcome.leaves += leaves
+        is_attribute, kind = isinstance(place, Attribute), cast(Any, type(place.holder))
+        if is_attribute and key not in found.reads and is_read_unseen(kind):
+            found.reads[key] = (place, before)
+        if not is_attribute:
+            found.reads.setdefault(key, (place, before))
+    for key, (place, value) in found.reads.items():
+        if key not in found.bound:
+            tensors = [x for x in flatten(value)[0] if _is_value(x)]
+            if tensors and (key in written or _is_stored(place, tensors)):
+                outcome.missing[key] = place
+            if key in written and type(value) in _NUMBERS:
+                outcome.numbers.append((place, value))
+    for key, (place, before, _) in [*level.items(), *found.bound.items()]:
+        if key in written or key in found.bound:
+            noted.assigned(place, before, key in found.reads and key not in found.bound)
+    return outcome
+
+
+def _is_stored(place: Place, tensors: Sequence[Tensor]) -> bool:
+    """Whether a program has stored what an attribute holds."""
+    return may_assign(place.holder, place.name) and any(_stored.get(id(x)) is x for x in tensors)
+
+
+def _result(place: Place, leaf: Any, scope: GraphScope) -> Any:
+    """A leaf of what a place holds at the end, as a result of the program."""
+    refuse_kept(leaf, f"what {place.label} is left with")
+    if isinstance(leaf, Tensor) and leaf.is_parameter:
+        return leaf
+    if isinstance(leaf, Tensor) and leaf._array is None:
+        seen = lifted(leaf)
+        if seen._scope is not scope:
+            refuse(
+                f"{place.label} is left with a tensor of a 'bprop' or of another program, which does not "
+                f"exist outside of it",
+                "Return it, or assign it in construct.",
+            )
+        return as_it_is(seen) if type(seen) is not Number else make_number(seen)
+    if isinstance(leaf, types.FunctionType) and convert.is_made_inside(leaf):
+        refuse(
+            f"{place.label} is left with a function that the program itself defines",
+            "Define it outside of what is compiled, or return what it computes.",
+        )
+    return leaf
+
+
+def inner(scope: GraphScope) -> list[tuple[Place, list[Any], Any]]:
+    """The places that hold tensors of ``scope``, whose recording has ended, with leaves and structures."""
+    found = watch()
+    every = (
+        {} if found is None else {k: e[0] for level in [found.bound, *found.levels] for k, e in level.items()}
+    )
+    held = [(place, *flatten(place.value())) for place in every.values()]
+    return [(p, x, s) for p, x, s in held if any(isinstance(t, Tensor) and t._scope is scope for t in x)]
+
+
+def rebuilt(place: Place, leaves: Sequence[Any], structure: Any) -> None:
+    """Let a place that was assigned already hold other leaves."""
+    value = place.value()
+    place.put(in_place(value, unflatten(structure, leaves)))

@@ -1,0 +1,421 @@
+"""What selects a compiled program: the arguments of a call.
+
+    signature(call) = structure of the arguments, type of every tensor, value of every constant
+
+Two constants select one program if nothing that Python computes from them can differ: they have one
+type and one value, the sign of a zero and the kind of a number included. Two functions do if they
+have one code and what their closures, defaults and attributes hold is pairwise the same: a lambda that
+is made anew at every call selects the program of the first.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import types
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.constant_arguments import is_constant
+from mindgrad.ir.dtype import DType
+from mindgrad.ir.tensor import Tensor
+from mindgrad.trace.user_functions import EMPTY, cell_content, in_package
+
+__all__ = [
+    "FunctionKey",
+    "Snapshot",
+    "alike",
+    "difference",
+    "leaf_signature",
+    "matched",
+    "same",
+    "shifting",
+    "shown",
+    "snapshot",
+]
+
+#: NumPy arrays and tensors of at most this many bytes are compared by value, larger ones by identity
+COMPARED_BYTES = 1 << 18
+
+_BY_EQUALITY = frozenset([bool, int, str, bytes, range, DType, type(None), type(Ellipsis)])
+_FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
+
+
+class FunctionKey:
+    """A function as part of a signature: equal to the keys of functions that are the :func:`same`."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def __hash__(self) -> int:
+        return hash(getattr(_plain_function(self.function), "__code__", None))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FunctionKey) and same(self.function, other.function)
+
+    def __repr__(self) -> str:
+        return shown(self.function)
+
+
+class ParameterKey:
+    """A Parameter as part of a signature: a program knows it, so that it can assign to it."""
+
+    __slots__ = ("parameter",)
+
+    def __init__(self, parameter: Any) -> None:
+        self.parameter = parameter
+
+    def __hash__(self) -> int:
+        return id(self.parameter)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ParameterKey) and self.parameter is other.parameter
+
+    def __repr__(self) -> str:
+        return f"the Parameter '{self.parameter.name}'"
+
+
+def _plain_function(function: Any) -> Any:
+    while True:
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif isinstance(function, types.MethodType):
+            function = function.__func__
+        else:
+            return function
+
+
+#: bytes of an array that is a constant of a program, which its contents select
+_LARGEST_ARRAY = 4096
+
+
+def leaf_signature(leaf: Any) -> Any:
+    """What of an argument selects the program: a tensor's type, a constant's value, which Parameter it is.
+
+    Raises:
+        TypeError: the argument is a large NumPy array, or nothing that can be compared (a set, a bytearray).
+    """
+    if isinstance(leaf, Tensor):
+        if is_constant(leaf):
+            return (is_constant, leaf.type, leaf.host_array().tobytes())
+        return (type(leaf), ParameterKey(leaf)) if leaf.is_parameter else leaf.type
+    if isinstance(leaf, np.ndarray):
+        if leaf.nbytes > _LARGEST_ARRAY or leaf.dtype.hasobject:
+            raise TypeError(
+                f"For a compiled function, the input can not be numpy.ndarray of more than {_LARGEST_ARRAY} "
+                f"bytes: a program is compiled for each value of an array. Make it a Tensor: Tensor(array)."
+            )
+        return (np.ndarray, leaf.dtype.str, leaf.shape, leaf.tobytes())
+    if isinstance(leaf, float):
+        return (type(leaf), float.hex(leaf))  # tells 0.0 from −0.0, and a NaN from no NaN
+    if isinstance(leaf, (complex, np.inexact)):
+        return (type(leaf), repr(leaf))  # so does this
+    if isinstance(leaf, _FUNCTIONS):
+        return FunctionKey(leaf)
+    if isinstance(leaf, slice):
+        return (slice, *map(leaf_signature, (leaf.start, leaf.stop, leaf.step)))
+    try:
+        hash(leaf)
+    except TypeError:
+        raise TypeError(
+            f"a compiled function was called with an argument of type {type(leaf).__name__}; use "
+            f"tensors, numbers, strings, None, and tuples, lists, dicts or dataclasses of them."
+        ) from None
+    return (type(leaf), leaf)
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether a program that was traced with ``a`` would be the same with ``b``."""
+    return a is b or _same(a, b, set(), None)
+
+
+class Snapshot:
+    """A function as it was: what :func:`same` compares, without keeping the function itself.
+
+    Attributes:
+        kind: the type of the function.
+        head: what must be equal.
+        labels: what the parts are, for messages.
+        parts: what must be the same: values, or snapshots of them.
+        first: the place of its first closure cell among all that were met.
+    """
+
+    __slots__ = ("first", "head", "kind", "labels", "parts")
+
+    def __init__(self, kind: type, head: Any, labels: list[str], first: int) -> None:
+        self.kind = kind
+        self.head = head
+        self.labels = labels
+        self.first = first
+        self.parts: list[Any] = []
+
+
+class _OfType:
+    """Stands in a snapshot for any tensor of a type, or any float: what a program takes as an input."""
+
+    __slots__ = ("type",)
+
+    def __init__(self, type: Any) -> None:
+        self.type = type
+
+
+def snapshot(function: Any, free: Collection[int] = ()) -> tuple[Any, list[Any], set[int]]:
+    """``function`` as it is now, the closure cells in it, and the functions in it by ``id``.
+
+    Args:
+        function: what is taken.
+        free: closure cells, by ``id``, that may hold any tensor of the type that they hold now, or any float.
+    """
+    cells: list[Any] = []
+    met: dict[int, Any] = {}
+    return _taken(function, cells, met, free), cells, set(met)
+
+
+def _taken(value: Any, cells: list[Any], met: dict[int, Any], free: Collection[int]) -> Any:
+    if id(value) in met:
+        return met[id(value)]
+    found = _parts(value)
+    if found is None:
+        return value
+    head, labels, parts, own = found
+    made = met[id(value)] = Snapshot(type(value), head, labels, len(cells))
+    cells.extend(own)
+    made.parts = [_taken(each, cells, met, free) for each in parts]
+    for place, _, cell in _places(value, parts):
+        if id(cell) in free:
+            made.parts[place] = _freed(made.parts[place])
+    return made
+
+
+def _freed(taken: Any) -> Any:
+    """What was taken, with any tensor of their types in place of tensors."""
+    if type(taken) in (Tensor, float):
+        return _OfType(_type(taken))
+    if type(taken) is Snapshot and taken.kind is tuple:
+        taken.parts = [_freed(each) for each in taken.parts]
+    return taken
+
+
+def _type(value: Any) -> Any:
+    """The type of a tensor or float, ``None`` of anything else."""
+    if type(value) is Tensor:
+        return None if value.is_traced else value.type
+    return float if type(value) is float else None
+
+
+def _places(value: Any, parts: list[Any]) -> Iterator[tuple[int, str, Any]]:
+    """Where the contents of closure cells stand among the parts of a user's function, with name and cell."""
+    cells = getattr(value, "__closure__", None)
+    if isinstance(value, types.FunctionType) and cells and not in_package(value):
+        yield from zip(
+            range(len(parts) - len(cells), len(parts)), value.__code__.co_freevars, cells, strict=True
+        )
+
+
+def shifting(taken: Any, function: Any) -> list[tuple[str, str, Any]]:
+    """The closure cells whose contents differ from those taken as :func:`alike` says: (name, label, cell)."""
+    found, waiting, met = [], [(taken, function)], set()
+    for one, other in waiting:
+        parts = _parts(other)
+        if type(one) is not Snapshot or id(other) in met or parts is None or len(one.parts) != len(parts[2]):
+            continue
+        met.add(id(other))
+        waiting.extend(zip(one.parts, parts[2], strict=True))
+        for place, name, cell in _places(other, parts[2]):
+            if alike(one.parts[place], parts[2][place]):
+                found.append((name, one.labels[place], cell))
+    return found
+
+
+def alike(before: Any, now: Any) -> bool:
+    """Whether values, or what was taken of one, differ in tensors and floats only, and these not in type.
+
+    Tensors and floats, and tuples of them and of what is the same.
+    """
+    differs = False
+    waiting = [(before, now)]
+    for one, other in waiting:
+        if type(one) in (Tensor, float, _OfType):
+            kind = one.type if type(one) is _OfType else _type(one)
+            if kind is None or _type(other) is not kind:
+                return False
+            differs = differs or type(one) is _OfType or not same(one, other)
+        elif type(other) is tuple and (type(one) is tuple or (type(one) is Snapshot and one.kind is tuple)):
+            parts = one.parts if isinstance(one, Snapshot) else one
+            if len(parts) != len(other):
+                return False
+            waiting.extend(zip(parts, other, strict=True))
+        elif not _same(one, other, set(), None):
+            return False
+    return differs
+
+
+def matched(taken: Any, function: Any) -> list[Any] | None:
+    """The closure cells of ``function`` if it is the same as what was taken, else ``None``."""
+    cells: dict[int, Any] = {}
+    if not _same(taken, function, set(), cells):
+        return None
+    return [cells.get(place) for place in range(max(cells, default=-1) + 1)]
+
+
+def _same(a: Any, b: Any, met: set[tuple[int, int]], cells: dict[int, Any] | None) -> bool:
+    """Whether ``b`` is the same as ``a``, a value or a snapshot of one."""
+    if a is b:
+        return True
+    if type(a) is _OfType:
+        return _type(b) is a.type
+    was_taken = type(a) is Snapshot
+    kind: Any = a.kind if was_taken else type(a)
+    if kind is not type(b):
+        return False
+    if not was_taken:
+        if kind in _BY_EQUALITY:
+            return a == b
+        if isinstance(a, float):
+            return float.hex(a) == float.hex(b)
+        if isinstance(a, (complex, np.generic)):
+            return repr(a) == repr(b) and (not isinstance(a, np.generic) or a.dtype == b.dtype)
+        if kind is np.ndarray or kind is Tensor:
+            return _equal_arrays(a, b)
+    if (id(a), id(b)) in met:
+        return True
+    met.add((id(a), id(b)))
+    one: Parts | None = (a.head, a.labels, a.parts, ()) if was_taken else _parts(a)
+    other = _parts(b)
+    if one is None or other is None or one[0] != other[0] or len(one[2]) != len(other[2]):
+        return False
+    if was_taken and cells is not None:
+        for place, cell in enumerate(other[3], a.first):
+            if cells.setdefault(place, cell) is not cell:
+                return False
+    return all(_same(x, y, met, cells) for x, y in zip(one[2], other[2], strict=True))
+
+
+def difference(taken: Any, function: Any) -> tuple[str, Any, Any] | None:
+    """The first part in which ``function`` differs from what was taken: what it is, before, and now."""
+    waiting, met = [("", taken, function)], set()
+    for around, one, other in waiting:
+        if (id(one), id(other)) in met:
+            continue
+        met.add((id(one), id(other)))
+        parts = _parts(other)
+        if type(one) is not Snapshot or parts is None:
+            continue
+        if one.head != parts[0] or len(one.parts) != len(parts[2]):
+            if around:  # another function altogether
+                return around, one, other
+            continue
+        for label, before, now in zip(one.labels, one.parts, parts[2], strict=True):
+            if type(before) is Snapshot and type(now) is before.kind:
+                waiting.append((label or around, before, now))
+            elif (label or around) and not _same(before, now, set(), None):
+                return label or around, before, now
+    return None
+
+
+#: ``(what must be equal, labels of the parts, parts that must be the same, closure cells)``
+Parts = tuple[Any, list[str], list[Any], tuple[Any, ...]]
+
+
+def _parts(value: Any) -> Parts | None:
+    """What makes a value the same as another one; ``None`` for what is compared as a whole."""
+    if isinstance(value, types.FunctionType):
+        return _parts_of_function(value)
+    if isinstance(value, types.MethodType):
+        return (None, ["", ""], [value.__func__, value.__self__], ())
+    if isinstance(value, functools.partial):
+        label = "the arguments of a partial function"
+        parts = [value.func, value.args, *value.keywords.values()]
+        return (tuple(value.keywords), [label] * len(parts), parts, ())
+    kind: Any = type(value)
+    if isinstance(value, tuple):
+        return (len(value), [""] * len(value), list(value), ())
+    if kind is slice:
+        return (None, [""] * 3, [value.start, value.stop, value.step], ())
+    names: Any = getattr(kind, "compared_by", None)
+    if names is None and kind.__module__.startswith("mindgrad.") and not hasattr(kind, "construct"):
+        # an object of this package, no tensor or type, is its attributes
+        names = () if isinstance(value, (Tensor, type)) else (*getattr(kind, "__slots__", ()), *_vars(value))
+    if not names:
+        return None
+    held = [getattr(value, name, None) for name in names]
+    return (names, [""] * len(names), [tuple(x) if type(x) is list else x for x in held], ())
+
+
+def _vars(value: Any) -> dict[str, Any]:
+    # names with a leading underscore are notes that decorators and this package keep
+    return {name: held for name, held in getattr(value, "__dict__", {}).items() if name[:1] != "_"}
+
+
+def _parts_of_function(function: types.FunctionType) -> Parts:
+    code = function.__code__
+    name = function.__qualname__
+    cells = function.__closure__ or ()
+    is_own = in_package(function)
+    skipped = _caches_of(code) if is_own else ()
+    keywords, attributes = function.__kwdefaults__ or {}, _vars(function)
+    labels = ["", f"the defaults of {name}"]
+    labels += [f"the defaults of {name}"] * len(keywords)
+    labels += [f"the attribute '{each}' of {name}" for each in attributes]
+    parts = [function.__globals__, function.__defaults__, *keywords.values(), *attributes.values()]
+    for variable, cell in zip(code.co_freevars, cells, strict=True):
+        if variable not in skipped:
+            labels.append("" if is_own else f"the variable '{variable}' that {name} uses")
+            parts.append(cell_content(cell))
+    return ((code.co_filename, code, tuple(keywords), tuple(attributes)), labels, parts, cells)
+
+
+def _equal_arrays(a: Any, b: Any) -> bool:
+    if isinstance(a, Tensor):
+        if a.is_traced or b.is_traced or a.type is not b.type or a._array is None or b._array is None:
+            return False
+        if a._array is b._array:
+            return True
+    elif a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    if a.nbytes > COMPARED_BYTES or (isinstance(a, np.ndarray) and a.dtype.hasobject):
+        return False
+    if isinstance(a, Tensor):
+        a, b = a.host_array(), b.host_array()
+    return a.tobytes() == b.tobytes()
+
+
+@functools.lru_cache(maxsize=4096)
+def _caches_of(code: types.CodeType) -> frozenset[str]:
+    """The closure variables that a function assigns itself: in this package, what it remembers."""
+    return frozenset(
+        step.argval
+        for step in dis.get_instructions(code)
+        if step.opname == "STORE_DEREF" and step.argval in code.co_freevars
+    )
+
+
+def shown(value: Any) -> str:
+    """A constant, function or object in a few words, for messages."""
+    if isinstance(value, Tensor):
+        return f"a Tensor {value.type}"
+    if isinstance(value, FunctionKey):
+        value = value.function
+    if isinstance(value, _OfType):
+        return "another float" if value.type is float else f"a Tensor {value.type}"
+    if isinstance(value, Snapshot):
+        return "another function" if issubclass(value.kind, _FUNCTIONS) else f"another {value.kind.__name__}"
+    if value is EMPTY:
+        return "nothing"
+    if isinstance(value, _FUNCTIONS):
+        plain = _plain_function(value)
+        return f"the function {getattr(plain, '__qualname__', plain)}"
+    if isinstance(value, type):
+        return f"the class {value.__qualname__}"
+    if isinstance(value, (list, dict, set)):
+        return f"a {type(value).__name__} of {len(value)}"
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} of shape {value.shape}"
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes, tuple, np.generic, DType)):
+        text = repr(value)
+        return text if len(text) <= 40 else text[:37] + "..."
+    return f"an object of type {type(value).__name__}"

@@ -1,0 +1,251 @@
+"""Parameters inside traced programs: what is read becomes an input, what is written an output.
+
+A Parameter stands for its stored value outside every scope. Inside, the innermost scope that bound
+or wrote it says what it stands for now; the outermost compiled scope makes it an input.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import types
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+from mindgrad.ir.scope import GraphScope, as_it_is, innermost, open_scopes
+from mindgrad.ir.tensor import Tensor
+from mindgrad.trace import cell_guards, effect_log
+from mindgrad.trace.guards import MISSING, Dependencies
+
+__all__ = [
+    "Journal",
+    "advance",
+    "compilation",
+    "computing_in",
+    "depends_on",
+    "depends_on_attribute",
+    "float_type",
+    "generators",
+    "has_attribute",
+    "is_compiling",
+    "is_stored",
+    "journal",
+    "read",
+    "read_attribute",
+    "read_function",
+    "write",
+]
+
+#: the Parameters that hold the states of generators of random numbers
+generators: list[Any] = []
+
+
+def read(parameter: Tensor) -> Tensor:
+    """The tensor that ``parameter`` stands for at this point of the program (others: themselves)."""
+    if not parameter.is_parameter:
+        return parameter
+    scopes = open_scopes()
+    if not scopes:
+        return parameter
+    key = id(parameter)
+    for scope in reversed(scopes):
+        bound = scope.bindings.get(key)
+        if bound is not None:
+            return bound
+    root = scopes[0]
+    if isinstance(root, GraphScope):
+        symbol = root.symbol(parameter.type)
+        root.bindings[key] = symbol
+        root.parameters.append(parameter)
+        return symbol
+    return parameter
+
+
+def write(parameter: Any, value: Tensor) -> None:
+    """Let ``parameter`` be ``value`` from here on.
+
+    Outside every scope the stored value changes now; inside, when the outermost scope ends.
+    """
+    scope = innermost()
+    _note(parameter, scope)
+    if scope is None:
+        parameter.store(value)
+        return
+    scope.bindings[id(parameter)] = value
+    scope.written[id(parameter)] = parameter
+
+
+def advance(generator: Any, value: Tensor) -> None:
+    """Let the state of a generator, which :func:`is_stored`, be ``value`` now: also inside of recordings.
+
+    Nothing of a draw is recorded, so its state need not wait for the end of a recording, where another
+    thread would draw from the same one meanwhile.
+    """
+    _note(generator, innermost())
+    generator.store(value)
+
+
+def is_stored(parameter: Any) -> bool:
+    """Whether the Parameter stands for its stored value: no program is compiled, none has written it."""
+    key = id(parameter)
+    return not any(isinstance(scope, GraphScope) or key in scope.bindings for scope in open_scopes())
+
+
+def _note(parameter: Any, scope: Any) -> None:
+    for journal in _local.journals:
+        if journal.scope is scope and id(parameter) not in journal.before:
+            journal.before[id(parameter)] = (parameter, as_it_is(read(parameter)))
+
+
+class Journal:
+    """What Parameters held before they were written in the scope that was innermost when it began.
+
+    Attributes:
+        scope: that scope.
+        before: ``(Parameter, value)`` by the ``id`` of the Parameter.
+    """
+
+    __slots__ = ("before", "scope")
+
+    def __init__(self) -> None:
+        self.scope = innermost()
+        self.before: dict[int, tuple[Any, Tensor]] = {}
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        self.float_type: Any = None
+        self.journals: list[Journal] = []
+
+
+_local = _Local()
+
+
+@contextlib.contextmanager
+def journal() -> Iterator[Journal]:
+    """A journal of what is written while it is open."""
+    made = Journal()
+    _local.journals.append(made)
+    try:
+        yield made
+    finally:
+        _local.journals.pop()
+
+
+def float_type() -> Any:
+    """The floating-point type that the Cell that runs now computes in; ``None``: those of its tensors."""
+    return _local.float_type
+
+
+@contextlib.contextmanager
+def computing_in(dtype: Any) -> Iterator[None]:
+    """While it is open operators read floating-point Parameters as ``dtype`` (``None``: as they are)."""
+    before, _local.float_type = _local.float_type, dtype
+    try:
+        yield
+    finally:
+        _local.float_type = before
+
+
+def _noted() -> Dependencies | None:
+    """Where the program being compiled on this thread notes what it reads; ``None``: none is compiled."""
+    scopes = open_scopes()
+    if not scopes or not isinstance(scopes[0], GraphScope):
+        return None
+    root: Any = scopes[0]
+    if type(root.dependencies) is not Dependencies:
+        root.dependencies = Dependencies()
+    return root.dependencies
+
+
+def depends_on(owner: Any) -> None:
+    """Note that the program being compiled depends on the Python attributes of the Cell ``owner``.
+
+    ``owner.attributes_version`` changes when one of them is set; a compiled program is used again only while
+    they are as they were.
+    """
+    noted = _noted()
+    if noted is not None:
+        noted.owner(owner)
+
+
+def depends_on_attribute(owner: Any, name: str) -> None:
+    """Note that the program being compiled depends on ``owner.name``, an attribute of this package's own."""
+    noted = _noted()
+    if noted is not None:
+        noted.attribute(owner, name, getattr(owner, name))
+
+
+def read_attribute(owner: Any, name: str) -> Any:
+    """``owner.name``, and a note that the program being compiled depends on it; on all of ``__dict__``.
+
+    Not noted: properties (their getters read attributes themselves), and what belongs to
+    tensors and to objects of this package that are no Cells.
+    """
+    value = getattr(owner, name)
+    if isinstance(owner, Tensor) or isinstance(value, types.BuiltinFunctionType | types.MethodWrapperType):
+        return value
+    noted = _noted()
+    if noted is None or effect_log.is_known(owner, name):
+        return value
+    if isinstance(value, types.MethodType):
+        if value.__self__ is owner:
+            noted.method(owner, name, value.__func__)
+        return value
+    kind = type(owner)
+    if isinstance(owner, types.ModuleType):
+        if isinstance(value, (types.FunctionType, types.ModuleType, type)):
+            return value
+    elif kind.__module__.partition(".")[0] == "mindgrad" and not hasattr(kind, "construct"):
+        return value
+    if name == "__dict__":
+        if hasattr(kind, "parameters_and_names"):
+            noted.owner(owner)
+            cell_guards.note_all(owner)
+            return value
+        for each in [*value]:
+            read_attribute(owner, each)
+    elif not isinstance(getattr(kind, name, None), property):
+        noted.attribute(owner, name, value)
+        effect_log.note_read(effect_log.Attribute(owner, name))
+    return value
+
+
+def has_attribute(owner: Any, name: str, own: bool = False) -> bool:
+    """``hasattr(owner, name)``, and a note that the program being compiled depends on it.
+
+    ``own``: whether the object itself has it, whatever its class says.
+    """
+    if name in vars(owner) if own else hasattr(owner, name):
+        read_attribute(owner, name)
+        return True
+    noted = _noted()
+    if noted is not None and not isinstance(owner, Tensor) and not effect_log.is_known(owner, name):
+        noted.attribute(owner, name, MISSING, own)
+        effect_log.note_read(effect_log.Attribute(owner, name))
+    return False
+
+
+def read_function(function: Any) -> None:
+    """Note that the program being compiled calls ``function``, with the variables that it uses.
+
+    Its global variables and those of its closure select the program: numbers, strings and tuples by
+    value, tensors and other objects by identity, lists and dicts by their items.
+    """
+    noted = _noted()
+    if noted is not None:
+        noted.function(function)
+
+
+def compilation() -> weakref.ref[GraphScope] | None:
+    """The program being compiled on this thread, ``None`` if there is none."""
+    for scope in open_scopes():
+        if isinstance(scope, GraphScope):
+            return weakref.ref(scope)
+    return None
+
+
+def is_compiling() -> bool:
+    """Whether a program is being compiled on this thread."""
+    return isinstance(innermost(), GraphScope)

@@ -1,0 +1,114 @@
+"""What can be changed in place: how it is read, and when it counts as unchanged.
+
+A reader gives the contents of a list, dict, set, object, array or tensor for a later comparison:
+``reader(holder, name, default)``, as ``getattr``.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from operator import is_
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.tensor import Tensor
+from mindgrad.trace.signature import same
+
+__all__ = [
+    "CONTAINERS",
+    "NOT_THE_USERS",
+    "array_of_tensor",
+    "attributes",
+    "elements_of_array",
+    "is_read_unseen",
+    "is_traced_value",
+    "items",
+    "own_attribute",
+    "same_elements",
+    "same_items",
+]
+
+CONTAINERS = (list, dict, set)
+
+
+def _same_item(before: Any, after: Any) -> bool:
+    return before is after or (not isinstance(before, CONTAINERS) and same(before, after))
+
+
+def items(container: Any, _: str, __: Any) -> Any:
+    if isinstance(container, dict):
+        return (*container, *container.values())
+    return frozenset(container) if isinstance(container, set) else tuple(container)
+
+
+def same_items(now: Any, then: Any) -> bool:
+    if isinstance(then, frozenset):
+        return now == then and {type(x) for x in now} == {type(x) for x in then}
+    if len(now) != len(then):
+        return False
+    return all(map(is_, now, then)) or all(map(_same_item, then, now))
+
+
+def own_attribute(owner: Any, name: str, default: Any) -> Any:
+    """What an instance itself holds under the name of a method of its class."""
+    return owner.__dict__.get(name, default)
+
+
+def attributes(owner: Any, _: str, __: Any) -> Any:
+    held = vars(owner)
+    return (*held, *held.values())
+
+
+def elements_of_array(array: np.ndarray, _: str, __: Any) -> bytes:
+    return array.tobytes()
+
+
+def array_of_tensor(tensor: Tensor, _: str, __: Any) -> Any:
+    return tensor._array
+
+
+def same_elements(tensor: Tensor, array: Any) -> bool:
+    """Whether ``tensor`` still holds the elements of ``array``: it may have moved to another device."""
+    now = tensor._array
+    if now is None or tensor.is_traced or now.dtype != array.dtype or now.shape != array.shape:
+        return False
+    return np.asarray(now).tobytes() == np.asarray(array).tobytes()
+
+
+#: special methods whose reading is seen: flow of control converts them, or nothing is read
+_SEEN = frozenset([
+    "__init__", "__new__", "__post_init__", "__init_subclass__", "__call__", "__repr__", "__str__", "__del__",
+    "__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__reduce__", "__reduce_ex__",
+    "__getstate__", "__setstate__", "__copy__", "__deepcopy__", "__format__", "__dir__", "__class_getitem__",
+])  # fmt: skip
+
+
+#: the packages whose classes are none of the user's
+NOT_THE_USERS = {"mindgrad", *sys.stdlib_module_names}
+
+
+@functools.lru_cache(maxsize=4096)
+def is_read_unseen(kind: Any) -> bool:
+    """Whether a class of the user's has methods that Python calls itself: ``len(o)``, ``o[k]``, ``o == p``.
+
+    Of its instances all attributes count.
+    """
+    return any(
+        name.startswith("__") and name.endswith("__") and name not in _SEEN
+        for base in kind.__mro__
+        if base.__module__.partition(".")[0] not in NOT_THE_USERS
+        for name, held in vars(base).items()
+        if isinstance(held, types.FunctionType)
+    )
+
+
+def is_traced_value(value: Any) -> bool:
+    """Whether a value belongs to a program that was traced."""
+    if isinstance(value, Tensor):
+        return value._array is None
+    if isinstance(value, tuple):
+        return any(isinstance(x, Tensor) and x._array is None for x in value)
+    return False

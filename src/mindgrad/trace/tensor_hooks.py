@@ -1,0 +1,272 @@
+"""Hooks of Tensors: ``x.register_hook(hook)`` puts a function into the way of the gradient of ``x``.
+
+    y = x                       forward: the identity
+    x̄ = hook(ȳ)                 reverse
+
+What registers a hook stands for the result of that identity from then on. A tensor from outside of every
+gradient, and a Parameter, pass through it when a gradient is taken with respect to them. In PYNATIVE_MODE the
+hook runs as Python with the value of the gradient at each backward pass; where a gradient is differentiated
+again, and in GRAPH_MODE, its operators are traced.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from mindgrad._base.location import warn_user
+from mindgrad._base.refusal import refuse
+from mindgrad.control.hook import hook as hook_p
+from mindgrad.ir.graph import Graph
+from mindgrad.ir.pending import PendingArray
+from mindgrad.ir.recorder import Recorder
+from mindgrad.ir.scope import GraphScope, apply, as_it_is, innermost, opened
+from mindgrad.ir.tensor import Tensor
+from mindgrad.ir.types import TensorType
+from mindgrad.trace import aliases, state, user_calls
+from mindgrad.trace.custom import CustomDerivative
+from mindgrad.trace.guards import clock
+from mindgrad.trace.hooks import HookHandle
+
+__all__ = ["are_registered", "behind_hooks", "register_hook", "warn_of_hooks"]
+
+
+class _Hooks:
+    """The hooks of one tensor, in the order in which they are called.
+
+    Args:
+        owner: the tensor.
+
+    Attributes:
+        functions: the hooks, by the numbers of their handles.
+        scope, atom: the value that the tensor stood for when the hooks were put behind it; ``None`` for a
+            tensor that passes through them when a gradient is taken.
+    """
+
+    def __init__(self, owner: Tensor) -> None:
+        key = id(owner)
+        self._owner = weakref.ref(owner, lambda _: _HOOKS.pop(key, None))
+        self.functions: dict[int, Callable[[Tensor], Any]] = {}
+        self.scope: weakref.ref[Any] | None = None
+        self.atom: Any = None
+
+    def are_behind(self, tensor: Tensor) -> bool:
+        """Whether the value that ``tensor`` stands for now has passed through these hooks."""
+        return self.scope is not None and self.scope() is tensor._scope and self.atom is tensor._atom
+
+    def __call__(self, gradients: tuple[Tensor, ...]) -> tuple[Tensor]:
+        """The gradient after all hooks, of a tuple that holds it."""
+        (gradient,) = gradients
+        for function in tuple(self.functions.values()):
+            returned = user_calls.run(function, gradient)
+            if returned is None:
+                continue
+            if not isinstance(returned, Tensor):
+                raise TypeError(
+                    f"For 'register_hook', the hook must return a Tensor, or None to keep the gradient, but "
+                    f"got {type(returned).__name__}."
+                )
+            gradient = returned
+        return (gradient,)
+
+    def graph(self, *types: TensorType) -> Graph:
+        """The hooks as a program, which is differentiated in place of their Python."""
+        return _traced(self, tuple(self.functions), types)
+
+
+#: by the ``id`` of the tensor
+_HOOKS: dict[int, _Hooks] = {}
+
+
+class _ParameterHooks:
+    """The number of changes of the hooks of Parameters, on which compiled gradients depend."""
+
+    version = 0
+
+    def change(self) -> None:
+        """Note a change."""
+        self.version += 1
+        clock.tick()
+
+
+_PARAMETER_HOOKS = _ParameterHooks()
+
+
+class _ParameterHandle(HookHandle):
+    __slots__ = ()
+
+    def remove(self) -> None:
+        super().remove()
+        _PARAMETER_HOOKS.change()
+
+
+class _CompiledHandle(HookHandle):
+    __slots__ = ()
+
+    def remove(self) -> None:
+        refuse(
+            "a hook of a tensor is taken off while its program is compiled, where it is part of the program",
+            "Register it under a condition, or run in PYNATIVE_MODE.",
+        )
+
+
+@lru_cache(maxsize=64)
+def _traced(hooks: _Hooks, _: tuple[int, ...], types: tuple[TensorType, ...]) -> Graph:
+    scope = GraphScope()
+    with opened(scope):
+        results = hooks(tuple([scope.symbol(type) for type in types]))  # type: ignore[arg-type]
+        graph = scope.builder.close([scope.atom(state.read(x)) for x in results])
+    if scope.captures:
+        raise RuntimeError(
+            "a gradient that passed through a hook is differentiated again, and the hook uses Parameters, or "
+            "tensors that are differentiated themselves. Use ops.InsertGradientOf(f) instead."
+        )
+    return graph
+
+
+def register_hook(self: Any, hook: Callable[[Tensor], Any]) -> HookHandle:
+    """Call ``hook(gradient)`` whenever a gradient has been computed for this tensor.
+
+    In PYNATIVE_MODE the hook sees the values of the gradient, at every backward pass. In GRAPH_MODE it is
+    compiled with the program that registers it; there a tensor has one hook, which cannot be taken off. Hooks
+    of Parameters, and of tensors with respect to which a gradient is taken, are registered outside.
+
+    Args:
+        hook: gets the gradient. A Tensor of the same shape that it returns replaces the gradient, ``None``
+            keeps it.
+
+    Returns:
+        A handle whose ``remove()`` takes the hook off.
+
+    Raises:
+        TypeError: ``hook`` is no function.
+        RuntimeError: in GRAPH_MODE, operators have been applied to the tensor before: what they contribute
+            to its gradient would pass the hook by.
+
+    >>> import mindgrad as ms
+    >>> def loss(x):
+    ...     y = x * x
+    ...     y.register_hook(lambda gradient: gradient * 10)
+    ...     return y.sum()
+    >>> print(ms.grad(loss)(ms.Tensor([1.0, 2.0])))
+    [20. 40.]
+    """
+    if not callable(hook):
+        raise TypeError(
+            f"For 'register_hook', expected a callable hook function, but got {type(hook).__name__}."
+        )
+    hooks = _HOOKS.get(id(self))
+    if self.is_parameter or not self.is_traced:
+        if hooks is None or hooks.scope is not None:
+            hooks = _HOOKS[id(self)] = _Hooks(self)
+        if not self.is_parameter:
+            return HookHandle(hooks.functions, hook)
+        _PARAMETER_HOOKS.change()
+        return _ParameterHandle(hooks.functions, hook)
+    if hooks is not None and hooks.are_behind(self):
+        if isinstance(self._scope, GraphScope):
+            raise RuntimeError(
+                "For 'register_hook', the tensor has a hook already, and in GRAPH_MODE it can have one only: "
+                "write one function that does the work of both."
+            )
+        return HookHandle(hooks.functions, hook)
+    tensor = as_it_is(self)
+    if isinstance(self._scope, GraphScope) and tensor._atom in self._scope.builder.operands:
+        raise RuntimeError(
+            "For 'register_hook', operators have been applied to the tensor already, and in GRAPH_MODE what "
+            "they contribute to its gradient would pass the hook by. Register the hook where the tensor is "
+            "made."
+        )
+    hooks = _HOOKS[id(self)] = _Hooks(self)
+    kind = _CompiledHandle if isinstance(self._scope, GraphScope) else HookHandle
+    handle = kind(hooks.functions, hook)
+    hooked = _behind(hooks, tensor)
+    recorded = _recorded(tensor)
+    if type(recorded._scope) is Recorder:
+        _read_behind(recorded._scope, recorded._atom, _recorded(hooked)._atom)
+    aliases.rebind(self, hooked)
+    hooks.scope, hooks.atom = weakref.ref(self._scope), self._atom
+    return handle
+
+
+def _recorded(tensor: Tensor) -> Tensor:
+    """``tensor``, or what stands for it where a deferred call has come to run operator by operator."""
+    array = tensor._array
+    return array.shadow if type(array) is PendingArray and array.shadow is not None else tensor
+
+
+def _read_behind(recorder: Recorder, number: int, hooked: int) -> None:
+    """Let operators that were applied to value ``number`` before its hook read ``hooked``, what is behind it.
+
+    The operators of the hook move to where the value is made.
+    """
+    entries = recorder.entries
+    made_by = recorder.makers()
+    chain: set[int] = set()
+    pending = [hooked]
+    while pending:
+        index = made_by.get(pending.pop())
+        if index is not None and index not in chain:
+            chain.add(index)
+            pending += [n for n in entries[index][1] if n != number]
+    position = made_by.get(number, -1) + 1
+    later = [
+        (primitive, tuple([hooked if n == number else n for n in operands]), parameters, first, count)
+        for i, (primitive, operands, parameters, first, count) in enumerate(entries[position:], position)
+        if i not in chain
+    ]
+    entries[position:] = [*(entries[i] for i in sorted(chain) if i >= position), *later]
+
+
+def _behind(hooks: _Hooks, tensor: Tensor) -> Tensor:
+    """``tensor``, whose gradient passes through ``hooks``."""
+    if isinstance(tensor._scope, GraphScope):
+        bprop: Callable[..., Any] = lambda x, out, dout: hooks((dout,))
+    else:
+        bprop = lambda x, out, dout: apply(hook_p, dout, function=hooks)
+    return CustomDerivative(lambda x: x, bprop, "register_hook")(tensor)
+
+
+def behind_hooks(
+    function: Callable[..., Any], originals: Callable[[], Sequence[Any]], parameters: Sequence[Any]
+) -> Callable[..., Any]:
+    """``function`` of traced tensors, whose gradients pass through the hooks of what these stand for.
+
+    Args:
+        function: a function that ``record`` runs.
+        originals: gives the tensors of the caller that its arguments stand for.
+        parameters: the Parameters that are differentiated too.
+    """
+    if state.is_compiling():
+        state.depends_on_attribute(_PARAMETER_HOOKS, "version")
+    if not _HOOKS:
+        return function
+    hooks_of_inputs = [_HOOKS.get(id(x)) for x in originals()]
+    hooks_of_parameters = [(id(p), _HOOKS[id(p)]) for p in parameters if id(p) in _HOOKS]
+    if not hooks_of_parameters and not any(hooks_of_inputs):
+        return function
+
+    def call(*traced: Tensor) -> Any:
+        scope: Any = innermost()
+        for key, hooks in hooks_of_parameters:
+            scope.bindings[key] = _behind(hooks, scope.bindings[key])
+        pairs = zip(hooks_of_inputs, traced, strict=True)
+        return function(*[x if hooks is None else _behind(hooks, x) for hooks, x in pairs])
+
+    return call
+
+
+def are_registered() -> bool:
+    """Whether a tensor or Parameter that is alive has a hook."""
+    return bool(_HOOKS) and any(hooks.functions for hooks in list(_HOOKS.values()))
+
+
+def warn_of_hooks(args: Sequence[Any]) -> None:
+    """Say of arguments of a compiled gradient that their hooks are not called."""
+    if _HOOKS and any(id(x) in _HOOKS and not x.is_parameter for x in args):
+        warn_user(
+            "A hook of an argument is not called in GRAPH_MODE, where the program that takes the gradient is "
+            "compiled for all arguments. Register it within the function, or run in PYNATIVE_MODE."
+        )

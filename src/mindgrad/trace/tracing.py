@@ -1,0 +1,146 @@
+"""A function's run with symbols in place of tensors: its graph, what it reads, and what it leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.ir.build import building
+from mindgrad.ir.constant_arguments import is_constant
+from mindgrad.ir.graph import Graph
+from mindgrad.ir.mutable import MutableFloat, MutableInt
+from mindgrad.ir.scope import GraphScope, opened
+from mindgrad.ir.tensor import Number, Tensor, make_number
+from mindgrad.ir.types import tensor_type
+from mindgrad.trace import mutation_policy, state, user_calls
+from mindgrad.trace.cell_guards import reads_noted
+from mindgrad.trace.control.texts import refuse_kept
+from mindgrad.trace.effect_log import Place, watched
+from mindgrad.trace.guards import Dependencies
+from mindgrad.trace.side_effects import bind, finish
+
+__all__ = ["DATA", "NUMBER", "TENSOR", "Trace", "kind_held", "kind_of", "trace_of"]
+
+#: the types of numbers that ``mutable`` made, which are data: their values select no program
+DATA = {MutableFloat: tensor_type("float64", ()), MutableInt: tensor_type("int64", ())}
+
+#: how a leaf of the result is made: from a tensor, or as a Python number from one
+TENSOR, NUMBER = object(), object()
+
+
+class Trace:
+    """A function's run with symbols for the tensors among ``leaves``, and for those that ``held`` hold."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        leaves: list[Any],
+        structure: Any,
+        held: Sequence[Place] = (),
+        numbers: Sequence[Place] = (),
+    ) -> None:
+        scope: Any = GraphScope()
+        scope.dependencies = self.dependencies = Dependencies()
+        with opened(scope), reads_noted(), watched() as watch:
+            symbols = [_symbol(scope, leaf) for leaf in leaves]
+            inputs = bind(watch, scope, held, numbers)
+            args, kwargs = unflatten(structure, symbols)
+            for each in (function, *[x for x in leaves if callable(x)]):
+                state.read_function(each)
+            results, self.structure = flatten(user_calls.run(function, *args, **kwargs))
+            for leaf in results:
+                refuse_kept(leaf, "a result")
+            self.results = [state.read(x) if isinstance(x, Tensor) else x for x in results]
+            self.parameters: list[Any] = scope.parameters
+            # those that are read too come first, in the same order: jax puts the first result of a type into
+            # the first memory of that type that it is given
+            places = {id(p): place for place, p in enumerate(self.parameters)}
+            written = scope.written
+            self.written = [written[k] for k in sorted(written, key=lambda k: places.get(k, len(places)))]
+            tensors = [scope.bindings[id(p)] for p in self.written]
+            tensors += [x for x in self.results if isinstance(x, Tensor)]
+            self.outcome = finish(watch, scope, inputs, self.dependencies)
+            tensors += [x for x in self.outcome.leaves if type(kind_held(x)) is not tuple]
+            with building(scope.builder):
+                self.graph: Graph = scope.builder.close([scope.atom(t) for t in tensors])
+
+
+def _symbol(scope: GraphScope, leaf: Any) -> Any:
+    """What stands for an argument in the program."""
+    if isinstance(leaf, Tensor):  # a Parameter is itself: it is read, or assigned to, where it is met
+        return leaf if leaf.is_parameter or is_constant(leaf) else scope.symbol(leaf.type)
+    return make_number(scope.symbol(DATA[type(leaf)])) if type(leaf) in DATA else leaf
+
+
+def kind_of(result: Any) -> Any:
+    """How a leaf of the result is made: from a tensor, as a number, or ``(the constant,)``."""
+    if isinstance(result, Number):
+        return NUMBER
+    return TENSOR if isinstance(result, Tensor) else (result,)
+
+
+def kind_held(leaf: Any) -> Any:
+    """The same for a leaf of what a place is left with: a tensor that is known stays the one that it is."""
+    is_known = isinstance(leaf, Tensor) and (leaf.is_parameter or leaf._array is not None)
+    return (leaf,) if is_known else kind_of(leaf)
+
+
+def _traced(
+    function: Callable[..., Any],
+    leaves: list[Any],
+    structure: Any,
+    numbers: Sequence[Place],
+    tensors: Sequence[Place],
+) -> Trace:
+    """The trace; again where what it reads of Python must be an input.
+
+    The numbers that ``numbers`` hold, and the tensors that ``tensors`` hold, are inputs if the program can be
+    traced without knowing them.
+    """
+    if numbers or tensors:
+        try:
+            return _completed(function, leaves, structure, numbers, tensors)
+        except Exception:
+            pass  # a shape, a key: one program for each value
+        traced = _completed(function, leaves, structure, (), ())
+        traced.outcome.numbers.clear()
+        return traced
+    return _completed(function, leaves, structure, (), ())
+
+
+def _completed(
+    function: Callable[..., Any],
+    leaves: list[Any],
+    structure: Any,
+    numbers: Sequence[Place],
+    tensors: Sequence[Place],
+) -> Trace:
+    places: dict[Any, Place] = {each.key: each for each in tensors}
+    traced = Trace(function, leaves, structure, list(places.values()), numbers)
+    while traced.outcome.missing:
+        places.update(traced.outcome.missing)
+        traced = Trace(function, leaves, structure, list(places.values()), numbers)
+    return traced
+
+
+def trace_of(
+    function: Callable[..., Any],
+    leaves: list[Any],
+    structure: Any,
+    numbers: Sequence[Place] = (),
+    tensors: Sequence[Place] = (),
+) -> Trace:
+    """The complete trace of a call of ``function``; tail calls become loops if its recursion does not end.
+
+    Args:
+        function: what is traced.
+        leaves, structure: its arguments.
+        numbers, tensors: places of which numbers, or tensors and floats, are inputs if they can be.
+    """
+    try:
+        return _traced(function, leaves, structure, numbers, tensors)
+    except RecursionError:
+        pass
+    with mutation_policy.with_tail_calls_as_loops():
+        return _traced(function, leaves, structure, numbers, tensors)

@@ -1,0 +1,132 @@
+"""Where a program is entered: the user's function runs, and what goes wrong is said in the user's terms."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from mindgrad._base.location import PACKAGE, explain_depth
+from mindgrad._base.refusal import CompileError, refuse
+from mindgrad.ir.scope import GraphScope, innermost
+from mindgrad.ir.tensor import Tensor
+from mindgrad.trace import mutation_policy
+from mindgrad.trace.control.results import with_items
+from mindgrad.trace.control.runtime import call
+from mindgrad.trace.control.traced import Traced
+from mindgrad.trace.depth import deep_calls
+from mindgrad.trace.frozen import watched_generators
+from mindgrad.trace.python import convert
+
+__all__ = ["run"]
+
+#: branches and loops in one another that nobody writes: calls lead from one to the next
+_MANY = 30
+
+
+def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """``function(*args, **kwargs)``; while a program is compiled, with its control flow traced."""
+    if not isinstance(innermost(), GraphScope):  # no program is compiled
+        return function(*args, **kwargs)
+    if mutation_policy.is_tracing():
+        return call(function)(*args, **kwargs)
+    with mutation_policy.tracing():
+        convert.refuse_unconvertible(function)
+        try:
+            with deep_calls(), watched_generators(function):
+                return with_items(call(function)(*args, **kwargs))
+        except NameError as error:
+            _explain_undefined(error)
+            raise
+        except CompileError as error:
+            _explain_untraced(error)
+            raise
+        except RecursionError as error:
+            if not mutation_policy.tail_calls_are_loops():
+                raise
+            place = _recursive_call(error)
+            if place is None:
+                explain_depth(error)
+                raise
+            is_by_tensors = _bodies(error) > _MANY
+        if not is_by_tensors:
+            refuse(
+                f"the function calls itself without end, or more deeply than the "
+                f"{sys.getrecursionlimit()} calls that Python's limit of recursion allows",
+                "Write a loop, or raise the limit: sys.setrecursionlimit(…).",
+                at=place,
+            )
+        # not while the error is handled: its traceback has a thousand frames
+        refuse(
+            "the function calls itself without end while it is traced: what ends the recursion is a tensor, "
+            "whose value is not known while compiling, so both ways are traced",
+            "Write a loop: while condition: …. A call of the function itself in 'return f(…)' becomes one.",
+            at=place,
+        )
+
+
+def _bodies(error: BaseException) -> int:
+    """Number of nested branches and loops on tensors that were being traced where an error was raised."""
+    count, trace = 0, error.__traceback__
+    while trace is not None:
+        count += trace.tb_frame.f_code is Traced.__init__.__code__
+        trace = trace.tb_next
+    return count
+
+
+def _recursive_call(error: BaseException) -> Any:
+    """Source location of the first call of a user's function by itself, on one object."""
+    calls: list[tuple[Any, int, Any]] = []
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if not code.co_filename.startswith(PACKAGE):
+            # one method of many objects, as of Cells inside Cells, is not a function that calls itself
+            owner = trace.tb_frame.f_locals.get("self")
+            if any(code is c and trace.tb_lineno == n and owner is o for c, n, o in calls):
+                last, line, _ = calls[-1]
+                return (last.co_filename, line, None, None, last.co_name)
+            calls.append((code, trace.tb_lineno, owner))
+        trace = trace.tb_next
+    return None
+
+
+def _explain_untraced(error: CompileError) -> None:
+    """Refuse a tensor that decides in a function whose source is not to be had, for that reason."""
+    trace, frames = error.__traceback__, []
+    while trace is not None:
+        frames.append(trace.tb_frame)
+        trace = trace.tb_next
+    asking = [each for each in frames if each.f_code is Tensor.__bool__.__code__]
+    users = [each for each in frames if not each.f_code.co_filename.startswith(PACKAGE)]
+    if not asking or not users:
+        return
+    code = users[-1].f_code
+    reason = convert.reason_without_source(users[-1])
+    if reason:
+        refuse(
+            f"the truth value of a tensor decides in '{code.co_name}', whose control flow is not compiled: "
+            f"{reason}",
+            "Define the function in a file, or in an ordinary cell of a notebook.",
+            frame=users[-1],
+        )
+
+
+def _explain_undefined(error: NameError) -> None:
+    """Refuse a variable that a traced branch or loop has left without a value, naming the place."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or (error.name is None and not isinstance(error, UnboundLocalError)):
+        return
+    code = trace.tb_frame.f_code
+    name = error.name or next(iter(re.findall(r"'(\w+)'", str(error))), "")
+    found = mutation_policy.why_dropped(code, name)
+    if found is not None:
+        line, reason = found
+        refuse(
+            f"the variable '{name}' has no value here: {reason} (line {line})",
+            f"Give '{name}' a value before it, of the type and shape that it has afterwards.",
+            frame=trace.tb_frame,
+        )
