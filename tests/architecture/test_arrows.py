@@ -25,6 +25,10 @@ STRANGERS = {("trace", "backend"), ("backend", "trace")}
 # The two packages that load a part of themselves when it is first asked for (docs/decisions/0010-import.md),
 # and what finds modules for a living; everybody else's imports stand at the top of the file.
 MAY_IMPORT_LATER = {"__init__.py", "ops/__init__.py", "cli.py"}
+# Where a program is traced: by one door, by the outermost trace, as a recording, and from recorded events.
+TRACERS = {
+    "trace/closed_program.py", "trace/tracing.py", "execution/record.py", "api/recompute.py", "eager/segments.py",
+}  # fmt: skip
 MOST_LINES = 450  # above that, a file holds more than one idea
 DERIVATIVES = {
     "grad", "value_and_grad", "jvp", "vjp", "jacfwd", "jacrev", "jacobian", "hessian", "linearize",
@@ -83,6 +87,12 @@ def faults(path: str, text: str) -> list[str]:
             computed = re.search(r"\b_?(import_module|__import__)$", ast.unparse(node.func))
             if computed and path not in MAY_IMPORT_LATER and room != "backend":
                 found.append(f"{here}: a computed import inside a function")
+        if (
+            isinstance(node, ast.Call)
+            and ast.unparse(node.func).endswith("GraphScope")
+            and path not in TRACERS
+        ):
+            found.append(f"{here}: a program is traced by trace.closed_program.trace")
         if isinstance(node, ast.Attribute) and re.search(r"\b_?jax\b", ast.unparse(node.value)):
             if node.attr in DERIVATIVES:
                 found.append(f"{here}: jax.{node.attr} is jax's own differentiation")
@@ -122,6 +132,7 @@ def test_source_keeps_the_rules():
         ("nn/__init__.py", "def f(n):\n    return import_module(n)", "inside a function"),
         ("__init__.py", "def f():\n    from mindgrad import nn", "inside a function"),
         ("ops/__init__.py", "def f():\n    _import_module('mindgrad.train')", "ops may not import train"),
+        ("solvers/ode.py", "scope = GraphScope()", "closed_program"),
         ("utils.py", "", "no place"),
         ("ir/graph.py", "\n" * (MOST_LINES + 1), "lines"),
     ],

@@ -24,7 +24,7 @@ from mindgrad.execution.record import inline_here
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.rewriting import is_rewriting
-from mindgrad.ir.scope import GraphScope, apply, as_it_is, lifted, open_scopes, opened, outermost_program
+from mindgrad.ir.scope import GraphScope, apply, as_it_is, innermost, lifted, open_scopes, outermost_program
 from mindgrad.ir.settings import is_graph_mode
 from mindgrad.ir.tensor import Number, Tensor
 from mindgrad.ir.types import tensor_type
@@ -34,6 +34,7 @@ from mindgrad.rows.random import random_bits
 from mindgrad.rows.static_slices import concatenate
 from mindgrad.rows.structural import convert, reshape
 from mindgrad.trace import effect_log, state, user_calls
+from mindgrad.trace.closed_program import trace
 from mindgrad.transforms.batch import push_batch
 
 __all__ = ["vmap"]
@@ -190,71 +191,102 @@ def _mapped(
 
     ``members`` are Parameters of which each element has its own: the first stands in ``fn``.
     """
-    batched = [state.read(x) for x, place in zip(leaves, places, strict=True) if place is not None]
-    batched += [_joined(group) for group in members]
-    # eager, the program of another call has other values; while compiling they are constants
-    scope = GraphScope(values_are_inputs=outermost_program() is None)
-    #: of each generator of random numbers the symbol of one element's state
-    generators: list[tuple[Any, Any]] = []
-    with opened(scope), _unassigned(fn):
-        given, symbols = [], []
-        elements: list[tuple[Any, int, Tensor, Any]] = []  # of Parameters, which they may be assigned through
-        for x, place in zip(leaves, places, strict=True):
-            if place is None:
-                given.append(as_it_is(lifted(state.read(x))) if isinstance(x, Tensor) else x)
-                continue
-            symbol = scope.symbol(tensor_type(x.dtype, x.shape[:place] + x.shape[place + 1 :]))
-            symbols.append(symbol._atom)
-            given.append(as_it_is(symbol))
-            if x.is_parameter:
-                elements.append((x, place, given[-1], symbol._atom))
-        for group in members:
-            symbol = scope.symbol(group[0].type)
-            symbols.append(symbol._atom)
-            scope.bindings[id(group[0])] = symbol
-        for generator in state.generators:
-            symbol = scope.symbol(generator.type)
-            generators.append((generator, symbol._atom))
-            scope.bindings[id(generator)] = symbol
-        args = unflatten(structure, given)
-        given.clear()
-        results, shape = flatten(_traced(fn, args, kwargs))
-        del args
-        results = [_result(x) if isinstance(x, Tensor) else x for x in results]
-        assigned = [(x, place, scope.atom(now)) for x, place, now, was in elements if now._atom is not was]
-        elements.clear()
-        drawn = [each for each in generators if id(each[0]) in scope.written]
-        _check_written(fn, scope, drawn)
-        with building(scope.builder):
-            atoms = [scope.atom(y) for y in results if isinstance(y, Tensor)]
-            graph = scope.builder.close(atoms + [atom for *_, atom in assigned])
-        # Parameters are inputs of the outermost program that is traced: here, if no other one is
-        tensors = {scope.bindings[id(p)]._atom: p for p in scope.parameters if id(p) not in scope.written}
-    tensors.update(scope.captures)
-    tensors.update(zip(symbols, batched, strict=True))
-    axes = dict(zip(symbols, [p for p in places if p is not None] + [0] * len(members), strict=True))
-    for generator, symbol in generators:
-        tensors[symbol] = state.read(generator)
-    for generator, symbol in drawn:
-        tensors[symbol] = _split(generator, size)
-        axes[symbol] = 0
-    scope.bindings.clear()
-    scope.written.clear()
-    used = {atom for equation in graph.equations for atom in equation.inputs} | set(graph.outputs)
-    inputs = [variable for variable in graph.inputs if variable in used]
-    operands = [lifted(state.read(tensors[variable])) for variable in inputs]
-    wanted = leaf_axes("out_axes", out_axes, unflatten(shape, results), "the result")
-    chosen = [axis for y, axis in zip(results, wanted, strict=True) if isinstance(y, Tensor)]
-    chosen += [("the Parameter", place) for _, place, _ in assigned]
-    one = Graph(inputs, graph.equations, graph.outputs)
-    program = _batched(
-        joined(one) if is_rewriting() else one, operands, [axes.get(v) for v in inputs], size, chosen
-    )
+    element = _Element(fn, leaves, structure, kwargs, places, members)
+    graph, operands, axes = element.program(size)
+    results = element.results
+    labelled = leaf_axes("out_axes", out_axes, unflatten(element.structure, results), "the result")
+    chosen = [axis for y, axis in zip(results, labelled, strict=True) if isinstance(y, Tensor)]
+    chosen += [("the Parameter", place) for _, place in element.assigned]
+    program = _batched(joined(graph) if is_rewriting() else graph, operands, axes, size, chosen)
     following = iter(inline_here(program, operands))
     values = [next(following) if isinstance(y, Tensor) else y for y in results]
-    for (parameter, _, _), value in zip(assigned, following, strict=True):
+    for (parameter, _), value in zip(element.assigned, following, strict=True):
         state.write(parameter, value)
-    return unflatten(shape, values)
+    return unflatten(element.structure, values)
+
+
+class _Element:
+    """The program of one element.
+
+    Attributes:
+        results, structure: of the function.
+        assigned: the Parameters among the arguments whose elements the function assigns to, and their axes.
+            Their new values stand behind the results.
+    """
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        leaves: Sequence[Any],
+        structure: Any,
+        kwargs: dict[str, Any],
+        places: Sequence[int | None],
+        members: Sequence[Sequence[Any]],
+    ) -> None:
+        self._fn, self._leaves, self._structure, self._kwargs = fn, leaves, structure, kwargs
+        self._places, self._members = places, members
+        self.results: list[Any] = []
+        self.structure: Any = None
+        self.assigned: list[tuple[Any, int]] = []
+        mapped_leaves = [(x, place) for x, place in zip(leaves, places, strict=True) if place is not None]
+        self._axes = [place for _, place in mapped_leaves] + [0] * len(members)
+        self._batched = [state.read(x) for x, _ in mapped_leaves] + [_joined(group) for group in members]
+        types = [tensor_type(x.dtype, x.shape[:k] + x.shape[k + 1 :]) for x, k in mapped_leaves]
+        types += [group[0].type for group in members]
+        # each element draws from a state of its own of each generator of random numbers
+        self._generators = list(state.generators)
+        # eager, the program of another call has other values; while compiling they are constants
+        self._program = trace(
+            self._run,
+            [*types, *[generator.type for generator in self._generators]],
+            values_are_inputs=outermost_program() is None,
+        )
+
+    def _run(self, *symbols: Tensor) -> list[Any]:
+        scope: Any = innermost()
+        with _unassigned(self._fn):
+            following = iter(symbols)
+            arguments: list[Any] = []
+            parameters: list[
+                tuple[Any, int, Tensor, Any]
+            ] = []  # which may be assigned through their elements
+            for x, place in zip(self._leaves, self._places, strict=True):
+                if place is None:
+                    arguments.append(as_it_is(lifted(state.read(x))) if isinstance(x, Tensor) else x)
+                    continue
+                arguments.append(as_it_is(next(following)))
+                if x.is_parameter:
+                    parameters.append((x, place, arguments[-1], arguments[-1]._atom))
+            for parameter in [*[group[0] for group in self._members], *self._generators]:
+                scope.bindings[id(parameter)] = next(following)
+            args = unflatten(self._structure, arguments)
+            arguments.clear()
+            returned, self.structure = flatten(_traced(self._fn, args, self._kwargs))
+            del args
+            self.results = [_result(x) if isinstance(x, Tensor) else x for x in returned]
+            del returned  # what the function was given, and assigned elements of, ends with it
+            changed = [(x, place, now) for x, place, now, was in parameters if now._atom is not was]
+            parameters.clear()
+            self.assigned = [(x, place) for x, place, _ in changed]
+            _check_written(self._fn, scope, self._generators)
+            return [*self.results, *[now for *_, now in changed]]
+
+    def program(self, size: int) -> tuple[Graph, list[Tensor], list[int | None]]:
+        """The graph of one element, its operands of ``size`` elements, and their axes (``None``: shared)."""
+        graph = self._program.graph
+        tensors, axes = dict(self._program.captured), dict[Any, int]()
+        count = len(self._batched)
+        for symbol, tensor, axis in zip(graph.inputs, self._batched, self._axes, strict=False):
+            tensors[symbol], axes[symbol] = tensor, axis
+        for symbol, generator in zip(graph.inputs[count:], self._generators, strict=False):
+            is_drawn = id(generator) in self._program.written
+            tensors[symbol] = _split(generator, size) if is_drawn else state.read(generator)
+            if is_drawn:
+                axes[symbol] = 0
+        used = {atom for equation in graph.equations for atom in equation.inputs} | set(graph.outputs)
+        inputs = [variable for variable in graph.inputs if variable in used]
+        operands = [lifted(state.read(tensors[variable])) for variable in inputs]
+        return Graph(inputs, graph.equations, graph.outputs), operands, [axes.get(v) for v in inputs]
 
 
 def _result(x: Tensor) -> Tensor:
@@ -326,8 +358,8 @@ def _split(generator: Any, size: int) -> Tensor:
 # -- what lives outside --------------------------------------------------------------------------------
 
 
-def _check_written(fn: Any, scope: GraphScope, drawn: Sequence[tuple[Any, Any]]) -> None:
-    known = {id(generator) for generator, _ in drawn}
+def _check_written(fn: Any, scope: GraphScope, generators: Sequence[Any]) -> None:
+    known = set(map(id, generators))
     for key, parameter in scope.written.items():
         if key not in known:
             raise RuntimeError(
@@ -343,7 +375,7 @@ def _unassigned(fn: Any) -> Iterator[None]:
     """While ``fn`` is traced; what it has assigned outside of itself is undone and raises."""
     program: Any = outermost_program()
     before = set(program.restored)
-    with effect_log.body() if effect_log.watch() is not None else effect_log.watched():
+    with effect_log.isolated():
         yield
         level = effect_log.innermost()
         labels = [p.label for p, was, surely in level.values() if surely or p.value() is not was]

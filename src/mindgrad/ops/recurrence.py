@@ -12,14 +12,14 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.ir.build import building
 from mindgrad.ir.evaluate import inline
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.rewriting import is_rewriting
-from mindgrad.ir.scope import GraphScope, current_deferral, identity, opened
+from mindgrad.ir.scope import current_deferral, identity
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import joining
 from mindgrad.trace import mutation_policy, state
+from mindgrad.trace.closed_program import trace
 from mindgrad.trace.control.runtime import RUNTIME, SCAN_TRIPS
 from mindgrad.trace.custom import kept
 
@@ -101,19 +101,19 @@ def _deferred(step: Step, xs: Tensor, carry: Any) -> tuple[Tensor, Any]:
 
 def _traced(step: Step, tensors: Sequence[Tensor], count: int, leaves: list[Any], structure: Any) -> _Loop:
     """Trace the loop over the first of ``tensors``, from a carry that holds the others up to ``count``."""
-    scope = GraphScope(values_are_inputs=True)
-    with opened(scope), mutation_policy.tracing():
-        symbols = [scope.symbol(t.type) for t in tensors[:count]]
-        following = iter(symbols[1:])
+
+    def loop(sequence: Tensor, *carry: Tensor) -> Any:
+        following = iter(carry)
         filled = [next(following) if isinstance(x, Tensor) else x for x in leaves]
-        results, form = flatten(over_time(step, symbols[0], unflatten(structure, filled)))
-        results = [state.read(x) if isinstance(x, Tensor) else x for x in results]
-        with building(scope.builder):
-            graph = scope.builder.close([scope.atom(x) for x in results if isinstance(x, Tensor)])
+        with mutation_policy.tracing():
+            return over_time(step, sequence, unflatten(structure, filled))
+
+    program = trace(loop, [t.type for t in tensors[:count]], values_are_inputs=True)
     numbers = {identity(t): k for k, t in enumerate(tensors)}
     operands: list[Any] = list(range(count))
-    operands += [numbers.get(identity(t), t) for _, t in scope.captures]
-    return _Loop(kept(graph), tuple(operands), [None if isinstance(x, Tensor) else x for x in results], form)
+    operands += [numbers.get(identity(t), t) for t in program.captured.values()]
+    others = [None if isinstance(x, Tensor) else x for x in program.leaves]
+    return _Loop(kept(program.graph), tuple(operands), others, program.structure)
 
 
 def _described(value: Any, tensors: list[Tensor]) -> Any:

@@ -7,15 +7,15 @@ from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.execution.record import inline_here
-from mindgrad.ir.build import building
 from mindgrad.ir.graph import Graph
-from mindgrad.ir.scope import GraphScope, apply, as_it_is, lifted, opened
+from mindgrad.ir.scope import apply, as_it_is, innermost, lifted
 from mindgrad.ir.settings import is_graph_mode
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.arithmetic import select
 from mindgrad.rows.structural import broadcast_in_dim, stop_gradient
 from mindgrad.trace import effect_log, state, user_calls
+from mindgrad.trace.closed_program import trace
 from mindgrad.trace.control.runtime import RUNTIME
 from mindgrad.trace.custom import kept
 
@@ -109,33 +109,23 @@ class Function:
         structure: Any,
         expected: tuple[Any, Sequence[TensorType]] | None = None,
     ) -> None:
-        scope = GraphScope(values_are_inputs=True)
-        with opened(scope), effect_log.body() if effect_log.watch() is not None else effect_log.watched():
-            symbols = [scope.symbol(type) for type in types]
-            atoms = [x._atom for x in symbols]
-            try:
-                found = user_calls.run(fn, unflatten(structure, symbols))
-            except Exception as error:
-                if not is_graph_mode() and not hasattr(error, "__notes__"):
-                    error.add_note(
-                        f"{owner} traces its functions as if they were compiled, in PYNATIVE_MODE too."
+        def run(*symbols: Tensor) -> Values:
+            with effect_log.isolated():
+                result = _run(owner, fn, unflatten(structure, list(symbols)))
+                tensors, self.structure = as_tensors(owner, f"result of the '{label}'", result)
+                if effect_log.innermost() or innermost().written:  # type: ignore[union-attr]
+                    raise RuntimeError(
+                        f"For '{owner}', the '{label}' assigns an attribute, variable or Parameter: how "
+                        f"often it runs is up to the solver. Return what is to be kept."
                     )
-                raise
-            results, self.structure = as_tensors(owner, f"result of the '{label}'", found)
-            if effect_log.innermost() or scope.written:
-                raise RuntimeError(
-                    f"For '{owner}', the '{label}' assigns an attribute, variable or Parameter: how often it "
-                    f"runs is up to the solver. Return what is to be kept."
-                )
             if expected is not None:
-                _check_result(owner, label, self.structure, [y.type for y in results], *expected)
-            with building(scope.builder):
-                closed = scope.builder.close([scope.atom(y) for y in results])
-            tensors: dict[Any, Tensor] = {scope.bindings[id(p)]._atom: p for p in scope.parameters}
-            tensors.update(scope.captures)
-        used = [v for v in closed.inputs if v in tensors]
-        self.graph = kept(Graph([*used, *atoms], closed.equations, closed.outputs))
-        self.outside = [lifted(state.read(tensors[v])) for v in used]
+                _check_result(owner, label, self.structure, [y.type for y in tensors], *expected)
+            return tensors
+
+        program = trace(run, types, values_are_inputs=True)
+        closed, captured = program.graph, program.captured
+        self.graph = kept(Graph([*captured, *closed.inputs[: len(types)]], closed.equations, closed.outputs))
+        self.outside = [lifted(state.read(tensor)) for tensor in captured.values()]
 
     def __call__(self, outside: Sequence[Tensor], xs: Sequence[Tensor]) -> Values:
         """The function's result at ``xs`` with ``outside`` as what it takes from outside."""
@@ -151,6 +141,15 @@ class Function:
     def is_traced(self) -> bool:
         """Whether what the function takes from outside may have a derivative."""
         return any(x.is_traced for x in self.outside)
+
+
+def _run(owner: str, fn: Callable[..., Any], argument: Any) -> Any:
+    try:
+        return user_calls.run(fn, argument)
+    except Exception as error:
+        if not is_graph_mode() and not hasattr(error, "__notes__"):
+            error.add_note(f"{owner} traces its functions as if they were compiled, in PYNATIVE_MODE too.")
+        raise
 
 
 def _check_result(

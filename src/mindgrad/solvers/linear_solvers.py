@@ -20,14 +20,14 @@ import numpy as np
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.batches import batched_graph
 from mindgrad.execution.record import inline_here
-from mindgrad.ir.build import building
 from mindgrad.ir.graph import Graph
-from mindgrad.ir.scope import GraphScope, apply, opened
+from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.rows.linalg import solve
 from mindgrad.rows.static_slices import concatenate
 from mindgrad.solvers.iterate import Value, Values, repeat
 from mindgrad.trace import effect_log, user_calls
+from mindgrad.trace.closed_program import trace
 
 __all__ = ["NAMES", "LinearSolver", "dot", "norm", "split", "tolerance"]
 
@@ -101,19 +101,18 @@ class LinearSolver:
 
     def __call__(self, product: Graph, consts: int) -> Graph:
         """The graph ``(*consts, *bs) ↦ A⁻¹ b``."""
-        scope = GraphScope()
-        with opened(scope), effect_log.body() if effect_log.watch() is not None else effect_log.watched():
-            given = [scope.symbol(v.type) for v in product.inputs[:consts]]
-            bs = [scope.symbol(y.type) for y in product.outputs]
-            found = user_calls.run(self._found, product, given, bs)
-            with building(scope.builder):
-                graph = scope.builder.close([scope.atom(x) for x in found])
-        if scope.captures or scope.parameters:
+
+        def solve(*symbols: Any) -> Values:
+            with effect_log.isolated():
+                return user_calls.run(self._found, product, list(symbols[:consts]), list(symbols[consts:]))
+
+        program = trace(solve, [x.type for x in (*product.inputs[:consts], *product.outputs)])
+        if program.captured:
             raise RuntimeError(
                 f"For '{self.owner}', the solver of the linear system uses a tensor that depends on what is "
                 f"differentiated, or a Parameter. It may use its arguments and constants."
             )
-        return graph
+        return program.graph
 
     def _found(self, product: Graph, given: Values, bs: Values) -> Values:
         def matvec(xs: Values) -> Values:

@@ -10,7 +10,7 @@ from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.custom import custom
 from mindgrad.ir import settings
 from mindgrad.ir.graph import Equation, Graph, Variable
-from mindgrad.ir.scope import GraphScope, apply, opened
+from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ir.types import Shape, TensorType
 from mindgrad.rows.complexes import conj
@@ -18,6 +18,7 @@ from mindgrad.rows.kinds import zeros
 from mindgrad.rows.reduction import reduce_sum
 from mindgrad.rows.structural import convert, reshape, stop_gradient
 from mindgrad.trace import state, user_calls
+from mindgrad.trace.closed_program import trace
 
 __all__ = ["CustomDerivative", "custom_vjp", "kept"]
 
@@ -71,20 +72,20 @@ class CustomDerivative:
         is_strict: bool,
     ) -> tuple[Graph, list[Tensor]]:
         """The pullback as a graph, and the values from outside that it uses."""
-        scope = GraphScope(values_are_inputs=True)
-        with opened(scope):
-            x_symbols = [scope.symbol(x.type) for x in xs]
-            y_symbols = [scope.symbol(y.type) for y in ys]
-            ct_symbols = [scope.symbol(y.type) for y in ys]
-            inputs = unflatten(structure, _replaced(leaves, x_symbols))
-            out = unflatten(result_structure, _replaced(results, y_symbols))
+        first, last = len(xs), len(xs) + len(ys)
+
+        def pullback(*symbols: Tensor) -> list[Tensor]:
+            inputs = unflatten(structure, _replaced(leaves, symbols[:first]))
+            out = unflatten(result_structure, _replaced(results, symbols[first:last]))
             # bprop sees gradients as users do, ∂/∂Re + i ∂/∂Im: the conjugates of cotangents
-            received = [_conjugate(ct) for ct in ct_symbols]
+            received = [_conjugate(ct) for ct in symbols[last:]]
             dout = unflatten(result_structure, _replaced(results, received))
             gradients = self._gradients(inputs, user_calls.run(self.bprop, *inputs, out, dout), is_strict)
-            atoms = [scope.atom(_conjugate(g)) for g in gradients]
-            graph = scope.builder.close(atoms)
-        return kept(graph), [state.read(tensor) for _, tensor in scope.captures]
+            return [_conjugate(gradient) for gradient in gradients]
+
+        types = [x.type for x in (*xs, *ys, *ys)]
+        program = trace(pullback, types, values_are_inputs=True)
+        return kept(program.graph), [state.read(tensor) for tensor in program.captured.values()]
 
     def _gradients(self, inputs: Sequence[Any], returned: Any, is_strict: bool) -> list[Tensor]:
         """One gradient per tensor among ``inputs``, checked against it.

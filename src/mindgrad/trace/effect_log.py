@@ -11,13 +11,13 @@ from __future__ import annotations
 import threading
 import types
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 __all__ = [
     "UNDEFINED", "Attribute", "Global", "Level", "Local", "Place", "Variable", "Watch", "assign", "body",
-    "changed_since", "current_values", "innermost", "is_known", "may_assign", "note_global", "note_local",
-    "note_read", "note_variable", "puts", "watch", "watched",
+    "changed_since", "current_values", "innermost", "is_known", "isolated", "may_assign", "note_global",
+    "note_local", "note_read", "note_variable", "puts", "watch", "watched",
 ]  # fmt: skip
 
 
@@ -256,6 +256,11 @@ def body() -> Iterator[Level]:
     finally:
         found.levels.pop()
         level.undo()
+
+
+def isolated() -> AbstractContextManager[Any]:
+    """While a function is traced that may assign nothing outside; what it assigns is undone."""
+    return watched() if _local.watch is None else body()
 
 
 def innermost() -> Level:

@@ -22,10 +22,11 @@ from mindgrad.control.hook import hook as hook_p
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.pending import PendingArray
 from mindgrad.ir.recorder import Recorder
-from mindgrad.ir.scope import GraphScope, apply, as_it_is, innermost, opened
+from mindgrad.ir.scope import GraphScope, apply, as_it_is, innermost
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import TensorType
 from mindgrad.trace import aliases, state, user_calls
+from mindgrad.trace.closed_program import trace
 from mindgrad.trace.custom import CustomDerivative
 from mindgrad.trace.guards import clock
 from mindgrad.trace.hooks import HookHandle
@@ -114,16 +115,13 @@ class _CompiledHandle(HookHandle):
 
 @lru_cache(maxsize=64)
 def _traced(hooks: _Hooks, _: tuple[int, ...], types: tuple[TensorType, ...]) -> Graph:
-    scope = GraphScope()
-    with opened(scope):
-        results = hooks(tuple([scope.symbol(type) for type in types]))  # type: ignore[arg-type]
-        graph = scope.builder.close([scope.atom(state.read(x)) for x in results])
-    if scope.captures:
+    program = trace(lambda *cotangents: hooks(cotangents), types)
+    if program.captured:
         raise RuntimeError(
             "a gradient that passed through a hook is differentiated again, and the hook uses Parameters, or "
             "tensors that are differentiated themselves. Use ops.InsertGradientOf(f) instead."
         )
-    return graph
+    return program.graph
 
 
 def register_hook(self: Any, hook: Callable[[Tensor], Any]) -> HookHandle:
