@@ -326,7 +326,7 @@ def test_the_settings_that_name_the_directory(tmp_path, monkeypatch):
         assert disk.directory() is None
     finally:
         for name in ("enable_compile_cache", "compile_cache_path"):
-            ms.core.settings.options.pop(name, None)
+            ms.ir.settings.options.pop(name, None)
 
 
 def test_without_a_directory_nothing_is_written(tmp_path, monkeypatch):

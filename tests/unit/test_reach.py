@@ -6,7 +6,7 @@ from tests import reach
 
 TREE = {
     "src/mindgrad/__init__.py": "from mindgrad import nn\nfrom mindgrad.ir import *\n",
-    "src/mindgrad/core.py": "def graph():\n    pass\n\n\nLIMIT = 3\n",
+    "src/mindgrad/ir.py": "def graph():\n    pass\n\n\nLIMIT = 3\n",
     "src/mindgrad/nn/__init__.py": "from mindgrad.nn.dense import *\nfrom mindgrad.nn.pool import Pool\n",
     "src/mindgrad/nn/dense.py": "from mindgrad.ir import graph\n\n\nclass Dense:\n    pass\n",
     "src/mindgrad/nn/pool.py": 'class Pool:\n    """\n    >>> import mindgrad as ms\n    >>> ms.nn.Pool()\n    """\n',
@@ -15,7 +15,7 @@ TREE = {
     "tests/harness.py": "import mindgrad.nn\n",
     "tests/test_dense.py": "from mindgrad import nn\n\n\ndef test():\n    nn.Dense()\n",
     "tests/test_pool.py": "import mindgrad as ms\n\n\ndef test():\n    ms.nn.Pool()\n",
-    "tests/test_core.py": "from mindgrad import LIMIT\n",
+    "tests/test_ir.py": "from mindgrad import LIMIT\n",
     "tests/test_laws.py": "from tests.harness import x\nfrom tests import harness\n",
     "docs/dense.md": "```python\n>>> from mindgrad.nn import Dense\n>>> Dense(\n\n```\n",
     "README.md": "no example\n",
@@ -44,8 +44,8 @@ def tree(tmp_path, monkeypatch):
         ("src/mindgrad/nn/dense.py", ["docs/dense.md", "tests/test_dense.py", "tests/test_laws.py"]),
         ("src/mindgrad/nn/rows.py", ["tests/test_laws.py"]),
         (
-            "src/mindgrad/core.py",
-            ["docs/dense.md", "tests/test_core.py", "tests/test_dense.py", "tests/test_laws.py"],
+            "src/mindgrad/ir.py",
+            ["docs/dense.md", "tests/test_ir.py", "tests/test_dense.py", "tests/test_laws.py"],
         ),
         ("tests/harness.py", ["tests/test_laws.py"]),
         ("tests/test_pool.py", ["tests/test_pool.py"]),

@@ -8,14 +8,14 @@ structure replays it on the values that the recording left, operator by operator
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from mindgrad.execution.placement import is_infinite
 from mindgrad.ir.build import Builder, building
-from mindgrad.ir.graph import Variable, silent
+from mindgrad.ir.graph import Equation, Variable, silent
 from mindgrad.ir.kernels import (
     compacted,
     run_arrays,
@@ -61,73 +61,13 @@ class Plan:
         for number, atom in enumerate(atoms):
             if atom is not None:
                 known.setdefault(atom, number)
-        self._compile(recorder, builder, recorded, known, given, produced)
-
-    def _compile(
-        self, recorder: Recorder, builder: Builder, recorded: set, known: dict, given: list, produced: list
-    ) -> None:
-        needed = {atom for atom in produced if type(atom) is Variable}
-        steps: list[Any] = []
-        for equation in reversed(builder.equations):
-            is_seen = equation.is_only_effect and equation not in recorded
-            if is_seen or any(y in needed and y not in known for y in equation.outputs):
-                steps.append(equation)
-                needed.update(x for x in equation.inputs if type(x) is Variable)
-        steps.reverse()
-        slots: dict[Any, int] = {}
-        self.loads: list[tuple[int, int]] = []
-        self.given: list[tuple[int, int]] = []
-        self.constants: list[tuple[int, Any, TensorType]] = []
-        self.steps: list[tuple[Any, tuple[int, ...], tuple[int, ...], Any]] = []
-        splat: set[int] = set()
-        extra_of = {atom: k for k, atom in enumerate(given) if atom is not None}
-
-        def slot(atom: Any) -> int:
-            found = slots.get(atom)
-            if found is not None:
-                return found
-            found = slots[atom] = len(slots)
-            if type(atom) is not Variable:
-                self.constants.append((found, atom.value, atom.type))
-                if atom.is_splat and atom.type.rank:
-                    splat.add(found)
-            elif atom in known:
-                number = known[atom]
-                self.loads.append((found, number))
-                if np.ndim(recorder.values[number]) == 0 and atom.type.rank:
-                    splat.add(found)
-            elif atom in extra_of:
-                self.given.append((found, extra_of[atom]))
-            return found
-
-        def spread(position: int, atom: Any) -> int:
-            """A slot with the full array of a splat."""
-            if position not in splat:
-                return position
-            key = ("spread", position)
-            found = slots.get(key)
-            if found is None:
-                found = slots[key] = len(slots)
-                if type(atom) is not Variable:  # a constant: a view of it once for all runs
-                    self.constants.append((found, np.broadcast_to(atom.value, atom.type.shape), atom.type))
-                    return found
-                self.steps.append((None, (position,), (found,), atom.type.shape))
-            return found
-
-        for equation in steps:
-            operands = tuple(slot(x) for x in equation.inputs)
-            if not equation.primitive.pointwise:
-                operands = tuple(spread(p, x) for p, x in zip(operands, equation.inputs, strict=True))
-            elif operands and all(p in splat for p in operands):
-                operands = (spread(operands[0], equation.inputs[0]), *operands[1:])
-            results = tuple(slot(y) for y in equation.outputs)
-            parameters = equation.parameters
-            if equation.has_effect and not known.keys().isdisjoint(equation.outputs):
-                parameters = silent(parameters)  # its effects were seen when it was recorded
-            self.steps.append((equation.primitive, operands, results, parameters))
-        self.results = [spread(slot(atom), atom) for atom in produced]
+        slots = _Slots(recorder, known, given)
+        for equation in _needed(builder.equations, recorded, known, produced):
+            slots.add(equation)
+        self.results = [slots.whole(slots.of(atom), atom) for atom in produced]
+        self.loads, self.given, self.constants = slots.loads, slots.given, slots.constants
+        self.steps, self.size = slots.steps, slots.count
         self.is_silent = not any(step[0] is not None and runs_functions(step[0]) for step in self.steps)
-        self.size = len(slots)
         self.initial: list[Any] = [None] * self.size
         for position, array, _ in self.constants:
             self.initial[position] = array
@@ -167,6 +107,94 @@ class Plan:
             else:
                 slots[results[0]] = found
         return [slots[position] for position in self.results]
+
+
+def _needed(
+    equations: Sequence[Equation], recorded: Collection[Equation], known: Mapping[Any, int], produced: Any
+) -> list[Equation]:
+    """The equations that compute what is ``produced`` from what is ``known``, and those with new effects."""
+    needed = {atom for atom in produced if type(atom) is Variable}
+    steps: list[Equation] = []
+    for equation in reversed(equations):
+        is_effect = equation.is_only_effect and equation not in recorded
+        if is_effect or any(y in needed and y not in known for y in equation.outputs):
+            steps.append(equation)
+            needed.update(x for x in equation.inputs if type(x) is Variable)
+    steps.reverse()
+    return steps
+
+
+class _Slots:
+    """The assignment of atoms to slots of a plan, and the steps between them.
+
+    A splat, a value that is one element seen everywhere, stays one element where an operator is pointwise.
+
+    Args:
+        recorder: the recording, whose values are loaded.
+        known: the numbers of the values that it has.
+        given: the atoms of the extras.
+    """
+
+    def __init__(self, recorder: Recorder, known: Mapping[Any, int], given: Sequence[Any]) -> None:
+        self._recorder, self._known = recorder, known
+        self._extras = {atom: k for k, atom in enumerate(given) if atom is not None}
+        self._slots: dict[Any, int] = {}
+        self._splats: set[int] = set()
+        self.loads: list[tuple[int, int]] = []
+        self.given: list[tuple[int, int]] = []
+        self.constants: list[tuple[int, Any, TensorType]] = []
+        self.steps: list[tuple[Any, tuple[int, ...], tuple[int, ...], Any]] = []
+
+    @property
+    def count(self) -> int:
+        """How many slots there are."""
+        return len(self._slots)
+
+    def of(self, atom: Any) -> int:
+        """The slot of an atom."""
+        position = self._slots.get(atom)
+        if position is not None:
+            return position
+        position = self._slots[atom] = len(self._slots)
+        if type(atom) is not Variable:
+            self.constants.append((position, atom.value, atom.type))
+            if atom.is_splat and atom.type.rank:
+                self._splats.add(position)
+        elif atom in self._known:
+            number = self._known[atom]
+            self.loads.append((position, number))
+            if np.ndim(self._recorder.values[number]) == 0 and atom.type.rank:
+                self._splats.add(position)
+        elif atom in self._extras:
+            self.given.append((position, self._extras[atom]))
+        return position
+
+    def whole(self, position: int, atom: Any) -> int:
+        """A slot with the full array of a splat."""
+        if position not in self._splats:
+            return position
+        key = ("whole", position)
+        spread = self._slots.get(key)
+        if spread is None:
+            spread = self._slots[key] = len(self._slots)
+            if type(atom) is not Variable:  # a constant: a view of it once for all runs
+                self.constants.append((spread, np.broadcast_to(atom.value, atom.type.shape), atom.type))
+                return spread
+            self.steps.append((None, (position,), (spread,), atom.type.shape))
+        return spread
+
+    def add(self, equation: Equation) -> None:
+        """Add the step of an equation."""
+        operands = tuple([self.of(x) for x in equation.inputs])
+        if not equation.primitive.pointwise:
+            operands = tuple([self.whole(p, x) for p, x in zip(operands, equation.inputs, strict=True)])
+        elif operands and all(p in self._splats for p in operands):
+            operands = (self.whole(operands[0], equation.inputs[0]), *operands[1:])
+        results = tuple([self.of(y) for y in equation.outputs])
+        parameters = equation.parameters
+        if equation.has_effect and not self._known.keys().isdisjoint(equation.outputs):
+            parameters = silent(parameters)  # its effects were seen when it was recorded
+        self.steps.append((equation.primitive, operands, results, parameters))
 
 
 def _rebuild(builder: Builder, recorder: Recorder, infinite: Sequence[int]) -> list[Any]:
