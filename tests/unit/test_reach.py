@@ -45,7 +45,7 @@ def tree(tmp_path, monkeypatch):
         ("src/mindgrad/nn/rows.py", ["tests/test_laws.py"]),
         (
             "src/mindgrad/ir.py",
-            ["docs/dense.md", "tests/test_ir.py", "tests/test_dense.py", "tests/test_laws.py"],
+            ["docs/dense.md", "tests/test_dense.py", "tests/test_ir.py", "tests/test_laws.py"],
         ),
         ("tests/harness.py", ["tests/test_laws.py"]),
         ("tests/test_pool.py", ["tests/test_pool.py"]),
