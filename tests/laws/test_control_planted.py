@@ -14,6 +14,7 @@ from mindgrad.control.cond import cond
 from mindgrad.control.scan import scan
 from mindgrad.control.while_ import while_
 from mindgrad.control.while_pullback import while_pullback
+from mindgrad.ir import memo
 from tests.laws import test_control
 from tests.laws.test_control import (
     BY_NAME,
@@ -169,8 +170,9 @@ def _fresh() -> Iterator[None]:
 
 
 def _forget() -> None:
+    memo.forget()
     for name, module in list(sys.modules.items()):
-        if name.startswith(("mindgrad.control", "mindgrad.ir.graph")):
+        if name.startswith(("mindgrad.control", "mindgrad.ir")):
             for value in vars(module).values():
                 if hasattr(value, "cache_clear"):
                     value.cache_clear()

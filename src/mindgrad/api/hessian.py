@@ -28,7 +28,8 @@ from mindgrad.control.lazy_hessian import second
 from mindgrad.execution.pullback import forward_rule, reverse_rule
 from mindgrad.execution.record import transformed
 from mindgrad.ir.build import Builder, building
-from mindgrad.ir.graph import Graph, Variable, kept_with_graph
+from mindgrad.ir.graph import Graph, Variable
+from mindgrad.ir.memo import memoized
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.optimize.mode_choice import of_vector
@@ -284,7 +285,7 @@ def _hessian_rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Seq
     return builder.inline(step(jacobian, len(needed), by_columns), [*needed, *xs])
 
 
-@kept_with_graph
+@memoized
 def _whole(program: Graph, place: int) -> Graph:
     """The Hessian of a program in one of its inputs, as ``control.lazy_hessian`` takes it."""
     builder = Builder()

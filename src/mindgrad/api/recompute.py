@@ -9,10 +9,10 @@ from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.recompute import recomputed
 from mindgrad.execution.record import record, transformed
 from mindgrad.ir.graph import Graph
+from mindgrad.ir.memo import retained
 from mindgrad.ir.scope import GraphScope, apply, open_scopes
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace import state, user_calls
-from mindgrad.trace.custom import kept
 
 __all__ = ["check_options", "recompute", "run_recomputed"]
 
@@ -101,4 +101,4 @@ def _nothing(*_: Any) -> list[Any]:
 
 def _applied(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
     given = [state.read(t) for t in tensors]
-    return list(apply(recomputed, *given, body=kept(graph)))
+    return list(apply(recomputed, *given, body=retained(graph)))

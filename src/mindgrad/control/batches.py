@@ -11,12 +11,12 @@ masked cotangent would be NaN. A branch that no element takes is not run.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.dtype import int32
 from mindgrad.ir.graph import Graph
+from mindgrad.ir.memo import memoized
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.arithmetic import select
 from mindgrad.rows.batching import at_front
@@ -46,7 +46,7 @@ def _batched_type(type: TensorType, size: int) -> TensorType:
     return type.with_shape((size, *type.shape))
 
 
-@lru_cache(maxsize=512)
+@memoized
 def batched_graph(graph: Graph, flags: Flags, wanted: Flags, size: int) -> Graph:
     """``graph`` on inputs of which those in ``flags`` have a batch axis in front.
 
@@ -61,7 +61,7 @@ def batched_graph(graph: Graph, flags: Flags, wanted: Flags, size: int) -> Graph
         return builder.close(made)
 
 
-@lru_cache(maxsize=512)
+@memoized
 def batched_outputs(graph: Graph, flags: Flags, size: int) -> Flags:
     """Which outputs depend on a batched input."""
     builder = Builder()

@@ -15,7 +15,6 @@ all elements.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 from mindgrad.control.batches import (
@@ -45,6 +44,7 @@ from mindgrad.control.subgraphs import (
 from mindgrad.ir.build import current
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable, silent
+from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.kinds import zeros
@@ -207,7 +207,7 @@ def _batch(size: int, operands: Sequence[Any], at: Sequence[int | None], true: G
     return tuple([chosen(predicate, a, b) for a, b in zip(*found, strict=True)]), [0] * len(every)
 
 
-@lru_cache(maxsize=256)
+@memoized
 def _nothing(graph: Graph) -> Graph:
     """A branch like ``graph`` that gives zeros."""
     return Graph([Variable(v.type) for v in graph.inputs], [], [zeros(y.type) for y in graph.outputs])

@@ -15,12 +15,12 @@ per ``x``; ``outputs`` and ``inputs`` count ``ys`` and ``xs``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 from mindgrad.control.batches import batched_graph, fronted
 from mindgrad.ir.build import Builder, building, current
 from mindgrad.ir.graph import Graph
+from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.kinds import ones, zeros
@@ -34,7 +34,7 @@ def _split(operands: Sequence[Any], outputs: int, inputs: int) -> tuple[Any, Any
     return ys, rest[:inputs], rest[inputs:]
 
 
-@lru_cache(maxsize=256)
+@memoized
 def _transposed(pullback: Graph, outputs: int, inputs: int) -> Graph:
     """The graph ``(*xs, *ys, *at, *extras, *ts) ↦`` tangents of ``ys``."""
     builder = Builder()

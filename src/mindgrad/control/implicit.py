@@ -25,6 +25,7 @@ from mindgrad.control.subgraphs import forward_body
 from mindgrad.ir.build import Builder, building, current
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.graph import Equation, Graph, Variable, without_effects
+from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.kinds import zeros
@@ -106,7 +107,7 @@ def linear_system(
     return System(product, pulled, consts, solver, transposed_solver)
 
 
-@lru_cache(maxsize=256)
+@memoized
 def jacobian_system(function: Graph, consts: int, solver: Solver, transposed_solver: Solver) -> System:
     """The system of ``∂f/∂x`` for a graph ``(*consts, *xs) ↦ f``; its consts are all of these."""
     function = without_effects(function)  # what it prints, the solver has printed

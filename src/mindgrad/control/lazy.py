@@ -12,35 +12,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
-from weakref import WeakValueDictionary
 
 from mindgrad.ir.build import Builder, building, current
 from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.graph import Equation, Graph, Variable, kept_with_graph
+from mindgrad.ir.graph import Equation, Graph, Variable
+from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.rows.kinds import zeros
 from mindgrad.transforms.batch import push_batch
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.taylor import taylor
 
-__all__ = ["DEFERRED", "deferred", "interned", "never", "pushed", "series", "settled"]
+__all__ = ["DEFERRED", "deferred", "never", "pushed", "series", "settled"]
 
 #: each such row with ``expand(*its parameters)``, a graph from its operands to its results
 DEFERRED: dict[Primitive, Callable[..., Graph]] = {}
 
-_PROGRAMS: WeakValueDictionary[Any, Graph] = WeakValueDictionary()
 
-
-def interned(program: Graph) -> Graph:
-    """The one graph that stands for all that are written like ``program``.
-
-    Each call of a function under a derivative is traced for itself; so their derivatives are seen to be those
-    of one program.
-    """
-    return _PROGRAMS.setdefault(program.written(), program)
-
-
-@kept_with_graph
+@memoized
 def _is_settled(graph: Graph) -> bool:
     for equation in graph.equations:
         if equation.primitive in DEFERRED:
@@ -51,7 +40,7 @@ def _is_settled(graph: Graph) -> bool:
     return True
 
 
-@kept_with_graph
+@memoized
 def settled(graph: Graph) -> Graph:
     """``graph`` with the programs of such equations in their place, in the graphs inside of it too."""
     if _is_settled(graph):
@@ -78,7 +67,7 @@ def _settled_equation(builder: Builder, equation: Equation, operands: tuple[Any,
 # -- rules of such rows, by the graph that they stand for ------------------------------------------
 
 
-@kept_with_graph
+@memoized
 def _pushed(graph: Graph, active: tuple[int, ...]) -> Graph:
     return forward(graph, active)
 

@@ -19,7 +19,6 @@ is not cut into tiles (``optimize.tiles``), which would save more.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 from mindgrad.control.batches import batched_graph, batched_outputs, fronted
@@ -40,6 +39,7 @@ from mindgrad.ir.build import Builder, building, current
 from mindgrad.ir.dtype import float32
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable, silent, without_effects
+from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.arithmetic import greater_equal, less
@@ -124,7 +124,7 @@ recomputed = Primitive(
 # --- reverse mode ------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=256)
+@memoized
 def _pullback(body: Graph, given: tuple[int, ...], wanted: tuple[int, ...]) -> Graph:
     """``(*inputs, *cotangents of wanted) ↦`` the cotangents of the inputs ``given``."""
     again = without_effects(body)
@@ -137,7 +137,7 @@ def _pullback(body: Graph, given: tuple[int, ...], wanted: tuple[int, ...]) -> G
         return builder.close(pulled)
 
 
-@lru_cache(maxsize=256)
+@memoized
 def _nothing(graph: Graph) -> Graph:
     """A branch like ``graph`` that gives zeros."""
     return Graph([Variable(v.type) for v in graph.inputs], [], [zeros(y.type) for y in graph.outputs])

@@ -14,12 +14,12 @@ searched for.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 from mindgrad.control.subgraphs import in_loop, split
 from mindgrad.ir.build import POINTWISE
 from mindgrad.ir.graph import Equation, Graph, Variable, live_equations
+from mindgrad.ir.memo import memoized
 
 __all__ = ["Kept", "kept"]
 
@@ -152,7 +152,7 @@ def _is_cheap(equation: Equation) -> bool:
     return row.kind in _CHEAP_KINDS or row.name in _CHEAP
 
 
-@lru_cache(maxsize=512)
+@memoized
 def kept(body: Graph, consts: int, carries: int, given: Indices, wanted: Indices) -> Kept:
     """``body`` linearized in its inputs ``given``; ``wanted`` are the outputs whose tangents are used."""
     return Kept(body, consts, carries, given, wanted)

@@ -21,7 +21,8 @@ from typing import Any
 
 from mindgrad.control.lazy import deferred, settled
 from mindgrad.ir.build import current
-from mindgrad.ir.graph import Equation, Graph, kept_with_graph
+from mindgrad.ir.graph import Equation, Graph
+from mindgrad.ir.memo import memoized
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.movement_fusion import PARTS
 from mindgrad.rows.static_slices import concatenate, slice
@@ -33,7 +34,7 @@ __all__ = ["columns", "written_out"]
 Part = Callable[[Graph, int, int, tuple, int], Graph]
 
 
-@kept_with_graph
+@memoized
 def _gradient(program: Graph, place: int) -> Graph:
     whole = reverse(settled(program), (place,))
     return Graph(whole.inputs, whole.equations, whole.outputs[-1:])

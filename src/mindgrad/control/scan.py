@@ -19,7 +19,6 @@ residuals of every trip.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -43,6 +42,7 @@ from mindgrad.control.subgraphs import (
 from mindgrad.ir.build import current
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.graph import Constant, Equation, Graph, silent
+from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.batching import moved
@@ -152,7 +152,7 @@ def _groups(of_inputs: dict[int, Any], consts: int, carries: int) -> tuple[list[
     )
 
 
-@lru_cache(maxsize=512)
+@memoized
 def _fused(body: Graph, consts: int, carries: int, given: Indices, start: Indices) -> _Fused:
     return _Fused(body, consts, carries, given, start)
 
@@ -281,7 +281,7 @@ def _transpose(
 # -- series ---------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=256)
+@memoized
 def _series_body(
     body: Graph, consts: int, carries: int, given: Indices, wanted: Indices, order: int
 ) -> Graph:

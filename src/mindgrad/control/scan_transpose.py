@@ -8,13 +8,13 @@ deferred   c̄ as few products of what all trips give together (``sums``), where
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 from mindgrad.control.subgraphs import transposed_body
 from mindgrad.control.sum_hoisting import Totals
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Graph
+from mindgrad.ir.memo import memoized
 from mindgrad.rows.kinds import zeros
 
 __all__ = ["TransposedTrip", "transposed_trip"]
@@ -111,7 +111,7 @@ def _deferred(
     return tuple(sorted(chosen))
 
 
-@lru_cache(maxsize=512)
+@memoized
 def transposed_trip(
     body: Graph, directions: Indices, length: int, consts: int, carries: int, start: Indices, ys: Indices
 ) -> TransposedTrip:

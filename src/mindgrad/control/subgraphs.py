@@ -9,11 +9,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import Any
 
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Graph, Variable, live_equations
+from mindgrad.ir.memo import memoized
 from mindgrad.rows.kinds import zeros
 from mindgrad.transforms.forward import push_tangents, tangent_or_zero
 from mindgrad.transforms.linearize import linearize
@@ -78,7 +78,7 @@ def starts_taint(*graphs: Graph) -> str:
     return "starts" if any(y.tainted for graph in graphs for y in graph.outputs) else "passes"
 
 
-@lru_cache(maxsize=256)
+@memoized
 def _marked(graph: Graph, flags: tuple[bool, ...]) -> Graph:
     builder = Builder()
     with building(builder):
@@ -118,14 +118,14 @@ def _pushed(graph: Graph, given: Iterable[int]) -> tuple[Builder, list[Any], lis
     return builder, inputs, directions, outputs, tangents
 
 
-@lru_cache(maxsize=1024)
+@memoized
 def reach(graph: Graph, given: Indices) -> Indices:
     """The outputs that have a tangent when the inputs ``given`` have one."""
     *_, outputs, tangents = _pushed(graph, given)
     return tuple([k for k, y in enumerate(outputs) if y in tangents])
 
 
-@lru_cache(maxsize=1024)
+@memoized
 def closure(
     body: Graph, consts: int, active_others: Indices, active_carry: Indices, carries: int | None = None
 ) -> Indices:
@@ -149,7 +149,7 @@ def closure(
         found |= more
 
 
-@lru_cache(maxsize=1024)
+@memoized
 def forward_body(graph: Graph, given: Indices, wanted: Indices) -> Graph:
     """``(*inputs, *tangents of given) ↦ (*outputs, *tangents of wanted)``."""
     builder, _, _, outputs, tangents = _pushed(graph, given)
@@ -157,7 +157,7 @@ def forward_body(graph: Graph, given: Indices, wanted: Indices) -> Graph:
         return builder.close([*outputs, *[tangent_or_zero(outputs[k], tangents) for k in wanted]])
 
 
-@lru_cache(maxsize=256)
+@memoized
 def taylor_body(graph: Graph, given: Indices, wanted: Indices, order: int) -> Graph:
     """``(*inputs, *coefficients 1 … order of each of given) ↦ (*outputs, *those of each of wanted)``."""
     made = taylor(graph, given, order)
@@ -233,13 +233,13 @@ class Split:
         return Graph([*known, *self.directions], self.linear, self.tangents)
 
 
-@lru_cache(maxsize=512)
+@memoized
 def split(graph: Graph, given: Indices, wanted: Indices) -> Split:
     """``graph`` linearized in the inputs ``given``, with the tangents of the outputs ``wanted``."""
     return Split(graph, given, wanted)
 
 
-@lru_cache(maxsize=512)
+@memoized
 def transposed_body(
     graph: Graph, directions: Indices, present: Indices | None = None
 ) -> tuple[Graph, Indices]:

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.dtype import float32
 from mindgrad.ir.graph import Equation, Graph, Variable, live_equations
+from mindgrad.ir.memo import memoized
 from mindgrad.ir.types import tensor_type
 from mindgrad.rows.batching import at_front
 from mindgrad.rows.contraction import dot
@@ -167,7 +167,7 @@ def _weighed(weights: Any, stack: Any) -> Any:
     return reshape(dot(weights, flat, contract=((0,), (0,)), batch=((), ())), shape=shape)
 
 
-@lru_cache(maxsize=256)
+@memoized
 def summed_graph(graph: Graph, flags: tuple[bool, ...], size: int) -> Graph:
     """The sums of the outputs of ``graph`` over ``size`` trips, inputs in ``flags`` stacked along axis 0.
 

@@ -23,7 +23,8 @@ from typing import Any
 from mindgrad.control.lazy import DEFERRED, never, pushed, series, settled
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.graph import Equation, Graph, Variable, kept_with_graph
+from mindgrad.ir.graph import Equation, Graph, Variable
+from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.ir.types import TensorType
@@ -35,7 +36,7 @@ __all__ = ["along", "expanded"]
 SERIES = Rewrite("series", "D_d of the k-th Taylor coefficient along d = (k + 1) times the next one")
 
 
-@kept_with_graph
+@memoized
 def expanded(program: Graph, place: int, order: int) -> Graph:
     """The program of an equation: from its operands to its results."""
     whole = taylor(program, [place], order, 1)
@@ -68,7 +69,7 @@ def _jvp(
     return pushed(expanded(program, place, order), ys, xs, ts)
 
 
-@kept_with_graph
+@memoized
 def _alone(program: Graph, place: int, order: int) -> Graph:
     """The program of one such equation, as it stands."""
     builder = Builder()

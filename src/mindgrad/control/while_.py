@@ -18,7 +18,6 @@ at most 2³¹ trips; the condition has no derivative.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -52,6 +51,7 @@ from mindgrad.ir.build import Builder, building, current
 from mindgrad.ir.dtype import int32
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.graph import Equation, Graph, Variable, silent
+from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import REGISTRY, Primitive
 from mindgrad.ir.types import TensorType, tensor_type
 from mindgrad.rows.kinds import zeros
@@ -179,7 +179,7 @@ class Fused:
         return [self.carries + self.active_carry.index(k) for k in parts]
 
 
-@lru_cache(maxsize=512)
+@memoized
 def fused_loop(condition: Graph, body: Graph, consts: int, active_consts: Indices, start: Indices) -> Fused:
     return Fused(condition, body, consts, active_consts, start)
 
@@ -268,7 +268,7 @@ class SeriesLoop:
         return {"condition": self.condition, "body": self.body, "consts": self.consts}
 
 
-@lru_cache(maxsize=256)
+@memoized
 def series_loop(
     condition: Graph, body: Graph, consts: int, active_consts: Indices, start: Indices, order: int
 ) -> SeriesLoop:
@@ -358,7 +358,7 @@ class Batched:
         return {"condition": self.condition, "body": self.body, "consts": self.consts}
 
 
-@lru_cache(maxsize=256)
+@memoized
 def batched_loop(condition: Graph, body: Graph, consts: int, flags: Flags, size: int) -> Batched:
     """The loop for ``size`` elements at once, those operands batched that are in ``flags``."""
     return Batched(condition, body, consts, flags, size)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any
 
 from mindgrad.control.batches import batched_graph
@@ -21,6 +20,7 @@ from mindgrad.control.subgraphs import in_loop, is_in_loop, split, transposed_bo
 from mindgrad.control.sum_hoisting import summed_graph
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Equation, Graph, Variable, live_equations
+from mindgrad.ir.memo import memoized
 from mindgrad.rows.kinds import zeros
 
 __all__ = ["LinearTrip", "linear_trip"]
@@ -169,6 +169,6 @@ def linear_trip(body: Graph, consts: int, active_consts: Indices, moving: Indice
     )
 
 
-@lru_cache(maxsize=512)
+@memoized
 def _linear_trip(body: Graph, consts: int, active_consts: Indices, moving: Indices, rows: int) -> LinearTrip:
     return LinearTrip(body, consts, active_consts, moving, rows)

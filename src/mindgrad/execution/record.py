@@ -282,7 +282,7 @@ def _by_shortcut(
     numbers = {v: k for k, v in enumerate(program.inputs)}
     # what is given comes from outside: inputs and constants
     of_given = tuple([None if x is None else x.key if type(x) is Constant else numbers[x] for x in given])
-    key = (shortcut, len(xs), len(ys), of_given, program.written())
+    key = (shortcut, len(xs), len(ys), of_given, program.key())
     if key not in known:
         with building(builder):
             produced = shortcut(builder, xs, ys, given)

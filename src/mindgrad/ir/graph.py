@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import cmath
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from mindgrad.ir.memo import interned, memoized
 from mindgrad.ir.types import TensorType, type_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ __all__ = [
     "Graph",
     "Variable",
     "is_finite",
-    "kept_with_graph",
     "silent",
     "without_effects",
 ]
@@ -232,7 +231,7 @@ class Graph:
         self.outputs = tuple(outputs)
         self.has_effect = any(equation.has_effect for equation in self.equations)
         self.is_unique = any(equation.is_unique for equation in self.equations)
-        #: what was made of it, see :func:`kept_with_graph`
+        #: what was made of it, see ``ir.memo``
         self.derived: dict[Any, Any] = {}
         if Graph.verifier is not None:
             Graph.verifier(self)
@@ -247,11 +246,17 @@ class Graph:
         """Whether a value of half precision is computed."""
         return any(atom.type.dtype.is_half for equation in self.equations for atom in equation.outputs)
 
-    def written(self) -> tuple[Any, ...]:
-        """A key that programs share which are written in the same way, whatever their variables are.
+    def key(self) -> tuple[Any, ...]:
+        """What graphs share that are written alike, whatever their variables are; inner graphs too.
 
         Large constants are compared by their memory: as long as the key is used, the graph must live.
         """
+        key = self.derived.get("key")
+        if key is None:
+            key = self.derived["key"] = self._key()
+        return key
+
+    def _key(self) -> tuple[Any, ...]:
         numbers: dict[Any, int] = {v: k for k, v in enumerate(self.inputs)}
 
         def named(atom: Any) -> Any:
@@ -260,7 +265,10 @@ class Graph:
         rows = []
         for equation in self.equations:
             operands = tuple(map(named, equation.inputs))
-            rows.append((equation.primitive, operands, tuple(equation.parameters.items())))
+            parameters = equation.parameters.items()
+            if equation.primitive.kind == "control":
+                parameters = [(name, _interned(value)) for name, value in parameters]  # type: ignore[assignment]
+            rows.append((equation.primitive, operands, tuple(parameters)))
             for y in equation.outputs:
                 numbers[y] = len(numbers)
         types = tuple([(v.type, v.tainted) for v in self.inputs])
@@ -275,17 +283,10 @@ class Graph:
         return counts
 
 
-def kept_with_graph(function: Callable[..., Result]) -> Callable[..., Result]:
-    """``function(graph, *arguments)``, made once and kept as long as the graph lives."""
-
-    @wraps(function)
-    def once(graph: Graph, *arguments: Any) -> Result:
-        key = (function, arguments)
-        if key not in graph.derived:
-            graph.derived[key] = function(graph, *arguments)
-        return graph.derived[key]
-
-    return once
+def _interned(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_interned, value))
+    return interned(value) if isinstance(value, Graph) else value
 
 
 def live_equations(equations: Sequence[Equation], outputs: Iterable[Any]) -> list[Equation]:
@@ -300,7 +301,7 @@ def live_equations(equations: Sequence[Equation], outputs: Iterable[Any]) -> lis
     return kept
 
 
-@lru_cache(maxsize=512)
+@memoized
 def without_effects(graph: Graph) -> Graph:
     """``graph`` with nothing in it that is seen: what runs a second time must not print again."""
     if not graph.has_effect:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.ir.evaluate import inline
 from mindgrad.ir.graph import Graph
+from mindgrad.ir.memo import retained
 from mindgrad.ir.rewriting import is_rewriting
 from mindgrad.ir.scope import current_deferral, identity
 from mindgrad.ir.tensor import Tensor
@@ -21,7 +22,6 @@ from mindgrad.ops import joining
 from mindgrad.trace import mutation_policy, state
 from mindgrad.trace.closed_program import trace
 from mindgrad.trace.control.runtime import RUNTIME, SCAN_TRIPS
-from mindgrad.trace.custom import kept
 
 __all__ = ["Step", "over_time"]
 
@@ -113,7 +113,7 @@ def _traced(step: Step, tensors: Sequence[Tensor], count: int, leaves: list[Any]
     operands: list[Any] = list(range(count))
     operands += [numbers.get(identity(t), t) for t in program.captured.values()]
     others = [None if isinstance(x, Tensor) else x for x in program.leaves]
-    return _Loop(kept(program.graph), tuple(operands), others, program.structure)
+    return _Loop(retained(program.graph), tuple(operands), others, program.structure)
 
 
 def _described(value: Any, tensors: list[Tensor]) -> Any:

@@ -27,7 +27,8 @@ import numpy as np
 from mindgrad.control.lazy import DEFERRED, settled
 from mindgrad.control.taylor_coefficients import along
 from mindgrad.ir.build import current
-from mindgrad.ir.graph import Constant, Equation, Graph, Variable, kept_with_graph
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.ir.memo import memoized
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.graph_rewriter import inside, rebuilt
 from mindgrad.optimize.mode_choice import in_columns
@@ -160,7 +161,7 @@ def _in_gradients(graph: Graph) -> Graph:
     return rebuilt(graph, replace)
 
 
-@kept_with_graph
+@memoized
 def _reversed(program: Graph, places: tuple[int, ...]) -> Graph:
     return reverse(settled(program), places)
 

@@ -26,11 +26,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindgrad.control.lazy import interned
 from mindgrad.control.rowwise_gradient import columns, written_out
 from mindgrad.control.taylor_coefficients import along
 from mindgrad.ir.build import Builder, building, current
-from mindgrad.ir.graph import Constant, Equation, Graph, Variable, kept_with_graph, live_equations
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable, live_equations
+from mindgrad.ir.memo import interned, memoized
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.graph_rewriter import rebuilt
 from mindgrad.rows.kinds import accumulate, ones, product, zeros
@@ -223,7 +223,7 @@ def _pulled(line: _Line, cut: _Cut) -> Any:
     )
 
 
-@kept_with_graph
+@memoized
 def _part(program: Graph, place: int, column: int, carried: tuple[Carried, ...], j: int) -> Graph:
     """Column ``j`` of the gradient, as ``control.rowwise_gradient`` takes it."""
     builder = Builder()

@@ -8,6 +8,7 @@ from typing import Any
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.execution.record import inline_here
 from mindgrad.ir.graph import Graph
+from mindgrad.ir.memo import retained
 from mindgrad.ir.scope import apply, as_it_is, innermost, lifted
 from mindgrad.ir.settings import is_graph_mode
 from mindgrad.ir.tensor import Tensor
@@ -17,7 +18,6 @@ from mindgrad.rows.structural import broadcast_in_dim, stop_gradient
 from mindgrad.trace import effect_log, state, user_calls
 from mindgrad.trace.closed_program import trace
 from mindgrad.trace.control.runtime import RUNTIME
-from mindgrad.trace.custom import kept
 
 __all__ = ["Function", "Value", "Values", "as_tensors", "check_real_tensors", "chosen", "held", "repeat"]
 
@@ -124,7 +124,9 @@ class Function:
 
         program = trace(run, types, values_are_inputs=True)
         closed, captured = program.graph, program.captured
-        self.graph = kept(Graph([*captured, *closed.inputs[: len(types)]], closed.equations, closed.outputs))
+        self.graph = retained(
+            Graph([*captured, *closed.inputs[: len(types)]], closed.equations, closed.outputs)
+        )
         self.outside = [lifted(state.read(tensor)) for tensor in captured.values()]
 
     def __call__(self, outside: Sequence[Tensor], xs: Sequence[Tensor]) -> Values:
@@ -134,7 +136,7 @@ class Function:
     def with_graph(self, graph: Graph) -> Function:
         """The same function of the same tensors with another graph."""
         made = object.__new__(Function)
-        made.graph, made.outside, made.structure = kept(graph), self.outside, self.structure
+        made.graph, made.outside, made.structure = retained(graph), self.outside, self.structure
         return made
 
     @property

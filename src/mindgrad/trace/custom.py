@@ -9,7 +9,8 @@ from typing import Any
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.custom import custom
 from mindgrad.ir import settings
-from mindgrad.ir.graph import Equation, Graph, Variable
+from mindgrad.ir.graph import Graph
+from mindgrad.ir.memo import retained
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ir.types import Shape, TensorType
@@ -20,11 +21,7 @@ from mindgrad.rows.structural import convert, reshape, stop_gradient
 from mindgrad.trace import state, user_calls
 from mindgrad.trace.closed_program import trace
 
-__all__ = ["CustomDerivative", "custom_vjp", "kept"]
-
-#: graphs by what they compute, so that equal ones are one graph whoever made them
-_GRAPHS: dict[Any, Graph] = {}
-_GRAPHS_KEPT = 256
+__all__ = ["CustomDerivative", "custom_vjp"]
 
 
 class CustomDerivative:
@@ -85,7 +82,7 @@ class CustomDerivative:
 
         types = [x.type for x in (*xs, *ys, *ys)]
         program = trace(pullback, types, values_are_inputs=True)
-        return kept(program.graph), [state.read(tensor) for tensor in program.captured.values()]
+        return retained(program.graph), [state.read(tensor) for tensor in program.captured.values()]
 
     def _gradients(self, inputs: Sequence[Any], returned: Any, is_strict: bool) -> list[Tensor]:
         """One gradient per tensor among ``inputs``, checked against it.
@@ -209,44 +206,6 @@ class custom_vjp:
 def _constant(value: Any) -> Any:
     """``value`` without what it depends on, if it is a tensor that is differentiated."""
     return apply(stop_gradient, value) if isinstance(value, Tensor) and value.is_traced else value
-
-
-def kept(graph: Graph) -> Graph:
-    """The first graph of those that compute the same, so that what was derived from it is found again."""
-    key = _fingerprint(graph)
-    found = _GRAPHS.get(key)
-    if found is None:
-        if len(_GRAPHS) >= _GRAPHS_KEPT:
-            _GRAPHS.clear()
-        found = _GRAPHS.setdefault(key, graph)
-    return found
-
-
-def _fingerprint(graph: Graph) -> Any:
-    """What two graphs that compute the same in the same way have in common."""
-    numbers: dict[Any, int] = {}
-
-    def named(atom: Any) -> Any:
-        if type(atom) is Variable:
-            return numbers.setdefault(atom, len(numbers))
-        return (atom.type, atom.key)
-
-    return (
-        tuple([(named(variable), variable.type) for variable in graph.inputs]),
-        tuple(
-            [
-                (equation.primitive, tuple(map(named, equation.inputs)), _parameters(equation))
-                + tuple(map(named, equation.outputs))
-                for equation in graph.equations
-            ]
-        ),
-        tuple(map(named, graph.outputs)),
-    )
-
-
-def _parameters(equation: Equation) -> tuple[tuple[str, Any], ...]:
-    items = equation.parameters.items()
-    return tuple([(name, kept(value) if isinstance(value, Graph) else value) for name, value in items])
 
 
 def _conjugate(x: Tensor) -> Tensor:

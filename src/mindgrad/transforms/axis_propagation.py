@@ -16,7 +16,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.ir.graph import Equation, Graph, Variable, kept_with_graph
+from mindgrad.ir.graph import Equation, Graph, Variable
+from mindgrad.ir.memo import memoized
 
 __all__ = ["Carried", "alignment", "through"]
 
@@ -85,7 +86,7 @@ def _along(axis: int, operand: int, index: int, program: Graph, place: int, orde
     return None if carried is None else carried[axis]
 
 
-@kept_with_graph
+@memoized
 def _of_input(program: Graph, place: int) -> dict[Variable, Carried]:
     return alignment(program.equations, program.inputs[place])
 

@@ -1,0 +1,79 @@
+"""Memoization by graphs: equal graphs are one, and neither memo nor interning keeps arrays alive."""
+
+import gc
+import weakref
+
+import numpy as np
+
+import mindgrad as ms
+from mindgrad import Tensor, ops
+from mindgrad.control.lazy import settled
+from mindgrad.execution.compiled import trace
+from mindgrad.ir.memo import interned, memoized, retained
+
+X = Tensor(np.array([1.0, 2.0], np.float32))
+
+
+def loop(factor):
+    def function(x):
+        while x.sum() < 10:
+            x = x * factor
+        return x
+
+    return function
+
+
+def test_equal_graphs_are_one_with_the_graphs_inside():
+    first, second, other = (trace(loop(factor), X) for factor in (2.0, 2.0, 3.0))
+    assert first is not second
+    assert first.key() == second.key() != other.key()
+    assert interned(first) is interned(second) is not interned(other)
+
+
+def test_a_memo_is_kept_with_its_graph():
+    calls = []
+
+    @memoized
+    def count(graph, *arguments, **options):
+        calls.append((arguments, options))
+        return len(calls)
+
+    graph, equal = (trace(lambda x: x * 2.0, X) for _ in range(2))
+    assert [count(graph), count(graph), count(graph, 1), count(graph, 1), count(graph, k=1)] == [
+        1,
+        1,
+        2,
+        2,
+        3,
+    ]
+    assert count(equal) == 4
+
+
+def test_nothing_keeps_a_large_constant_alive_but_its_graph():
+    def reference():
+        array = np.arange(4096, dtype=np.float32)
+        graph = trace(lambda x: (x.sum() * Tensor(array)).sum(), X)
+        interned(graph)
+        settled(graph)
+        constant = next(
+            atom
+            for e in graph.equations
+            for atom in e.inputs
+            if getattr(atom, "value", None) is not None and atom.value.size > 16
+        )
+        return weakref.ref(constant.value)
+
+    constant = reference()
+    gc.collect()
+    assert constant() is None
+
+
+def test_what_is_retained_lives_on():
+    def reference():
+        return weakref.ref(retained(trace(lambda x: ops.sin(x) * 7.0, X)))
+
+    graph = reference()
+    gc.collect()
+    assert graph() is not None
+    assert retained(trace(lambda x: ops.sin(x) * 7.0, X)) is graph()
+    ms.clear_cache()
