@@ -108,26 +108,27 @@ def refuse(
     raise CompileError(_text(reason, instead, place)) from None
 
 
-def _text(reason: str, instead: str, place: Place) -> str:
+def _text(reason: str, instead: str, location: Place) -> str:
     lines = [
         reason,
-        f'  File "{place.file}", line {place.line}' + (f", in {place.function}" * bool(place.function)),
+        f'  File "{location.file}", line {location.line}'
+        + (f", in {location.function}" * bool(location.function)),
     ]
-    source = linecache.getline(place.file, place.line).rstrip()
+    source = linecache.getline(location.file, location.line).rstrip()
     if source.strip():
-        lines += _underlined(source, place)
+        lines += _underlined(source, location)
     if instead:
         first, *others = instead.splitlines()
         lines += [f"  Instead: {first}", *("           " + each for each in others)]
     return "\n".join(lines)
 
 
-def _underlined(source: str, place: Place) -> list[str]:
+def _underlined(source: str, location: Place) -> list[str]:
     """The source line and, below it, ``^^^^`` at the part that is meant."""
     start = len(source) - len(source.lstrip())
-    begin = start if place.column is None else max(place.column, start)
-    several = place.end_line is not None and place.end_line > place.line
-    end = len(source) if several or place.end_column is None else min(place.end_column, len(source))
+    begin = start if location.column is None else max(location.column, start)
+    several = location.end_line is not None and location.end_line > location.line
+    end = len(source) if several or location.end_column is None else min(location.end_column, len(source))
     if end - start > _LONGEST:  # keep what is meant in view
         cut = max(start, begin - _LONGEST // 3)
         head, tail = "..." * (cut > start), "..." * (len(source) > cut + _LONGEST)
@@ -137,7 +138,7 @@ def _underlined(source: str, place: Place) -> list[str]:
         shown = source[start:]
         begin, end = begin - start, end - start
     lines = ["    " + shown]
-    if place.column is not None and 0 <= begin < end:
+    if location.column is not None and 0 <= begin < end:
         lines.append("    " + " " * _width(shown[:begin]) + "^" * _width(shown[begin:end]))
     return lines
 
@@ -175,14 +176,14 @@ def without_own_frames(error: _Error) -> _Error:
     if os.environ.get("MINDGRAD_TRACEBACK") == "full":
         return error
     waiting: list[BaseException | None] = [error]
-    seen: set[int] = set()
+    visited: set[int] = set()
     while waiting:
-        each = waiting.pop()
-        if each is None or id(each) in seen:
+        current = waiting.pop()
+        if current is None or id(current) in visited:
             continue
-        seen.add(id(each))
-        each.__traceback__ = _users(each.__traceback__)
-        waiting += [each.__cause__, each.__context__]
+        visited.add(id(current))
+        current.__traceback__ = _users(current.__traceback__)
+        waiting += [current.__cause__, current.__context__]
     return error
 
 
@@ -192,12 +193,12 @@ def _users(first: types.TracebackType | None) -> types.TracebackType | None:
         if not _is_own(first.tb_frame):
             entries.append(first)
         first = first.tb_next
-    kept: types.TracebackType | None = None
+    trimmed: types.TracebackType | None = None
     for entry, following in zip(reversed(entries), [None, *reversed(entries)], strict=False):
         if following is not None and _is_part_of(following, entry):
             continue
-        kept = types.TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
-    return kept
+        trimmed = types.TracebackType(trimmed, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return trimmed
 
 
 def _is_part_of(inner: types.TracebackType, outer: types.TracebackType) -> bool:

@@ -61,12 +61,12 @@ def _describe(tree: Any, leaves: list[Any]) -> Any:
         if not is_record(kind):
             leaves.append(tree)
             return _LEAF
-        held = attributes_of(tree)
-        return (kind, tuple(held), tuple([_describe(each, leaves) for each in held.values()]))
+        attributes = attributes_of(tree)
+        return (kind, tuple(attributes), tuple([_describe(child, leaves) for child in attributes.values()]))
     if isinstance(tree, dict):
         names = (tree.default_factory, *tree) if isinstance(tree, defaultdict) else tuple(tree)
-        return (kind, names, tuple([_describe(each, leaves) for each in tree.values()]))
-    return (kind, tuple([_describe(each, leaves) for each in tree]))
+        return (kind, names, tuple([_describe(child, leaves) for child in tree.values()]))
+    return (kind, tuple([_describe(child, leaves) for child in tree]))
 
 
 @lru_cache(maxsize=1024)
@@ -96,7 +96,7 @@ def _rebuild(structure: Any, leaves: Iterator[Any]) -> Any:
     if structure is _LEAF:
         return next(leaves)
     kind = structure[0]
-    items = [_rebuild(each, leaves) for each in structure[-1]]
+    items = [_rebuild(child, leaves) for child in structure[-1]]
     if kind is tuple:
         return tuple(items)
     if kind is list:
@@ -108,10 +108,10 @@ def _rebuild(structure: Any, leaves: Iterator[Any]) -> Any:
         return dict(zip(names, items, strict=True))
     if not issubclass(kind, dict):
         return record_of(kind, dict(zip(names, items, strict=True)))
-    made = kind(names[0]) if issubclass(kind, defaultdict) else kind.__new__(kind)
+    mapping = kind(names[0]) if issubclass(kind, defaultdict) else kind.__new__(kind)
     for name, item in zip(names[len(names) - len(items) :], items, strict=True):
-        made[name] = item  # not kind(pairs): a Counter would count them
-    return made
+        mapping[name] = item  # not kind(pairs): a Counter would count them
+    return mapping
 
 
 def _sequence(kind: Any, items: list[Any]) -> Any:
@@ -132,10 +132,10 @@ def _sequence(kind: Any, items: list[Any]) -> Any:
 
 def record_of(kind: type, attributes: dict[str, Any]) -> Any:
     """An instance of the dataclass ``kind`` with these attributes."""
-    made: Any = object.__new__(kind)
+    record: Any = object.__new__(kind)
     for name, value in attributes.items():
-        object.__setattr__(made, name, value)  # frozen ones too
-    return made
+        object.__setattr__(record, name, value)  # frozen ones too
+    return record
 
 
 def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:

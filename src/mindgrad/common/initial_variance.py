@@ -141,8 +141,8 @@ def _truncated(low: float, high: float, shape: tuple[int, ...]) -> np.ndarray:
     generator = _generator()
     # further out there are none
     low, high = max(low, min(0.0, high) - 40), min(high, max(0.0, low) + 40)
-    found = generator.normal(size=shape)
-    outside = (found < low) | (found > high)
+    values = generator.normal(size=shape)
+    outside = (values < low) | (values > high)
     while outside.any():
         # far from the middle few normal numbers lie inside: uniform ones, accepted as the density says
         # (C. P. Robert, Simulation of truncated normal variables, 1995)
@@ -151,9 +151,9 @@ def _truncated(low: float, high: float, shape: tuple[int, ...]) -> np.ndarray:
         drawn = generator.uniform(low, high, count)
         accepted = generator.uniform(size=count) <= np.exp((nearest**2 - drawn**2) / 2)
         places = np.flatnonzero(outside.reshape(-1))[accepted]
-        found.reshape(-1)[places] = drawn[accepted]
+        values.reshape(-1)[places] = drawn[accepted]
         outside.reshape(-1)[places] = False
-    return found
+    return values
 
 
 @_register()
@@ -310,13 +310,13 @@ class VarianceScaling(Initializer):
         )
         if self.scale <= 0:
             raise ValueError(f"For 'VarianceScaling', the 'scale' must be positive, but got {scale}.")
-        for name, value, known in (
+        for name, value, choices in (
             ("mode", mode, ("fan_in", "fan_out", "fan_avg")),
             ("distribution", distribution, ("truncated_normal", "untruncated_normal", "uniform")),
         ):
-            if value not in known:
+            if value not in choices:
                 raise ValueError(
-                    f"For 'VarianceScaling', the '{name}' must be one of {', '.join(known)}, but got "
+                    f"For 'VarianceScaling', the '{name}' must be one of {', '.join(choices)}, but got "
                     f"{value!r}."
                 )
 

@@ -47,18 +47,19 @@ def _batched_type(type: TensorType, size: int) -> TensorType:
 
 
 @lru_cache(maxsize=512)
-def batched_graph(graph: Graph, flags: Flags, wanted: Flags, size: int) -> Graph:
+def batched_graph(graph: Graph, flags: Flags, out_flags: Flags, size: int) -> Graph:
     """``graph`` on inputs of which those in ``flags`` have a batch axis in front.
 
-    The outputs in ``wanted`` have one in front as well; no other may depend on a batched input.
+    The outputs in ``out_flags`` have one in front as well; no other may depend on a batched input.
     """
     builder = Builder()
     with building(builder):
         outputs, at = _pushed(builder, graph, flags, size)
-        made = [
-            at_front(size, y, axis) if want else y for y, axis, want in zip(outputs, at, wanted, strict=True)
+        batched = [
+            at_front(size, y, axis) if want else y
+            for y, axis, want in zip(outputs, at, out_flags, strict=True)
         ]
-        return builder.close(made)
+        return builder.close(batched)
 
 
 @lru_cache(maxsize=512)
@@ -115,21 +116,21 @@ def only_for(predicates: Any, xs: Sequence[Any], flags: Flags) -> list[Any]:
     for x, flag in zip(xs, flags, strict=True):
         if flag:
             starts = [first, *[zeros(first.type)] * (len(x.shape) - 1)]
-            one = dynamic_slice(x, *starts, sizes=(1, *x.shape[1:]))
-            one = broadcast_in_dim(
-                reshape(stop_gradient(one), shape=x.shape[1:]),
+            filler = dynamic_slice(x, *starts, sizes=(1, *x.shape[1:]))
+            filler = broadcast_in_dim(
+                reshape(stop_gradient(filler), shape=x.shape[1:]),
                 shape=x.shape,
                 dims=tuple(range(1, len(x.shape))),
             )
-            x = chosen(predicates, x, one)
+            x = chosen(predicates, x, filler)
         result.append(x)
     return result
 
 
-def refuse_effects(what: str, *graphs: Graph) -> None:
+def refuse_effects(construct: str, *graphs: Graph) -> None:
     """Raise if something is printed where only some of the elements do it."""
     if any(graph.has_effect for graph in graphs):
         raise TypeError(
-            f"{what} that depends on the elements of a batch cannot print: some elements do it and others "
-            f"do not. Remove the print, or loop over the batch."
+            f"{construct} that depends on the elements of a batch cannot print: some elements do it and "
+            f"others do not. Remove the print, or loop over the batch."
         )

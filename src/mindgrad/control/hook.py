@@ -27,17 +27,17 @@ __all__ = ["hook"]
 
 
 def _call(*cts: Any, function: Any) -> tuple[np.ndarray, ...]:
-    given = [np.asarray(ct) for ct in cts]
-    returned = function(tuple(make_tensor(ct, type_of(ct)) for ct in given))
+    cotangents = [np.asarray(ct) for ct in cts]
+    returned = function(tuple(make_tensor(ct, type_of(ct)) for ct in cotangents))
     if returned is None:
-        return tuple(given)
+        return tuple(cotangents)
     listed = returned if isinstance(returned, tuple) else (returned,)
-    if len(listed) != len(given):
+    if len(listed) != len(cotangents):
         raise ValueError(
-            f"a gradient hook must return {len(given)} gradients, or None to keep them, but got "
+            f"a gradient hook must return {len(cotangents)} gradients, or None to keep them, but got "
             f"{len(listed)}."
         )
-    return tuple(_checked(new, old) for new, old in zip(listed, given, strict=True))
+    return tuple(_checked(new, old) for new, old in zip(listed, cotangents, strict=True))
 
 
 def _checked(new: Any, old: np.ndarray) -> np.ndarray:

@@ -147,33 +147,36 @@ def _pulled(function: Graph, consts: int, with_xs: bool) -> Graph:
         inputs = builder.inputs_like(function.inputs)
         cotangents = builder.inputs_like(function.outputs)
         outputs = builder.inline(function, inputs)
-        made = builder.close(pull_back(builder, inputs[consts:], outputs, cotangents))
+        pullback = builder.close(pull_back(builder, inputs[consts:], outputs, cotangents))
     if with_xs:
-        return made
-    xs = set(made.inputs[consts : len(function.inputs)])
-    if any(x in xs for equation in made.equations for x in equation.inputs):
+        return pullback
+    xs = set(pullback.inputs[consts : len(function.inputs)])
+    if any(x in xs for equation in pullback.equations for x in equation.inputs):
         raise ValueError(
             "For 'custom_linear_solve', the 'matvec' is not linear: its derivative depends on the vector "
             "that it is given. Take custom_root for an equation that is not linear."
         )
-    return Graph([v for v in made.inputs if v not in xs], made.equations, made.outputs)
+    return Graph([v for v in pullback.inputs if v not in xs], pullback.equations, pullback.outputs)
 
 
 def _between(inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Equation]:
     """The equations that make ``outputs`` of ``inputs``, in order."""
-    known: set[Any] = set(inputs)
+    boundary: set[Any] = set(inputs)
     ordered: dict[Equation, None] = {}
     stack = [y for y in outputs if type(y) is Variable]
     while stack:
         atom = stack[-1]
         equation = atom.made_by
-        if atom in known or equation is None or equation in ordered:
+        if atom in boundary or equation is None or equation in ordered:
             stack.pop()
             continue
         needed = [
             x
             for x in equation.inputs
-            if type(x) is Variable and x not in known and x.made_by is not None and x.made_by not in ordered
+            if type(x) is Variable
+            and x not in boundary
+            and x.made_by is not None
+            and x.made_by not in ordered
         ]
         if needed:
             stack.extend(needed)
@@ -270,13 +273,13 @@ def _root_batch(
 ) -> Any:
     flags = tuple([axis is not None for axis in at[count:]])
     ys = (True,) * count
-    found = root(
+    solution = root(
         *fronted(size, operands, at, (*ys, *flags)),
         function=batched_graph(function, (*flags, *ys), ys, size),
         system=system.batched((*flags, *ys), size),
         count=count,
     )
-    return found, [0] * count
+    return solution, [0] * count
 
 
 root = Primitive(

@@ -122,7 +122,7 @@ def deferred(
         found, places = push_batch(expand(**parameters), xs, at, size)
         return found[0], places[0]
 
-    made = Primitive(
+    row = Primitive(
         name,
         "control",
         type_rule=type_rule,
@@ -135,8 +135,8 @@ def deferred(
         ),
         taint=taint,
     )
-    DEFERRED[made] = expand
-    return made
+    DEFERRED[row] = expand
+    return row
 
 
 def never(*_: Any, **__: Any) -> Any:

@@ -21,17 +21,17 @@ from mindgrad.core.types import TensorType
 
 __all__ = ["second"]
 
-#: makes the Hessian of a program in one of its inputs: ``(program, place)`` to a graph from the same inputs
+#: makes the Hessian of a program in one of its inputs: ``(program, argnum)`` to a graph from the same inputs
 Whole = Callable[[Graph, int], Graph]
 
 
-def _expanded(program: Graph, place: int, whole: Whole) -> Graph:
-    return whole(program, place)
+def _expanded(program: Graph, argnum: int, whole: Whole) -> Graph:
+    return whole(program, argnum)
 
 
-def _type(*types: TensorType, program: Graph, place: int, whole: Whole) -> TensorType:
-    shape = types[place].shape
-    return types[place].with_shape((*program.outputs[0].shape, *shape, *shape))
+def _type(*types: TensorType, program: Graph, argnum: int, whole: Whole) -> TensorType:
+    shape = types[argnum].shape
+    return types[argnum].with_shape((*program.outputs[0].shape, *shape, *shape))
 
 
 def _taint(*xs: Any, **parameters: Any) -> str:

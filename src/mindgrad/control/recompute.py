@@ -53,9 +53,9 @@ __all__ = ["recomputed"]
 
 
 def _types(*types: TensorType, body: Graph) -> Any:
-    given = tuple([v.type for v in body.inputs])
-    if given != types:
-        raise TypeError(f"For 'recomputed', the body takes {given}, but the operands have types {types}.")
+    expected = tuple([v.type for v in body.inputs])
+    if expected != types:
+        raise TypeError(f"For 'recomputed', the body takes {expected}, but the operands have types {types}.")
     return tuple([y.type for y in body.outputs])
 
 
@@ -65,45 +65,47 @@ def _simplify(*xs: Any, body: Graph) -> Any:
 
 
 def _jvp(y: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any], body: Graph) -> list[Any]:
-    given = active(ts)
-    wanted = reach(body, given)
+    active_inputs = active(ts)
+    active_outputs = reach(body, active_inputs)
     result: list[Any] = [None] * len(y)
-    if not wanted:
+    if not active_outputs:
         return result
-    directions = [ts[k] for k in given]
+    directions = [ts[k] for k in active_inputs]
     if any(t.linear for t in directions):
-        found = recomputed_tangent(*xs, *directions, body=body, given=given, wanted=wanted)
+        tangents = recomputed_tangent(
+            *xs, *directions, body=body, active_inputs=active_inputs, active_outputs=active_outputs
+        )
     else:
         inputs = (*xs, *directions)
-        pushed = marked(forward_body(body, given, wanted), inputs)
+        pushed = marked(forward_body(body, active_inputs, active_outputs), inputs)
         equation: Equation = y[0].made_by
         made = current().supersede(equation, recomputed, inputs, {"body": pushed}, range(len(y)))
-        found = made[len(y) :]
-    for k, t in zip(wanted, found, strict=True):
+        tangents = made[len(y) :]
+    for k, t in zip(active_outputs, tangents, strict=True):
         result[k] = t
     return result
 
 
 def _batch(size: int, operands: Sequence[Any], at: Sequence[int | None], body: Graph) -> Any:
     flags = tuple([axis is not None for axis in at])
-    wanted = batched_outputs(body, flags, size)
-    made = recomputed(*fronted(size, operands, at, flags), body=batched_graph(body, flags, wanted, size))
-    return made, [0 if want else None for want in wanted]
+    out_flags = batched_outputs(body, flags, size)
+    made = recomputed(*fronted(size, operands, at, flags), body=batched_graph(body, flags, out_flags, size))
+    return made, [0 if want else None for want in out_flags]
 
 
 def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:
     body = equation.parameters["body"]
     xs, is_same = starts_of(equation.inputs, coefficients)
-    given = varying(coefficients)
-    wanted = reach(body, given)
-    operands = (*xs, *series_operands(xs, coefficients, given))
-    parameters = {"body": marked(taylor_body(body, given, wanted, order), operands)}
+    active_inputs = varying(coefficients)
+    active_outputs = reach(body, active_inputs)
+    operands = (*xs, *series_operands(xs, coefficients, active_inputs))
+    parameters = {"body": marked(taylor_body(body, active_inputs, active_outputs, order), operands)}
     count = len(equation.outputs)
-    if is_same and wanted:
-        made = current().supersede(equation, recomputed, operands, parameters, range(count))
+    if is_same and active_outputs:
+        results = current().supersede(equation, recomputed, operands, parameters, range(count))
     else:
-        made = recomputed(*operands, **silent(parameters))
-    return series_results(made, count, made[count:], wanted, order)
+        results = recomputed(*operands, **silent(parameters))
+    return series_results(results, count, results[count:], active_outputs, order)
 
 
 recomputed = Primitive(
@@ -125,15 +127,17 @@ recomputed = Primitive(
 
 
 @lru_cache(maxsize=256)
-def _pullback(body: Graph, given: tuple[int, ...], wanted: tuple[int, ...]) -> Graph:
-    """``(*inputs, *cotangents of wanted) ↦`` the cotangents of the inputs ``given``."""
+def _pullback(body: Graph, active_inputs: tuple[int, ...], active_outputs: tuple[int, ...]) -> Graph:
+    """``(*inputs, *cotangents of active_outputs) ↦`` the cotangents of the inputs ``active_inputs``."""
     again = without_effects(body)
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(again.inputs)
-        cotangents = builder.inputs_like(body.outputs[k] for k in wanted)
+        cotangents = builder.inputs_like(body.outputs[k] for k in active_outputs)
         outputs = builder.inline(again, inputs)
-        pulled = pull_back(builder, [inputs[k] for k in given], [outputs[k] for k in wanted], cotangents)
+        pulled = pull_back(
+            builder, [inputs[k] for k in active_inputs], [outputs[k] for k in active_outputs], cotangents
+        )
         return builder.close(pulled)
 
 
@@ -157,10 +161,14 @@ def _always(atoms: Sequence[Any]) -> Any:
 
 
 def _transpose(
-    cts: Sequence[Any], *operands: Any, body: Graph, given: tuple[int, ...], wanted: tuple[int, ...]
+    cts: Sequence[Any],
+    *operands: Any,
+    body: Graph,
+    active_inputs: tuple[int, ...],
+    active_outputs: tuple[int, ...],
 ) -> list[Any]:
-    count = len(operands) - len(given)
-    pullback = _pullback(body, given, wanted)
+    count = len(operands) - len(active_inputs)
+    pullback = _pullback(body, active_inputs, active_outputs)
     inputs = [*operands[:count], *cts]
     predicate = _always([*cts, *operands[:count]])
     if predicate is None:
@@ -171,9 +179,9 @@ def _transpose(
 
 
 def _tangent_types(
-    *types: TensorType, body: Graph, given: tuple[int, ...], wanted: tuple[int, ...]
+    *types: TensorType, body: Graph, active_inputs: tuple[int, ...], active_outputs: tuple[int, ...]
 ) -> tuple[TensorType, ...]:
-    return tuple([body.outputs[k].type for k in wanted])
+    return tuple([body.outputs[k].type for k in active_outputs])
 
 
 def _never(*_: Any, **__: Any) -> Any:

@@ -50,9 +50,11 @@ class Kept:
 
     __slots__ = ("body", "linear", "outside", "reused", "stacked_types", "streamed")
 
-    def __init__(self, body: Graph, consts: int, carries: int, given: Indices, wanted: Indices) -> None:
+    def __init__(
+        self, body: Graph, consts: int, carries: int, active_inputs: Indices, active_outputs: Indices
+    ) -> None:
         with in_loop():
-            part = split(body, given, wanted)
+            part = split(body, active_inputs, active_outputs)
         fixed, scanned = part.inputs[:consts], part.inputs[consts + carries :]
         plan = _Plan(part.equations, fixed, scanned)
         needed = {x for e in part.linear for x in e.inputs if _is_known(x)}
@@ -71,7 +73,7 @@ class Kept:
         self.streamed = tuple([scanned.index(x) for x in streamed])
         self.outside = Graph(fixed, live_equations(list(plan.invariant), outside), outside)
         groups: tuple[list[Variable], ...] = ([], [], [])
-        for k, direction in zip(given, part.directions, strict=True):
+        for k, direction in zip(active_inputs, part.directions, strict=True):
             groups[(k >= consts) + (k >= consts + carries)].append(direction)
         inputs = [*outside, *groups[0], *groups[1], *streamed, *reused, *stacked, *groups[2]]
         again = [e for e in part.equations if e in plan.again]

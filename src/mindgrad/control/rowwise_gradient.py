@@ -10,7 +10,7 @@ coordinates of a point makes a derivative in each turn, not as many as there are
 Cost: none until it is expanded, then that of a gradient. Limits: those of ``rewrites.mode_choice``.
 
 Operands are those of the program, then a cotangent for each of its outputs. Parameters: ``program``;
-``place``, the number of the input; ``axis``, that of its columns; ``carried``, for each output where it has
+``argnum``, the number of the input; ``axis``, that of its columns; ``carried``, for each output where it has
 the axes of the input; ``part``, which makes the program of a column.
 """
 
@@ -29,18 +29,18 @@ from mindgrad.transforms.reverse import reverse
 
 __all__ = ["columns", "written_out"]
 
-#: makes the program of one column: ``(program, place, axis, carried, j)`` to a graph from the same operands
+#: makes the program of one column: ``(program, argnum, axis, carried, j)`` to a graph from the same operands
 Part = Callable[[Graph, int, int, tuple, int], Graph]
 
 
 @kept_with_graph
-def _gradient(program: Graph, place: int) -> Graph:
-    whole = reverse(settled(program), (place,))
+def _gradient(program: Graph, argnum: int) -> Graph:
+    whole = reverse(settled(program), (argnum,))
     return Graph(whole.inputs, whole.equations, whole.outputs[-1:])
 
 
-def _expanded(program: Graph, place: int, axis: int, carried: tuple, part: Part) -> Graph:
-    return _gradient(program, place)
+def _expanded(program: Graph, argnum: int, axis: int, carried: tuple, part: Part) -> Graph:
+    return _gradient(program, argnum)
 
 
 def written_out(equation: Equation, operands: Sequence[Any]) -> Any:
@@ -51,8 +51,8 @@ def written_out(equation: Equation, operands: Sequence[Any]) -> Any:
 
 
 def _column(equation: Equation, operands: Sequence[Any], j: int) -> Any:
-    program, place, axis, carried, part = equation.parameters.values()
-    return current().inline(part(program, place, axis, carried, j), operands)[0]
+    program, argnum, axis, carried, part = equation.parameters.values()
+    return current().inline(part(program, argnum, axis, carried, j), operands)[0]
 
 
 def _part(equation: Equation, start: Sequence[int], limit: Sequence[int], strides: Sequence[int]) -> Any:
@@ -66,12 +66,12 @@ def _part(equation: Equation, start: Sequence[int], limit: Sequence[int], stride
     return slice(found, start=start, limit=limit, strides=tuple(strides))
 
 
-def _type(*types: TensorType, place: int, **_: Any) -> TensorType:
-    return types[place]
+def _type(*types: TensorType, argnum: int, **_: Any) -> TensorType:
+    return types[argnum]
 
 
-def _taint(*xs: Any, program: Graph, place: int, axis: int, carried: tuple, part: Part) -> str:
-    return "starts" if part(program, place, axis, carried, 0).outputs[0].tainted else "passes"
+def _taint(*xs: Any, program: Graph, argnum: int, axis: int, carried: tuple, part: Part) -> str:
+    return "starts" if part(program, argnum, axis, carried, 0).outputs[0].tainted else "passes"
 
 
 columns = deferred("columns", _expanded, _type, _taint)

@@ -62,22 +62,22 @@ class LinearTrip:
     __slots__ = ("coefficients", "dear", "needed", "outside", "rows", "step", "totals")
 
     def __init__(self, body: Graph, consts: int, active_consts: Indices, moving: Indices, rows: int) -> None:
-        given = (*active_consts, *[consts + k for k in moving])
+        active_inputs = (*active_consts, *[consts + k for k in moving])
         with in_loop():
-            part = split(body, given, moving)
+            part = split(body, active_inputs, moving)
         used = [x for x in _operands(part.linear) if not x.linear]
         of_consts = _dependents(part.equations, part.inputs[consts:])
         outside = [x for x in used if x not in of_consts]
         others = [x for x in used if x in of_consts]
         self.outside = Graph(part.inputs[:consts], live_equations(part.equations, outside), outside)
         first = len(used)
-        pulled, found = transposed_body(
-            part.linear_graph([*outside, *others]), tuple(range(first, first + len(given)))
+        pulled, reached = transposed_body(
+            part.linear_graph([*outside, *others]), tuple(range(first, first + len(active_inputs)))
         )
-        made = dict(zip(found, pulled.outputs, strict=True))
+        cotangents = dict(zip(reached, pulled.outputs, strict=True))
         pulled_outputs: list[Any] = [
-            made[first + k] if first + k in made else zeros(body.inputs[at].type)
-            for k, at in enumerate(given)
+            cotangents[first + k] if first + k in cotangents else zeros(body.inputs[at].type)
+            for k, at in enumerate(active_inputs)
         ]
         # the values that the transposed trip uses and that the cotangents have no part in
         fixed, cts = pulled.inputs[: len(outside)], pulled.inputs[first:]
@@ -101,15 +101,17 @@ class LinearTrip:
             values = Graph(part.inputs, live_equations(part.equations, used), [*outside, *others])
             atoms = builder.inline(values, operands)
             known = Graph(pulled.inputs[:first], live_equations(ready, coefficients), coefficients)
-            whole = builder.close(builder.inline(known, atoms))
-        seen = {*_operands(whole.equations), *whole.outputs}
-        self.needed = tuple([k for k, v in enumerate(whole.inputs[consts:]) if v in seen])
-        kept = [whole.inputs[consts + k] for k in self.needed]
-        self.coefficients = Graph([*whole.inputs[:consts], *kept], whole.equations, whole.outputs)
+            residuals = builder.close(builder.inline(known, atoms))
+        used_atoms = {*_operands(residuals.equations), *residuals.outputs}
+        self.needed = tuple([k for k, v in enumerate(residuals.inputs[consts:]) if v in used_atoms])
+        saved = [residuals.inputs[consts + k] for k in self.needed]
+        self.coefficients = Graph(
+            [*residuals.inputs[:consts], *saved], residuals.equations, residuals.outputs
+        )
         self.totals = contributions
-        self.rows = self._fitting(rows) if _is_plain(whole) and _is_plain(contributions) else 1
+        self.rows = self._fitting(rows) if _is_plain(residuals) and _is_plain(contributions) else 1
         if self.rows > 1:
-            flags = [k >= consts for k in range(consts + len(kept))]
+            flags = [k >= consts for k in range(consts + len(saved))]
             self.coefficients = batched_graph(
                 self.coefficients, tuple(flags), (True,) * len(coefficients), self.rows
             )
@@ -121,14 +123,14 @@ class LinearTrip:
 
     def _separate(self) -> None:
         """Take what is dear out of the coefficients."""
-        whole = self.coefficients
-        uses = Counter([*[x for e in whole.equations for x in e.inputs], *whole.outputs])
-        is_dear = [e.primitive.name in _DEAR and uses[e.outputs[0]] > 1 for e in whole.equations]
-        values = [e.outputs[0] for e, flag in zip(whole.equations, is_dear, strict=True) if flag]
-        others = [e for e, flag in zip(whole.equations, is_dear, strict=True) if not flag]
-        self.dear = Graph(whole.inputs, live_equations(whole.equations, values), values)
+        residuals = self.coefficients
+        uses = Counter([*[x for e in residuals.equations for x in e.inputs], *residuals.outputs])
+        is_dear = [e.primitive.name in _DEAR and uses[e.outputs[0]] > 1 for e in residuals.equations]
+        values = [e.outputs[0] for e, flag in zip(residuals.equations, is_dear, strict=True) if flag]
+        others = [e for e, flag in zip(residuals.equations, is_dear, strict=True) if not flag]
+        self.dear = Graph(residuals.inputs, live_equations(residuals.equations, values), values)
         self.coefficients = Graph(
-            [*whole.inputs, *values], live_equations(others, whole.outputs), whole.outputs
+            [*residuals.inputs, *values], live_equations(others, residuals.outputs), residuals.outputs
         )
 
     def _fitting(self, rows: int) -> int:
@@ -144,11 +146,11 @@ def _operands(equations: Iterable[Equation]) -> list[Variable]:
 
 def _dependents(equations: Iterable[Equation], variables: Iterable[Any]) -> set[Any]:
     """``variables`` and what is computed of them."""
-    found = set(variables)
+    dependents = set(variables)
     for equation in equations:
-        if not found.isdisjoint(equation.inputs):
-            found.update(equation.outputs)
-    return found
+        if not dependents.isdisjoint(equation.inputs):
+            dependents.update(equation.outputs)
+    return dependents
 
 
 def _is_plain(graph: Graph) -> bool:

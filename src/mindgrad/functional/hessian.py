@@ -285,13 +285,13 @@ def _hessian_rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Seq
 
 
 @kept_with_graph
-def _whole(program: Graph, place: int) -> Graph:
+def _whole(program: Graph, argnum: int) -> Graph:
     """The Hessian of a program in one of its inputs, as ``control.lazy_hessian`` takes it."""
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(program.inputs)
         outputs = builder.inline(program, inputs)
-        return builder.close(_hessian_rule(builder, [inputs[place]], outputs, ()))
+        return builder.close(_hessian_rule(builder, [inputs[argnum]], outputs, ()))
 
 
 def _deferred(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any] | None:
@@ -299,8 +299,8 @@ def _deferred(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequenc
     found = of_vector(builder, xs, ys)
     if found is None:
         return None
-    program, operands, place = found
-    return [second(*operands, program=program, place=place, whole=_whole)]
+    program, operands, argnum = found
+    return [second(*operands, program=program, argnum=argnum, whole=_whole)]
 
 
 @cache

@@ -73,12 +73,12 @@ def joined(graph: Graph) -> Graph:
 def _member(equation: Equation) -> Member | None:
     if equation.primitive is not along:
         return None
-    program, place, order = (equation.parameters[name] for name in ("program", "place", "order"))
-    rows = program.inputs[place].shape[:-1]
+    program, argnum, order = (equation.parameters[name] for name in ("program", "argnum", "order"))
+    rows = program.inputs[argnum].shape[:-1]
     if len(program.outputs) > 1 or program.outputs[0].shape not in (rows, (*rows, 1)):
         return None
     column = _unit(equation.inputs[-1])
-    return None if column is None else Member((program, equation.inputs[:-1]), (place, column), order)
+    return None if column is None else Member((program, equation.inputs[:-1]), (argnum, column), order)
 
 
 def _unit(direction: Any) -> int | None:
@@ -112,11 +112,11 @@ def _shortened(graph: Graph) -> Graph:
     def replace(equation: Equation, read: Read) -> Any:
         if equation.primitive is not along:
             return None
-        program, place, order = (equation.parameters[name] for name in ("program", "place", "order"))
+        program, argnum, order = (equation.parameters[name] for name in ("program", "argnum", "order"))
         used = max((k % order + 1 for k, y in enumerate(equation.outputs) if y in wanted), default=1)
         if used == order:
             return None
-        made = along(*map(read, equation.inputs), program=program, place=place, order=used)
+        made = along(*map(read, equation.inputs), program=program, argnum=argnum, order=used)
         rows = [made[k * used : (k + 1) * used] for k in range(len(program.outputs))]
         return [each for row in rows for each in (*row, *[zeros(row[0].type)] * (order - used))]
 
@@ -140,19 +140,19 @@ def _in_gradients(graph: Graph) -> Graph:
         again = longer.get(family, set())
         alone = {equation: unit for equation, unit in each.items() if unit not in again}
         if len(alone) > (2 if again else 1):
-            places = tuple(sorted({place for place, _ in alone.values()}))
-            columns.update((equation, (places, *unit)) for equation, unit in alone.items())
+            argnums = tuple(sorted({argnum for argnum, _ in alone.values()}))
+            columns.update((equation, (argnums, *unit)) for equation, unit in alone.items())
     if not columns:
         return graph
 
     def replace(equation: Equation, read: Read) -> Any:
         if equation not in columns:
             return None
-        places, place, column = columns[equation]
+        argnums, argnum, column = columns[equation]
         (y,) = equation.outputs
         operands = [*map(read, equation.inputs[:-1]), ones(y.type)]
-        gradient = current().inline(_reversed(equation.parameters["program"], places), operands)
-        gradient = gradient[1 + places.index(place)]
+        gradient = current().inline(_reversed(equation.parameters["program"], argnums), operands)
+        gradient = gradient[1 + argnums.index(argnum)]
         COLUMNS.fired()
         part = slice_axis(gradient, len(gradient.shape) - 1, column, column + 1)
         return [reshape(part, shape=y.shape)]
@@ -265,20 +265,20 @@ def _swept(sum_: _Sum, read: Read) -> Any:
     """The collapsed sweep of a sum."""
     program, operands = sum_.family
     units, factors = zip(*sorted(sum_.factors.items()), strict=True)
-    places = sorted({place for place, _ in units})
+    argnums = sorted({argnum for argnum, _ in units})
     is_even = len(set(factors)) == 1
     given = list(map(read, operands))
     for weights in [np.ones(len(units))] if is_even else [np.ones(len(units)), np.asarray(factors)]:
-        given += [_stack(program.inputs[place], place, units, weights) for place in places]
-    sweep = collapse(settled(program), places, len(units), not is_even, straight=True)
+        given += [_stack(program.inputs[argnum], argnum, units, weights) for argnum in argnums]
+    sweep = collapse(settled(program), argnums, len(units), not is_even, straight=True)
     found = current().inline(sweep, given)[-1]
     return factors[0] * found if is_even else found
 
 
-def _stack(x: Variable, place: int, units: Any, weights: Any) -> Any:
+def _stack(x: Variable, argnum: int, units: Any, weights: Any) -> Any:
     """One tangent of ``x`` per unit vector, zero where another input moves."""
     rows = np.zeros((len(units), x.shape[-1]), x.dtype.numpy)
     for k, (which, column) in enumerate(units):
-        rows[k, column] = weights[k] if which == place else 0
+        rows[k, column] = weights[k] if which == argnum else 0
     shape = (len(units), *x.shape)
     return broadcast_in_dim(Constant(rows), shape=shape, dims=(0, len(shape) - 1))

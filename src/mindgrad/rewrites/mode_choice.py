@@ -215,16 +215,16 @@ def _pulled(line: _Line, cut: _Cut) -> Any:
     column = next((axis for axis in cut.columns if cut.x.shape[axis] > 1), None)
     if column is None:
         return _column(line, cut, None, 0)
-    program, operands, place = line.program_of(cut.x)
+    program, operands, argnum = line.program_of(cut.x)
     weights = [cut.weights[v] for v in line.moved]
     carried = tuple([cut.values[v] for v in line.moved])
     return columns(
-        *operands, *weights, program=program, place=place, axis=column, carried=carried, part=_part
+        *operands, *weights, program=program, argnum=argnum, axis=column, carried=carried, part=_part
     )
 
 
 @kept_with_graph
-def _part(program: Graph, place: int, column: int, carried: tuple[Carried, ...], j: int) -> Graph:
+def _part(program: Graph, argnum: int, column: int, carried: tuple[Carried, ...], j: int) -> Graph:
     """Column ``j`` of the gradient, as ``control.rowwise_gradient`` takes it."""
     builder = Builder()
     with building(builder):
@@ -232,7 +232,7 @@ def _part(program: Graph, place: int, column: int, carried: tuple[Carried, ...],
         weights = builder.inputs_like(program.outputs)
         values = builder.inline(program, inputs)
         cut = _Cut(
-            inputs[place],
+            inputs[argnum],
             dict(zip(values, carried, strict=True)),
             [],
             dict(zip(values, weights, strict=True)),
@@ -369,7 +369,7 @@ class _Line:
         if all(each.primitive is along or _is_linear(each, self._reached) for each in self._equations):
             push_tangents(self._equations, tangents)  # series that get longer, and sums of them
         elif x in self._inputs:
-            program, operands, place = self.program_of(x)
-            found = along(*operands, direction, program=program, place=place, order=1)
+            program, operands, argnum = self.program_of(x)
+            found = along(*operands, direction, program=program, argnum=argnum, order=1)
             tangents.update(zip(self.moved, found, strict=True))
         return tangents

@@ -120,12 +120,12 @@ def _unshaped(x: Any) -> Any:
 
 def _sum(found: _Diagonal, read: Read) -> Any:
     """Σ_j c_j ∂_j² y, from one series of second order each."""
-    program, place = found.hessian.parameters["program"], found.hessian.parameters["place"]
-    x = program.inputs[place]
+    program, argnum = found.hessian.parameters["program"], found.hessian.parameters["argnum"]
+    x = program.inputs[argnum]
     operands = [read(each) for each in found.hessian.inputs]
     terms = []
     for column, factor in found.factors.items():
         if factor:
             unit = Constant(np.eye(1, x.shape[0], column, dtype=x.dtype.numpy)[0])
-            terms.append(2 * factor * along(*operands, unit, program=program, place=place, order=2)[1])
+            terms.append(2 * factor * along(*operands, unit, program=program, argnum=argnum, order=2)[1])
     return accumulate(terms) if terms else zeros(found.hessian.outputs[0].type.with_shape(()))
