@@ -104,14 +104,14 @@ def _extreme(
     axes = normalize_axes(axis, x.ndim, operator)
     shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
     if not _math.prod(x.shape[i] for i in axes):
-        found = full_tensor(initial, x.dtype, shape)
+        extreme = full_tensor(initial, x.dtype, shape)
     else:
-        found = reduced(row, operator, x, axes, True)
+        extreme = reduced(row, operator, x, axes, True)
     limit = clipping.maximum if row is rows.reduce_max else clipping.minimum
-    found = limit(found, initial)
+    extreme = limit(extreme, initial)
     if flag(keep, operator, "keepdims"):
-        return found
-    return apply(reshape, found, shape=tuple(n for i, n in enumerate(x.shape) if i not in axes))
+        return extreme
+    return apply(reshape, extreme, shape=tuple(n for i, n in enumerate(x.shape) if i not in axes))
 
 
 def _taking_part(operator: str, x: Tensor, initial: Any, where: Any) -> Tensor:

@@ -274,13 +274,13 @@ def binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool
                     a, b = broadcast_together(operator, a, b)
                 return apply(primitive, a, b)
         elif kind_b is float or kind_b is int:
-            known = _NUMBERS.get((primitive, float_only, kind_b, b or repr(b), like))
-            if known is not None:
-                return apply(primitive, a, known)
+            constant = _NUMBERS.get((primitive, float_only, kind_b, b or repr(b), like))
+            if constant is not None:
+                return apply(primitive, a, constant)
     elif kind_b is Tensor and (kind_a is float or kind_a is int):
-        known = _NUMBERS.get((primitive, float_only, kind_a, a or repr(a), b._type or b.type))
-        if known is not None:
-            return apply(primitive, known, b)
+        constant = _NUMBERS.get((primitive, float_only, kind_a, a or repr(a), b._type or b.type))
+        if constant is not None:
+            return apply(primitive, constant, b)
     return _binary(primitive, operator, a, b, float_only)
 
 

@@ -124,15 +124,17 @@ def std_mean(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False
 
 def _spread(operator: str, input: Any, axis: Any, ddof: Any, keep: Any) -> tuple[Tensor, Tensor]:
     flag(keep, operator, "keepdims")
-    rest, average, axes, left = _centred(operator, input, axis, ddof)
-    shape, kind = rest.shape, inexact(operand(input, operator)).dtype
+    deviations, average, axes, left = _centred(operator, input, axis, ddof)
+    shape, kind = deviations.shape, inexact(operand(input, operator)).dtype
     if operator == "Std":
-        found = arithmetic.div(apply(rows.norm, rest, axes=axes), _math.sqrt(left))
+        spread = arithmetic.div(apply(rows.norm, deviations, axes=axes), _math.sqrt(left))
     else:
-        found = arithmetic.div(apply(rows.reduce_sum, arithmetic.mul(rest, rest), axes=axes), left)
+        spread = arithmetic.div(
+            apply(rows.reduce_sum, arithmetic.mul(deviations, deviations), axes=axes), left
+        )
     if not keep:
-        average = apply(reshape, average, shape=found.shape)
-    return cast(kept(found, shape, axes, keep), kind), cast(average, kind)
+        average = apply(reshape, average, shape=spread.shape)
+    return cast(kept(spread, shape, axes, keep), kind), cast(average, kind)
 
 
 def reduce_std(
@@ -296,18 +298,18 @@ def matrix_norm(
     if ord == "nuc" or _order(operator, ord) in (2, -2):
         singular = _singular_values(x, row, column)
         if ord == "nuc":
-            found = reduction.sum(singular, -1)
+            norm = reduction.sum(singular, -1)
         else:
-            found = (extremes.amax if ord > 0 else extremes.amin)(singular, -1)
-        return kept(found, x.shape, (row, column), keepdims)
+            norm = (extremes.amax if ord > 0 else extremes.amin)(singular, -1)
+        return kept(norm, x.shape, (row, column), keepdims)
     if abs(ord) not in (1, _math.inf):
         raise ValueError(
             f"For '{operator}', the 'ord' must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, but got {ord}."
         )
     summed, searched = (row, column) if abs(ord) == 1 else (column, row)
     sums = reduction.sum(rounding.abs(x), summed, True)
-    found = (extremes.amax if ord > 0 else extremes.amin)(sums, (summed, searched))
-    return kept(found, x.shape, (row, column), keepdims)
+    norm = (extremes.amax if ord > 0 else extremes.amin)(sums, (summed, searched))
+    return kept(norm, x.shape, (row, column), keepdims)
 
 
 def _singular_values(x: Tensor, row: int, column: int) -> Tensor:

@@ -100,10 +100,12 @@ def _pairs_along_dim(both: Callable[..., Any]) -> Callable[..., Any]:
     return decorated
 
 
-def _extreme(self: Tensor, both: Any, one: Any, axis: Any, keepdims: bool, given: dict[str, Any]) -> Any:
-    if given.pop("return_indices"):
-        return both(self, axis, keepdims, **given)
-    return one(self, axis, keepdims, **given)
+def _extreme(
+    self: Tensor, both: Any, single: Any, axis: Any, keepdims: bool, arguments: dict[str, Any]
+) -> Any:
+    if arguments.pop("return_indices"):
+        return both(self, axis, keepdims, **arguments)
+    return single(self, axis, keepdims, **arguments)
 
 
 @_pairs_along_dim(extremes.max)

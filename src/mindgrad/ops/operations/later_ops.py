@@ -191,11 +191,11 @@ def _im2col(self: Any, x: Any) -> Tensor:
 
 
 def _col2im(self: Any, x: Any, output_size: Any) -> Tensor:
-    given = operand(x, "Col2Im")
-    if given.ndim != 4:
-        raise ValueError(f"For 'Col2Im', the input must have the shape (n, c, k, l), not {given.shape}.")
-    n, c, k, count = given.shape
-    flat = layout.reshape(given, (n, c * k, count))
+    columns = operand(x, "Col2Im")
+    if columns.ndim != 4:
+        raise ValueError(f"For 'Col2Im', the input must have the shape (n, c, k, l), not {columns.shape}.")
+    n, c, k, count = columns.shape
+    flat = layout.reshape(columns, (n, c * k, count))
     return im2col.fold(flat, output_size, self.kernel_size, self.dilation, self.padding, self.stride)
 
 
