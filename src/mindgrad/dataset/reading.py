@@ -126,10 +126,10 @@ class Readable:
         A source that does not say how long it is (a generator, a filter) is read once to count.
         """
         if self._size is None:
-            found = self._step.count()
-            if found is None:
-                found = sum(1 for _ in self._first_pass())
-            self._size = found
+            size = self._step.count()
+            if size is None:
+                size = sum(1 for _ in self._first_pass())
+            self._size = size
         return self._size
 
     def __len__(self) -> int:
@@ -227,7 +227,7 @@ class Readable:
 
 
 def _epochs(number: int) -> int:
-    found = whole_number(number, "create_iterator", "num_epochs", -1)
-    if found == 0:
+    count = whole_number(number, "create_iterator", "num_epochs", -1)
+    if count == 0:
         raise ValueError("For 'create_iterator', the 'num_epochs' must be -1 or at least 1, but got 0.")
-    return found
+    return count

@@ -254,10 +254,10 @@ class CellDict(Cell):
 
 def _prefix_of(container: Cell) -> str:
     """What stands before the name of a Cell in the names of its Parameters."""
-    for place, cell in container._cells.items():
+    for key, cell in container._cells.items():
         for path, parameter in cell.parameters_and_names():
-            if parameter.name.endswith(f"{place}.{path}"):
-                return parameter.name.removesuffix(f"{place}.{path}")
+            if parameter.name.endswith(f"{key}.{path}"):
+                return parameter.name.removesuffix(f"{key}.{path}")
     return ""
 
 

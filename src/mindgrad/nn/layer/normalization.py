@@ -22,10 +22,10 @@ __all__ = [
 
 
 def _share(owner: str, momentum: Any) -> float:
-    found = number(momentum, owner, "momentum")
-    if not 0 <= found <= 1:
+    share = number(momentum, owner, "momentum")
+    if not 0 <= share <= 1:
         raise ValueError(f"For '{owner}', the 'momentum' must be from 0 to 1, but got {momentum}.")
-    return found
+    return share
 
 
 class _BatchNorm(Cell):
@@ -243,16 +243,13 @@ class LayerNorm(Cell):
 
     def construct(self, input_x: Any) -> Tensor:
         """See the class."""
-        given = real_operand(input_x, "LayerNorm")
-        if (
-            given.shape[normalize_axis(self.begin_params_axis, given.ndim, "LayerNorm") :]
-            != self.normalized_shape
-        ):
+        x = real_operand(input_x, "LayerNorm")
+        if x.shape[normalize_axis(self.begin_params_axis, x.ndim, "LayerNorm") :] != self.normalized_shape:
             raise ValueError(
                 f"For 'LayerNorm', the sizes of the input from axis {self.begin_params_axis} on must be "
-                f"{self.normalized_shape}, but its shape is {given.shape}."
+                f"{self.normalized_shape}, but its shape is {x.shape}."
             )
-        return self.layer_norm(given, self.gamma, self.beta)[0]
+        return self.layer_norm(x, self.gamma, self.beta)[0]
 
     def extend_repr(self) -> str:
         return (

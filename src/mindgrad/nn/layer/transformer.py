@@ -26,12 +26,12 @@ __all__ = [
 
 
 def _called(activation: Any, owner: str) -> Any:
-    found = get_activation(activation, owner) if isinstance(activation, str) else activation
-    if not callable(found):
+    function = get_activation(activation, owner) if isinstance(activation, str) else activation
+    if not callable(function):
         raise TypeError(
             f"For '{owner}', the 'activation' must be a string, Cell or function, but got {activation!r}."
         )
-    return found
+    return function
 
 
 class _Block(Cell):

@@ -55,10 +55,10 @@ class LossBase(Cell):
             weights: a number, or a tensor that broadcasts with ``x``.
         """
         x = operand(x, type(self).__name__)
-        found = arithmetic.mul(widened(x), weights)
+        loss = arithmetic.mul(widened(x), weights)
         if self.reduce:
-            found = mean(found) if self.average else sum_of(found)
-        return cast(found, x.dtype)
+            loss = mean(loss) if self.average else sum_of(loss)
+        return cast(loss, x.dtype)
 
     def construct(self, *inputs: Any) -> Any:
         """The loss; every loss function defines its own.

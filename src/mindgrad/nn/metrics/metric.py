@@ -176,11 +176,11 @@ class EvaluationBase(Metric):
                 )
             if not np.isin(predicted, (0, 1)).all() or not np.isin(true, (0, 1)).all():
                 raise ValueError(f"For '{type(self).__name__}', multilabel values must be 0 or 1.")
-        known = getattr(self, "_classes", None)
-        if known is not None and classes != known:
+        expected = getattr(self, "_classes", None)
+        if expected is not None and classes != expected:
             raise ValueError(
-                f"For '{type(self).__name__}', the number of classes must stay the same, but it was {known} "
-                f"and is {classes}."
+                f"For '{type(self).__name__}', the number of classes must stay the same, but it was "
+                f"{expected} and is {classes}."
             )
         self._classes: int | None = classes
         return predicted, true

@@ -196,10 +196,10 @@ class Callbacks:
 
     def __init__(self, given: Any) -> None:
         listed = [] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
-        for each in listed:
-            if not isinstance(each, Callback):
+        for callback in listed:
+            if not isinstance(callback, Callback):
                 raise TypeError(
-                    f"For 'Model', the 'callbacks' must be Callbacks, but got {type(each).__name__}."
+                    f"For 'Model', the 'callbacks' must be Callbacks, but got {type(callback).__name__}."
                 )
         self.listed: list[Callback] = listed
 

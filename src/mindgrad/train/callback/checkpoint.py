@@ -82,10 +82,11 @@ class CheckpointConfig:
             )
         self.saved_network = saved_network
         self.append_info = list(append_info or [])
-        for each in self.append_info:
-            if each not in ("epoch_num", "step_num") and not isinstance(each, dict):
+        for entry in self.append_info:
+            if entry not in ("epoch_num", "step_num") and not isinstance(entry, dict):
                 raise TypeError(
-                    f"For '{owner}', the 'append_info' holds epoch_num, step_num and dicts, but got {each!r}."
+                    f"For '{owner}', the 'append_info' holds epoch_num, step_num and dicts, but got "
+                    f"{entry!r}."
                 )
 
     def get_checkpoint_policy(self) -> dict[str, int]:
@@ -175,11 +176,11 @@ class ModelCheckpoint(Callback):
         step = state.cur_step_in_epoch or state.cur_step_num
         path = os.path.join(self._directory, f"{self._prefix}-{state.cur_epoch_num}_{step}.ckpt")
         entries: dict[str, Any] = {}
-        for each in self._config.append_info:
-            if isinstance(each, dict):
-                entries.update(each)
+        for entry in self._config.append_info:
+            if isinstance(entry, dict):
+                entries.update(entry)
             else:
-                entries[each] = state.cur_epoch_num if each == "epoch_num" else state.cur_step_num
+                entries[entry] = state.cur_epoch_num if entry == "epoch_num" else state.cur_step_num
         network = self._config.saved_network
         save_checkpoint(
             state.train_network if network is None else network, path, append_dict=entries or None
