@@ -29,10 +29,10 @@ TERMS = 24  #: of them
 
 def coefficients(n: int) -> list[float]:
     """aₖ(n) of DLMF 10.17.1."""
-    found = [1.0]
+    terms = [1.0]
     for k in range(1, TERMS):
-        found.append(found[-1] * (4 * n * n - (2 * k - 1) ** 2) / (8 * k))
-    return found
+        terms.append(terms[-1] * (4 * n * n - (2 * k - 1) ** 2) / (8 * k))
+    return terms
 
 
 def power_sum(factors: list[float], t: Any) -> Any:

@@ -383,18 +383,18 @@ def _scatter_set_xla(
 def _scatter_set_transpose(
     ct: Any, x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape = (), unique: bool = False
 ) -> list[Any]:
-    kept = read = None
+    of_x = of_updates = None
     if x.linear:
         nothing = zeros(updates.type)
-        kept = scatter_set(ct, indices, nothing, axes=axes, batch=batch, unique=unique)
+        of_x = scatter_set(ct, indices, nothing, axes=axes, batch=batch, unique=unique)
     if updates.linear:
-        read = gather(ct, indices, axes=axes, batch=batch, fill="zero")
+        of_updates = gather(ct, indices, axes=axes, batch=batch, fill="zero")
         if not unique:
             sizes = tuple(x.shape[axis] for axis in axes)
             last = last_write(indices, sizes=sizes, batch=len(batch))
-            last = broadcast_in_dim(last, shape=read.shape, dims=tuple(range(len(last.shape))))
-            read = select(last, read, zeros(read.type))
-    return [kept, None, read]
+            last = broadcast_in_dim(last, shape=of_updates.shape, dims=tuple(range(len(last.shape))))
+            of_updates = select(last, of_updates, zeros(of_updates.type))
+    return [of_x, None, of_updates]
 
 
 #: ``scatter_set(x, indices, updates, axes, batch=(), unique=False)``: x with the updates written at

@@ -63,12 +63,12 @@ def _system_batch(name: str, size: int, xs: Any, at: Any, left: bool, parameters
     a, b = xs
     if at[0] is not None:
         return row(at_front(size, a, at[0]), at_front(size, b, at[1]), **parameters), 0
-    place = len(b.shape) - (1 if left else 2)
-    b = moved(b, at[1], place)
+    axis = len(b.shape) - (1 if left else 2)
+    b = moved(b, at[1], axis)
     *batch, first, second, third = b.shape
     joined = (first, second * third) if left else (first * second, third)
     y = row(a, reshape(b, shape=(*batch, *joined)), **parameters)
-    return reshape(y, shape=b.shape), place
+    return reshape(y, shape=b.shape), axis
 
 
 def _read(a: Any, lower_part: bool, unit_diagonal: bool) -> Any:

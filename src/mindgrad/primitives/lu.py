@@ -59,10 +59,10 @@ def _upper_square(y: Any, size: int) -> Any:
     if missing <= 0:
         return square
     *batch, rows, columns = y.shape
-    zero, one = (
+    zero, identity = (
         kind(y.type.with_shape((*batch, n, columns))) for kind, n in ((zeros, rows), (ones, missing))
     )
-    return square + on_the_diagonal(concatenate(zero, one, axis=len(batch)))
+    return square + on_the_diagonal(concatenate(zero, identity, axis=len(batch)))
 
 
 def _lu_jvp(y: Any, xs: Any, ts: Any) -> Any:

@@ -85,24 +85,24 @@ def threefry(key: np.ndarray, counters: np.ndarray) -> np.ndarray:
     ['9c6ca96a', 'e17eae66', 'fc10ecd4', '5256a7d8']
     """
     to_even, to_odd = _injections(np.split(key, 4), np.concatenate)
-    found = np.empty_like(counters)
+    words = np.empty_like(counters)
     for start in range(0, counters.shape[1], _TILE):
         tile = counters[:, start : start + _TILE]
         even, odd = tile[::2] + to_even[0], tile[1::2] + to_odd[0]
         for group in range(_GROUPS):
             even, odd = _group(even, odd, _ROTATIONS[group], to_even[group + 1], to_odd[group + 1], np.flipud)
-        found[::2, start : start + _TILE] = even
-        found[1::2, start : start + _TILE] = odd
-    return found
+        words[::2, start : start + _TILE] = even
+        words[1::2, start : start + _TILE] = odd
+    return words
 
 
 def _numpy(state: Any, shape: Shape, seeds: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
     if state.ndim > 1:
         size = state.shape[0]
-        found = [_numpy(each, shape, seeds) for each in state]
+        draws = [_numpy(each, shape, seeds) for each in state]
         bits = np.empty((size, *state.shape[1:-1], *shape), np.uint32)
         after = np.empty_like(state)
-        for k, (one, two) in enumerate(found):
+        for k, (one, two) in enumerate(draws):
             bits[k], after[k] = one, two
         return bits, after
     count = math.prod(shape)
@@ -146,10 +146,10 @@ def _xla(jax: Any, state: Any, shape: Shape, seeds: tuple[int, int]) -> tuple[An
         ),
     )
     # words 0, 1, 2, 3: even and odd ones in turn
-    found = join([lax.index_in_dim(part, k, 0, False) for k in (0, 1) for part in (even, odd)])
+    bits = join([lax.index_in_dim(part, k, 0, False) for k in (0, 1) for part in (even, odd)])
     low = words[4] + np.uint32(1)
     high = words[5] + lax.convert_element_type(lax.eq(low, lax.full_like(low, 0)), np.uint32)
-    return lax.reshape(lax.slice(found, (0,), (count,)), shape), join([*words[:4], low, high])
+    return lax.reshape(lax.slice(bits, (0,), (count,)), shape), join([*words[:4], low, high])
 
 
 def _types(state: TensorType, shape: Shape, seeds: tuple[int, int]) -> tuple[TensorType, TensorType]:

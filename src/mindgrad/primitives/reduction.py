@@ -132,10 +132,10 @@ reduce_sum = linear(
 
 def _gathered(x: Any, axes: Shape) -> Any:
     """``x`` with the reduced axes first and made one."""
-    kept = _kept(len(x.shape), axes)
-    sizes = tuple(x.shape[axis] for axis in kept)
+    remaining = _kept(len(x.shape), axes)
+    sizes = tuple(x.shape[axis] for axis in remaining)
     count = int(np.prod([x.shape[axis] for axis in axes], dtype=np.int64))
-    return reshape(transpose(x, permutation=(*axes, *kept)), shape=(count, *sizes))
+    return reshape(transpose(x, permutation=(*axes, *remaining)), shape=(count, *sizes))
 
 
 def _prod_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:

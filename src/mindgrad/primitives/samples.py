@@ -74,18 +74,18 @@ def case(*domains: Domain, accepts: str = "inexact", prepare: Any = None, **para
 def draw(primitive: Primitive, dtype: DType, seed: int = 0) -> Iterator[tuple[list, dict]]:
     """Sample calls ``(arrays, parameters)`` of ``primitive`` in which reals have type ``dtype``."""
     generator = np.random.default_rng(seed)
-    given = primitive.samples
-    if isinstance(given, tuple):
-        domains, count, accepts = given
+    samples = primitive.samples
+    if isinstance(samples, tuple):
+        domains, count, accepts = samples
         listed = domains if isinstance(domains, tuple) else (domains,) * count
         cases = [Case(tuple(d[s] for d in listed), {}, accepts, None) for s in _SHAPES]
     else:
-        cases = given
-    for each in cases:
-        arrays = [_typed(d.make(generator, d.shape), dtype, generator, d) for d in each.domains]
-        if each.prepare is not None:
-            arrays = [np.asarray(a) for a in each.prepare(*arrays)]
-        yield arrays, each.parameters
+        cases = samples
+    for case in cases:
+        arrays = [_typed(d.make(generator, d.shape), dtype, generator, d) for d in case.domains]
+        if case.prepare is not None:
+            arrays = [np.asarray(a) for a in case.prepare(*arrays)]
+        yield arrays, case.parameters
 
 
 def _typed(array: np.ndarray, dtype: DType, generator: Any, domain: Domain) -> np.ndarray:

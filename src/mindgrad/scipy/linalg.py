@@ -195,10 +195,10 @@ def eigh(
         return factorisation.eigvalsh(x) if eigvals_only else factorisation.eigh(x)
     factor = factorisation.cholesky(_symmetric(b, lower))
     half = _linalg.solve_triangular(factor, x, lower=True)
-    whole = _linalg.solve_triangular(factor, adjoint_of(half), lower=True)
+    reduced = _linalg.solve_triangular(factor, adjoint_of(half), lower=True)
     if eigvals_only:
-        return factorisation.eigvalsh(whole)
-    values, v = factorisation.eigh(whole)
+        return factorisation.eigvalsh(reduced)
+    values, v = factorisation.eigh(reduced)
     return values, _linalg.solve_triangular(factor, v, "C", lower=True)
 
 
