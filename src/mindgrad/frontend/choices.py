@@ -44,12 +44,12 @@ def choice(functions: Sequence[Callable[..., Any]], index: Any, runtime: Any) ->
     last = len(functions) - 1
 
     def chosen(*args: Any, **kwargs: Any) -> Any:
-        def from_place(place: int) -> Any:
-            function = runtime.call(functions[place])
-            if place == last:
+        def from_place(number: int) -> Any:
+            function = runtime.call(functions[number])
+            if number == last:
                 return function(*args, **kwargs)
-            one, others = lambda: function(*args, **kwargs), lambda: from_place(place + 1)
-            return runtime.if_expression(position <= place, one, others)
+            one, others = lambda: function(*args, **kwargs), lambda: from_place(number + 1)
+            return runtime.if_expression(position <= number, one, others)
 
         return from_place(0)
 

@@ -207,28 +207,28 @@ def _converted(function: types.FunctionType, runtime: Any) -> types.FunctionType
     rewritten = entry.rewritten
     if rewritten is None and not entry.is_inner:
         return function
-    held, own = function.__closure__, types.CellType(runtime)
+    cells, own = function.__closure__, types.CellType(runtime)
     note = effect_log.note_local if entry.is_inner or id(code) in _inside else effect_log.note_variable
-    for each in entry.assigned[0]:
-        label = f"the variable '{each}' that {function.__qualname__} assigns"
-        note(held[code.co_freevars.index(each)], each, label)  # type: ignore[index]
+    for variable in entry.assigned[0]:
+        label = f"the variable '{variable}' that {function.__qualname__} assigns"
+        note(cells[code.co_freevars.index(variable)], variable, label)  # type: ignore[index]
     if rewritten is None:
         return function
-    for each in entry.assigned[1]:
-        effect_log.note_global(function.__globals__, each)
-    closure = tuple([own if each < 0 else held[each] for each in entry.cells])  # type: ignore[index]
-    made = types.FunctionType(
+    for variable in entry.assigned[1]:
+        effect_log.note_global(function.__globals__, variable)
+    closure = tuple([own if index < 0 else cells[index] for index in entry.cells])  # type: ignore[index]
+    converted = types.FunctionType(
         rewritten, function.__globals__, function.__name__, function.__defaults__, closure
     )
-    made.__kwdefaults__ = function.__kwdefaults__
-    made.__qualname__ = function.__qualname__
-    made.__doc__ = function.__doc__
-    made.__module__ = function.__module__
+    converted.__kwdefaults__ = function.__kwdefaults__
+    converted.__qualname__ = function.__qualname__
+    converted.__doc__ = function.__doc__
+    converted.__module__ = function.__module__
     if function.__annotations__:
-        made.__annotations__ = function.__annotations__
+        converted.__annotations__ = function.__annotations__
     if function.__dict__:
-        made.__dict__.update(function.__dict__)
-    return made
+        converted.__dict__.update(function.__dict__)
+    return converted
 
 
 def _assigned_by(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
@@ -323,27 +323,27 @@ def _named(code: types.CodeType, name: str, qualified: str, converted: bool = Tr
     is_class = not code.co_flags & inspect.CO_NEWLOCALS
     around = qualified.removesuffix(HELPER)
     constants: list[Any] = []
-    for each in code.co_consts:
-        if isinstance(each, types.CodeType):
-            if converted and _is_helper(each):
-                each = _named(each, name, around + HELPER)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            if converted and _is_helper(constant):
+                constant = _named(constant, name, around + HELPER)
             else:
-                inner = each.co_name
-                if each.co_qualname != inner:  # one that is declared global stands alone
+                inner = constant.co_name
+                if constant.co_qualname != inner:  # one that is declared global stands alone
                     inner = f"{around}.{inner}" if is_class else f"{around}.<locals>.{inner}"
-                generates = is_generator_function(each) and each.co_name != "<genexpr>"
-                is_rewritten = converted and not generates and bool(each.co_flags & inspect.CO_NEWLOCALS)
-                each = _named(each, each.co_name, inner, is_rewritten)
+                generates = is_generator_function(constant) and constant.co_name != "<genexpr>"
+                is_rewritten = converted and not generates and bool(constant.co_flags & inspect.CO_NEWLOCALS)
+                constant = _named(constant, constant.co_name, inner, is_rewritten)
                 if is_rewritten:
-                    entry = _remember(each, None)
+                    entry = _remember(constant, None)
                     entry.is_inner = True
-                    entry.assigned = (_assigned_by(each)[0] & {*each.co_freevars}, frozenset())
+                    entry.assigned = (_assigned_by(constant)[0] & {*constant.co_freevars}, frozenset())
                 else:
-                    forget = functools.partial(_forget_inside, id(each))
-                    _inside[id(each)] = weakref.ref(each, forget)
-        elif is_class and each == code.co_qualname:
-            each = qualified  # becomes `__qualname__`
-        constants.append(each)
+                    forget = functools.partial(_forget_inside, id(constant))
+                    _inside[id(constant)] = weakref.ref(constant, forget)
+        elif is_class and constant == code.co_qualname:
+            constant = qualified  # becomes `__qualname__`
+        constants.append(constant)
     return code.replace(co_name=name, co_qualname=qualified, co_consts=tuple(constants))
 
 

@@ -242,19 +242,19 @@ def watched() -> Iterator[Watch]:
 @contextmanager
 def body() -> Iterator[Level]:
     """While a program, or the body of a branch or loop, is traced; what it assigns is undone."""
-    level, found = Level(), _local.watch
-    if found is None:
+    level, watch = Level(), _local.watch
+    if watch is None:
         yield level
         return
-    if found.levels:  # a function that can assign a variable may be called again, by whatever code
-        for place, _, _ in found.levels[-1].values():
+    if watch.levels:  # a function that can assign a variable may be called again, by whatever code
+        for place, _, _ in watch.levels[-1].values():
             if not isinstance(place, Attribute):
                 level.note(place, surely=False)
-    found.levels.append(level)
+    watch.levels.append(level)
     try:
         yield level
     finally:
-        found.levels.pop()
+        watch.levels.pop()
         level.undo()
 
 
@@ -284,17 +284,17 @@ def is_known(owner: Any, name: str) -> bool:
     return found is not None and (key in found.bound or any(key in level for level in found.levels))
 
 
-def assign(place: Place, value: Any) -> None:
-    """Let ``place`` hold ``value`` from here on, until the innermost level ends."""
-    innermost().note(place)
-    place.put(value)
+def assign(location: Place, value: Any) -> None:
+    """Let ``location`` hold ``value`` from here on, until the innermost level ends."""
+    innermost().note(location)
+    location.put(value)
 
 
-def note_read(place: Place) -> None:
-    """Note that the program depends on what ``place`` holds, unless it has put it there."""
-    found = _local.watch
-    if found is not None and not is_known(place.holder, place.name):
-        found.reads.setdefault(place.key, (place, place.value()))
+def note_read(location: Place) -> None:
+    """Note that the program depends on what ``location`` holds, unless it has put it there."""
+    watch = _local.watch
+    if watch is not None and not is_known(location.holder, location.name):
+        watch.reads.setdefault(location.key, (location, location.value()))
 
 
 def note_variable(cell: Any, name: str, label: str) -> None:

@@ -35,13 +35,13 @@ class Exceptions:
 
     def assert_(self, test: Any, message: Callable[[], Any] | None = None) -> None:
         """``assert test, message()``."""
-        known = plain_truth(test)
-        if isinstance(known, Tensor):
+        truth = plain_truth(test)
+        if isinstance(truth, Tensor):
             refuse(
                 "an assertion is about the value of a tensor, which is not known while compiling",
                 "Assert on shapes and Python values only, or check the result of the call.",
             )
-        if not known:
+        if not truth:
             raise AssertionError(*([] if message is None else [message()]))
 
     def try_begin(self) -> Any:

@@ -31,11 +31,11 @@ def printed(
     pieces: list[Any] = []
     tensors: list[Tensor] = []
     position = 0
-    for found in MARK.finditer(text):
-        tensor, how = marked(int(found[1]))
-        pieces += [text[position : found.start()], (len(tensors), how, type(tensor) is Number)]
+    for match_ in MARK.finditer(text):
+        tensor, how = marked(int(match_[1]))
+        pieces += [text[position : match_.start()], (len(tensors), how, type(tensor) is Number)]
         tensors.append(lifted(tensor))
-        position = found.end()
+        position = match_.end()
     pieces.append(text[position:])
 
     def write(*arrays: np.ndarray) -> None:

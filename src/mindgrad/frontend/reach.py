@@ -194,12 +194,12 @@ def _in_cell(owner: Any) -> _Cells:
             continue
         met[id(cell)] = cell
         kind: Any = type(cell)
-        held = vars(cell)
-        waiting.extend(held["_cells"].values())
+        attributes = vars(cell)
+        waiting.extend(attributes["_cells"].values())
         if in_package(kind.construct):
             continue
         others.append((kind, ""))
-        for name, value in held.items():
+        for name, value in attributes.items():
             if is_cell(_type(value)):
                 waiting.append(value)
             elif name not in _PRIVATE and _way(_type(value))[0] is not None:

@@ -50,10 +50,10 @@ def _seen(x: Any) -> Any:
     return as_it_is(state.read(x)) if isinstance(x, Tensor) else x
 
 
-def _is_same(x: Any, seen: Any) -> bool:
-    if isinstance(x, Tensor) and isinstance(seen, Tensor):
-        return identity(state.read(x)) == identity(seen)
-    return x is seen
+def _is_same(x: Any, recorded: Any) -> bool:
+    if isinstance(x, Tensor) and isinstance(recorded, Tensor):
+        return identity(state.read(x)) == identity(recorded)
+    return x is recorded
 
 
 def _runs() -> dict[int, _Run]:

@@ -82,14 +82,14 @@ class Snapshot:
         self._later = later
         self._read: set[int] | None = None
         large: list[np.ndarray] = []
-        for owner, label in objects_in_reach([(each, "") for each in functions]):
+        for owner, label in objects_in_reach([(function, "") for function in functions]):
             if isinstance(owner, np.ndarray) and (owner.nbytes > COPIED_BYTES or not owner.flags.writeable):
                 if _can_be_locked(owner):
                     large.append(owner)
             elif not isinstance(owner, types.FunctionType) or owner.__dict__ or is_generator(owner):
                 cls: Any = type(owner)
                 self._entries[id(owner)] = [_Entry(owner, kind, label) for kind in kinds_of(cls)]
-        reaches = [_reach(each) for each in functions] if large else []
+        reaches = [_reach(function) for function in functions] if large else []
         self._locked = [x for x in large if self.is_read(x) or sum(id(x) in reach for reach in reaches) > 1]
 
     def is_read(self, owner: Any) -> bool:
@@ -179,11 +179,11 @@ def _sentence(entry: _Entry) -> str:
     return f"{entry.label or 'an object'} ({kind.__name__}), which was made outside, is {entry.kind.verb}"
 
 
-def _refuse(what: str, *, frame: Any = None, is_final: bool = False) -> NoReturn:
+def _refuse(subject: str, *, frame: Any = None, is_final: bool = False) -> NoReturn:
     try:
         refuse(
-            f"{what} inside a branch or loop that a tensor decides on: this would happen while compiling, on "
-            f"all ways, and not when the program runs",
+            f"{subject} inside a branch or loop that a tensor decides on: this would happen while compiling, "
+            "on all ways, and not when the program runs",
             "Do it before or behind the branch or loop, and use there what it gave; numbers and tensors can "
             "be kept in variables and attributes, which may differ; or run in PYNATIVE_MODE.",
             frame=frame,

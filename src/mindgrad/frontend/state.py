@@ -125,10 +125,10 @@ _local = _Local()
 @contextlib.contextmanager
 def journal() -> Iterator[Journal]:
     """A journal of what is written while it is open."""
-    made = Journal()
-    _local.journals.append(made)
+    opened = Journal()
+    _local.journals.append(opened)
     try:
-        yield made
+        yield opened
     finally:
         _local.journals.pop()
 

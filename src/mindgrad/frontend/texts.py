@@ -76,10 +76,10 @@ def with_marks(function: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
-def refuse_kept(leaf: Any, what: str) -> None:
+def refuse_kept(leaf: Any, subject: str) -> None:
     """Refuse a text with marks that leaves the program."""
     if isinstance(leaf, str) and MARK.search(str(leaf)):
         refuse(
-            f"{what} is a text with the value of a tensor, which is not known while compiling",
+            f"{subject} is a text with the value of a tensor, which is not known while compiling",
             "Return the tensor itself and make the text of it outside; print shows it in the program.",
         )

@@ -29,20 +29,20 @@ def is_generator_function(code: types.CodeType) -> bool:
 def refuse_generator(function: types.FunctionType) -> NoReturn:
     """Refuse to compile a generator or coroutine function as such."""
     code = function.__code__
-    place = Place(code.co_filename, code.co_firstlineno, None, None, code.co_name)
+    location = Place(code.co_filename, code.co_firstlineno, None, None, code.co_name)
     if code.co_flags & inspect.CO_GENERATOR:
         refuse(
             f"'{code.co_name}' is a generator function (it has a yield): it gives its values one by one "
             "while the caller runs, which one compiled program cannot",
             "collect the values in a list and return it; a generator that is only used inside a compiled "
             "function is fine.",
-            at=place,
+            at=location,
         )
     refuse(
         f"'{code.co_name}' is an async function: it waits for others while it runs, which a compiled "
         "program cannot",
         "compile a function without async and await, and call that from the async one.",
-        at=place,
+        at=location,
     )
 
 
@@ -79,12 +79,12 @@ def _refuse_node(reason: str, instead: str, node: Any, name: str, file: str) -> 
 
 def _leaving(body: Sequence[ast.AST], kinds: tuple[type, ...]) -> list[ast.AST]:
     """The jumps that leave the statements: not those of loops inside."""
-    found: list[ast.AST] = []
+    jumps: list[ast.AST] = []
     for node in body:
         if isinstance(node, kinds):
-            found.append(node)
+            jumps.append(node)
         elif isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
-            found += _leaving(node.body, (ast.Return,)) + _leaving(node.orelse, kinds)
+            jumps += _leaving(node.body, (ast.Return,)) + _leaving(node.orelse, kinds)
         elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.expr)):
-            found += _leaving(list(ast.iter_child_nodes(node)), kinds)
-    return found
+            jumps += _leaving(list(ast.iter_child_nodes(node)), kinds)
+    return jumps
