@@ -6,7 +6,7 @@ import pytest
 import mindgrad as ms
 from mindgrad import ops
 from mindgrad._base.tree import flatten
-from mindgrad.control.lazy import settled
+from mindgrad.control.lazy import expand_lazy
 from mindgrad.core.evaluate import evaluate
 from mindgrad.core.rewriting import watching
 from mindgrad.functional.compiled import trace
@@ -64,9 +64,9 @@ def test_its_columns_are_what_reverse_mode_gives():
     assert "columns" in names(graph)
     apart = in_columns(graph)
     assert names(apart).count("along") == SIZE
-    for each in (settled(graph), settled(apart)):
+    for each in (expand_lazy(graph), expand_lazy(apart)):
         np.testing.assert_allclose(evaluate(each, inputs)[0], inputs[1] * slopes(inputs[0]), rtol=1e-12)
-    assert in_columns(settled(graph)) is settled(graph)
+    assert in_columns(expand_lazy(graph)) is expand_lazy(graph)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_part_that_is_no_column_is_one_of_the_gradient():
 
 def test_other_transforms_see_the_program_that_it_stands_for():
     graph = recorded(weighted, X, WEIGHT)
-    plain = settled(graph)
+    plain = expand_lazy(graph)
     x, weight = X.asnumpy(), WEIGHT.asnumpy()
     tangent = np.cos(x)
     for made in (

@@ -267,7 +267,7 @@ class ParameterTuple(tuple):
             if not isinstance(parameter, Parameter):
                 raise TypeError(
                     f"For 'ParameterTuple', the elements must be Parameters, but got "
-                        f"{type(parameter).__name__}."
+                    f"{type(parameter).__name__}."
                 )
             if named.setdefault(parameter.name, parameter) is not parameter:
                 raise ValueError(

@@ -141,7 +141,7 @@ def _depth(slots: int) -> int:
 def walk_back(
     jax: Any,
     step: Callable[[Any], Any],
-    dear: Callable[[Sequence[Any]], Any],
+    expensive: Callable[[Sequence[Any]], Any],
     coefficients: Callable[[Sequence[Any], Sequence[Any]], Any],
     pull: Callable[[Any, Any], Any],
     totals: Callable[[Any, Any], Any],
@@ -160,10 +160,10 @@ def walk_back(
     Args:
         jax: the module.
         step: one trip, from carry to carry.
-        dear: values of one trip that should be computed once, from the parts of the carry that are
+        expensive: values of one trip that should be computed once, from the parts of the carry that are
             ``needed``.
         coefficients: of ``rows`` trips, from the parts of the carry that are ``needed`` before each, and from
-            what is dear.
+            what is expensive.
         pull: ``pull(coefficients, cts)``, the cotangents of the carry before one trip.
         totals: ``totals(coefficients, cts)``, what ``rows`` trips add to the constants' cotangents.
         trips, period, buffers: as :func:`save` gives them.
@@ -184,7 +184,7 @@ def walk_back(
         at, count, sums, cts, saved, after = state
         if rows == 1:
             carry = _get(jax, saved, at)
-            residuals = coefficients(carry, _once(jax, count > 0, dear, carry))
+            residuals = coefficients(carry, _once(jax, count > 0, expensive, carry))
             if sums:
                 sums = tuple([a + b for a, b in zip(sums, totals(residuals, cts), strict=True)])
             return at - one, count, sums, pull(residuals, cts), saved, after

@@ -57,9 +57,9 @@ def _types(predicate: TensorType, *types: TensorType, true: Graph, false: Graph)
     if predicate.dtype.kind != "bool" or predicate.shape:
         raise TypeError(f"For 'cond', the predicate must be a Bool tensor of no axes, but got {predicate}.")
     for graph in (true, false):
-        given = tuple([v.type for v in graph.inputs])
-        if given != types:
-            raise TypeError(f"For 'cond', a branch takes {given}, but the operands have types {types}.")
+        expected = tuple([v.type for v in graph.inputs])
+        if expected != types:
+            raise TypeError(f"For 'cond', a branch takes {expected}, but the operands have types {types}.")
     true_types = tuple([y.type for y in true.outputs])
     false_types = tuple([y.type for y in false.outputs])
     if true_types != false_types:
@@ -111,9 +111,9 @@ def _jvp(y: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any], true: Graph, fa
     return result
 
 
-def _linear(equation: Equation, directions: list[Any], given: Any, wanted: Any) -> Any:
+def _linear(equation: Equation, directions: list[Any], active_inputs: Any, active_outputs: Any) -> Any:
     """The equation made to give the residuals too, and the linear ``cond`` that uses them."""
-    parts = [split(equation.parameters[name], given, wanted) for name in ("true", "false")]
+    parts = [split(equation.parameters[name], active_inputs, active_outputs) for name in ("true", "false")]
     types, places = _shared_slots(parts)
     primal, linear = [], []
     for part, at in zip(parts, places, strict=True):

@@ -68,9 +68,9 @@ def _jvp(_: Any, cts: Sequence[Any], ts: Sequence[Any], function: Any) -> Sequen
     traced = getattr(function, "graph", None)
     if traced is not None:
         program = traced(*[ct.type for ct in cts])
-        given = active(ts)
-        pushed = forward_body(program, given, tuple(range(len(cts))))
-        return current().inline(pushed, [*cts, *[ts[k] for k in given]])[len(cts) :]
+        active_inputs = active(ts)
+        pushed = forward_body(program, active_inputs, tuple(range(len(cts))))
+        return current().inline(pushed, [*cts, *[ts[k] for k in active_inputs]])[len(cts) :]
     raise RuntimeError(
         "a gradient that passed through a hook was differentiated again; the derivative of a Python "
         "hook is not known. Use ops.InsertGradientOf(f), whose function is differentiated, or remove "

@@ -115,8 +115,8 @@ def jacobian_system(function: Graph, consts: int, solver: Solver, transposed_sol
     outputs = pushed.outputs[len(function.outputs) :]
     builder = Builder()
     with building(builder):
-        given = builder.inputs_like(pushed.inputs)
-        product = builder.close(builder.inline(Graph(pushed.inputs, pushed.equations, outputs), given))
+        operands = builder.inputs_like(pushed.inputs)
+        product = builder.close(builder.inline(Graph(pushed.inputs, pushed.equations, outputs), operands))
     return System(product, _pulled(function, consts, with_xs=True), count, solver, transposed_solver)
 
 
@@ -198,8 +198,8 @@ def _change(graph: Graph, consts: Sequence[Any], xs: Sequence[Any], ts: Sequence
 def _solved(system: System, consts: Sequence[Any], bs: Sequence[Any], types: Sequence[TensorType]) -> list:
     if all(b is None for b in bs):
         return [None] * len(types)
-    given = [zeros(type) if b is None else b for b, type in zip(bs, types, strict=True)]
-    return linear_solve(*consts, *given, system=system, solution=system.solution)
+    operands = [zeros(type) if b is None else b for b, type in zip(bs, types, strict=True)]
+    return linear_solve(*consts, *operands, system=system, solution=system.solution)
 
 
 def _difference(a: Any, b: Any) -> Any:

@@ -23,10 +23,10 @@ from mindgrad.transforms.batch import push_batch
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.taylor import taylor
 
-__all__ = ["DEFERRED", "deferred", "interned", "never", "pushed", "series", "settled"]
+__all__ = ["LAZY", "lazy_primitive", "interned", "never", "pushed", "series", "expand_lazy"]
 
 #: each such row with ``expand(*its parameters)``, a graph from its operands to its results
-DEFERRED: dict[Primitive, Callable[..., Graph]] = {}
+LAZY: dict[Primitive, Callable[..., Graph]] = {}
 
 _PROGRAMS: WeakValueDictionary[Any, Graph] = WeakValueDictionary()
 
@@ -43,7 +43,7 @@ def interned(program: Graph) -> Graph:
 @kept_with_graph
 def _is_settled(graph: Graph) -> bool:
     for equation in graph.equations:
-        if equation.primitive in DEFERRED:
+        if equation.primitive in LAZY:
             return False
         for value in equation.parameters.values():
             if isinstance(value, Graph) and not _is_settled(value):
@@ -52,7 +52,7 @@ def _is_settled(graph: Graph) -> bool:
 
 
 @kept_with_graph
-def settled(graph: Graph) -> Graph:
+def expand_lazy(graph: Graph) -> Graph:
     """``graph`` with the programs of such equations in their place, in the graphs inside of it too."""
     if _is_settled(graph):
         return graph
@@ -68,10 +68,10 @@ def settled(graph: Graph) -> Graph:
 
 
 def _settled_equation(builder: Builder, equation: Equation, operands: tuple[Any, ...]) -> Sequence[Any]:
-    expand = DEFERRED.get(equation.primitive)
+    expand = LAZY.get(equation.primitive)
     if expand is not None:
-        return builder.inline(settled(expand(*equation.parameters.values())), operands)
-    programs = {k: settled(v) for k, v in equation.parameters.items() if isinstance(v, Graph)}
+        return builder.inline(expand_lazy(expand(*equation.parameters.values())), operands)
+    programs = {k: expand_lazy(v) for k, v in equation.parameters.items() if isinstance(v, Graph)}
     return builder.emit_again(equation, operands, **programs)
 
 
@@ -97,14 +97,16 @@ def series(
     starts = [
         x if each[0] is None else each[0] for x, each in zip(equation.inputs, coefficients, strict=True)
     ]
-    given = [zeros(equation.inputs[k].type) if c is None else c for k in moving for c in coefficients[k][1:]]
-    found = current().inline(taylor(graph, moving, order), [*starts, *given])
+    tangents = [
+        zeros(equation.inputs[k].type) if c is None else c for k in moving for c in coefficients[k][1:]
+    ]
+    found = current().inline(taylor(graph, moving, order), [*starts, *tangents])
     count = len(equation.outputs)
     values, rest = found[:count], found[count:]
     return [[values[k], *rest[k * order : (k + 1) * order]] for k in range(count)]
 
 
-def deferred(
+def lazy_primitive(
     name: str, expand: Callable[..., Graph], type_rule: Callable[..., Any], taint: Callable[..., str]
 ) -> Primitive:
     """A row of one result whose rules are those of the program that it stands for.
@@ -135,7 +137,7 @@ def deferred(
         ),
         taint=taint,
     )
-    DEFERRED[row] = expand
+    LAZY[row] = expand
     return row
 
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.control.lazy import deferred
+from mindgrad.control.lazy import lazy_primitive
 from mindgrad.core.graph import Graph
 from mindgrad.core.types import TensorType
 
-__all__ = ["second"]
+__all__ = ["lazy_hessian"]
 
 #: makes the Hessian of a program in one of its inputs: ``(program, argnum)`` to a graph from the same inputs
 Whole = Callable[[Graph, int], Graph]
@@ -38,4 +38,4 @@ def _taint(*xs: Any, **parameters: Any) -> str:
     return "starts" if _expanded(**parameters).outputs[0].tainted else "passes"
 
 
-second = deferred("second", _expanded, _type, _taint)
+lazy_hessian = lazy_primitive("lazy_hessian", _expanded, _type, _taint)

@@ -21,7 +21,7 @@ from mindgrad.control.subgraphs import in_loop, split
 from mindgrad.core.build import POINTWISE
 from mindgrad.core.graph import Equation, Graph, Variable, live_equations
 
-__all__ = ["Kept", "kept"]
+__all__ = ["PartialEval", "partial_eval_body"]
 
 Indices = tuple[int, ...]
 
@@ -35,7 +35,7 @@ _CHEAP_KINDS = frozenset(POINTWISE) - {"elementwise"}
 _LONGEST = 64
 
 
-class Kept:
+class PartialEval:
     """The body of a loop linearized, and how its residuals reach the linear part.
 
     Attributes:
@@ -119,8 +119,8 @@ class _Plan:
         """Whether ``x`` needs no work; what is given is noted as used."""
         if type(x) is not Variable or x in self.stacked:
             return True
-        for given, used in ((self._fixed, self.outside), (self._scanned, self.streamed)):
-            if x in given:
+        for values, used in ((self._fixed, self.outside), (self._scanned, self.streamed)):
+            if x in values:
                 used[x] = None
                 return True
         return False
@@ -155,6 +155,8 @@ def _is_cheap(equation: Equation) -> bool:
 
 
 @lru_cache(maxsize=512)
-def kept(body: Graph, consts: int, carries: int, given: Indices, wanted: Indices) -> Kept:
-    """``body`` linearized in its inputs ``given``; ``wanted`` are the outputs whose tangents are used."""
-    return Kept(body, consts, carries, given, wanted)
+def partial_eval_body(
+    body: Graph, consts: int, carries: int, active_inputs: Indices, active_outputs: Indices
+) -> PartialEval:
+    """``body`` linearized in ``active_inputs``, with the tangents of ``active_outputs``."""
+    return PartialEval(body, consts, carries, active_inputs, active_outputs)

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.control.lazy import deferred, settled
+from mindgrad.control.lazy import expand_lazy, lazy_primitive
 from mindgrad.core.build import current
 from mindgrad.core.graph import Equation, Graph, kept_with_graph
 from mindgrad.core.types import TensorType
@@ -27,7 +27,7 @@ from mindgrad.primitives.movement_fusion import PARTS
 from mindgrad.primitives.static_slices import concatenate, slice
 from mindgrad.transforms.reverse import reverse
 
-__all__ = ["columns", "written_out"]
+__all__ = ["rowwise_gradient", "written_out"]
 
 #: makes the program of one column: ``(program, argnum, axis, carried, j)`` to a graph from the same operands
 Part = Callable[[Graph, int, int, tuple, int], Graph]
@@ -35,7 +35,7 @@ Part = Callable[[Graph, int, int, tuple, int], Graph]
 
 @kept_with_graph
 def _gradient(program: Graph, argnum: int) -> Graph:
-    whole = reverse(settled(program), (argnum,))
+    whole = reverse(expand_lazy(program), (argnum,))
     return Graph(whole.inputs, whole.equations, whole.outputs[-1:])
 
 
@@ -74,5 +74,5 @@ def _taint(*xs: Any, program: Graph, argnum: int, axis: int, carried: tuple, par
     return "starts" if part(program, argnum, axis, carried, 0).outputs[0].tainted else "passes"
 
 
-columns = deferred("columns", _expanded, _type, _taint)
-PARTS[columns] = _part
+rowwise_gradient = lazy_primitive("rowwise_gradient", _expanded, _type, _taint)
+PARTS[rowwise_gradient] = _part

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.control.batches import batched_graph, batched_outputs, batched_parts, fronted
-from mindgrad.control.remat_policy import kept
+from mindgrad.control.remat_policy import partial_eval_body
 from mindgrad.control.scan_transpose import transposed_trip
 from mindgrad.control.subgraphs import (
     active,
@@ -123,9 +123,11 @@ class _Fused:
 
     __slots__ = ("body", "moving", "wanted")
 
-    def __init__(self, body: Graph, consts: int, carries: int, given: Indices, start: Indices) -> None:
-        self.moving = closure(body, consts, given, start, carries)
-        places = _given(given, consts, self.moving)
+    def __init__(
+        self, body: Graph, consts: int, carries: int, active_inputs: Indices, start: Indices
+    ) -> None:
+        self.moving = closure(body, consts, active_inputs, start, carries)
+        places = _active_inputs(active_inputs, consts, self.moving)
         self.wanted = (*self.moving, *[k for k in reach(body, places) if k >= carries])
         pushed = forward_body(body, places, self.wanted)
         count = len(body.inputs)
@@ -138,9 +140,9 @@ class _Fused:
         self.body = _shuffled(pushed, [c, of_c, x, of_x, s, of_s], outputs)
 
 
-def _given(given: Indices, consts: int, moving: Indices) -> Indices:
-    """The inputs of the body that have a tangent: those of ``given`` and the parts ``moving``."""
-    return tuple(sorted({*given, *[consts + k for k in moving]}))
+def _active_inputs(active_inputs: Indices, consts: int, moving: Indices) -> Indices:
+    """The inputs of the body that have a tangent: ``active_inputs`` and the parts ``moving``."""
+    return tuple(sorted({*active_inputs, *[consts + k for k in moving]}))
 
 
 def _groups(of_inputs: dict[int, Any], consts: int, carries: int) -> tuple[list[Any], list[Any], list[Any]]:
@@ -153,8 +155,8 @@ def _groups(of_inputs: dict[int, Any], consts: int, carries: int) -> tuple[list[
 
 
 @lru_cache(maxsize=512)
-def _fused(body: Graph, consts: int, carries: int, given: Indices, start: Indices) -> _Fused:
-    return _Fused(body, consts, carries, given, start)
+def _fused(body: Graph, consts: int, carries: int, active_inputs: Indices, start: Indices) -> _Fused:
+    return _Fused(body, consts, carries, active_inputs, start)
 
 
 def _jvp(
@@ -210,11 +212,11 @@ def _linear(equation: Equation, ts: Any, active_inputs: Indices, start: Indices)
     body, length = parameters["body"], parameters["length"]
     consts, carries = parameters["consts"], parameters["carries"]
     moving = closure(body, consts, active_inputs, start, carries)
-    places = _given(active_inputs, consts, moving)
+    places = _active_inputs(active_inputs, consts, moving)
     active_outputs = (*moving, *[k for k in reach(body, places) if k >= carries])
     if not active_outputs:
         return (), ()
-    part = kept(body, consts, carries, places, active_outputs)
+    part = partial_eval_body(body, consts, carries, places, active_outputs)
     c, x, s = _divided(equation.inputs, consts, carries)
     fresh: tuple[Any, ...] = ()
     if part.stacked_types:
@@ -313,7 +315,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     moving = closure(
         body, consts, active_inputs, tuple([k - consts for k in varies if consts <= k < end]), carries
     )
-    places = _given(active_inputs, consts, moving)
+    places = _active_inputs(active_inputs, consts, moving)
     active_outputs = (*moving, *[k for k in reach(body, places) if k >= carries])
     operands: list[Any] = []
     for first, last in ((0, consts), (consts, end), (end, len(xs))):

@@ -121,9 +121,9 @@ def _pushed(
 
 
 @lru_cache(maxsize=1024)
-def reach(graph: Graph, given: Indices) -> Indices:
-    """The outputs that have a tangent when the inputs ``given`` have one."""
-    *_, outputs, tangents = _pushed(graph, given)
+def reach(graph: Graph, active_inputs: Indices) -> Indices:
+    """The outputs that have a tangent when the inputs ``active_inputs`` have one."""
+    *_, outputs, tangents = _pushed(graph, active_inputs)
     return tuple([k for k, y in enumerate(outputs) if y in tangents])
 
 
@@ -240,9 +240,9 @@ class Split:
 
 
 @lru_cache(maxsize=512)
-def split(graph: Graph, given: Indices, wanted: Indices) -> Split:
-    """``graph`` linearized in the inputs ``given``, with the tangents of the outputs ``wanted``."""
-    return Split(graph, given, wanted)
+def split(graph: Graph, active_inputs: Indices, active_outputs: Indices) -> Split:
+    """``graph`` linearized in ``active_inputs``, with the tangents of ``active_outputs``."""
+    return Split(graph, active_inputs, active_outputs)
 
 
 @lru_cache(maxsize=512)

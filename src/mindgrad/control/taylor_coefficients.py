@@ -20,7 +20,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from mindgrad.control.lazy import DEFERRED, never, pushed, series, settled
+from mindgrad.control.lazy import LAZY, expand_lazy, never, pushed, series
 from mindgrad.core.build import Builder, building
 from mindgrad.core.evaluate import evaluate
 from mindgrad.core.graph import Equation, Graph, Variable, kept_with_graph
@@ -30,7 +30,7 @@ from mindgrad.core.types import TensorType
 from mindgrad.transforms.batch import push_batch
 from mindgrad.transforms.taylor import taylor
 
-__all__ = ["along", "expanded"]
+__all__ = ["taylor_coefficients", "expanded"]
 
 SERIES = Rewrite("series", "D_d of the k-th Taylor coefficient along d = (k + 1) times the next one")
 
@@ -39,7 +39,7 @@ SERIES = Rewrite("series", "D_d of the k-th Taylor coefficient along d = (k + 1)
 def expanded(program: Graph, argnum: int, order: int) -> Graph:
     """The program of an equation: from its operands to its results."""
     whole = taylor(program, [argnum], order, 1)
-    return settled(Graph(whole.inputs, whole.equations, whole.outputs[len(program.outputs) :]))
+    return expand_lazy(Graph(whole.inputs, whole.equations, whole.outputs[len(program.outputs) :]))
 
 
 def _types(*types: TensorType, program: Graph, argnum: int, order: int) -> tuple[TensorType, ...]:
@@ -58,13 +58,15 @@ def _jvp(
     active = tuple([k for k, t in enumerate(ts) if t is not None])
     if active == (argnum,) and _is_same(ts[argnum], xs[-1]):
         SERIES.fired()
-        longer = along(*xs, program=program, argnum=argnum, order=order + 1)
+        longer = taylor_coefficients(*xs, program=program, argnum=argnum, order=order + 1)
         count = len(program.outputs)
         rows = [longer[k * (order + 1) : (k + 1) * (order + 1)] for k in range(count)]
         return [(k + 1) * row[k] for row in rows for k in range(1, order + 1)]
-    given = [ts[k] for k in active]
-    if len(active) == 1 and active[0] < len(program.inputs) and not given[0].linear:
-        return along(*xs, given[0], program=_alone(program, argnum, order), argnum=active[0], order=1)
+    directions = [ts[k] for k in active]
+    if len(active) == 1 and active[0] < len(program.inputs) and not directions[0].linear:
+        return taylor_coefficients(
+            *xs, directions[0], program=_alone(program, argnum, order), argnum=active[0], order=1
+        )
     return pushed(expanded(program, argnum, order), ys, xs, ts)
 
 
@@ -75,7 +77,7 @@ def _alone(program: Graph, argnum: int, order: int) -> Graph:
     with building(builder):
         inputs = builder.inputs_like(program.inputs)
         inputs += builder.inputs_like([program.inputs[argnum]])
-        return builder.close(along(*inputs, program=program, argnum=argnum, order=order))
+        return builder.close(taylor_coefficients(*inputs, program=program, argnum=argnum, order=order))
 
 
 def _batch(size: int, xs: Any, at: Any, program: Graph, argnum: int, order: int) -> Any:
@@ -91,7 +93,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
             x if each[0] is None else each[0] for x, each in zip(equation.inputs, coefficients, strict=True)
         ]
         total = count + order
-        longer = along(*operands, program=program, argnum=argnum, order=total)
+        longer = taylor_coefficients(*operands, program=program, argnum=argnum, order=total)
         rows = [longer[k : k + total] for k in range(0, len(longer), total)]
         return [
             [math.comb(k + j, j) * row[k + j - 1] if j else row[k - 1] for j in range(order + 1)]
@@ -115,8 +117,8 @@ def _taint(*xs: Any, program: Graph, argnum: int, order: int) -> str:
     return "starts" if any(y.tainted for y in outputs) else "passes"
 
 
-along = Primitive(
-    "along",
+taylor_coefficients = Primitive(
+    "taylor_coefficients",
     "control",
     type_rule=_types,
     numpy=lambda *xs, program, argnum, order: tuple(evaluate(expanded(program, argnum, order), xs)),
@@ -127,4 +129,4 @@ along = Primitive(
     multiple=True,
     taint=_taint,
 )
-DEFERRED[along] = expanded
+LAZY[taylor_coefficients] = expanded

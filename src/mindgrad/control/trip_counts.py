@@ -18,7 +18,7 @@ from mindgrad.core.graph import Equation, Graph
 __all__ = ["Run", "runs"]
 
 #: the parameters whose programs run: in every trip of a loop, once for ``rows`` of them, and once
-_EACH = ("condition", "body", "dear", "step")
+_EACH = ("condition", "body", "expensive", "step")
 _TOGETHER = ("coefficients", "totals")
 _ONCE = ("outside", "true", "false", "solution")
 

@@ -66,9 +66,9 @@ _COUNT = tensor_type(int32, ())
 
 
 def _types(*types: TensorType, condition: Graph, body: Graph, consts: int, slots: int = 0) -> Any:
-    given = tuple([v.type for v in body.inputs])
-    if given != types or given != tuple([v.type for v in condition.inputs]):
-        raise TypeError(f"For 'while', the body takes {given}, but the operands have types {types}.")
+    expected = tuple([v.type for v in body.inputs])
+    if expected != types or expected != tuple([v.type for v in condition.inputs]):
+        raise TypeError(f"For 'while', the body takes {expected}, but the operands have types {types}.")
     carry = types[consts:]
     after = tuple([y.type for y in body.outputs])
     if after != carry:
@@ -282,9 +282,9 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     parameters = equation.parameters
     body, consts = parameters["body"], parameters["consts"]
     xs, is_same = starts_of(equation.inputs, coefficients)
-    given = varying(coefficients)
-    active_consts = tuple([k for k in given if k < consts])
-    start = tuple([k - consts for k in given if k >= consts])
+    active_inputs = varying(coefficients)
+    active_consts = tuple([k for k in active_inputs if k < consts])
+    start = tuple([k - consts for k in active_inputs if k >= consts])
     loop = series_loop(parameters["condition"], body, consts, active_consts, start, order)
     operands = (
         *xs[:consts], *series_operands(xs, coefficients, active_consts),
@@ -372,8 +372,8 @@ def _batch(
 ) -> Any:  # fmt: skip
     flags = tuple([axis is not None for axis in at])
     loop = batched_loop(condition, body, consts, flags, size)
-    given = {"slots": slots} if slots else {}
-    results = while_(*loop.operands(size, xs, at), **loop.parameters, **given)
+    saving = {"slots": slots} if slots else {}
+    results = while_(*loop.operands(size, xs, at), **loop.parameters, **saving)
     count, more = len(body.outputs), int(loop.differs)
     places = [0 if flag else None for flag in loop.flags[consts:]]
     result = list(results[more : more + count])
@@ -388,8 +388,8 @@ def _simplify(*operands: Any, condition: Graph, body: Graph, consts: int, slots:
     simplified = marked_loop(body, operands, consts, len(body.outputs))
     if simplified is body:
         return None
-    given: dict[str, Any] = {"slots": slots} if slots else {}
-    return while_(*operands, condition=condition, body=simplified, consts=consts, **given)
+    saving: dict[str, Any] = {"slots": slots} if slots else {}
+    return while_(*operands, condition=condition, body=simplified, consts=consts, **saving)
 
 
 while_ = Primitive(

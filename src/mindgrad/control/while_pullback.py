@@ -103,7 +103,7 @@ def _pullback_types(
 
 def _pullback_numpy(
     *operands: Any, condition: Graph, body: Graph, consts: int, slots: int, active_consts: Indices,
-    moving: Indices, needed: Indices, rows: int, outside: Graph, dear: Graph, coefficients: Graph,
+    moving: Indices, needed: Indices, rows: int, outside: Graph, expensive: Graph, coefficients: Graph,
     step: Graph, totals: Graph,
 ) -> Any:  # fmt: skip
     count = len(body.inputs)
@@ -116,7 +116,7 @@ def _pullback_numpy(
         carries = before[first : first + rows]
         # as the compiled kernel: many trips at once, those that are missing like the first, without weight
         xs = [carries[0][k] if rows == 1 else _stack([x[k] for x in carries], rows) for k in needed]
-        residuals = evaluate(coefficients, [*constants, *xs, *evaluate(dear, [*constants, *xs])])
+        residuals = evaluate(coefficients, [*constants, *xs, *evaluate(expensive, [*constants, *xs])])
         after: list[Any] = []
         for k in reversed(range(len(carries))):
             after.insert(0, cts)
@@ -139,7 +139,7 @@ def _stack(xs: Sequence[Any], rows: int) -> Any:
 
 def _pullback_xla(
     jax: Any, *operands: Any, condition: Any, body: Any, consts: int, slots: int, active_consts: Indices,
-    moving: Indices, needed: Indices, rows: int, outside: Any, dear: Any, coefficients: Any, step: Any,
+    moving: Indices, needed: Indices, rows: int, outside: Any, expensive: Any, coefficients: Any, step: Any,
     totals: Any,
 ) -> Any:  # fmt: skip
     constants, state = operands[:consts], operands[consts:]
@@ -150,7 +150,7 @@ def _pullback_xla(
     return checkpoints.walk_back(
         jax,
         lambda x: tuple(body(*constants, *x)),
-        lambda xs: tuple(dear(*constants, *xs)),
+        lambda xs: tuple(expensive(*constants, *xs)),
         lambda xs, found: tuple(coefficients(*constants, *xs, *found)),
         lambda found, cts: tuple(step(*fixed, *found, *cts)),
         lambda found, cts: tuple(totals(*weights, *fixed, *found, *cts)),
@@ -200,7 +200,7 @@ def _pullback_parameters(
     return {
         "condition": without_effects(condition), "body": body, "consts": consts, "slots": slots,
         "active_consts": active_consts, "moving": moving,
-        "needed": trip.needed, "rows": trip.rows, "outside": trip.outside, "dear": trip.dear,
+        "needed": trip.needed, "rows": trip.rows, "outside": trip.outside, "expensive": trip.expensive,
         "coefficients": trip.coefficients, "step": trip.step, "totals": trip.totals,
     }  # fmt: skip
 
@@ -376,9 +376,9 @@ def _pullback_tangent_transpose(
     result: list[Any] = [None] * (count + len(moving))
     if turned or start:
         tangents = {k: ct for k, ct in zip(moving, cts, strict=True) if k in fused.active_carry}
-        inputs, given = _pullback_of(fused, operands_of, slots, {}, tangents, turned, start)
-        found = while_pullback(*inputs, **given)
-        of_part = dict(zip(given["moving"], found[len(turned) :], strict=True))
+        inputs, parameters = _pullback_of(fused, operands_of, slots, {}, tangents, turned, start)
+        found = while_pullback(*inputs, **parameters)
+        of_part = dict(zip(parameters["moving"], found[len(turned) :], strict=True))
         result += [*found[: len(turned)], *[of_part[k] for k in start]]
     return result + [moved[k] for k in rated]
 

@@ -1,6 +1,6 @@
 """One trip of a loop in reverse mode, divided into what must wait for the trip behind it and what need not.
 
-    dear           e = E(c, x)          what of A takes long and is used more than once
+    expensive           e = E(c, x)          what of A takes long and is used more than once
     coefficients   d = A(c, x, e)       of the carry alone: made for many trips at once
     step           x̄ = B(c, d, x̄⁺)      one trip after the other, and nothing but what the next one needs
     totals         c̄ = Σ C(c, d, x̄⁺)    of many trips at once, as few products of matrices (``sums``)
@@ -36,7 +36,7 @@ _ELEMENTS = 4096
 _FEWEST_ROWS = 8
 #: the operators that XLA should not compute once for every use, as it does on a CPU (it calls a function of
 #: the C library for each element of a Float64)
-_DEAR = frozenset(
+_EXPENSIVE = frozenset(
     [
         "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "digamma", "erf", "erfc",
         "erfinv", "exp", "exp2", "expm1", "lgamma", "log", "log10", "log1p", "log2", "logaddexp",
@@ -50,16 +50,16 @@ class LinearTrip:
 
     Attributes:
         rows: how many trips are made at once.
-        dear: from ``(*consts, *needed parts of the carry)``; nothing where several trips are made at once.
+        expensive: from ``(*consts, *needed parts of the carry)``; nothing where several trips run at once.
         needed: the parts of the carry that the coefficients depend on.
         outside: from the loop's constants to those values of them that ``step`` and ``totals`` use.
-        coefficients: from ``(*consts, *needed parts of the carry, *dear)``.
+        coefficients: from ``(*consts, *needed parts of the carry, *expensive)``.
         step: ``(*outside, *coefficients, *cotangents of moving) ↦ cotangents of moving``.
         totals: the same operands, the last two groups of ``rows`` trips and before all of them as many ones,
             to cotangents of the constants.
     """
 
-    __slots__ = ("coefficients", "dear", "needed", "outside", "rows", "step", "totals")
+    __slots__ = ("coefficients", "expensive", "needed", "outside", "rows", "step", "totals")
 
     def __init__(self, body: Graph, consts: int, active_consts: Indices, moving: Indices, rows: int) -> None:
         active_inputs = (*active_consts, *[consts + k for k in moving])
@@ -115,20 +115,22 @@ class LinearTrip:
             self.coefficients = batched_graph(
                 self.coefficients, tuple(flags), (True,) * len(coefficients), self.rows
             )
-            self.dear = Graph(self.coefficients.inputs, (), ())
+            self.expensive = Graph(self.coefficients.inputs, (), ())
             flags = [k >= len(fixed) for k in range(len(inputs))]
             self.totals = summed_graph(contributions, tuple(flags), self.rows)
         else:
             self._separate()
 
     def _separate(self) -> None:
-        """Take what is dear out of the coefficients."""
+        """Take what is expensive out of the coefficients."""
         residuals = self.coefficients
         uses = Counter([*[x for e in residuals.equations for x in e.inputs], *residuals.outputs])
-        is_dear = [e.primitive.name in _DEAR and uses[e.outputs[0]] > 1 for e in residuals.equations]
-        values = [e.outputs[0] for e, flag in zip(residuals.equations, is_dear, strict=True) if flag]
-        others = [e for e, flag in zip(residuals.equations, is_dear, strict=True) if not flag]
-        self.dear = Graph(residuals.inputs, live_equations(residuals.equations, values), values)
+        is_expensive = [
+            e.primitive.name in _EXPENSIVE and uses[e.outputs[0]] > 1 for e in residuals.equations
+        ]
+        values = [e.outputs[0] for e, flag in zip(residuals.equations, is_expensive, strict=True) if flag]
+        others = [e for e, flag in zip(residuals.equations, is_expensive, strict=True) if not flag]
+        self.expensive = Graph(residuals.inputs, live_equations(residuals.equations, values), values)
         self.coefficients = Graph(
             [*residuals.inputs, *values], live_equations(others, residuals.outputs), residuals.outputs
         )

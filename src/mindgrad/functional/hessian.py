@@ -18,7 +18,7 @@ from itertools import product
 from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.control.lazy_hessian import second
+from mindgrad.control.lazy_hessian import lazy_hessian
 from mindgrad.core.build import Builder, building
 from mindgrad.core.graph import Graph, Variable, kept_with_graph
 from mindgrad.core.scope import apply
@@ -300,7 +300,7 @@ def _deferred(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequenc
     if found is None:
         return None
     program, operands, argnum = found
-    return [second(*operands, program=program, argnum=argnum, whole=_whole)]
+    return [lazy_hessian(*operands, program=program, argnum=argnum, whole=_whole)]
 
 
 @cache

@@ -34,10 +34,10 @@ def rebuilt(graph: Graph, replace: Callable[[Equation, Callable[[Any], Any]], An
             result = replace(equation, read)
             builder.source = None
             if result is None:
-                made = builder.emit_again(equation, [read(x) for x in equation.inputs])
+                outputs = builder.emit_again(equation, [read(x) for x in equation.inputs])
             else:
-                made = result if equation.primitive.multiple else (result,)
-            values.update(zip(equation.outputs, made, strict=True))
+                outputs = result if equation.primitive.multiple else (result,)
+            values.update(zip(equation.outputs, outputs, strict=True))
     return builder.close([read(x) for x in graph.outputs])
 
 

@@ -115,10 +115,10 @@ def _carried_along(graph: Graph, turned: set[Equation]) -> Graph:
             if found is not None:
                 values[equation.outputs[0]] = found
                 continue
-            made = builder.emit(
+            emitted = builder.emit(
                 equation.primitive, tuple([_in_order(x) for x in operands]), equation.parameters
             )
-            results = made if equation.primitive.multiple else (made,)
+            results = emitted if equation.primitive.multiple else (emitted,)
             values.update(zip(equation.outputs, map(_plain, results), strict=True))
         outputs = [_in_order(values[x]) if type(x) is Variable else x for x in graph.outputs]
         builder.source = None
@@ -144,7 +144,7 @@ def _is_worth_while(graph: Graph) -> bool:
 
 def _narrow_products(graph: Graph) -> set[Equation]:
     """Products of a long first operand with a small second one, with something between them."""
-    found: set[Equation] = set()
+    products: set[Equation] = set()
     computed = False
     for equation in graph.equations:
         if equation.primitive is dot:
@@ -155,9 +155,9 @@ def _narrow_products(graph: Graph) -> set[Equation]:
             ]
             inner = math.prod([equation.inputs[0].shape[axis] for axis in contract[0]])
             if not batch[0] and rows >= _LONG and columns <= _SHORT and inner <= _SHORT:
-                found.add(equation)
+                products.add(equation)
                 computed = computed or equation.inputs[0] not in graph.inputs
-    return found if computed and len(found) > 1 else set()
+    return products if computed and len(products) > 1 else set()
 
 
 # --- values in an order ------------------------------------------------------------------------------
@@ -172,11 +172,11 @@ def _plain(atom: Any) -> _Placed:
 
 
 def _constant(atom: Constant) -> _Placed | _Spread:
-    found = repeated(atom)
-    if found.atom is atom:
+    repetition = repeated(atom)
+    if repetition.atom is atom:
         return _plain(atom)
-    dims = tuple([k for k, axis in enumerate(found.axes) if axis is not None])
-    return _Spread(_plain(found.atom), atom.shape, dims)
+    dims = tuple([k for k, axis in enumerate(repetition.axes) if axis is not None])
+    return _Spread(_plain(repetition.atom), atom.shape, dims)
 
 
 def _inverse(order: Shape) -> Shape:
@@ -202,14 +202,16 @@ def _is_flexible(value: _Placed | _Spread) -> bool:
 
 def _in(value: _Placed | _Spread, order: Shape) -> Any:
     """The atom of ``value`` whose axis ``order[i]`` is the old axis i."""
-    wanted = _inverse(order)  # for each axis of the result the old one
+    old_axes = _inverse(order)  # for each axis of the result the old one
     if isinstance(value, _Placed):
-        return _transposed(value.atom, tuple([value.order[axis] for axis in wanted]))
+        return _transposed(value.atom, tuple([value.order[axis] for axis in old_axes]))
     inner, shape, dims = value
     targets = [order[axis] for axis in dims]
     by_target = sorted(range(len(targets)), key=targets.__getitem__)
     moved = _transposed(inner.atom, tuple([inner.order[j] for j in by_target]))
-    return broadcast_in_dim(moved, shape=tuple([shape[axis] for axis in wanted]), dims=tuple(sorted(targets)))
+    return broadcast_in_dim(
+        moved, shape=tuple([shape[axis] for axis in old_axes]), dims=tuple(sorted(targets))
+    )
 
 
 def _in_order(value: _Placed | _Spread) -> Any:
@@ -306,11 +308,11 @@ def _reduction(equation: Equation, operands: list[Any]) -> _Placed | None:
     axes = equation.parameters.get("axes")
     if axes is None:
         axes = (equation.parameters["axis"],)
-        made = equation.primitive(x.atom, axis=x.order[axes[0]])
+        reduced = equation.primitive(x.atom, axis=x.order[axes[0]])
     else:
-        made = equation.primitive(x.atom, axes=tuple(sorted(x.order[axis] for axis in axes)))
+        reduced = equation.primitive(x.atom, axes=tuple(sorted(x.order[axis] for axis in axes)))
     kept = [place for axis, place in enumerate(x.order) if axis not in axes]
-    return _Placed(made, _ranks(kept))
+    return _Placed(reduced, _ranks(kept))
 
 
 def _by_axis(equation: Equation, operands: list[Any]) -> _Placed | None:
@@ -361,7 +363,7 @@ def _groups(old: Shape, new: Shape) -> list[tuple[list[int], list[int]]] | None:
         return None
     mine = [axis for axis, size in enumerate(old) if size != 1]
     theirs = [axis for axis, size in enumerate(new) if size != 1]
-    found = []
+    groups = []
     while mine or theirs:
         left, right = [mine.pop(0)], [theirs.pop(0)]
         count, other = old[left[0]], new[right[0]]
@@ -372,8 +374,8 @@ def _groups(old: Shape, new: Shape) -> list[tuple[list[int], list[int]]] | None:
             else:
                 right.append(theirs.pop(0))
                 other *= new[right[-1]]
-        found.append((left, right))
-    return found
+        groups.append((left, right))
+    return groups
 
 
 def _dot(equation: Equation, operands: list[Any], is_turned: bool) -> _Placed:
@@ -385,7 +387,7 @@ def _dot(equation: Equation, operands: list[Any], is_turned: bool) -> _Placed:
         for k, x in enumerate(placed)
     ]
     sides = (1, 0) if is_turned else (0, 1)
-    made = dot(
+    product = dot(
         *[placed[k].atom for k in sides],
         contract=tuple([at[k][0] for k in sides]),
         batch=tuple([at[k][1] for k in sides]),
@@ -396,7 +398,7 @@ def _dot(equation: Equation, operands: list[Any], is_turned: bool) -> _Placed:
     first = len(batch[0])
     start = [first + len(free[1]), first] if is_turned else [first, first + len(free[0])]
     order = [*range(first), *[start[k] + rank for k in (0, 1) for rank in ranks[k]]]
-    return _Placed(made, tuple(order))
+    return _Placed(product, tuple(order))
 
 
 _RULES: dict[Any, Callable[[Equation, list[Any]], _Placed | _Spread | None]] = {

@@ -8,7 +8,7 @@ with ``ct_v = sᵀ ct``, and ``d_j`` one for column j of every row. Proof: along
 ``d_j`` reaches row n. It is how the equations of physics-informed networks are written: the gradient of the
 sum of ``u`` over all points, in the points.
 
-What is emitted is one ``along`` equation, so that nested gradients become Taylor series
+What is emitted is one ``taylor_coefficients`` equation, so that nested gradients become Taylor series
 (``control.taylor_coefficients``); for several columns it is one ``columns`` equation. Who reads a column
 makes an ``along`` equation of it, and who differentiates again one of each (:func:`in_columns`). When it
 pays: with one column a gradient costs the same either way, and the next one is a longer series instead of
@@ -27,8 +27,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindgrad.control.lazy import interned
-from mindgrad.control.rowwise_gradient import columns, written_out
-from mindgrad.control.taylor_coefficients import along
+from mindgrad.control.rowwise_gradient import rowwise_gradient, written_out
+from mindgrad.control.taylor_coefficients import taylor_coefficients
 from mindgrad.core.build import Builder, building, current
 from mindgrad.core.graph import Constant, Equation, Graph, Variable, kept_with_graph, live_equations
 from mindgrad.core.rewriting import Rewrite
@@ -111,7 +111,7 @@ def _is_considered(xs: Sequence[Variable], cuts: Sequence[_Cut]) -> bool:
 
 
 def as_series(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]) -> list[Any] | None:
-    """The tangents of ``ys`` as one ``along`` equation; ``None`` where that is not possible."""
+    """The tangents of ``ys`` as one ``taylor_coefficients`` equation; ``None`` where that is not possible."""
     moving = [(x, t) for x, t in zip(xs, ts, strict=True) if t is not None]
     if len(moving) != 1:
         return None
@@ -144,15 +144,15 @@ def of_vector(builder: Builder, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[G
 
 def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
     """What depends on ``x``; ``None`` if control flow or an effect does."""
-    found: set[Any] = {x}
+    dependents: set[Any] = {x}
     for equation in live:
-        if equation.primitive.jvp is None or found.isdisjoint(equation.inputs):
+        if equation.primitive.jvp is None or dependents.isdisjoint(equation.inputs):
             continue
-        is_control = equation.primitive.kind == "control" and equation.primitive is not along
+        is_control = equation.primitive.kind == "control" and equation.primitive is not taylor_coefficients
         if is_control or equation.has_effect:
             return None
-        found.update(equation.outputs)
-    return found
+        dependents.update(equation.outputs)
+    return dependents
 
 
 def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | None:
@@ -218,7 +218,7 @@ def _pulled(line: _Line, cut: _Cut) -> Any:
     program, operands, argnum = line.program_of(cut.x)
     weights = [cut.weights[v] for v in line.moved]
     carried = tuple([cut.values[v] for v in line.moved])
-    return columns(
+    return rowwise_gradient(
         *operands, *weights, program=program, argnum=argnum, axis=column, carried=carried, part=_part
     )
 
@@ -243,19 +243,19 @@ def _part(program: Graph, argnum: int, column: int, carried: tuple[Carried, ...]
 def _column(line: _Line, cut: _Cut, column: int | None, j: int) -> Any:
     """The cotangent of column ``j``; of all of the input where ``column`` is ``None``."""
     x, mixed = cut.x, cut.columns
-    kept = [axis for axis in range(len(x.shape)) if axis not in mixed]
+    unmixed = [axis for axis in range(len(x.shape)) if axis not in mixed]
     pushed = line.tangents(x, _direction(x, column, j))
     terms = []
     for v, carried in cut.values.items():
         tangent = pushed.get(v)
         if tangent is None:
             continue
-        places = [place for axis in kept if (place := carried[axis]) is not None]
+        places = [row_dim for axis in unmixed if (row_dim := carried[axis]) is not None]
         others = tuple(axis for axis in range(len(v.shape)) if axis not in places)
         term = product(cut.weights[v], tangent)
         term = convert(reduce_sum(term, axes=others) if others else term, dtype=x.dtype)
         left = sorted(places)
-        terms.append(transpose(term, permutation=tuple(left.index(place) for place in places)))
+        terms.append(transpose(term, permutation=tuple(left.index(row_dim) for row_dim in places)))
     total = accumulate(terms)
     shape = tuple(1 if axis in mixed else n for axis, n in enumerate(x.shape))
     return zeros(x.type.with_shape(shape)) if total is None else reshape(total, shape=shape)
@@ -266,7 +266,7 @@ def _with_columns_that_count(ys: Sequence[Any], cts: Sequence[Any]) -> tuple[lis
     now: list[tuple[Any, Any]] = []
     for y, ct in zip(ys, cts, strict=True):
         made_by = getattr(y, "made_by", None)
-        if made_by is None or made_by.primitive is not columns or type(ct) is not Constant:
+        if made_by is None or made_by.primitive is not rowwise_gradient or type(ct) is not Constant:
             now.append((y, ct))
             continue
         axis = made_by.parameters["axis"]
@@ -283,23 +283,23 @@ def _opened(builder: Builder, ys: Sequence[Any]) -> list[Any]:
         if equation.has_effect:  # it runs once, where it stands
             continue
         operands = tuple([now.get(x, x) for x in equation.inputs])
-        if equation.primitive is columns:
-            found: Sequence[Any] = [written_out(equation, operands)]
+        if equation.primitive is rowwise_gradient:
+            outputs: Sequence[Any] = [written_out(equation, operands)]
         elif now.keys().isdisjoint(equation.inputs):
             continue
         else:
-            found = builder.emit_again(equation, operands)
-        now.update(zip(equation.outputs, found, strict=True))
+            outputs = builder.emit_again(equation, operands)
+        now.update(zip(equation.outputs, outputs, strict=True))
     return [now.get(y, y) for y in ys]
 
 
 def in_columns(graph: Graph) -> Graph:
     """``graph`` with the columns of its gradients (``control.rowwise_gradient``) in their place."""
-    if not any(equation.primitive is columns for equation in graph.equations):
+    if not any(equation.primitive is rowwise_gradient for equation in graph.equations):
         return graph
 
     def replace(equation: Equation, read: Any) -> Any:
-        if equation.primitive is not columns:
+        if equation.primitive is not rowwise_gradient:
             return None
         return written_out(equation, [read(x) for x in equation.inputs])
 
@@ -336,7 +336,7 @@ def _behind(builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> tuple
     where control flow or an effect, which must run once, is among them.
     """
     live = live_equations([e for e in builder.equations if not e.is_only_effect], values)
-    if any(each.primitive.kind == "control" and each.primitive is not along for each in live):
+    if any(each.primitive.kind == "control" and each.primitive is not taylor_coefficients for each in live):
         return dependent(builder, list(xs), values)
     made = {y for equation in live for y in equation.outputs}
     read = [x for equation in live for x in equation.inputs] + list(values)
@@ -366,10 +366,13 @@ class _Line:
     def tangents(self, x: Any, direction: Any) -> dict[Any, Any]:
         """The derivatives along ``direction`` of the values that depend on ``x``."""
         tangents: dict[Any, Any] = {x: direction}
-        if all(each.primitive is along or _is_linear(each, self._reached) for each in self._equations):
+        if all(
+            each.primitive is taylor_coefficients or _is_linear(each, self._reached)
+            for each in self._equations
+        ):
             push_tangents(self._equations, tangents)  # series that get longer, and sums of them
         elif x in self._inputs:
             program, operands, argnum = self.program_of(x)
-            found = along(*operands, direction, program=program, argnum=argnum, order=1)
+            found = taylor_coefficients(*operands, direction, program=program, argnum=argnum, order=1)
             tangents.update(zip(self.moved, found, strict=True))
         return tangents

@@ -70,7 +70,7 @@ def through(equation: Equation, operand: int, index: int, axis: int | None) -> i
         return None
     if equation.primitive.pointwise:
         return axis
-    if equation.primitive.name == "along":
+    if equation.primitive.name == "taylor_coefficients":
         return _along(axis, operand, index, **equation.parameters)
     rule = _RULES.get(equation.primitive.name)
     if rule is None:
