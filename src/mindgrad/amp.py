@@ -1,4 +1,4 @@
-"""Mixed precision for training loops of your own: loss scalers, and which Cells compute in half precision."""
+"""Mixed precision for hand-written training loops gives loss scalers, and casts Cells to half precision."""
 
 from __future__ import annotations
 

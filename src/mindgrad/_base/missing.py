@@ -1,4 +1,4 @@
-"""Modules that answer for a name they do not have: what stands nearest, or which module has it.
+"""Missing names of a module raise an error that suggests the nearest name, or the module that has it.
 
 Programs come with the names of a far larger library. A missing one should say at once whether it is
 spelled differently, lives elsewhere in this package, or is not there at all.

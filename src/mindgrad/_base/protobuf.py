@@ -1,4 +1,4 @@
-"""Protocol Buffers on the wire: a message is a run of fields, each a key and a value.
+"""The Protocol Buffers wire format encodes a message as a sequence of fields, each a key and a value.
 
 A key is ``number << 3 | wire type``; the wire types are 0 (varint: seven bits a byte, lowest first, the
 eighth says that more follow), 1 (eight bytes), 2 (a length, then so many bytes) and 5 (four bytes). The

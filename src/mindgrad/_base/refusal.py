@@ -1,4 +1,4 @@
-"""What cannot be compiled is refused: where, what, why, and what to write instead.
+"""Compile errors say where and why something cannot be compiled, and what to write instead.
 
 A refusal points into the user's own text, with the part that is meant underlined::
 

@@ -1,4 +1,4 @@
-"""Files that are replaced as a whole: a reader finds the old one or the new one, never a part.
+"""Atomic replacement of files lets a reader find the old file or the new one, never a part of either.
 
     .mindgrad-<machine>-<process>-<random>.tmp  →  the file
 

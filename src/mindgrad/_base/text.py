@@ -1,4 +1,4 @@
-"""How tensors and parameters print: pure functions from NumPy arrays to text.
+"""Formatting of tensors and Parameters is pure functions from NumPy arrays to text.
 
 ``str`` of a tensor is NumPy's own text of its values. ``repr`` is a format of its own, and the one
 that a tuple, list or dict of tensors shows::

@@ -1,4 +1,4 @@
-"""Nested Python structures as a list of leaves and a description, and back.
+"""Pytrees flatten nested Python structures to a list of leaves and a description, and rebuild them.
 
 Tuples (named ones included), lists, dicts and dataclasses are structure; everything else is a leaf,
 ``None`` too. What is rebuilt has the type of what was taken apart: a list stays a list, a

@@ -1,4 +1,4 @@
-"""Waiting for compiled programs so that signals are handled: Ctrl-C is answered at once.
+"""Interruptible waits for compiled programs handle signals, so that Ctrl-C is answered at once.
 
 Python handles signals in the main thread, between two steps of its interpreter, and not while that thread is
 inside of XLA. So what may take long runs in another thread, while the main one waits where a signal wakes it.

@@ -1,4 +1,4 @@
-"""The persistent compile cache: executables on disk, found again by other processes.
+"""The persistent compile cache stores executables on disk, where other processes find them.
 
     file name = SHA-256 of (program text, kinds of device and CPU, versions, flags, compile options)
 

@@ -1,4 +1,4 @@
-"""Compiled ahead of time: one executable per program, from the disk where it was compiled before.
+"""Ahead-of-time compilation makes one executable per program, or loads it from the compile cache.
 
     executable.run(arrays, given, extra) = the program's results, on the device
 

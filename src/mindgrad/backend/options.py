@@ -1,4 +1,4 @@
-"""Which options of XLA's compiler a program is compiled with.
+"""Compile options of XLA are chosen for each program.
 
 XLA's CPU compiler gives sums and maxima to a library of kernels (YNNPACK) unless it is told not to. Those
 kernels are up to six times faster than XLA's own where much is reduced to little, and up to fifty times

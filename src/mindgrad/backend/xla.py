@@ -1,4 +1,4 @@
-"""XLA through jax's public API: a graph becomes one compiled program.
+"""Lowering to XLA through jax's public API turns a graph into one compiled program.
 
 jax is imported when the first program is compiled, never by ``import mindgrad``. Its automatic
 differentiation is not used: a derivative arrives here as an ordinary graph. Programs that hold

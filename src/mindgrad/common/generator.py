@@ -1,4 +1,4 @@
-"""Generators of random numbers: each has a state of its own; the default one belongs to the process.
+"""Random number generators have a state each; the default one belongs to the process.
 
 A function that takes ``generator=`` draws from that one, so that, say, the numbers of a data pipeline do not
 depend on how many a model has drawn. The state is a Parameter (``docs/decisions/0005-random-numbers.md``):

@@ -1,4 +1,4 @@
-"""What initialises: the base class, and those that give fixed values or matrices of a structure.
+"""Initializers give fixed values, or matrices of a structure; their base class is here too.
 
 Random ones draw from NumPy's global generator, which ``mindgrad.set_seed`` seeds (and so does
 ``numpy.random.seed``).

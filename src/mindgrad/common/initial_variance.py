@@ -1,4 +1,4 @@
-"""Random initial values whose variance suits the layer: how many inputs and outputs a weight has.
+"""Random initializers choose the variance by the fan-in and fan-out of a weight.
 
 A weight of shape (n_out, n_in, k₁, k₂, …) has
 

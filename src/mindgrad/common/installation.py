@@ -1,4 +1,4 @@
-"""Whether the package works where it is installed."""
+"""An installation check runs an operator and its gradient, eager and compiled."""
 
 import sys
 from typing import Any

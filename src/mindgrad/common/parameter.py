@@ -1,4 +1,4 @@
-"""Parameters: tensors that a program owns, reads and writes."""
+"""Parameters are tensors that a program owns, reads and writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of the random number generator, and the seed that it starts from.
+"""The global seed starts the state of the default random number generator.
 
 The state is a Parameter: a program that draws numbers reads and writes it, eager or compiled, in branches
 and loops too. So a compiled function gives new numbers in every call, and the same ones as when it runs

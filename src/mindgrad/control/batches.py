@@ -1,4 +1,4 @@
-"""Branches and loops for many elements at once.
+"""Batching rules run both sides of a branch, and a loop for as long as one element of the batch needs it.
 
     one predicate for all     the row itself, its graphs batched
     a predicate for each      both branches; a loop that goes on while an element does

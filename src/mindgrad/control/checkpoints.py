@@ -1,4 +1,4 @@
-"""Saving the carries of a loop whose trips are not known, and walking them back, in bounded memory.
+"""Checkpointing of a loop of unknown trip count saves some carries and replays the others, in bounded memory.
 
     save       x₀, x_p, x_2p, …  in K slots, p = K at first; when they are full, every second is kept and
                p doubles. Where a carry is large, the first K trips save every one

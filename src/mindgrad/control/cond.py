@@ -1,4 +1,4 @@
-"""Branches: one of two programs runs.
+"""The ``cond`` primitive runs one of two sub-graphs.
 
     cond(p, x) = true(x) if p else false(x)
     ẏ = J_true(x) ẋ if p else J_false(x) ẋ        x̄ = J_true(x)ᵀ ȳ if p else J_false(x)ᵀ ȳ

@@ -1,4 +1,4 @@
-"""Custom derivatives: a program whose reverse mode its author gives.
+"""Custom VJPs are programs whose pullback their author gives.
 
     custom(y, x) = y          reverse: x̄ = pullback(x, y, ȳ)
 

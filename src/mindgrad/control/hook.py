@@ -1,4 +1,4 @@
-"""Hooks: Python functions that see gradients while an eager gradient runs.
+"""Gradient hooks are Python functions that are called with a cotangent while an eager gradient runs.
 
     hook(*cts) = function(cts), or cts where the function gives None
 

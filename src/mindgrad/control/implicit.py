@@ -1,4 +1,4 @@
-"""Values given by equations: the solution of a linear system, and a root, without their iterations.
+"""Implicit differentiation solves linear systems and roots without differentiating the solver's iterations.
 
     linear_solve(c, b) = x   with  A(c) x = b        ẋ = A⁻¹ (ḃ − Ȧ x)        b̄ = A⁻ᵀ x̄
     root(y, c) = y           with  f(c, y) = 0       ẏ = −(∂f/∂y)⁻¹ (∂f/∂c) ċ

@@ -1,4 +1,4 @@
-"""Equations that stand for a program which is made when it is known what for.
+"""Lazy primitives stand for a sub-graph that is built only when a transform or the back end needs it.
 
     deferred[G, …](x) = expand(G, …)(x)
 

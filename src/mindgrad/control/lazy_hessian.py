@@ -1,4 +1,4 @@
-"""A Hessian as one equation: who reads only its diagonal, or its trace, need not make it.
+"""The lazy Hessian is one equation, of which reading the trace or the diagonal need not build the matrix.
 
     second[G, i](x) = ∂²G / ∂x_i ∂x_i          G of one number
 

@@ -1,4 +1,4 @@
-"""A program of which reverse mode keeps the inputs only, and computes the rest again.
+"""Rematerialisation keeps only the inputs of a sub-graph for reverse mode and recomputes its residuals.
 
     recomputed(x) = body(x)      ẏ = J_body(x) ẋ      x̄ = J_body(x)ᵀ ȳ, from x and ȳ alone
 

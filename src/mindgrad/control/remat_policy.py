@@ -1,4 +1,4 @@
-"""What a loop keeps of every trip for its linear part, and what is made again from less.
+"""Rematerialisation of loops chooses which residuals a scan saves per trip, and which it recomputes.
 
 Of the values of the body that its linear part uses
 

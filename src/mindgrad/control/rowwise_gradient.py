@@ -1,4 +1,4 @@
-"""A gradient across rows as one equation: who reads one column of it need not make the others.
+"""The lazy row-wise gradient is one equation, of which reading column j computes only column j.
 
     columns[G, i](x, ct) = Σ_j e_j ⊗ Σ (ct ∘ ∂_j G(x))          ∂_j along column j of every row of input i
 

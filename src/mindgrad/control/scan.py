@@ -1,4 +1,4 @@
-"""Loops of a known number of trips over the slices of arrays.
+"""The ``scan`` primitive loops over slices of arrays, with a carry and a static trip count.
 
     scan(c, x₀, s) = (x_n, (y_1, …, y_n)),    (x_{i+1}, y_{i+1}) = body(c, x_i, s_i),    n = length
     reverse:  the trips run from the last slice to the first

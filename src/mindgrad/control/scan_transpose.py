@@ -1,4 +1,4 @@
-"""One trip of a scan backwards, and what is left to be done once behind all trips.
+"""Transposition of a scan runs one trip of the linear body backwards and hoists the rest out of the loop.
 
 sums       c̄ = Σ_t c̄_t, in the carry
 deferred   c̄ as few products of what all trips give together (``sums``), where stacking that is no

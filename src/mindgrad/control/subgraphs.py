@@ -1,4 +1,5 @@
-"""What the rules of all control rows share: transforms of the graphs that they hold.
+"""Transforms of sub-graphs (linearize, transpose, batch, series) are memoised, for the rules of higher-order
+primitives.
 
 Each is made once for a graph and a set of inputs, so that the same loop differentiated in the same way
 twice is one equation.

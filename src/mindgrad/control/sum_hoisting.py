@@ -1,4 +1,4 @@
-"""Sums over the trips of a loop, as few operators on what all trips give together.
+"""Sum hoisting replaces accumulations over the trips of a loop by one product or sum over stacked values.
 
     Σ_t (L v_t) = L Σ_t v_t            Σ_t (w · v_t) = w · Σ_t v_t        (w the same in every trip)
     Σ_t a_t bᵀ_t = Aᵀ B                any other: the values of all trips, then their sum

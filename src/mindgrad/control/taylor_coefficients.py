@@ -1,4 +1,5 @@
-"""A derivative along a direction as one equation: what nested derivatives in one direction grow in.
+"""Lazy Taylor coefficients of a program along a direction raise their order where derivatives would be
+nested.
 
     along[G, i, K](x, d) = (y_1, …, y_K)      where      G(x + s d) = Σ_k y_k sᵏ + O(sᴷ⁺¹),   d moves input i
 

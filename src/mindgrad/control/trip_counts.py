@@ -1,4 +1,4 @@
-"""How often each equation of a program runs.
+"""Execution counts say how often each equation of a program runs, loops included.
 
     times(equation) = Π lengths of the loops around it
 

@@ -1,4 +1,4 @@
-"""Loops whose number of trips depends on the data, in reverse mode too.
+"""The ``while`` primitive loops while a condition on the carry holds, and has reverse mode too.
 
     while(c, x₀) = x_n,    x_{i+1} = body(c, x_i),    n the first i at which condition(c, x_i) fails
 

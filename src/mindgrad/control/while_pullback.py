@@ -1,4 +1,4 @@
-"""Reverse mode of loops whose number of trips depends on the data, and its derivatives.
+"""The pullback of a ``while`` loop runs its trips backwards, and is itself differentiable.
 
     P(c, x₀; x̄_n) = the cotangents of c and x₀ for that of the last carry
 

@@ -1,4 +1,4 @@
-"""One trip of a loop in reverse mode, divided into what must wait for the trip behind it and what need not.
+"""The reverse step of a ``while`` loop is split into a sequential part and parts batched over trips.
 
     expensive           e = E(c, x)          what of A takes long and is used more than once
     coefficients   d = A(c, x, e)       of the carry alone: made for many trips at once

@@ -1,4 +1,4 @@
-"""Names of columns: which are meant, and where those that a function gives are put."""
+"""Column names select the inputs of an operation, and place its outputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Dataset: a pipeline of steps, each of which turns the rows of one pass into other rows.
+"""The Dataset is a pipeline of steps, each of which turns the rows of one pass into other rows.
 
 A step keeps how a pass over it begins: a function from a ``Draw`` (seed and number of the pass) to an
 iterator of rows. So a pipeline is read lazily, again and again, and by several iterators at a time, and what

@@ -1,4 +1,4 @@
-"""Reading a dataset: its passes, iterators, size, and the shapes and types of its columns."""
+"""Iteration over a dataset gives its passes, size, and the shapes and types of its columns."""
 
 from __future__ import annotations
 

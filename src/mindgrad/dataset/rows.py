@@ -1,4 +1,4 @@
-"""What is done to the rows of one pass: batches, maps, filters, shuffles.
+"""Row operations batch, map, filter and shuffle the rows of one pass.
 
 A row is a tuple of NumPy arrays, one for each column. Everything here is a generator from rows to rows and
 knows nothing of datasets; ``where`` is the name of the dataset for errors.

@@ -1,4 +1,4 @@
-"""Samplers: which rows of a source a pass reads, and in which order."""
+"""Samplers choose the rows of a source that a pass reads, and their order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where rows come from: Python generators, iterables, sources that can be read at any place, NumPy arrays."""
+"""Sources of rows are Python generators, iterables, indexable sources and NumPy arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python in, graphs out: the source of a user's function is rewritten, run with symbols, and traced.
+"""The front end rewrites the source of user functions, runs it with symbolic tensors, and records graphs.
 
 a function      source (its syntax tree) → fence (what is refused at once) → recursion, exits, jumps,
                 liveness, expressions, rewrite (with names, nodes) → convert (a function object again)

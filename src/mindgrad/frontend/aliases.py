@@ -1,4 +1,4 @@
-"""Names of one tensor: which variables hold the same object, where a tensor has decided it.
+"""Alias analysis tracks which variables hold the same tensor object after a branch on a tensor.
 
     if c: y = z          y is z           ⇔  c
     else: y = w          y is w           ⇔  not c

@@ -1,4 +1,4 @@
-"""Pieces of Python syntax, made at a place of the user's program.
+"""AST builders make syntax nodes that carry the source position of a user's node.
 
 Every node carries the line and columns of the source that it stands for, so that tracebacks and
 refusals of rewritten code point into the user's own text.

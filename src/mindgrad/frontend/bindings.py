@@ -1,4 +1,4 @@
-"""Which variables a piece of Python reads, binds, changes in place and hands to inner functions.
+"""Scope analysis lists the variables that code reads, binds, mutates and captures in inner functions.
 
 Python decides by the text of a function alone which names are its own; so does this. Inner
 functions, lambdas and classes have names of their own, and so has a comprehension, except that ``:=``

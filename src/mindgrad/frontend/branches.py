@@ -1,4 +1,4 @@
-"""Branches on tensors: both sides are traced, and joined variable by variable in one ``cond``."""
+"""Branches on tensors are traced on both sides and joined, variable by variable, in one ``cond``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python's own functions, and attributes, where tensors of the program being compiled meet them.
+"""Python's built-in functions, and attribute access, get a traced meaning for symbolic tensors.
 
 Most of Python's functions run as they are. Those that would have to know a tensor's value, or that change
 something outside of the program, are replaced here by what does the same in the compiled program, or refused.

@@ -1,4 +1,4 @@
-"""Carries of loops: the tensors that a body takes from the trip before, and gives to the next."""
+"""Loop carries are the tensors that a body takes from the trip before, and gives to the next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guards on the attributes of Cells: those that a trace read hold what they held.
+"""Guards on attributes of Cells check that those that a trace read still hold the same values.
 
 Reads are seen by whatever code makes them (converted, of this package, of a library): while some thread
 traces, the class of the Cells has a ``__getattribute__`` that notes the names. At other times it has none,

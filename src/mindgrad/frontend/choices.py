@@ -1,4 +1,4 @@
-"""Choices among functions: ``[f, g, h][i](x)`` where ``i`` is a tensor becomes branches.
+"""Indexed calls ``[f, g, h][i](x)``, where ``i`` is a tensor, become branches.
 
     [f₀, …, fₙ][i](x) = f₀(x) if i ≤ 0 else f₁(x) if i ≤ 1 else … else fₙ(x)
 

@@ -1,4 +1,4 @@
-"""``sum``, ``any`` and ``all`` of a comprehension: its filter may be a tensor, its length costs nothing.
+"""Reductions of comprehensions (``sum``, ``any``, ``all``) become traced loops, with tensors as filters.
 
     sum(f(x) for x in xs if c(x))   =   a loop:  for x in xs: if c(x): total = total + f(x)
 

@@ -1,4 +1,4 @@
-"""Function objects with their control flow handed to the runtime.
+"""Function conversion makes function objects whose control flow calls the runtime.
 
 :func:`convert` gives, for what a program calls, what is called instead while a program is compiled: the
 same function with rewritten code, which shares variables, defaults and names with the original. The

@@ -1,4 +1,4 @@
-"""Recursion limit of a trace: calls may be as deep as when they run as they are.
+"""Recursion limits are raised for a trace, so that calls may be as deep as in plain Python.
 
 One call of the user's function is several of Python's while it is traced, the function and those of the
 runtime for the ``if`` around the next call. So Python's limit is raised meanwhile. It is one for all threads,

@@ -1,4 +1,4 @@
-"""Python state that a program assigns: attributes of objects, variables of enclosing functions and modules.
+"""The effect log records which Python state a program assigns: attributes, closure variables and globals.
 
 While a program is traced an assignment is really made, so that whatever code runs finds the new value, and
 noted at the innermost of the open levels: that of the program, or that of the body of a branch or loop. When

@@ -1,4 +1,4 @@
-"""``raise``, ``assert`` and ``try`` in rewritten code: a compiled program can neither raise nor catch."""
+"""Exceptions in rewritten code are resolved while tracing: a compiled program can neither raise nor catch."""
 
 from __future__ import annotations
 

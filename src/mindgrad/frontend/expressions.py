@@ -1,4 +1,4 @@
-"""Expressions whose path may depend on tensors, as calls of the runtime.
+"""Conditional expressions (``and``, ``or``, ``x if t else y``, comparisons) become calls of the runtime.
 
 ======================================  =====================================================
 Python                                  rewritten (``mg__`` is the runtime)

@@ -1,4 +1,4 @@
-"""What of Python a program was traced with, besides its arguments, and whether that still stands.
+"""Guards record the Python state that a trace read besides its arguments, and check it at the next call.
 
     a program is current  ⇔  every name, attribute, closure variable, container and array that its trace
                              read holds what it held

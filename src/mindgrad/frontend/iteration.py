@@ -1,4 +1,4 @@
-"""Iteration over Python's iterators while compiling: their rest, when a tensor says when a loop ends."""
+"""Iterators of Python are unrolled while tracing; a loop that a tensor ends reads their remaining items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``break``, ``continue`` and ``return`` as structure: afterwards a function leaves only at its end.
+"""Structured control flow replaces ``break``, ``continue`` and ``return``: a function leaves only at its end.
 
 Where a branch always jumps, the statements after the ``if`` move into its other branch::
 

@@ -1,4 +1,4 @@
-"""Readers and writers of the state of objects: one row for each kind of object.
+"""Accessors read and restore the mutable state of an object: one row for each kind of object.
 
 A state is read without running the user's methods, and compared by identity of what it holds: what changes in
 there is an object of its own (``reach``).

@@ -1,4 +1,4 @@
-"""Which variables an ``if`` or a loop hands on: assigned inside it, and read again.
+"""Liveness analysis finds the variables that a branch or loop assigns and later code reads.
 
 Backward over the structured statements of one function (after ``jumps``), with ``live`` the names that
 may be read later and ``in`` those that may be read from here on::

@@ -1,4 +1,4 @@
-"""Names that a loop's exits define: bound where it is left by ``break``, and nowhere before the loop.
+"""Definite assignment at loop exits finds the names that every ``break`` binds.
 
     for t in e:                   for t in e:
         if c:                         if c:

@@ -1,4 +1,4 @@
-"""Loops on tensors: the body is traced with its state as symbols, and becomes a ``while`` or a ``scan``.
+"""Loops on tensors trace their body once, with the state as symbols, into a ``while`` or a ``scan``.
 
 It is traced again until the state has the same types after a trip as before: a Python number that a trip
 changes becomes a value of the running program, a Parameter that it writes a part of what the loop carries.

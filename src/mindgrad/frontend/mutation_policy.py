@@ -1,4 +1,4 @@
-"""What a compiled program may change: what it made itself, and attributes.
+"""The mutation policy allows a compiled program to change what it created itself, and attributes.
 
 A list that is appended to changes once, while the program is traced, and not when it runs. That is right for
 what the program made itself. For anything from outside it would be silently wrong, and so would it be inside

@@ -1,4 +1,4 @@
-"""The truth of tensors and other values: a known one, or a Bool tensor that the program computes."""
+"""Truth values of tensors are known while tracing, or Bool tensors that the program computes."""
 
 from __future__ import annotations
 

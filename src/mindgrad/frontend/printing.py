@@ -1,4 +1,4 @@
-"""``print`` in compiled programs: what it shows is known when the program runs, and is shown then.
+"""``print`` in compiled programs becomes a debug callback, which prints when the program runs.
 
 A tensor without a value that is made a text (``str``, ``repr``, an f-string) leaves a mark in the text
 (``core.tensor``); where the text is printed, the mark becomes the value.

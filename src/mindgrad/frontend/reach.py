@@ -1,4 +1,4 @@
-"""Python objects that can change, in reach of functions: what running them may leave changed.
+"""Reachability analysis finds the mutable Python objects that a function can change.
 
     in reach of a function    what its closure, defaults and global variables hold
     … of an object            its attributes and items, and what the functions of its class reach

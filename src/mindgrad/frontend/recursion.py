@@ -1,4 +1,4 @@
-"""Calls of a function in its own ``return``: they become another trip of a loop.
+"""Tail calls of a function to itself become further trips of a loop.
 
     def f(x, n):                     def f(x, n):
         if n > 0:                        while True:

@@ -1,4 +1,4 @@
-"""Runs of Cells that are to be differentiated: what a gradient is taken of is the run that was made before.
+"""A forward run that precedes the gradient of the same call is undone, so that its state changes once.
 
     loss = net(x)                          a run of net
     gradients = grad(net, weights)(x)      the same run, differentiated

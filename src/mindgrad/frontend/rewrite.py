@@ -1,4 +1,4 @@
-"""Python functions whose control flow the runtime decides: source to source.
+"""The source-to-source rewriter replaces control flow of Python functions by calls of the runtime.
 
 The rewritten function has one closure variable more, ``mg__``, the runtime. Every ``if`` and loop
 becomes a call of it, with the blocks as inner functions that share the function's variables::

@@ -1,4 +1,4 @@
-"""What rewritten source calls: each statement on Python values runs as Python, on tensors it is traced.
+"""The runtime of rewritten source runs a statement as Python, or traces it where a tensor decides.
 
 The rewriting (``rewrite``) turns the control flow of a function into calls of one :class:`Runtime`. Each
 method looks at the value that decides. If it is known, what happens is what Python does; if it is a tensor
@@ -204,15 +204,9 @@ class Runtime(Exceptions):
             worth.append(size * length > SCAN_EQUATIONS)
             return worth[0]
 
-        done = attempt(
-            lambda: scanned(
-                length,
-                [(stack, is_number)],
-                lambda slices: body(slices[0]),
-                State(getter, setter, names),
-                is_worth,
-            )
-        )
+        variables = State(getter, setter, names)
+        trip = lambda slices: body(slices[0])
+        done = attempt(lambda: scanned(length, [(stack, is_number)], trip, variables, is_worth))
         return done and worth[0]
 
     def _for_range(

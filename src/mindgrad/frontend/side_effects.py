@@ -1,4 +1,4 @@
-"""What becomes of Python state that a program assigns: inputs, outputs, and what is stored when it has run.
+"""Side effects on Python state become inputs and outputs of the program, stored when it has run.
 
     a place that is assigned            its value is an output; it is stored after every run
     … and read before, a tensor         is an input too, as is one that an earlier run has stored

@@ -1,4 +1,4 @@
-"""What selects a compiled program: the arguments of a call.
+"""Call signatures select the compiled program: argument types, structures, and captured functions.
 
     signature(call) = structure of the arguments, type of every tensor, value of every constant
 

@@ -1,4 +1,4 @@
-"""Snapshots of Python's state before a body is traced: what it changes is put back, and refused.
+"""Snapshots of Python state undo what the trace of a body changes, and refuse such changes.
 
     a branch    both ways run while it is traced, and one of them when the program runs
     a loop      its body runs once or a few times while it is traced

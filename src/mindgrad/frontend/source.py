@@ -1,4 +1,4 @@
-"""The syntax tree of a function object, from whatever its text was typed into.
+"""Source lookup finds the syntax tree of a function object, wherever its text was typed in.
 
 A function knows the file and line of its code. The whole text of that file is parsed once (files,
 notebook cells, doctests and ``python -m mindgrad -c`` by ``linecache``; ``python -c``, redirected standard

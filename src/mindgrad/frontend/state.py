@@ -1,4 +1,4 @@
-"""Parameters inside traced programs: what is read becomes an input, what is written an output.
+"""Parameters that a traced program reads become its inputs, and those that it writes its outputs.
 
 A Parameter stands for its stored value outside every scope. Inside, the innermost scope that bound
 or wrote it says what it stands for now; the outermost compiled scope makes it an input.

@@ -1,4 +1,4 @@
-"""What can be changed in place: how it is read, and when it counts as unchanged.
+"""Equality of mutable state reads objects that can change in place, and compares them with a copy.
 
 A reader gives the contents of a list, dict, set, object, array or tensor for a later comparison:
 ``reader(holder, name, default)``, as ``getattr``.

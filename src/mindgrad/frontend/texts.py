@@ -1,4 +1,4 @@
-"""Texts with values that are not known while compiling: they can be put together and shown, not read.
+"""Symbolic strings hold values that are not known while tracing: they can be concatenated and printed.
 
 A tensor without a value leaves a mark in a text (``core.tensor``), which ``print`` fills in when the program
 runs. What Python computes from such a text otherwise, its length or whether it equals another, would be

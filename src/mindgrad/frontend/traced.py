@@ -1,4 +1,4 @@
-"""A body of a branch or loop, traced in a scope of its own.
+"""A traced body is that of a branch or loop, recorded in a scope of its own.
 
 What the program can see of a body afterwards is the variables that it assigns, elements that it assigns to
 tensors from outside (``x[0] = 1``), and Parameters that it writes. All of these are as before when the trace

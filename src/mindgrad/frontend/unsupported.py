@@ -1,4 +1,4 @@
-"""What cannot be compiled is refused before anything runs.
+"""Unsupported syntax is refused before anything runs.
 
 Only what has no meaning in a compiled program is refused here, from the text alone. What depends on
 values (a tensor that is read, branches that do not join) is refused where it happens, by the runtime.

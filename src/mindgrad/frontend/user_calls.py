@@ -1,4 +1,4 @@
-"""Where a program is entered: the user's function runs, and what goes wrong is said in the user's terms."""
+"""Calls of user functions run converted code, and translate errors into the user's terms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of users behind those of this package, and what closures hold."""
+"""User functions are found behind wrappers of this package, and in closures."""
 
 from __future__ import annotations
 

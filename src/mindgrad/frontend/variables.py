@@ -1,4 +1,4 @@
-"""The variables of a branch or loop: what they hold, and whether one can hold either of two values.
+"""Variables of a branch or loop are read, bound, and joined where either of two values may be held.
 
 A Python number that a compiled branch or loop changes becomes a value of the running program, a
 :class:`mindgrad.core.tensor.Number`; everything that is no number, tensor or container of these must be the

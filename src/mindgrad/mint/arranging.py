@@ -1,4 +1,4 @@
-"""Shapes, parts and places, along ``dim``; and tensors made from numbers."""
+"""Shape and indexing functions of ``mint`` take ``dim``; so do those that create tensors."""
 
 from __future__ import annotations
 

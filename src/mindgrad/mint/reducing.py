@@ -1,4 +1,4 @@
-"""Sums, means, extremes and what is found in order, along ``dim``; indices are Int64."""
+"""Reductions and order statistics of ``mint`` take ``dim``; their indices are Int64."""
 
 from __future__ import annotations
 

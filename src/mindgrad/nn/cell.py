@@ -1,4 +1,4 @@
-"""The Cell: a function with Parameters and other Cells."""
+"""The Cell is a module: a function with Parameters and inner Cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells that apply one function of ``ops``: one entry makes one class, as for operators.
+"""Function Cells apply one function of ``ops``: one entry makes one class, as for operators.
 
 Such a Cell has no Parameters. Its constructor takes what the function takes besides tensors, checks it and
 keeps it in attributes; its documentation is that of the function.

@@ -1,4 +1,4 @@
-"""What a Cell holds: its Parameters and inner Cells, by attribute and by name."""
+"""The module tree lists the Parameters and inner Cells of a Cell, by attribute and by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learning rates as Cells: the rate of a step, computed from the number of steps before it.
+"""Learning rate schedules are Cells that compute the rate from the number of the step.
 
 An optimiser that is given one calls it with its ``global_step``, which counts from 0; inside a compiled
 training step it is part of the program.

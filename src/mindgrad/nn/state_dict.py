@@ -1,4 +1,4 @@
-"""What a Cell holds as one dict, and back: MindSpore 2.x's ``state_dict``; and buffers, which are in it.
+"""The state dict of a Cell holds its Parameters and buffers: MindSpore 2.x's ``state_dict``.
 
 A buffer is an attribute that is a Tensor and no Parameter: what is kept with a net and not trained.
 """

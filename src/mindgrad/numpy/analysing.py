@@ -1,4 +1,6 @@
-"""Numerical analysis: differences, interpolation, convolution, covariances, phases."""
+"""Numerical analysis of NumPy: differences, interpolation, convolution, covariances and phases are functions
+of tensors.
+"""
 
 from __future__ import annotations
 

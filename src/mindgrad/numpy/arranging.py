@@ -1,4 +1,4 @@
-"""Arrays in another shape or order: ``np.reshape``, ``np.transpose``, ``np.flip``, …"""
+"""Shape functions of NumPy reshape and reorder tensors: ``np.reshape``, ``np.transpose``, ``np.flip``, …"""
 
 from __future__ import annotations
 

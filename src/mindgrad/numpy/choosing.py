@@ -1,4 +1,4 @@
-"""Elements and parts chosen from arrays, and functions along axes: ``np.where``, ``np.take``, …"""
+"""Indexing functions of NumPy select elements and map along axes: ``np.where``, ``np.take``, …"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What NumPy's functions take: tensors, numbers and nested lists as tensors, as MindSpore types them."""
+"""Coercion turns numbers and nested lists into tensors, with the element types of MindSpore."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays joined, cut and repeated: ``np.concatenate``, ``np.split``, ``np.tile``, …"""
+"""Joining functions of NumPy concatenate, split and repeat: ``np.concatenate``, ``np.split``, …"""
 
 from __future__ import annotations
 

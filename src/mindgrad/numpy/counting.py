@@ -1,4 +1,4 @@
-"""Histograms, and polynomials given by their coefficients."""
+"""Histograms and polynomials follow NumPy's functions."""
 
 from __future__ import annotations
 

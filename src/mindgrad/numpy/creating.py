@@ -1,4 +1,6 @@
-"""Arrays made from shapes, numbers, ranges and data: ``np.array``, ``np.zeros``, ``np.linspace``, …"""
+"""Creation functions of NumPy make tensors from shapes, numbers, ranges and data: ``np.array``, ``np.zeros``,
+…
+"""
 
 from __future__ import annotations
 

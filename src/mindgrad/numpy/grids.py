@@ -1,4 +1,4 @@
-"""Grids, windows and random numbers: what else NumPy makes."""
+"""Grids, window functions and random numbers follow NumPy's functions."""
 
 from __future__ import annotations
 

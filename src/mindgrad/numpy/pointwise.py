@@ -1,4 +1,4 @@
-"""NumPy's functions of elements, made from one table: a name, the function of ``mindgrad.ops``, operands."""
+"""Elementwise functions of NumPy come from one table: a name, the function of ``mindgrad.ops``, operands."""
 
 from __future__ import annotations
 

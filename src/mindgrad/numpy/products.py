@@ -1,4 +1,4 @@
-"""Products of vectors and matrices: ``np.matmul``, ``np.dot``, ``np.cross``, ``np.norm``, …"""
+"""Products of vectors and matrices follow NumPy: ``np.matmul``, ``np.dot``, ``np.cross``, ``np.norm``, …"""
 
 from __future__ import annotations
 

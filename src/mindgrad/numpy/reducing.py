@@ -1,4 +1,4 @@
-"""Arrays summed up: sums, means, extremes, spreads, those without NaN, running ones; and questions."""
+"""Reductions of NumPy sum, average and compare along axes, also without NaN, and cumulatively."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Smooth activation functions: rows, or compositions of rows; none has a derivative rule of its own."""
+"""Smooth activation functions are rows, or compositions of rows; none has a derivative rule of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connectionist temporal classification: the likelihood of a sequence of labels under a longer one.
+"""Connectionist temporal classification (CTC) gives the likelihood of a label sequence under a longer one.
 
 A. Graves et al., *Connectionist temporal classification* (2006). Probabilities are kept as logarithms; what
 is impossible has −10³⁰, not −∞, whose differences have no derivative.

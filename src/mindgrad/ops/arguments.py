@@ -1,4 +1,4 @@
-"""What operators that move elements take besides tensors: sizes, axes, counts, sequences of tensors.
+"""Argument checks of shape operators read sizes, axes, counts and sequences of tensors.
 
 Each is read once, into plain Python values, and refused with the operator's and the argument's name.
 """

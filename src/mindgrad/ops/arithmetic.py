@@ -1,4 +1,4 @@
-"""The arithmetic of tensors and numbers: + − · ÷, remainders, powers.
+"""Arithmetic adds, multiplies, divides and raises tensors and numbers to powers.
 
 Shapes broadcast as NumPy's do; element types are promoted by MindSpore's table (``core.dtype``): a
 Python number never widens a tensor of its own category. Quotients of integers are Float32.

@@ -1,4 +1,4 @@
-"""Parameters of which parts are assigned, and MindSpore's ``inplace_…``, which give new tensors."""
+"""Scatter updates assign parts of Parameters; MindSpore's ``inplace_…`` give new tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Candidate sampling: classes drawn at random, for losses over a few of very many classes.
+"""Candidate sampling draws classes at random, for losses over a few of very many classes.
 
 Distinct classes are the first to arrive when class i arrives at times of rate pᵢ, which is the distribution
 of drawing until enough distinct ones are there; the expected count of a class is then 1 − exp(−pᵢ t), with

@@ -1,4 +1,4 @@
-"""Losses of classes: cross entropy, negative log-likelihood and margins between scores.
+"""Classification losses are cross entropy, negative log-likelihood and margins between scores.
 
 Probabilities are never formed where a logarithm is wanted: what takes logits is computed by ``log_softmax``,
 and is exact for logits of any size.

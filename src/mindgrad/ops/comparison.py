@@ -1,4 +1,4 @@
-"""Comparisons, logic and bits. Their derivatives are 0."""
+"""Comparisons, logic and bit operations have derivative 0."""
 
 from __future__ import annotations
 

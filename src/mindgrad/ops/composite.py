@@ -1,5 +1,5 @@
-"""Functions of functions and of nested tensors: ``HyperMap``, ``Map``, ``MultitypeFuncGraph``, and what
-else MindSpore r1.x has here: ``from mindspore.ops import composite as C``.
+"""Functions of functions and of nested tensors (``HyperMap``, ``Map``, ``MultitypeFuncGraph``) follow
+MindSpore r1.x: ``from mindspore.ops import composite as C``.
 """
 
 from __future__ import annotations

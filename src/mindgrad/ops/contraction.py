@@ -1,4 +1,4 @@
-"""Products of matrices and tensors: matmul, einsum, tensordot and their relatives.
+"""Contractions are products of matrices and tensors: matmul, einsum, tensordot and their relatives.
 
 All are plans of rows (``primitives.einsum``); half precision is summed in Float32.
 """

@@ -1,4 +1,4 @@
-"""Convolutions over one, two or three axes, and their transposes (the gradient for the input)."""
+"""Convolutions run over one, two or three axes; their transposes are gradients for the input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensors made from numbers: zeros, ones, full, arange, linspace, eye, …"""
+"""Creation functions make tensors from numbers: zeros, ones, full, arange, linspace, eye, …"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Public functions made from rows: name, row, meaning and example in one entry, the rest follows.
+"""Function factories make public functions from rows: a name, the row, its meaning and an example.
 
 The documentation of such a function is written from its entry and from what its row says it takes,
 so that it cannot disagree with the code.

@@ -1,4 +1,4 @@
-"""Dropout: elements, or whole channels, set to zero at random, and the others made larger.
+"""Dropout sets elements, or whole channels, to zero at random, and scales the others.
 
     y = x · mask / (1 − p)        mask: 1 with probability 1 − p, else 0
 

@@ -1,4 +1,4 @@
-"""Differential operators in many dimensions, estimated along a few random directions.
+"""Stochastic estimators approximate differential operators in many dimensions by random directions.
 
     E[v vᵀ] = 1    ⟹    Δf = E[D²f[v, v]],    ∇·f = E[v · (∂f/∂x v)]
 

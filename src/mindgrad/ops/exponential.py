@@ -1,4 +1,4 @@
-"""The exponential of matrices, by scaling and squaring.
+"""The matrix exponential uses scaling and squaring.
 
 N. J. Higham, "The scaling and squaring method for the matrix exponential revisited" (2005): with
 s such that ‖A‖₁ / 2ˢ ≤ 5.37, e^A is the Padé approximant [13/13] of e^(A/2ˢ), squared s times.

@@ -1,4 +1,4 @@
-"""The greatest and the smallest element along axes, and where they stand.
+"""Maxima and minima along axes come with their indices.
 
 Axes as for the other reductions. NaN counts as the extreme. Two conventions for elements that are
 equal: ``amax``, ``amin`` (ReduceMax, ReduceMin) share the derivative among them; ``max``, ``min`` along an

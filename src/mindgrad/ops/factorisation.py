@@ -1,4 +1,4 @@
-"""Factorisations of matrices: Cholesky, QR, eigenvalues, singular values; and the pseudoinverse.
+"""Matrix factorisations are Cholesky, QR, eigenvalues, singular values, and the pseudoinverse.
 
 Matrices and element types as in ``ops.linalg``. Conventions for equal eigenvalues and singular values are
 those of the rows (``primitives.eigh_svd``).

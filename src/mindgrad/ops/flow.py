@@ -1,4 +1,4 @@
-"""What flows on, and what does not: stop_gradient, identity, depend; and assignment to Parameters."""
+"""Gradient flow and order are set by stop_gradient, identity, depend, and assignment to Parameters."""
 
 from __future__ import annotations
 

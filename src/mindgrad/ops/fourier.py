@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms: ``fft``, ``rfft`` and their inverses, over one axis or several."""
+"""Discrete Fourier transforms and their inverses run over one axis or several: ``fft``, ``rfft``, …"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``x[index]`` and ``x[index] = value``: everything that NumPy indexes, as applications of rows.
+"""Indexing ``x[index]`` and ``x[index] = value`` follows NumPy, as applications of rows.
 
 A read is a slice, a reversal and a reshape for the basic part of the index and a gather for the
 advanced one (see ``ops.subscript``). A write is the same steps backwards and gives a new tensor; the

@@ -1,4 +1,4 @@
-"""Images read at any places: grids of places, and the values there.
+"""Grid sampling interpolates images at arbitrary coordinates.
 
 A place has one coordinate for each axis, the last axis first, from −1 to 1 over the image. With
 ``align_corners`` ±1 are the middles of the outermost pixels, else their outer edges.

@@ -1,4 +1,5 @@
-"""Windows of images as columns, and columns added up to images: each is the transpose of the other.
+"""Unfold and fold (im2col, col2im) copy windows of images to columns, and add columns up: each is the
+transpose of the other.
 
 One axis at a time: a window of h × w elements takes h + w slices.
 """

@@ -1,4 +1,4 @@
-"""Methods of Tensor that end in ``_``: the tensor stands for the result from there on.
+"""In-place methods of Tensor, whose names end in ``_``, let the tensor stand for the result.
 
 They bind the object anew, as ``x[0] = 1`` does, so derivatives see each value where it is used. Tensors share
 no memory: what was reshaped or sliced from the tensor before does not follow.

@@ -1,4 +1,4 @@
-"""Places inside a tensor that an index names: checked, counted from the front, ready for the rows.
+"""Index checks count indices from the front and refuse those outside of a tensor.
 
 An index whose values are known, which is every index while nothing is compiled, becomes a NumPy
 array: it is checked here, and its arithmetic costs no operators. The values of any other are unknown

@@ -1,4 +1,4 @@
-"""Reading elements at places that are data: gather, take, and choice by a mask.
+"""Indexing operators read elements by index tensors: gather, take, and selection by a mask.
 
 Places whose values are known are checked and an ``IndexError`` names the one that is out of range.
 Where they are unknown, because the program is being compiled, a place outside reads NaN (integers: the

@@ -1,4 +1,4 @@
-"""What MindSpore names beside operators on elements: questions about tensors, plain numbers, printing."""
+"""Introspection functions ask about tensors and plain numbers, and print them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shape of a tensor and the order of its axes: reshape, transpose, squeeze, flatten, …"""
+"""Shape functions reshape, transpose, squeeze and flatten tensors."""
 
 from __future__ import annotations
 

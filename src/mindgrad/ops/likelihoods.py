@@ -1,4 +1,4 @@
-"""Losses that are negative log-likelihoods: of truth values, of numbers, and of distributions.
+"""Negative log-likelihoods are losses of truth values, of numbers, and of distributions.
 
 What takes logits is computed by ``softplus``, and is exact for logits of any size.
 """

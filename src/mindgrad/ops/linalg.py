@@ -1,4 +1,4 @@
-"""Linear algebra: systems, inverses, determinants, products and powers of matrices.
+"""Linear algebra solves systems, and gives inverses, determinants, products and powers of matrices.
 
 All take matrices (…, m, n) with any number of batch axes in front, of Float32, Float64, Complex64 or
 Complex128; integers are taken as Float32. A matrix without result (singular, not positive definite)

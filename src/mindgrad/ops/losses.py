@@ -1,4 +1,4 @@
-"""Losses that compare tensors of numbers: distances, margins and similarities.
+"""Regression losses measure distances, margins and similarities of tensors.
 
 Each is one formula for every element (or row), followed by a reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 Targets are differentiated like any other input. Losses of classes are in ``ops.likelihoods``.

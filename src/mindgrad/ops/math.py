@@ -1,4 +1,4 @@
-"""Elementary functions of the elements of one tensor, and of pairs, under MindSpore's names.
+"""Elementary functions act on the elements of one tensor, or of pairs, under MindSpore's names.
 
 Every function has derivatives of every order. Where a derivative is not finite or not unique,
 ``docs/conventions.md`` says what is taken. Formulas: NIST Digital Library of Mathematical Functions.

@@ -1,4 +1,4 @@
-"""Diagonals and triangles of matrices, and indices as rows of a unit matrix."""
+"""Diagonals, triangles and one-hot encodings build and read matrices."""
 
 from __future__ import annotations
 

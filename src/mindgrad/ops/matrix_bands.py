@@ -1,4 +1,6 @@
-"""Bands of matrices and what is made of whole matrices: matrix_band_part, block_diag and their like."""
+"""Band matrices and block diagonals: matrix_band_part, block_diag and their like select and join parts of
+matrices.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elements repeated, in another order along an axis, or left out: broadcast, flip, roll, narrow."""
+"""Data movement repeats, reorders or drops elements: broadcast, flip, roll, narrow."""
 
 from __future__ import annotations
 

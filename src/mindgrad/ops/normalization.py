@@ -1,4 +1,4 @@
-"""Normalisation: x − mean over √(variance + ε), with statistics of some axes, then a scale and a shift.
+"""Normalisation gives (x − mean) / √(variance + ε) with statistics of some axes, then a scale and a shift.
 
 Half precision is computed in Float32 and converted back. Batches are normalised with the variance of the
 population (divided by n); moving statistics follow its estimate (divided by n − 1), as in MindSpore.

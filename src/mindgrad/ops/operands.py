@@ -1,5 +1,5 @@
-"""What happens to arguments before a row is reached: Parameters are read, numbers become tensors,
-element types are promoted and shapes broadcast. It happens here and nowhere else.
+"""Operand conversion reads Parameters, makes tensors of numbers, promotes element types and broadcasts
+shapes. It happens here and nowhere else, before a row is reached. It happens here and nowhere else.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Elements in order: sort, topk, and what depends on equality: nonzero, unique, searchsorted.
+"""Sorting and search operators are sort, topk, nonzero, unique and searchsorted.
 
 Sorted values are reads at the places of sorting, so their derivatives are those of reads. Equal
 elements keep their order, and NaN counts as larger than every number.

@@ -1,4 +1,4 @@
-"""Tensors with elements added around them: constants, mirrored, repeated or wrapped ones."""
+"""Padding adds elements around a tensor: constants, mirrored, repeated or wrapped ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pooling windows over the last axes of a tensor, and the greatest element or the average of each.
+"""Pooling windows reduce the last axes of a tensor to the greatest element or the average of each.
 
 A window over several axes is reduced one axis at a time, which needs as few operators as its sides have
 elements. Of equal elements the first gets the derivative, in the order of memory.

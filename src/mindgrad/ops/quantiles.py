@@ -1,4 +1,4 @@
-"""Reductions that look at order, or leave out what is not a number: quantiles, nansum, aminmax."""
+"""Order statistics and NaN-aware reductions: quantiles, nansum and aminmax reduce axes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random numbers: uniform, normal, Laplace and Bernoulli distributed ones, and integers.
+"""Random functions draw uniform, normal, Laplace and Bernoulli distributed numbers, and integers.
 
 Every call gives new numbers, the same ones after ``mindgrad.set_seed``, whether it runs operator by operator
 or compiled. Gradients go through the parameters of a distribution where its numbers are a function of

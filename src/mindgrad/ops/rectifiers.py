@@ -1,4 +1,4 @@
-"""Activation functions in pieces: relu and its relatives, hard and shrinking functions.
+"""Piecewise activation functions are relu and its relatives, hard and shrinking functions.
 
 At a seam the left piece gives the derivative, except where a function says otherwise.
 """

@@ -1,4 +1,4 @@
-"""The loop over time of recurrent layers and of losses over sequences.
+"""The time loop of recurrent layers and of sequence losses is a scan.
 
 It is an ordinary Python loop while operators run one by one. While a program is compiled it is handed
 to the front end, as a user's own loop would be: a long one becomes one ``scan``. So it does in a call of

@@ -1,4 +1,4 @@
-"""Reductions: sum, mean, product, logsumexp and quantifiers, over one axis, several or all.
+"""Reductions sum, average, multiply and compare over one axis, several or all.
 
 An axis is an int, or a tuple or list of ints, negative ones counted from the back; ``None`` or an empty
 tuple means all axes. Reduced axes disappear, or stay with size 1 where that is asked for.

@@ -1,4 +1,4 @@
-"""Random numbers that are drawn by rejection: gamma and Poisson distributed ones."""
+"""Rejection sampling draws gamma and Poisson distributed numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Methods of Tensor that give its elements in another shape.
+"""Reshaping methods of Tensor give its elements in another shape.
 
 Their arguments are those of MindSpore's Tensor, of r1.x and of 2.x: ``x.reshape(2, 3)`` and
 ``x.reshape((2, 3))``.

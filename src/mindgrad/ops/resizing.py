@@ -1,4 +1,4 @@
-"""Resizing images: each axis is resampled on its own, which is linear in the image; pixels out of channels.
+"""Image resizing resamples each axis on its own, which is linear in the image.
 
 Where the i-th of m new elements lies among n old ones (Python counts from 0): with ``align_corners`` at
 i (n − 1) / (m − 1), so that the ends meet; otherwise at (i + 1/2) n / m − 1/2, so that the areas do; older

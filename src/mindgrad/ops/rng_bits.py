@@ -1,4 +1,4 @@
-"""Drawing numbers: the generator's state moves on, and bits become fractions, normal numbers, integers.
+"""Random bits advance the generator's state, and become fractions, normal numbers and integers.
 
 Each draw is a constant for every derivative. What is exact in the element type (bits, fractions, integers,
 and so what is decided by comparing them) is the same on every device; normal numbers agree to rounding.

@@ -1,4 +1,4 @@
-"""Choosing at random: permutations, categories by their probabilities, places of a mask.
+"""Random sampling draws permutations, categories by their probabilities, and positions of a mask.
 
 What is chosen is an index, so it has no derivative; what is read there has that of the read.
 """

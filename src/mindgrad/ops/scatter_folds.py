@@ -1,4 +1,4 @@
-"""Scatters that fold several updates into one element: multiplication, division, maximum, minimum.
+"""Scatter reductions combine several updates of one element: multiplication, division, maximum, minimum.
 
     y[i] = (… ((x[i] ∘ u₁) ∘ u₂) …) ∘ uₙ        u₁ … uₙ the updates whose index is i, in their order
 

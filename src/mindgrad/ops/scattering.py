@@ -1,4 +1,4 @@
-"""Writing elements at places that are data: scatter and its relatives.
+"""Scatter operators write elements at positions given by index tensors.
 
 The result is a new tensor; the functions that MindSpore defines on Parameters assign it as well. Where
 a place is named twice, additions add up and of several writes the last one stays. A known place

@@ -1,4 +1,4 @@
-"""Sums and extremes over groups of elements that an index names: ``unsorted_segment_sum`` and its like."""
+"""Segment reductions sum or compare groups of elements that an index names: ``unsorted_segment_sum``, …"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sequences, and places in them: reversed parts, masks by length, buckets, membership, repetitions."""
+"""Sequence functions reverse parts, build masks by length, and look up buckets and memberships."""
 
 from __future__ import annotations
 

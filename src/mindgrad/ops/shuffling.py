@@ -1,4 +1,4 @@
-"""Elements that move between channels, space and the batch: pixel_shuffle, space_to_batch_nd, …"""
+"""Space and channel shuffles move elements between axes: pixel_shuffle, space_to_batch_nd, …"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slices whose places are given axis by axis, also places that are computed."""
+"""Slice functions take their positions axis by axis, also computed ones."""
 
 from __future__ import annotations
 

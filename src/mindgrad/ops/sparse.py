@@ -1,4 +1,4 @@
-"""Functions of sparse tensors: those of their values one by one, sums, products, and changes of layout.
+"""Sparse functions act on values elementwise, sum, multiply, and convert layouts.
 
 ``csr_sin(x)`` is a CSRTensor of the sines of the stored values, at the same places, and so are the others of
 its kind; elements that are not stored stay 0, also where the function of 0 is something else.

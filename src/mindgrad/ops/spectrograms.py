@@ -1,4 +1,4 @@
-"""The Fourier transform of a signal piece by piece."""
+"""The short-time Fourier transform gives the spectrum of a signal piece by piece."""
 
 from __future__ import annotations
 

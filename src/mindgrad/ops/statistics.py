@@ -1,4 +1,4 @@
-"""Variance, standard deviation, median, and norms of vectors and matrices."""
+"""Statistics are variance, standard deviation, median, and norms of vectors and matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Methods of Tensor about new tensors like it, how it is stored, and parts of it that are chosen."""
+"""Storage methods of Tensor create tensors like it, describe its memory, and select parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an index means: ``x[index]`` resolved against the shape of ``x``, as NumPy does.
+"""Index resolution turns ``x[index]`` into slices and lookups for the shape of ``x``, as NumPy does.
 
 An index has two parts. The *basic* one (ints, slices, ``None``, ``...``) is static: a slice, a reversal
 and a reshape. The *advanced* one (integer tensors, masks) names places along the axes that are left.

@@ -1,4 +1,4 @@
-"""Reductions as methods of Tensor, which take what MindSpore's Tensor takes.
+"""Reduction methods of Tensor take the arguments of MindSpore's Tensor.
 
 ``keep_dims`` and ``keepdim`` are ``keepdims``, ``dim`` is ``axis``.
 """

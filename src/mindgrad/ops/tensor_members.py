@@ -1,4 +1,4 @@
-"""Operators and methods of Tensor that differ from the function of the same name, or have none."""
+"""Methods of Tensor that differ from the function of the same name, or have none, are defined here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors and what lies between them: cross products, distances, differences, integrals, covariances."""
+"""Vector functions are cross products, distances, differences, integrals and covariances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Half precision is accumulated in float32: a sum of many float16 or bfloat16 numbers loses its end."""
+"""Accumulation types sum half precision in float32: a float16 or bfloat16 sum would lose its last digits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pointwise operators that the rules of all others are written in: + − · ÷, compare, select.
+"""Arithmetic primitives (+ − · ÷, compare, select) are those that the rules of all others are written in.
 
 Python's operators on atoms (``1 - y * y`` in a rule) are bound to these rows at the end.
 """

@@ -1,4 +1,4 @@
-"""The assignment problem: one column for each row, none twice, at the least cost in total.
+"""The linear assignment problem picks one column for each row, none twice, at the least total cost.
 
 The Hungarian algorithm with potentials (E. Lawler, "Combinatorial Optimization", 1976, chapter 5) on a square
 matrix: rows and columns without a partner meet added ones, at a

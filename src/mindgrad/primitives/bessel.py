@@ -1,4 +1,4 @@
-"""Bessel functions of whole orders, of the first kind.
+"""Bessel functions of the first kind have integer orders.
 
 For |x| ≤ 25 they are the mean over a period of their integrals (DLMF 10.9.2, 10.32.3), which the trapezoidal
 rule gives to rounding with 96 places; beyond, 24 terms of Hankel's expansions (DLMF 10.17.3, 10.40.1). That

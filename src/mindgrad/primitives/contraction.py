@@ -1,4 +1,4 @@
-"""Contractions: the one row that every matrix product, inner product and einsum becomes."""
+"""The ``dot`` primitive is the contraction that every matrix product, inner product and einsum becomes."""
 
 from __future__ import annotations
 

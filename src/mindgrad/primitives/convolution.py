@@ -1,4 +1,4 @@
-"""Convolution in any number of dimensions: one bilinear row whose transposes are convolutions.
+"""The ``conv`` primitive convolves any number of axes: one bilinear row whose transposes are convolutions.
 
     y[n, o, p] = Σ_{c, k} x̃[n, c, p·stride + k·rhs_dilation] · w[o, c, k]
 

@@ -1,4 +1,4 @@
-"""Eigenvalues of symmetric matrices, and singular values, with their vectors.
+"""Symmetric eigenvalue decomposition and singular value decomposition give values and vectors.
 
 Derivatives divide by the gaps between eigenvalues. The convention, for rows and all their derivatives:
 

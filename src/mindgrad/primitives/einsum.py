@@ -1,4 +1,4 @@
-"""Plans of contractions: an einsum, or a matrix product with broadcasting, as a list of rows.
+"""Contraction plans turn an einsum, or a matrix product with broadcasting, into a list of rows.
 
 A plan depends on shapes only. It is made of ``dot``, ``mul``, ``reduce_sum``, ``transpose``,
 ``reshape``, ``broadcast_in_dim`` and ``slice`` and has no derivative of its own. Operands are

@@ -1,4 +1,4 @@
-"""Eigenvalues of general matrices, which are complex, with their vectors.
+"""General eigenvalue decomposition gives complex eigenvalues and eigenvectors.
 
 With A V = V Λ and M = V⁻¹ Ȧ V (M. B. Giles, "Collected matrix derivative results", 2008)::
 

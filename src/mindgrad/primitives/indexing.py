@@ -1,4 +1,4 @@
-"""Reading and writing at places that are data: gather and scatter.
+"""Gather and scatter primitives read and write at positions given by index tensors.
 
     gather       y[b, r] = x[i(b), r]               scatter_add    y = x, then y[i(b), r] += u[b, r]
                                                     scatter_set    y = x, then y[i(b), r]  = u[b, r]

@@ -1,4 +1,4 @@
-"""Linear algebra without iteration: triangular and general systems, inverse, Cholesky, QR.
+"""Direct linear algebra solves triangular and general systems, and gives inverse, Cholesky and QR.
 
 All rows take matrices ``(…, m, n)``, the axes in front being a batch, of Float32, Float64, Complex64 or
 Complex128. A matrix for which there is no result (singular, not positive definite) gives values that

@@ -1,4 +1,4 @@
-"""What the rows of linear algebra are written with: products, triangles, diagonals, batches.
+"""Helpers of linear algebra rules are products, triangles, diagonals and batches of matrices.
 
 A matrix is the last two axes of an operand; all axes before them are a batch.
 """

@@ -1,4 +1,4 @@
-"""LU factors of matrices, with rows exchanged: P A = L U, L unit lower and U upper triangular.
+"""LU factorisation exchanges rows: P A = L U, L unit lower and U upper triangular.
 
 Both triangles stand in one matrix, as LAPACK gives them; which rows were exchanged says a row of its own, of
 integers, because it has no derivative. With square L' and U', to which the identity is added where A has more

@@ -1,4 +1,4 @@
-"""What has been moved is moved again: the two movements as one, or as none.
+"""Fusion of data movement replaces two movements of an array by one, or by none.
 
     part(a constant) = one element, where all are equal
     part(join(a, b)) = part(a)        join(part₀(x), part₁(x), …) = x        reshape(reshape(x)) = reshape(x)

@@ -1,4 +1,4 @@
-"""Random bits: a counter-based generator, whose numbers are a function of the generator's state.
+"""The counter-based generator (Threefry) makes random bits that are a function of its state.
 
 Threefry-4x32 with 20 rounds of J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, *Parallel random
 numbers: as easy as 1, 2, 3* (SC 2011): a cipher that maps a counter of four words to four words under a

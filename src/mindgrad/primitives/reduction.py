@@ -1,4 +1,4 @@
-"""Reductions over axes, which disappear: sum, product, extremes, logsumexp, the 2-norm, all, any.
+"""Reduction primitives remove axes: sum, product, extremes, logsumexp, the 2-norm, all, any.
 
 Conventions where a derivative is not unique: elements that tie for the maximum (minimum) share it
 equally; the norm of a zero vector has derivative 0; logsumexp of nothing but −∞ has derivative 0, and

@@ -1,4 +1,4 @@
-"""Powers of roots, written without the root when an equation is built.
+"""Powers of roots are simplified when an equation is built: the root is not computed.
 
     sqrt(x)² = x      cbrt(x)³ = x      norm(v)² = Σ v²      |x|² = x²      (c · norm(v) / s)² = c² Σ v² / s²
 

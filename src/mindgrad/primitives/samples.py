@@ -1,4 +1,4 @@
-"""What a row is tested on: it lives beside the row, so that the laws need no list of their own.
+"""Samples of a primitive are the inputs on which the laws test it; they stand in its row.
 
 A pointwise row gives a domain per operand. Any other row gives *cases*: operand domains with shapes,
 and parameters.

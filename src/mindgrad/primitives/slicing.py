@@ -1,4 +1,4 @@
-"""Slices whose size is static and whose start is data.
+"""Dynamic slices have a static size and a start that is data.
 
     dynamic_slice         y[i] = x[s + i]            dynamic_update_slice   y = x, then y[s + i] = u[i]
 

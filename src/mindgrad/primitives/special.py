@@ -1,4 +1,4 @@
-"""Special functions: error functions, gamma functions, and the family of the logistic function.
+"""Special function primitives are error functions, gamma functions, and the logistic family.
 
 NumPy has no kernels for most of them, so they are here, to about 1e-15 in float64. Formulas of
 derivatives: DLMF 5.2 (gamma), 5.15 (polygamma), 7.2 (erf).

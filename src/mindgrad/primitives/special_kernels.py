@@ -1,4 +1,4 @@
-"""NumPy kernels of special functions, to about 1e-15 in float64.
+"""NumPy kernels of special functions have errors of about 1e-15 in float64.
 
 Sources of the approximations:
 

@@ -1,4 +1,4 @@
-"""Slices at known places and what undoes them: concatenation, padding, reversal.
+"""Static slices, concatenation, padding and reversal move parts of arrays at known positions.
 
 All are linear; each has its transpose here.
 """

@@ -1,4 +1,4 @@
-"""Operators that move whole arrays without computing on them: convert, reshape, transpose, broadcast.
+"""Structural primitives convert, reshape, transpose and broadcast arrays without computing on them.
 
 All are linear; each has its transpose here, mostly another row of this file.
 """

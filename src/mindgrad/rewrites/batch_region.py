@@ -1,4 +1,4 @@
-"""The part of a program in which the rows of a batch stay apart.
+"""The batch region is the part of a program in which the rows of a batch stay independent.
 
 Every equation of a finished program is of one kind: it does not depend on the rows; or its result carries
 them along one axis (``transforms.axis_propagation``); or it adds them up; or it comes after. The part

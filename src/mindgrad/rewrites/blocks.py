@@ -1,4 +1,5 @@
-"""Stacks in blocks: a program that keeps much for every row is run for a few rows at a time.
+"""Strip mining runs a program that stores much per row for a few rows at a time, so that stacks stay in
+cache.
 
     Σ_n g(x_n) = Σ_blocks Σ_{n in block} g(x_n)          [g(x_n)]_n = the blocks of results, one after another
 

@@ -1,4 +1,4 @@
-"""Values that repeat a smaller one along some axes, and products of them.
+"""Broadcast elimination computes products of repeated values on the values that they repeat.
 
     x[i₁ … i_r] = inner[i_axes]          an axis that is not named is one along which x repeats ``inner``
 

@@ -1,4 +1,4 @@
-"""Derivatives of one program along several unit vectors: what they have in common is computed once.
+"""Derivative fusion shares the work of derivatives of one program along several unit vectors.
 
     columns:    ∂_j y for several j   = columns of one gradient      where each stands for itself
     collapse:   Σ_j c_j ∂_j² y        = one collapsed sweep          where only the sum is read

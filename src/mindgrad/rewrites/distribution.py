@@ -1,4 +1,4 @@
-"""Products of differences: each term is multiplied by itself where that is cheaper.
+"""Distribution of products over differences multiplies each term by itself where that is cheaper.
 
     A · (u ± v)      = A · (u − c) ± A · (v ± c)            for every c
     Q_k (x_i − μ_k)  = Q_k (x_i − c) − Q_k (μ_k − c)

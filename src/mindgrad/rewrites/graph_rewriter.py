@@ -1,4 +1,4 @@
-"""A graph made anew, some of its equations in another way.
+"""The graph rewriter rebuilds a graph with some of its equations replaced.
 
 rebuilt(G, f) = G with f(equation, read) in place of each equation for which f gives something
 """

@@ -1,4 +1,4 @@
-"""Transposed values are carried along as what they are transposed from.
+"""Layout propagation sinks transposes towards the outputs by tracking a permutation per value.
 
     f(xᵀ, yᵀ) = f(x, y)ᵀ        f pointwise
     Σ_i xᵀ    = (Σ_σ(i) x)ᵀ     and every other reduction

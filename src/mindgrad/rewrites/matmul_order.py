@@ -1,4 +1,4 @@
-"""Products of products in the order that costs least.
+"""Matrix chain ordering multiplies products of products in the cheapest order.
 
     (A B) v = A (B v)        (u vᵀ) x = u (vᵀ x)        (diag(d) A) x = d ∘ (A x)
 

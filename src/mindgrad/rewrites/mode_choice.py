@@ -1,4 +1,4 @@
-"""Reverse mode turned into forward mode where the rows of a batch do not mix.
+"""Mode choice turns reverse mode into forward mode where the rows of a batch are independent.
 
     y = s(v(x)),  s linear,  v carries the rows of x   ⟹   J_y(x)ᵀ ct = Σ_j e_j ⊗ Σ (ct_v ∘ J_v(x) d_j)
 

@@ -1,4 +1,4 @@
-"""Sums over axes in front of others, in halves.
+"""Pairwise summation halves sums over axes that stand in front of others.
 
     Σ_{k<K} x_k = Σ_{k<K/2} (x_k + x_{k+K/2})        (+ the last one where K is odd)
 

@@ -1,4 +1,4 @@
-"""Pipelines of rewrites of whole graphs, in order.
+"""The rewrite pipeline applies rewrites of whole graphs in order.
 
     rewritten(G)(x) = G(x) up to rounding
 

@@ -1,4 +1,4 @@
-"""Traces and diagonals of Hessians, without the Hessians.
+"""Hessian traces and diagonals are computed without the Hessian, from second derivatives along unit vectors.
 
     tr ∇²y = Σ_j ∂_j² y        (∇²y)_jj = ∂_j² y
 

@@ -1,4 +1,4 @@
-"""A batch in tiles: the program for some thousand rows at a time, with the rows along the last axis.
+"""Loop tiling runs a batch some thousand rows at a time, with the rows along the last axis.
 
     Σ_n g(x_n) = Σ_tiles Σ_{n in tile} g(x_n)          [g(x_n)]_n = the tiles of results, one after another
 

@@ -1,4 +1,4 @@
-"""``minimize``: minima by BFGS and L-BFGS, with gradients of this package.
+"""``minimize`` finds minima by BFGS and L-BFGS, with gradients of this package.
 
 The directions are those of Nocedal and Wright, *Numerical Optimization* (2nd edition): algorithm 6.1 (BFGS)
 and 7.4 (the two loops of L-BFGS); the steps satisfy the strong Wolfe conditions (algorithms 3.5 and 3.6). The

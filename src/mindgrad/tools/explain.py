@@ -1,4 +1,4 @@
-"""What the compiler made of a function: which rewrites were applied, and what they saved.
+"""``explain`` reports which rewrites were applied to a function, and what they saved.
 
     explain(f)(x):   G₀ = trace(f, rewrites off),   G₁ = trace(f, rewrites on),   cost(G₀) → cost(G₁)
 

@@ -1,4 +1,4 @@
-"""How large the program of a function is, and how long each step to it takes."""
+"""``profile`` measures the size of a function's program, and the time to trace, lower and compile it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mixed precision: which Cells of a net compute in half precision, and training steps made for that.
+"""Mixed precision casts chosen Cells of a net to half precision, and builds training steps with loss scaling.
 
 ===== ========================================================== =======================
 level what computes in half precision                            loss scale by default

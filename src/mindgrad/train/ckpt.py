@@ -1,4 +1,4 @@
-"""MindSpore's ``.ckpt`` files, as MindSpore 1.x and 2.x write and read them.
+"""Checkpoint files ``.ckpt`` follow the format of MindSpore 1.x and 2.x.
 
 A file is one protobuf message, with no header before it::
 

@@ -1,4 +1,4 @@
-"""Values of a checkpoint into the Parameters of a Cell: all of them, or none and one error."""
+"""Loading of a checkpoint sets all Parameters of a Cell, or none and raises one error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a :class:`~mindgrad.train.Model` scales the loss in mixed precision: with a fixed or moving scale."""
+"""Loss scale managers choose a fixed or dynamic scale for a :class:`~mindgrad.train.Model`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Model: a net with its loss, optimiser and metrics, trained, evaluated and applied over datasets."""
+"""The Model trains, evaluates and applies a net with its loss, optimiser and metrics over datasets."""
 
 from __future__ import annotations
 

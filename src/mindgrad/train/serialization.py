@@ -1,4 +1,5 @@
-"""Files of Parameters: ``save_checkpoint``, ``load_checkpoint``, ``load_param_into_net``.
+"""Serialisation saves and loads Parameters: ``save_checkpoint``, ``load_checkpoint``,
+``load_param_into_net``.
 
 The name says the format: ``.ckpt`` is MindSpore's own layout (:mod:`mindgrad.train.ckpt`),
 ``.safetensors`` that of the library of this name (:mod:`mindgrad.train.safetensors`). Neither runs code when

@@ -1,4 +1,4 @@
-"""Adam and AdamW, with bias correction as PyTorch has it."""
+"""Adam and AdamW correct their bias as PyTorch does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schedules: after each epoch, ``scheduler.step()`` writes the learning rates of an optimiser's groups."""
+"""Learning rate schedulers write the rates of an optimiser's groups after each epoch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What these optimisers share: groups of Parameters, each with options of its own."""
+"""Optimisers with parameter groups share a base class; each group has options of its own."""
 
 from __future__ import annotations
 

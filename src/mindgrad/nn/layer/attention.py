@@ -1,4 +1,4 @@
-"""Attention of several heads (Vaswani et al., 2017)."""
+"""Multi-head attention follows Vaswani et al., 2017."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers put together: convolution or product, normalisation and activation; a layer over time."""
+"""Combined layers join convolution or product, normalisation and activation, or apply a layer over time."""
 
 from __future__ import annotations
 

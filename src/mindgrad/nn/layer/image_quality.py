@@ -1,4 +1,4 @@
-"""How alike images are, how they change from pixel to pixel, and their windows and middles."""
+"""Image metrics measure similarity and change from pixel to pixel, and crop the middle of images."""
 
 from __future__ import annotations
 

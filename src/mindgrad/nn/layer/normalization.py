@@ -1,4 +1,4 @@
-"""Normalisation layers."""
+"""Normalisation layers keep running statistics, and scales and shifts as Parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Parameters of layers: how they are made, and what MindSpore 2.x initialises them with."""
+"""Parameters of layers are created here, with the default initializers of MindSpore 2.x."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pooling layers."""
+"""Pooling layers reduce windows over the last axes of images and sequences."""
 
 from __future__ import annotations
 

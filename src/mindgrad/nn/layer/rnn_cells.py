@@ -1,4 +1,4 @@
-"""One step of a recurrent network: RNNCell, GRUCell and LSTMCell."""
+"""Recurrent cells compute one step: RNNCell, GRUCell and LSTMCell."""
 
 from __future__ import annotations
 

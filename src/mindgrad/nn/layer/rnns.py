@@ -1,4 +1,4 @@
-"""Recurrent layers: RNN, GRU and LSTM over whole sequences, in several layers and both directions."""
+"""Recurrent layers run RNN, GRU and LSTM over sequences, in several layers and both directions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The encoder and decoder of the transformer (Vaswani et al., 2017)."""
+"""Transformer encoders and decoders follow Vaswani et al., 2017."""
 
 from __future__ import annotations
 

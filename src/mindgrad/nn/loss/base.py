@@ -1,4 +1,4 @@
-"""The base class of losses: a weight for each element, and the reduction to a number."""
+"""Losses derive from a class that weights elements and reduces them to a number."""
 
 from __future__ import annotations
 

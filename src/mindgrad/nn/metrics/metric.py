@@ -1,4 +1,4 @@
-"""The Metric: what an evaluation counts over all batches."""
+"""The Metric accumulates what an evaluation counts over all batches."""
 
 from __future__ import annotations
 

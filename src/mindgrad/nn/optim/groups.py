@@ -1,4 +1,4 @@
-"""What an optimiser is given: Parameters, or groups of them with rates and decays of their own."""
+"""Parameter groups give an optimiser Parameters with learning rates and weight decays of their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The Optimizer: Parameters, learning rates, weight decay, and what every optimiser does to gradients."""
+"""Optimisers derive from a class that holds Parameters, learning rates and weight decay, and prepares
+gradients.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learning rates as an optimiser holds them: a Parameter, or a Cell that computes the rate of a step."""
+"""Learning rates are held by an optimiser as a Parameter, or as a Cell that computes them."""
 
 from __future__ import annotations
 

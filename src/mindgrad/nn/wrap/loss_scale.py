@@ -1,4 +1,4 @@
-"""Training with a scaled loss, for types of few digits: steps whose gradients overflow are left out.
+"""Loss scaling trains in types of small range, and skips steps whose gradients overflow.
 
 Small gradients vanish in Float16. The loss is multiplied with a scale before it is differentiated and
 the gradients are divided by it; where one is infinite or NaN, the Parameters stay and the scale shrinks.

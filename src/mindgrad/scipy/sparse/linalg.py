@@ -1,4 +1,4 @@
-"""Krylov methods for linear systems whose matrix is known by its products: ``cg`` and ``gmres``.
+"""Krylov methods solve linear systems given by matrix-vector products: ``cg`` and ``gmres``.
 
     A x = b          ẋ = A⁻¹ (ḃ − Ȧ x),   b̄ = A⁻ᵀ x̄          (``functional.implicit``)
 

@@ -1,4 +1,4 @@
-"""Callbacks: what a :class:`~mindgrad.train.Model` calls before and after training, epochs and steps."""
+"""Callbacks are called by a :class:`~mindgrad.train.Model` before and after training, epochs and steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checkpoints while training: when they are written, and how many are kept."""
+"""Checkpoint callbacks write Parameters while training, and limit how many files are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Callbacks that tell how a run goes: the loss, the time, a progress bar, what was so far."""
+"""Monitoring callbacks report the loss, the time and the progress of a run."""
 
 from __future__ import annotations
 

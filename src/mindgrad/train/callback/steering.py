@@ -1,4 +1,4 @@
-"""Callbacks that change how a run goes: its learning rate, and when it stops."""
+"""Control callbacks change the learning rate of a run, or stop it early."""
 
 from __future__ import annotations
 
