@@ -1,11 +1,11 @@
 """Lazy primitives stand for a sub-graph that is built only when a transform or the back end needs it.
 
-    deferred[G, …](x) = expand(G, …)(x)
+    lazy[G, …](x) = expand(G, …)(x)
 
-A derivative that is kept as an equation can be recognised: by the next derivative (``along``), by what
-reads it (``second``). Whoever does not recognise it sees the program: forward mode, batches and series are
-those of the program, and the compiler gets it in place (:func:`settled`), where what several of them
-share is one.
+A derivative that stays one equation can be recognised: by the next derivative (``taylor_coefficients``), and
+by the equations that use it (``lazy_hessian``). Everything else works on the expanded sub-graph: its rules of
+forward mode, batching and series are those of the sub-graph, and the compiler inlines it
+(:func:`expand_lazy`), where value numbering merges what several of them share.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """The lazy Hessian is one equation, of which reading the trace or the diagonal need not build the matrix.
 
-    second[G, i](x) = ∂²G / ∂x_i ∂x_i          G of one number
+    lazy_hessian[G, i](x) = ∂²G / ∂x_i ∂x_i          G of one number
 
-The program that it stands for is that of :func:`expanded`: forward mode of reverse mode, for all unit
-vectors at once. ``rewrites.derivative_fusion`` reads traces and elements of the diagonal as second
-derivatives along unit vectors instead.
+Its expansion (:func:`expanded`) is forward mode over reverse mode, for all unit
+vectors at once. ``rewrites.rowwise_fusion`` replaces traces and elements of the diagonal by second
+derivatives along unit vectors.
 
-Cost: none until it is expanded, then about 4 D times G. Limits: made for programs without control flow and
+Cost: none until it is expanded, then about 4 D times G. Limits: emitted for programs without control flow and
 effects whose input is a vector.
 """
 

@@ -4,16 +4,15 @@
 
 Operands are ``xs``; the parameter ``body`` is a graph from them to the values. Run forwards it is its body.
 Reverse mode emits the pullback of the body, which holds the body once more, as a branch of ``cond`` whose
-predicate is always true: XLA finds equal expressions and would merge the second run with the first, and
-its optimisation barriers are taken out on a CPU before it looks for the last time, so that
-``jax.checkpoint`` saves nothing there (measured: 12 layers of 4096 x 256, temporary memory 151 MB without,
-155 MB with it, 59 MB with branches, in the same time). The predicate is asked of a number of the
-program, so that nobody knows it before the program runs; the cotangents are operands of the branch, so
-that it waits for them.
+predicate is always true: XLA would merge the second run with the first by common subexpression elimination,
+and on a CPU it removes optimisation barriers before its last such pass, so that ``jax.checkpoint`` saves no
+memory there (measured in ``docs/decisions/0009-rewrites-of-algebra.md``). The predicate depends on a number
+of the program, so that it is unknown at compile time; the cotangents are operands of the branch, so that it
+waits for them.
 
-Cost: one more run of the body. Limits: a derivative of the derivative keeps what the pullback needs; a body
-that gives or takes nothing with an element is an ordinary part of the program; a program with such branches
-is not cut into tiles (``rewrites.tiles``), which would save more.
+Cost: one more run of the body. Limits: a derivative of the derivative stores the residuals of the pullback; a
+body whose operands or results have no elements is an ordinary part of the program; a program with such
+branches is not cut into tiles (``rewrites.tiles``), which would save more.
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
 Of the values of the body that its linear part uses
 
     those of the constants alone        are computed once, before the loop
-    slices of what is scanned           are there already
-    the carry, and what costs much      is stacked
-    pointwise and cheap functions       of the others are computed again (1 − y² of tanh, say)
+    slices of scanned operands          exist already
+    the carry, and expensive values     are stacked
+    pointwise and cheap functions       of the others are recomputed (1 − y² of tanh, say)
 
-Limit: a cheap function is computed again only if all that it needs is kept anyway; no smallest set is
+Limit: a cheap function is recomputed only if all of its operands are available anyway; no minimum cut is
 searched for.
 """
 

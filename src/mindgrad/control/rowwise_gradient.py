@@ -1,17 +1,17 @@
 """The lazy row-wise gradient is one equation, of which reading column j computes only column j.
 
-    columns[G, i](x, ct) = Σ_j e_j ⊗ Σ (ct ∘ ∂_j G(x))          ∂_j along column j of every row of input i
+    rowwise_gradient[G, i](x, ct) = Σ_j e_j ⊗ Σ (ct ∘ ∂_j G(x))      ∂_j along column j of all rows of input i
 
-It is the gradient ``J_G(x)ᵀ ct`` where rows do not mix (``rewrites.mode_choice``), and the program that it
-stands for is that of reverse mode. Who differentiates it again, in one direction after the other, sees its
-columns instead (:func:`written_out`), and a slice of it that is one column is that column: so a loop over the
-coordinates of a point makes a derivative in each turn, not as many as there are coordinates.
+It is the gradient ``J_G(x)ᵀ ct`` where rows do not mix (``rewrites.mode_choice``); its expansion is reverse
+mode. Differentiating it again in one direction after the other uses its columns instead
+(:func:`written_out`), and a slice of one column is computed as that column: a loop over the coordinates of a
+point then takes one derivative per trip, instead of a whole gradient per trip.
 
 Cost: none until it is expanded, then that of a gradient. Limits: those of ``rewrites.mode_choice``.
 
 Operands are those of the program, then a cotangent for each of its outputs. Parameters: ``program``;
-``argnum``, the number of the input; ``axis``, that of its columns; ``carried``, for each output where it has
-the axes of the input; ``part``, which makes the program of a column.
+``argnum``, the index of the input; ``axis``, that of its columns; ``carried``, for each output the positions
+of the axes of the input; ``part``, which builds the program of a column.
 """
 
 from __future__ import annotations

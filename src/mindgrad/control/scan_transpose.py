@@ -1,8 +1,8 @@
-"""Transposition of a scan runs one trip of the linear body backwards and hoists the rest out of the loop.
+"""Transposition of a scan runs one trip of the linear body backwards and hoists sums out of the loop.
 
-sums       c̄ = Σ_t c̄_t, in the carry
-deferred   c̄ as few products of what all trips give together (``sums``), where stacking that is no
-           more work than adding up: for a weight of a matrix product it mostly is much less
+sums       c̄ = Σ_t c̄_t, accumulated in the carry
+deferred   c̄ as few products of stacked values (``sum_hoisting``), where stacking them is no more work than
+           accumulating: for a weight of a matrix product it mostly is much less
 """
 
 from __future__ import annotations

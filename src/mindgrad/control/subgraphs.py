@@ -1,8 +1,7 @@
-"""Transforms of sub-graphs (linearize, transpose, batch, series) are memoised, for the rules of higher-order
-primitives.
+"""Transforms of sub-graphs (linearize, transpose, batch, series) are memoised for higher-order primitives.
 
-Each is made once for a graph and a set of inputs, so that the same loop differentiated in the same way
-twice is one equation.
+Each is computed once for a graph and a set of inputs, so that the same loop differentiated twice in the same
+way is one equation.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Sum hoisting replaces accumulations over the trips of a loop by one product or sum over stacked values.
 
     Σ_t (L v_t) = L Σ_t v_t            Σ_t (w · v_t) = w · Σ_t v_t        (w the same in every trip)
-    Σ_t a_t bᵀ_t = Aᵀ B                any other: the values of all trips, then their sum
+    Σ_t a_t bᵀ_t = Aᵀ B                any other: the stacked values of all trips, then their sum
 
-What a trip adds to the cotangent of a weight is mostly an outer product: as one product of matrices over all
-trips it costs a fraction of the trips' own. The values of all trips that are needed are the *leaves*.
+A trip's contribution to the cotangent of a weight is mostly an outer product: one product of matrices over
+all trips costs a fraction of an outer product per trip. The *leaves* are the values that have to be stacked.
 """
 
 from __future__ import annotations

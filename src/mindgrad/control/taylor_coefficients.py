@@ -1,17 +1,16 @@
-"""Lazy Taylor coefficients of a program along a direction raise their order where derivatives would be
-nested.
+"""Lazy Taylor coefficients of a program along a direction raise their order instead of nesting derivatives.
 
-    along[G, i, K](x, d) = (y_1, …, y_K)      where      G(x + s d) = Σ_k y_k sᵏ + O(sᴷ⁺¹),   d moves input i
+    taylor_coefficients[G, i, K](x, d) = (y_1, …, y_K),   G(x + s d) = Σ_k y_k sᵏ + O(sᴷ⁺¹),  d for input i
 
 The derivative along ``d`` of the k-th coefficient is ``(k + 1) y_{k+1}``: another derivative in the same
-direction makes the series longer instead of differentiating what computes it. All other transforms see the
-program that :func:`expanded` makes of the equation (``control.lazy``).
+direction makes the series longer instead of differentiating its computation. All other transforms work on the
+expansion of the equation (:func:`expanded`, ``control.lazy``).
 
 Cost: none until it is expanded, then that of ``transforms.taylor``: O(K²) products per nonlinear equation,
-against 2ᴷ for nested forward mode and 3ᴷ for nested reverse mode. Limits: made only of programs without
+against 2ᴷ for nested forward mode and 3ᴷ for nested reverse mode. Limits: emitted only for programs without
 control flow and without effects (``rewrites.mode_choice``); the direction does not depend on ``x``.
 
-Operands are those of the program, then the direction. Parameters: ``program``; ``argnum``, the number of the
+Operands are those of the program, then the direction. Parameters: ``program``; ``argnum``, the index of the
 input that moves; ``order`` K. Results: the K coefficients of the first output, of the second, …
 """
 

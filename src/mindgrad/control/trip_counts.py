@@ -2,9 +2,9 @@
 
     times(equation) = Π lengths of the loops around it
 
-A ``while`` runs as often as the data say: its trips are counted as the number that is assumed, and whether
-any were is told. Of a branch both sides are listed, as either may run; a program that stands in an equation
-for its derivative only (the pullback of a custom row) never runs and is not listed.
+The trip count of a ``while`` depends on the data: an assumed number is used, and the result says whether any
+was assumed. Both sides of a branch are listed, as either may run; a sub-graph that serves only the derivative
+of an equation (the pullback of a custom VJP) never runs and is not listed.
 """
 
 from __future__ import annotations

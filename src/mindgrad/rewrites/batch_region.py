@@ -1,10 +1,9 @@
 """The batch region is the part of a program in which the rows of a batch stay independent.
 
-Every equation of a finished program is of one kind: it does not depend on the rows; or its result carries
-them along one axis (``transforms.axis_propagation``); or it adds them up; or it comes after. The part
-between the first and the last kind can be computed for some of the rows at a time, and with the axis of the
-rows at any
-place: ``rewrites.tiles`` does both.
+Every equation of a finished program is of one of four kinds: it does not depend on the rows; its result
+carries the rows along one axis (``transforms.axis_propagation``); it sums over the rows; or it depends on
+such a sum. The equations of the second and third kind can be computed for some of the rows at a time, and
+with the axis of the rows moved to any position: ``rewrites.tiles`` does both.
 """
 
 from __future__ import annotations

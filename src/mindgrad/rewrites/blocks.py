@@ -3,29 +3,20 @@ cache.
 
     Σ_n g(x_n) = Σ_blocks Σ_{n in block} g(x_n)          [g(x_n)]_n = the blocks of results, one after another
 
-Proof: as of ``rewrites.tiles``. There it is for many rows with little in each, here for what a forward
-Laplacian makes of a few: of every value the tangents along all directions, a stack of D tangents of H
-features for a row of D coordinates. Every value keeps its axes. The data are one input or constant, or what
-a loop in front of the stacks gives; all of it may stand in the body of a loop.
+Proof: as for ``rewrites.tiles``. Tiles serve many rows with little memory each; blocks serve what a forward
+Laplacian makes of few rows: for every value the tangents along all directions, a stack of D tangents of H
+features per row of D coordinates. Every value keeps its axes. The data are one input or constant, or the
+result of a loop in front of the stacks; all of it may stand in the body of a loop.
 
-**When it pays** (two cores, jax 0.10.2, CPU time; the Laplacian of a net 64 → 256×3 → 1 at 128 points):
-blocks of 4 or 8 rows 17.4 ms and 0.7 or 1.3 MB of temporary memory, 26 ms and 25.8 MB at once, 21 ms and
-1.3 MB direction by direction; two threads have the less to share the smaller the block. Its gradient in all
-weights: 62 ms and 8 MB in blocks of 16 rows, 110 ms and 52 MB at once, 84 ms and 29 MB direction by
-direction. Sums over the rows are read and written in every block, so that blocks must not be smaller than the
-sums. Sums over the directions are then made in ``halves``: without, 20 ms for blocks of 4 rows.
+**When it pays** (measurements: ``docs/decisions/0019-thresholds-of-rewrites.md``). A block is large enough
+for two threads and small enough for the cache; since sums over the rows are read and written in every block,
+a block is never smaller than the sums. Where most stacks are needed again behind a sum over the rows (the
+gradient of the root of a mean), a first loop computes the sums, and a second one recomputes the stacks. With
+one or two products a block must be large; it then saves the memory that the allocator would return to the
+system.
 
-Where most stacks are needed again behind a sum over the rows (the gradient of a root of a mean), a first
-loop makes the sums, and a second one makes the stacks anew: 80 ms and 8 MB for the gradient of a standard
-deviation of that Laplacian, 116 ms and 45 MB at once, 75 ms and 23 MB direction by direction.
-
-With one or two products a block must be large, or there is too little work in it for two threads; what it
-saves is memory that glibc gives back above 32 MB and the system clears again in each call. The gradient of a
-Gaussian mixture, 1,000 points in 32 dimensions, 100 centres: 9 ms and 15 MB in four blocks, 27 ms and 53 MB
-at once; in 20 dimensions 5.6 and 8.5 ms; where all fits into 27 MB, 4.7 and 4.0 ms.
-
-Limits: the rows of a block are a divisor of all rows; programs with effects are left alone, as are those for
-other devices.
+Limits: the number of rows of a block divides the number of all rows; programs with effects are left alone, as
+are those for other devices.
 """
 
 from __future__ import annotations

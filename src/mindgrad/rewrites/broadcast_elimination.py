@@ -6,9 +6,8 @@
     contracted axis:  Σ_j A[i, j] x[]      = (Σ_j A[i, j]) x
     free axis:        Σ_j A[i, j] x[j, …]  = the smaller product, repeated
 
-Each needs at most the arithmetic of the product as it stood, and none needs ``x`` itself in memory. XLA
-does not find them: to it a repeated operand is as large as any other (a product with a batch of equal
-matrices of 10 x 10 and 1,000 rows each ran 25 small products instead of one).
+Each needs at most the arithmetic of the original product, and none needs ``x`` itself in memory. XLA does not
+apply these identities: it treats a repeated operand as it treats any other of its size.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """Derivative fusion shares the work of derivatives of one program along several unit vectors.
 
-    columns:    ∂_j y for several j   = columns of one gradient      where each stands for itself
-    collapse:   Σ_j c_j ∂_j² y        = one collapsed sweep          where only the sum is read
+    columns:    ∂_j y for several j   = columns of one gradient      where each is used by itself
+    collapse:   Σ_j c_j ∂_j² y        = one collapsed sweep          where only the sum is used
 
-A *family* are the ``along`` equations of one program and one input whose directions are unit vectors: what
-is left of gradients that were written one by one. Nobody asks for a family; it is what nested gradients of
-all coordinates, and loops over them, come to.
+A *family* is the set of ``taylor_coefficients`` equations of one program and one input whose directions are
+unit vectors. Nested gradients of all coordinates, and loops over them, lead to such families.
 
 Proof. Columns: y has one value per row, so ``Jᵀ 1`` holds ``∂_j y`` in column j of every row. Collapse: the
 second coefficient along e_j is ``½ ∂_j² y``, and the collapsed sweep gives ``Σ_j D²y[p_j, q_j]``
@@ -14,7 +13,7 @@ second coefficient along e_j is ``½ ∂_j² y``, and the collapsed sweep gives 
 When it pays. Columns: a gradient is one sweep, so from two first derivatives on; but not for a column that
 is differentiated again, whose series holds the first derivative. Collapse: D + 2 sweeps instead of 2 D + 1,
 and one second-order term in memory instead of D, from :data:`_DIRECTIONS` on. Limits: one value per row;
-sums that are made of additions, subtractions, constant factors, and sums over what was joined.
+sums composed of additions, subtractions, constant factors, and sums over concatenated terms.
 """
 
 from __future__ import annotations

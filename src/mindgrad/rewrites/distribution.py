@@ -5,32 +5,31 @@
 
 where ``u`` and ``v`` are repeated along different axes, so that their difference is much larger than both.
 All differences of n points and k centres in d dimensions are n·k·d numbers, which have to be written
-before they can be multiplied, k products of d x d with d x n; behind the rewrite it is one product
+before they can be multiplied, k products of d x d with d x n; after the rewrite it is one product
 of (k d) x d with d x n. The derivative inherits that: the gradient in the matrix is again one product, with
-``x`` instead of the differences; that in μ sums over i *before* it multiplies, which leaves out a
+``x`` instead of the differences; that in μ sums over i *before* it multiplies, which saves a
 product as large as that of the function.
 
 Proof: a product is linear in each operand; ``c`` is added to both terms with opposite signs. Where one of the
-terms is the same for all rows (μ for all points) its product is a further column of A, and the other has a
-one more:
+terms is the same for all rows (μ for all points) its product is a further column of A, and the other term has
+a further element 1:
 
     A u + r = [A, r] · [u, 1]
 
 so that there is one product, and the sum over the rows, which is the derivative in ``r``, comes out of the
-product that is the derivative in A. It is done where A has 8 to 24 columns: gradients of mixtures took 0.82
-to 0.98 of the time in 10 and 20 dimensions, but 1.3 in 2, and 1.0 to 1.2 in 32 and 64.
+product that is the derivative in A. It pays for A of 8 to 24 columns.
 
 **Rounding.** ``x − μ`` is exact where both are close, and A x − A μ is not: digits are lost as far as the
 terms are larger than their difference. So both are taken relative to ``c``, the mean of the smaller
 term over the axes that the other has not, a constant to every derivative (the product does not
-depend on it). A common offset of the data costs nothing then; what is left is |u − c| / |u − v|, the
-spread of the data over the distance that is looked at. Where the mean is not finite, c is 0: an infinite
-element spoils its own row only.
+depend on it). A common offset of the data costs no digits then; what remains is |u − c| / |u − v|, the
+spread of the data relative to the distance. Where the mean is not finite, c is 0: an infinite
+element affects its own row only.
 
-**When it pays.** Bytes that are written and read, and floating-point operations, of which a core does
-about eight while it moves a byte (measured: 40 GFLOP/s in small float64 products against 5 GB/s of
-fresh memory): ``_pays``. Both terms must be a quarter of the difference at most, and the difference have
-4,096 elements. Half precision keeps its differences: products of half precision are rounded to it.
+**When it pays.** The cost model (``_pays``) counts bytes that are written and read, and floating-point
+operations, of which a core does about eight while it moves a byte. Both terms must be a quarter of the
+difference at most, and the difference have 4,096 elements (``docs/decisions/0009-rewrites-of-algebra.md``).
+Half precision keeps its differences: products of half precision are rounded to it.
 """
 
 from __future__ import annotations

@@ -4,25 +4,23 @@
     Σ_i xᵀ    = (Σ_σ(i) x)ᵀ     and every other reduction
     A · xᵀ    = a product that contracts another axis
 
-A transposition of what was computed is so moved towards the results, until it meets its inverse, becomes
-the choice of an axis, or is left on something small; repeated values are repeated in the order in
-which they are needed. Proof: a transposition is a change of names of axes. Each value of the new program
-is kept with its order: axis i of the old value is axis ``order[i]`` of the new one.
+A transpose of a computed value moves towards the results, until it meets its inverse, becomes
+the choice of an axis, or ends on a small value; repeated values are repeated in the order in
+which they are needed. Proof: a transpose renames axes. Each value of the new program
+is stored with its order: axis i of the old value is axis ``order[i]`` of the new one.
 
-**When it pays.** A product gives its axes as (batch, free of the first, free of the second), in which
-order the long axis of a batch of data often is the last: there XLA's vectors run along it in every
-pointwise operator and sums over features need no shuffling. ``einsum`` then transposes to the order that its
-author asked for, and XLA on a CPU really moves the data: gradients of Gaussian mixtures ran 1.2 – 2 times
-faster without. So the rewrite is tried only where a computed value of :data:`_ELEMENTS` elements or more is
-transposed for something that is neither a product nor the end. Limits: what is not pointwise, a reduction,
-a product or a change of shape gets its operands in the old order.
+**When it pays** (measurements: ``docs/decisions/0009-rewrites-of-algebra.md``). A product gives its axes as
+(batch, free of the first, free of the second), in which order the long axis of a batch of data often is the
+last: there XLA's vectors run along it in every pointwise operator, and sums over features need no shuffling.
+``einsum`` then transposes to the order that its author asked for, and XLA on a CPU really moves the data. So
+the rewrite is tried only where a computed value of :data:`_ELEMENTS` elements or more is transposed for
+something that is neither a product nor the end. Limits: an equation that is not pointwise, a reduction, a
+product or a change of shape gets its operands in the old order.
 
-**Narrow products.** The same holds where nothing is transposed yet: the layers of a small network on many
-rows are rows x 20, and vectors of 8 or 16 numbers fill 20 badly. There the operands of the products are
-exchanged, so that their rows come last, and the rest follows. Measured on value and gradient of tanh layers:
-10,000 rows, 2, 4 and 8 layers of 20: 1.2, 1.4 and 1.6 times faster; 1,000 rows: 1.5; 100,000 rows, width 3:
-4.5; the same time at widths of 32 to 48, and the function alone is 1.6 times slower from 64 on. On a CPU,
-from two products on. Programs in tiles (``rewrites.tiles``) have their rows last already.
+**Narrow products.** The same holds without any transpose: the layers of a small network on many rows are rows
+x 20, and vectors of 8 or 16 numbers fill 20 badly. There the operands of the products are exchanged, so that
+their rows come last, and the rest follows; on a CPU, from two products on, for widths up to 24. Programs in
+tiles (``rewrites.tiles``) have their rows last already.
 """
 
 from __future__ import annotations

@@ -5,17 +5,20 @@
 with ``ct_v = sᵀ ct``, and ``d_j`` one for column j of every row. Proof: along a carried axis the Jacobian of
 ``v`` is diagonal (``transforms.axis_propagation``), so element (n, j) of ``J_vᵀ ct_v`` is
 ``Σ_m ct_v[n, m] ∂v[n, m]/∂x[n, j]``, ``∂v[n, m]/∂x[n, j] = (J_v d_j)[n, m]`` because no other row of
-``d_j`` reaches row n. It is how the equations of physics-informed networks are written: the gradient of the
+``d_j`` reaches row n. Physics-informed networks are written that way: the gradient of the
 sum of ``u`` over all points, in the points.
 
-What is emitted is one ``taylor_coefficients`` equation, so that nested gradients become Taylor series
-(``control.taylor_coefficients``); for several columns it is one ``columns`` equation. Who reads a column
-makes an ``along`` equation of it, and who differentiates again one of each (:func:`in_columns`). When it
-pays: with one column a gradient costs the same either way, and the next one is a longer series instead of
-the gradient of a gradient. With several columns reverse mode is cheaper as long as nobody differentiates
-again; that is decided when somebody does, or when the program is finished (``rewrites.derivative_fusion``).
-Limits: programs without control flow and without effects, real inputs, at most :data:`MOST` columns, nothing
-in half precision: there ``J_v d_j`` may be infinite where ``ct_v`` is small and the gradient is not.
+The rule emits one ``taylor_coefficients`` equation (``control.taylor_coefficients``), so that nested
+gradients become Taylor series; for several columns it emits one ``rowwise_gradient`` equation. Reading a
+column of the latter replaces it by a ``taylor_coefficients`` equation; differentiating it again replaces it
+by one per column (:func:`in_columns`).
+
+When it pays: with one column a gradient costs the same in both modes, and the next one is a longer series
+instead of the gradient of a gradient. With several columns reverse mode is cheaper unless the gradient is
+differentiated again; that is decided at the next derivative, or when the program is finished
+(``rewrites.derivative_fusion``). Limits: programs without control flow and without effects, real inputs, at
+most :data:`MOST` columns, nothing in half precision: there ``J_v d_j`` may be infinite where ``ct_v`` is
+small and the gradient is not.
 """
 
 from __future__ import annotations

@@ -2,9 +2,8 @@
 
     tr ∇²y = Σ_j ∂_j² y        (∇²y)_jj = ∂_j² y
 
-Whatever reads a Hessian (``control.lazy_hessian``) only along its diagonal is given second derivatives
-along unit
-vectors: ``trace``, ``diagonal``, ``einsum('ii')``, the product with a diagonal matrix that is summed,
+Equations that read a Hessian (``control.lazy_hessian``) only along its diagonal get second derivatives along
+unit vectors instead: ``trace``, ``diagonal``, ``einsum('ii')``, the summed product with a diagonal matrix,
 elements ``[i, i]``. Their sums are collapsed (``rewrites.derivative_fusion``). Proof: the definition of the
 Hessian.
 

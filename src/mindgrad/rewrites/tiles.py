@@ -5,14 +5,13 @@
 Proof: rows that do not mix (``rewrites.batch_region``) are functions of their own row of the data; sums
 over them are linear. Only the order in which rows are added changes.
 
-**When it pays** (two cores, jax 0.10.2; `scripts/bench t3`). *Tiles*: the gradient of a residual at 10,000
-points keeps every layer of every derivative, 54 MB, in fresh memory with each call; four tiles of 13 MB
-took half the time, and so did 2 to 10 tiles of networks 20 to 128 wide. Below 30 MB nothing is gained.
-*Rows last*: XLA's vectors run along the last axis; 20 features fill them badly, 2,500 rows well: another
-1.2 to 1.6 times, from widths of 20 to 64.
+**When it pays** (measurements: ``docs/decisions/0019-thresholds-of-rewrites.md``). *Tiles*: a gradient stores
+every layer of every derivative, in fresh memory with each call; from 30 MB on, tiles that fit the cache halve
+the time. *Rows last*: XLA's vectors run along the last axis, which some thousand rows fill better than 20
+features.
 
-The estimate of what is kept is the size of all products of the program. On other devices nothing is done.
-Limits: the number of rows must have a divisor near the wanted number of tiles; programs with effects are
+The estimate of the memory is the size of all products of the program. On other devices nothing is done.
+Limits: the number of rows must have a divisor near the target number of tiles; programs with effects are
 left alone; the order of additions is another one.
 """
 
