@@ -107,7 +107,7 @@ def explain_missing_names(module: ModuleType) -> None:
 
 
 def _all_rooms() -> list[ModuleType]:
-    """The public modules, whole: what nobody has needed so far may have the name, and is loaded."""
+    """The public modules, loaded: one that was not used so far may have the name."""
     package = sys.modules[PACKAGE]
     for name in package.__all__:
         getattr(package, name)

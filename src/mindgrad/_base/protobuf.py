@@ -50,7 +50,7 @@ def varint(number: int) -> bytes:
 
 
 def bytes_head(number: int, length: int) -> bytes:
-    """What stands before ``length`` bytes that are field ``number``."""
+    """The key and length of field ``number`` with ``length`` bytes."""
     return varint(number << 3 | BYTES) + varint(length)
 
 

@@ -59,7 +59,7 @@ class Place(NamedTuple):
 
 
 def place_of(frame: Any) -> Place:
-    """What ``frame`` is evaluating now."""
+    """The source location that ``frame`` is evaluating."""
     code = frame.f_code
     line, end_line, column, end_column = frame.f_lineno, None, None, None
     if frame.f_lasti >= 0:

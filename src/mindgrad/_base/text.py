@@ -38,7 +38,7 @@ _LONGEST_VECTOR = 1000  # of an array with one dimension
 
 
 class _Style(NamedTuple):
-    """How the values of one dtype print."""
+    """The format of values of one dtype."""
 
     scalar: Callable[[Any], str]  # the only value of a 0-D array
     element: Callable[[Any], str]  # a value between brackets

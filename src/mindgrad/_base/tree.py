@@ -145,7 +145,7 @@ def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
 
 
 def differences(before: Any, after: Any, path: str = "") -> str:
-    """Where two structures begin to differ, in words; ``""`` if they do not.
+    """The first difference of two structures, in words; ``""`` if there is none.
 
     >>> from mindgrad._base.tree import differences, flatten
     >>> differences(flatten([1, (2, 3)])[1], flatten([1, (2,)])[1], "x")
@@ -171,7 +171,7 @@ def _said(structure: Any) -> str:
 
 
 def steps(structure: Any) -> list[str]:
-    """How each item of a structure is reached from the whole: ``[0]``, ``['a']``, ``.name``."""
+    """The access path of each item of a structure: ``[0]``, ``['a']``, ``.name``."""
     if len(structure) == 2:
         return [f"[{index}]" for index in range(len(structure[1]))]
     kind, names, items = structure
@@ -181,7 +181,7 @@ def steps(structure: Any) -> list[str]:
 
 
 def paths(structure: Any, path: str = "") -> list[str]:
-    """How every leaf of a structure is reached, in order.
+    """The access path of every leaf of a structure, in order.
 
     >>> from mindgrad._base.tree import flatten, paths
     >>> paths(flatten({"a": [1, 2]})[1], "x")

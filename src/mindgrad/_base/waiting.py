@@ -79,7 +79,7 @@ if hasattr(os, "register_at_fork"):
 
 @atexit.register
 def _wait_at_exit() -> None:
-    """Let what is about to end come to its end: an interpreter that ends aborts threads that return to it."""
+    """Wait for running programs: an interpreter that ends aborts threads that return to it."""
     latest = time.monotonic() + _SECONDS_AT_EXIT
     for job in _abandoned:
         job.ended.acquire(timeout=max(0.0, latest - time.monotonic()))

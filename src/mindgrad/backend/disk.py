@@ -47,7 +47,7 @@ _warned: set[str] = set()
 
 
 def directory() -> Path | None:
-    """Where executables are kept; ``None``: nowhere."""
+    """The folder of the compile cache; ``None``: there is none."""
     is_enabled = settings.get("enable_compile_cache")
     if is_enabled is not None and not is_enabled:
         return None
@@ -96,7 +96,7 @@ def _key(lowered: Any, device: Any, options: Mapping[str, str]) -> str:
 
 @functools.lru_cache(maxsize=1)
 def _machine() -> str:
-    """What machine code depends on besides the program: versions, and the instructions of the CPU."""
+    """The dependencies of machine code besides the program: versions, and the instructions of the CPU."""
     versions = [importlib.import_module(name).__version__ for name in ("jax", "jaxlib")]
     flags = platform.processor()
     try:

@@ -240,7 +240,7 @@ def start_runtime() -> None:
 
 
 def use_device(device: Any) -> None:
-    """Run what is compiled from now on on ``device`` (a jax device); ``None``: the CPU."""
+    """Set the device of later compilations (a jax device); ``None``: the CPU."""
     global _device
     _device = device
 

@@ -121,7 +121,7 @@ class Generator:
 
 
 class _Default(Generator):
-    """The one that operators and layers draw from. Seeding it is :func:`mindgrad.set_seed`."""
+    """The default generator, from which operators and layers draw. :func:`mindgrad.set_seed` seeds it."""
 
     def __init__(self) -> None:
         self._state = RANDOM_STATE

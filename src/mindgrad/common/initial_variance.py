@@ -23,7 +23,7 @@ __all__ = [
 
 
 def _calculate_fan_in_and_fan_out(shape: tuple[int, ...]) -> tuple[int, int]:
-    """How many inputs an output of a weight depends on, and how many outputs an input reaches.
+    """Fan-in and fan-out: the inputs per output of a weight, and the outputs per input.
 
     Raises:
         ValueError: the shape has fewer than two axes.
@@ -228,7 +228,7 @@ class XavierNormal(Initializer):
 
 
 class _He(Initializer):
-    """What both initialisers of He have: the standard deviation ``gain / √fan``."""
+    """Base of both He initialisers: the standard deviation is ``gain / √fan``."""
 
     def __init__(
         self, negative_slope: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"

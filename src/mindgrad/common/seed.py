@@ -147,5 +147,5 @@ def restore(generator: Parameter, state: Tensor, setter: str, getter: str) -> No
 
 
 def times_seeded() -> int:
-    """How often a seed was set: it changes with every call of :func:`set_seed`, of the same seed too."""
+    """The number of calls of :func:`set_seed`, also with the same seed."""
     return _times

@@ -64,7 +64,7 @@ def batched_graph(graph: Graph, flags: Flags, out_flags: Flags, size: int) -> Gr
 
 @lru_cache(maxsize=512)
 def batched_outputs(graph: Graph, flags: Flags, size: int) -> Flags:
-    """Which outputs depend on a batched input."""
+    """Flags of the outputs that depend on a batched input."""
     builder = Builder()
     with building(builder):
         return tuple([axis is not None for axis in _pushed(builder, graph, flags, size)[1]])
@@ -79,7 +79,7 @@ def _pushed(builder: Builder, graph: Graph, flags: Flags, size: int) -> tuple[li
 
 
 def batched_parts(body: Graph, flags: Flags, consts: int, carries: int, size: int) -> Flags:
-    """Which inputs of a loop's body are batched once those parts of the carry are that become so."""
+    """Flags of the inputs of a loop's body that are batched, at the fixed point of the carry."""
     while True:
         found = batched_outputs(body, flags, size)[:carries]
         more = tuple(

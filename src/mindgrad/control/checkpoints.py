@@ -3,7 +3,7 @@
     save       x₀, x_p, x_2p, …  in K slots, p = K at first; when they are full, every second is kept and
                p doubles. Where a carry is large, the first K trips save every one
     walk back  blocks of at most K trips, the last first: replay one from the nearest carry that is saved,
-               keeping every carry in K slots; then walk it back, some trips at once (``trips``)
+               keeping every carry in K slots; then walk it back, some trips at once (``rows``)
 
 Up to K² trips every trip is replayed once, from the carry at the start of its block (up to K trips none,
 where every carry is saved). Beyond, a block's first carry lies up to p > K trips behind a saved one: it is
@@ -35,7 +35,7 @@ _INNER = 64
 
 
 def slots_for(carry: Sequence[TensorType], is_inner: bool) -> int:
-    """How many slots a loop gets: a power of two, at most the option ``checkpoint_slots``.
+    """The number of slots of a loop: a power of two, at most the option ``checkpoint_slots``.
 
     Args:
         carry: the types of the values that every slot holds.

@@ -5,8 +5,8 @@
 
 Operands are ``(predicate, *xs)``, the predicate a Bool of no axes. Parameters: ``true`` and ``false``,
 graphs from ``xs`` to values of the same types. Forward mode pushes the tangents through both branches;
-value and tangent are one ``cond``. Reverse mode lets each branch give the values that its derivative
-needs as well, in slots that the branches share; the linear part is a ``cond`` again.
+value and tangent are one ``cond``. In reverse mode each branch also returns its residuals,
+in slots that the branches share; the linear part is a ``cond`` again.
 
 Cost: that of the branch which runs. Limits: a batched predicate runs each branch that an element takes, for
 all elements.

@@ -32,7 +32,7 @@ _PROGRAMS: WeakValueDictionary[Any, Graph] = WeakValueDictionary()
 
 
 def interned(program: Graph) -> Graph:
-    """The one graph that stands for all that are written like ``program``.
+    """The canonical graph among those that are equal to ``program`` (hash consing).
 
     Each call of a function under a derivative is traced for itself; so their derivatives are seen to be those
     of one program.

@@ -147,7 +147,7 @@ def _nothing(graph: Graph) -> Graph:
 
 
 def _always(atoms: Sequence[Any]) -> Any:
-    """True, which nobody knows before the program runs; ``None`` where there is no number to ask."""
+    """True, unknown to the compiler; ``None`` where no number is available to compute it from."""
     for atom in atoms:
         if type(atom) is Constant or not atom.type.size:
             continue

@@ -85,7 +85,7 @@ def _is_known(atom: Any) -> bool:
 
 
 class _Plan:
-    """How the values that are asked for are come by; sets in the order in which they were found."""
+    """A plan of the values that are needed: saved, sliced or recomputed, as sets in order of discovery."""
 
     def __init__(
         self, equations: Sequence[Equation], fixed: Sequence[Variable], scanned: Sequence[Variable]

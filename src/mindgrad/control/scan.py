@@ -7,10 +7,10 @@ Operands are ``(*consts, *carry, *xs)``, the ``xs`` stacked along axis 0. Parame
 ``(*consts, *carry, *slices)`` to ``(*carry, *ys)``; ``length``; ``consts`` and ``carries``, how many operands
 are those; ``reverse``. The results are ``(*carry, *ys)``, the ``ys`` stacked along axis 0.
 
-Forward mode is one loop of values and tangents. Reverse mode lets the loop give, stacked, what its linear
-part needs (``residuals``); the linear part is a scan of the tangents; its transpose a scan the other way
-round that adds up the cotangents of the constants, or leaves their sum to one contraction behind the
-loop (``sums``).
+Forward mode is one loop of values and tangents. In reverse mode the loop also returns the stacked residuals
+of its linear part (``remat_policy``); the linear part is a scan of the tangents; its transpose is a scan in
+the opposite direction that accumulates the cotangents of the constants, or leaves their sum to one
+contraction behind the loop (``sum_hoisting``).
 
 Cost: forward 1 loop of about 2–3 times the work; reverse 1 loop more. Memory in reverse mode: the
 residuals of every trip.
@@ -54,7 +54,7 @@ Indices = tuple[int, ...]
 
 
 def _divided(operands: Sequence[Any], consts: int, carries: int) -> tuple[Any, Any, Any]:
-    """The constants, the carry and what is scanned of operands, or of their tangents."""
+    """The constants, the carry and the scanned ones among operands, or among their tangents."""
     end = consts + carries
     return operands[:consts], operands[consts:end], operands[end:]
 

@@ -74,7 +74,7 @@ def active(ts: Sequence[Any]) -> Indices:
 
 
 def starts_taint(*graphs: Graph) -> str:
-    """How a row that runs ``graphs`` treats such values: as its rule ``taint`` says."""
+    """The taint rule of a primitive that runs ``graphs``: as its rule ``taint`` says."""
     return "starts" if any(y.tainted for graph in graphs for y in graph.outputs) else "passes"
 
 
@@ -93,7 +93,7 @@ def marked(graph: Graph, operands: Sequence[Any]) -> Graph:
 
 
 def marked_loop(body: Graph, operands: Sequence[Any], consts: int, carries: int) -> Graph:
-    """The same for the body of a loop, whose carry can become infinite in a trip."""
+    """:func:`marked` for the body of a loop, whose carry can become infinite in a trip."""
     while True:
         carried = [
             y.tainted or x.tainted

@@ -35,7 +35,7 @@ _LINEAR = frozenset(
 
 
 class Totals:
-    """How the sums of some values of a trip over all trips are made.
+    """A plan of the sums over all trips of some values of a trip.
 
     Args:
         graph: one trip.

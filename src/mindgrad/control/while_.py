@@ -161,7 +161,7 @@ class Fused:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What the row of the loop takes."""
+        """Parameters of the loop's equation."""
         return {
             "condition": self.condition,
             "body": self.body,
@@ -175,7 +175,7 @@ class Fused:
         return (*c, *of_consts, *x, *ts)
 
     def tangents_at(self, parts: Sequence[int]) -> list[int]:
-        """Where in the carry the tangents of ``parts`` stand."""
+        """The positions of the tangents of ``parts`` in the carry."""
         return [self.carries + self.active_carry.index(k) for k in parts]
 
 
@@ -185,7 +185,7 @@ def fused_loop(condition: Graph, body: Graph, consts: int, active_consts: Indice
 
 
 def divided(ts: Sequence[Any], consts: int) -> tuple[Indices, list[Any], dict[int, Any]]:
-    """Which constants have a tangent, these tangents, and those of the carry by its parts."""
+    """The active constants, their tangents, and the tangents of the carry by its parts."""
     active_consts = active(ts[:consts])
     of_carry = {k: t for k, t in enumerate(ts[consts:]) if t is not None}
     return active_consts, [ts[k] for k in active_consts], of_carry
@@ -266,7 +266,7 @@ class SeriesLoop:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What the row of the loop takes."""
+        """Parameters of the loop's equation."""
         return {"condition": self.condition, "body": self.body, "consts": self.consts}
 
 
@@ -356,7 +356,7 @@ class Batched:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What the row of the loop takes."""
+        """Parameters of the loop's equation."""
         return {"condition": self.condition, "body": self.body, "consts": self.consts}
 
 

@@ -1,12 +1,12 @@
 """The reverse step of a ``while`` loop is split into a sequential part and parts batched over trips.
 
-    expensive           e = E(c, x)          what of A takes long and is used more than once
-    coefficients   d = A(c, x, e)       of the carry alone: made for many trips at once
-    step           x̄ = B(c, d, x̄⁺)      one trip after the other, and nothing but what the next one needs
-    totals         c̄ = Σ C(c, d, x̄⁺)    of many trips at once, as few products of matrices (``sums``)
+    expensive      e = E(c, x)          subexpressions of A that are expensive and used more than once
+    coefficients   d = A(c, x, e)       of the carry alone: computed for many trips at once
+    step           x̄ = B(c, d, x̄⁺)      sequential: only what the next trip needs
+    totals         c̄ = Σ C(c, d, x̄⁺)    batched: few products of matrices (``sum_hoisting``)
 
-Of a recurrence only ``step`` is left between the trips. A trip with an operator that has no batch rule, with
-branches or loops, is not made for many at once: then ``rows`` is 1 and nothing has an axis of trips.
+Of a recurrence only ``step`` remains between the trips. A trip with an operator without a batch rule, with
+branches or loops, is not batched: then ``rows`` is 1 and nothing has an axis of trips.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class LinearTrip:
             self._separate()
 
     def _separate(self) -> None:
-        """Take what is expensive out of the coefficients."""
+        """Move the expensive subexpressions out of the coefficients."""
         residuals = self.coefficients
         uses = Counter([*[x for e in residuals.equations for x in e.inputs], *residuals.outputs])
         is_expensive = [
@@ -147,7 +147,7 @@ def _operands(equations: Iterable[Equation]) -> list[Variable]:
 
 
 def _dependents(equations: Iterable[Equation], variables: Iterable[Any]) -> set[Any]:
-    """``variables`` and what is computed of them."""
+    """``variables`` and all values computed from them."""
     dependents = set(variables)
     for equation in equations:
         if not dependents.isdisjoint(equation.inputs):

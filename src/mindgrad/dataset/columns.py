@@ -64,7 +64,7 @@ def arrangement(
 
 
 def part_sizes(sizes: Any, total: int) -> list[int]:
-    """How many of ``total`` rows each part has, of numbers of rows or of fractions.
+    """The number of rows of each part of ``total``, from numbers of rows or fractions.
 
     Fractions are rounded, and the first part that is large enough takes what is then missing or too much.
 

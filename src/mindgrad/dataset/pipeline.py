@@ -349,7 +349,7 @@ class Dataset(Readable):
         return self.concat(other)
 
     def apply(self, apply_func: Callable[[Dataset], Dataset]) -> Dataset:
-        """What ``apply_func`` makes of this dataset."""
+        """The result of ``apply_func`` for this dataset."""
         found = apply_func(self)
         _check_dataset(found, "apply")
         return found

@@ -50,7 +50,7 @@ def _no_rows(name: str) -> Iterator[Row]:
 
 
 class Readable:
-    """What can be read pass by pass."""
+    """Base class of datasets that are read pass by pass."""
 
     def __init__(self, step: Step | None = None) -> None:
         if step is None:  # programs derive classes of their own, which have a __getitem__
@@ -150,7 +150,7 @@ class Readable:
         return self._step.batch_size
 
     def get_repeat_count(self) -> int:
-        """How often ``repeat`` repeats; −1 for without end."""
+        """The number of repetitions by ``repeat``; −1 for without end."""
         return self._step.repeat_count
 
     def get_col_names(self) -> list[str]:

@@ -27,7 +27,7 @@ _LONGEST = 60  # characters of a value in a message
 
 
 class BatchInfo:
-    """What ``per_batch_map`` and a callable ``batch_size`` are told: which batch of which pass it is."""
+    """The argument of ``per_batch_map`` and a callable ``batch_size``: the numbers of batch and pass."""
 
     def __init__(self, batch: int, epoch: int) -> None:
         self._batch = batch
@@ -77,7 +77,7 @@ def element_of(value: Any, subject: str) -> np.ndarray:
 
 
 def row_of(value: Any, columns: Sequence[str], describe: Callable[[], str]) -> Row:
-    """What a source gave as a row: a tuple or list has one element for each column."""
+    """A source's value as a row: a tuple or list has one element for each column."""
     values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     if len(values) != len(columns):
         raise ValueError(
@@ -115,7 +115,7 @@ def mapped(
     where: str,
     generator: np.random.Generator,
 ) -> Iterator[Row]:
-    """Each row with some columns replaced by what the operations make of them, one after the other.
+    """Each row with some columns replaced by the results of the operations, one after the other.
 
     Images of Pillow go from one operation to the next; arrays leave the last one. Random operations draw from
     ``generator``.
@@ -287,7 +287,7 @@ def per_batch(
     columns: Sequence[str],
     where: str,
 ) -> Callable[[list[list[np.ndarray]], BatchInfo], Row]:
-    """For :func:`batched`: some columns of a batch are what a user's ``per_batch_map`` makes of them."""
+    """For :func:`batched`: replaces columns of a batch by the results of a user's ``per_batch_map``."""
 
     def run(lists: list[list[np.ndarray]], info: BatchInfo) -> Row:
         number = info.get_batch_num()

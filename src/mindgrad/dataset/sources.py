@@ -178,7 +178,7 @@ class GeneratorDataset(Dataset):
             yield self._row(called(operator.getitem, (self._source, place), what), what)
 
     def _with_rows(self, places: Sequence[int]) -> Dataset:
-        """The same source with these of its rows: by their numbers in this dataset."""
+        """A copy of the source with some of its rows: by their numbers in this dataset."""
         shuffles = isinstance(self._sampler, (RandomSampler, SubsetRandomSampler))
         if not (isinstance(self._sampler, RandomSampler) and self._sampler.num_samples is None):
             order = list(self._order(Draw(config.seed_in_force())))
@@ -356,7 +356,7 @@ def _opener(source: Any, kind: str) -> Callable[[], Iterator[Any]]:
 
 
 class _Kept:
-    """An iterator that can be read once, with what it gave so far."""
+    """An iterator that can be read once, with a buffer of its items so far."""
 
     def __init__(self, iterator: Iterator[Any]) -> None:
         self.iterator = iterator

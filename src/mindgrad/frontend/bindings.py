@@ -36,7 +36,7 @@ def parameters(arguments: ast.arguments) -> list[str]:
 
 
 def _evaluated_outside(node: Any) -> Iterator[ast.AST]:
-    """What of a function or class statement is evaluated in the scope around it."""
+    """The expressions of a function or class statement that are evaluated in the scope around it."""
     if isinstance(node, ast.ClassDef):
         yield from (*node.decorator_list, *node.bases, *node.keywords)
         return
@@ -80,7 +80,7 @@ def binds(*nodes: ast.AST) -> dict[str, None]:
 
 
 def _bound_by(node: ast.AST) -> Iterable[str]:
-    """The names that the node itself binds, not counting what is below it."""
+    """The names that the node itself binds, not counting its children."""
     match node:
         case ast.Name(id=each, ctx=ast.Store() | ast.Del()):
             return (each,)
@@ -163,7 +163,7 @@ def _changed_by(node: ast.AST) -> Iterable[str]:
 
 
 class Assignments:
-    """What the statements of one tree bind and change in place.
+    """The names that the statements of one tree bind and change in place.
 
     Each statement is looked at once: the tree must stay as it is between the questions.
     """

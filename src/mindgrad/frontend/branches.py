@@ -50,7 +50,7 @@ def branch(
     variables: State,
     later: Any = None,
 ) -> None:
-    """Trace both sides, emit a ``cond``, and bind the variables to what it gives.
+    """Trace both sides, emit a ``cond``, and bind the variables to its results.
 
     Args:
         predicate: a Bool tensor of no axes.

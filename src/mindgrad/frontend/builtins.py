@@ -1,7 +1,7 @@
 """Python's built-in functions, and attribute access, get a traced meaning for symbolic tensors.
 
-Most of Python's functions run as they are. Those that would have to know a tensor's value, or that change
-something outside of the program, are replaced here by what does the same in the compiled program, or refused.
+Most of Python's functions run unchanged. Those that need a tensor's value, or that change
+state outside of the program, are replaced here by their equivalents in the compiled program, or refused.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def _property(kind: type, name: str) -> Any:
 
 
 def _inherited(owner: Any, name: str) -> Any:
-    """What ``super().name`` finds on the classes."""
+    """The attribute that ``super().name`` gives."""
     order = type(owner.__self__).__mro__ if not isinstance(owner.__self__, type) else owner.__self__.__mro__
     behind = order[order.index(owner.__thisclass__) + 1 :]
     return next((each.__dict__[name] for each in behind if name in each.__dict__), None)
@@ -262,7 +262,7 @@ def _unread(name: str) -> Callable[..., Any]:
     return read
 
 
-#: the runtime; ``flow`` puts it here, for it needs this module first
+#: the runtime, set by ``runtime``, which imports this module
 RUNTIME_OF: list[Any] = []
 
 
@@ -418,7 +418,7 @@ _METHOD = type("".join)
 
 
 def replacement(function: Any) -> Any:
-    """What stands for one of Python's functions while compiling, ``None`` for any other."""
+    """The replacement of one of Python's functions while compiling, ``None`` for any other."""
     try:
         replaced = _REPLACED.get(function)
     except TypeError:  # not hashable

@@ -115,7 +115,7 @@ class CellGuard:
         self._names: set[str] = {_ALL} if names is None else names.setdefault(id(cell), set())
 
     def copy(self) -> CellGuard:
-        """The same guard, that remembers by itself which version of the Cell it has compared."""
+        """A copy of the guard with its own note of the version of the Cell that was compared last."""
         guard: CellGuard = object.__new__(CellGuard)
         for slot in self.__slots__:
             setattr(guard, slot, getattr(self, slot))
@@ -146,7 +146,7 @@ class CellGuard:
                 yield name, before, after
 
     def changed(self) -> Iterator[tuple[str, Any, Any]]:
-        """Those of them that differ in value too."""
+        """The shifting attributes that differ in value too."""
         for name, before, after in self.differing():
             if isinstance(before, CONTAINERS) or not same(before, after):
                 yield name, before, after

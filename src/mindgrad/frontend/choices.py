@@ -2,7 +2,7 @@
 
     [f₀, …, fₙ][i](x) = f₀(x) if i ≤ 0 else f₁(x) if i ≤ 1 else … else fₙ(x)
 
-All functions are traced, and what they give is joined as the two ways of an ``if`` are.
+All functions are traced, and their results are joined as those of the two sides of an ``if``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def functions_in(items: Any) -> list[Callable[..., Any]]:
 
 
 def choice(functions: Sequence[Callable[..., Any]], index: Any, runtime: Any) -> Callable[..., Any]:
-    """The one of ``functions`` that ``index`` decides when the program runs.
+    """The function among ``functions`` that ``index`` selects when the program runs.
 
     Args:
         functions: the functions.

@@ -2,8 +2,8 @@
 
     sum(f(x) for x in xs if c(x))   =   a loop:  for x in xs: if c(x): total = total + f(x)
 
-How many items pass a filter on tensors is not known while compiling, their sum needs not to know; and a loop
-over many trips becomes one ``scan`` (``flow``).
+The number of items that pass a filter on tensors is unknown while compiling, but their sum does not depend on
+it; a loop over many trips becomes one ``scan`` (``runtime``).
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Function conversion makes function objects whose control flow calls the runtime.
 
-:func:`convert` gives, for what a program calls, what is called instead while a program is compiled: the
+:func:`convert` gives, for a callee, the function that is called instead while a program is compiled: the
 same function with rewritten code, which shares variables, defaults and names with the original. The
 code is rewritten once per code object. It keeps the file, lines and columns of the original, and its
 inner helper functions carry the name of the user's function, so tracebacks show the user's program.
 
-Converted are plain Python functions, wherever they hide: methods, ``functools.partial``, objects with a
-``__call__`` of their own. Not converted, called as they are: builtins, classes, this package, the
-standard library, numeric libraries that know nothing of tensors, generator and async functions, and
-functions whose source is not to be had (:func:`reason_unconverted` says why).
+Converted are plain Python functions, also inside of methods, ``functools.partial`` and objects with a
+``__call__`` of their own. Called unchanged are builtins, classes, this package, the
+standard library, numeric libraries without tensors, generator and async functions, and
+functions whose source is unavailable (:func:`reason_unconverted`).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _STANDARD = os.path.join(os.path.dirname(os.__file__), "")
 
 
 class _Code:
-    """What became of one code object: its rewritten code, or why it stays as it is.
+    """A code object with its rewritten code, or the reason why it stays as it is.
 
     ``cells`` says for each free variable of the rewritten code which one of the original it is; −1 is
     the runtime.
@@ -100,7 +100,7 @@ def _remember(code: types.CodeType, rewritten: types.CodeType | None, reason: st
 
 
 def convert(function: Any, runtime: Any) -> Any:
-    """What to call instead of ``function`` so that ``runtime`` decides its control flow.
+    """The function to call instead of ``function``, so that ``runtime`` decides its control flow.
 
     Gives ``function`` itself where there is nothing to convert: see the head of this file. ``runtime``
     is the object on which the rewritten code calls its control flow.
@@ -154,7 +154,7 @@ def is_without_source(function: Any) -> bool:
 
 
 def reason_without_source(frame: types.FrameType) -> str:
-    """Why the source of what runs in a frame cannot be had; ``""`` if it can, or if nobody asked for it."""
+    """The reason why the source of a frame is unavailable; ``""`` if it is available, or was not needed."""
     code = frame.f_code
     entry = _codes.get(id(code))
     if entry is not None:
@@ -192,7 +192,7 @@ def _function_of(function: Any) -> types.FunctionType | None:
 
 
 def _call_of(kind: type) -> Any:
-    """What calling an object of the class runs."""
+    """The function that calling an object of the class runs."""
     for each in kind.__mro__:
         if "__call__" in each.__dict__:
             return each.__dict__["__call__"]

@@ -1,8 +1,8 @@
 """Recursion limits are raised for a trace, so that calls may be as deep as in plain Python.
 
-One call of the user's function is several of Python's while it is traced, the function and those of the
-runtime for the ``if`` around the next call. So Python's limit is raised meanwhile. It is one for all threads,
-whence the count.
+One call of the user's function is several Python calls while it is traced: the function, and the runtime's
+for the ``if`` around the next call. So Python's limit is raised meanwhile. The limit is global to all
+threads, so nested raises are counted.
 """
 
 from __future__ import annotations

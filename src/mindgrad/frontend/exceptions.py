@@ -16,7 +16,7 @@ __all__ = ["Exceptions"]
 
 
 class Exceptions:
-    """What rewritten code calls of a runtime where it raises or catches."""
+    """The part of the runtime that rewritten code calls for ``raise``, ``assert`` and ``try``."""
 
     def raise_(self, make: Callable[[], Any], cause: Any = None) -> None:
         """``raise make()``; ``cause`` is ``from`` what."""
@@ -49,7 +49,7 @@ class Exceptions:
         return (innermost(), equations())
 
     def try_end(self, token: Any) -> None:
-        """At the end of what is tried: refuse it if tensors were computed there."""
+        """Refuse a ``try`` whose body computed tensors."""
         scope, before = token
         if innermost() is scope and equations() > before:
             refuse(

@@ -3,8 +3,8 @@
     a program is current  ⇔  every name, attribute, closure variable, container and array that its trace
                              read holds what it held
 
-Noted while tracing: what was read, with its value. Asked before every call of a compiled program: some
-tens of nanoseconds for each, and nothing for Cells and the types of Parameters while none of the
+Reads are recorded with their values while tracing, and checked before every call of a compiled program: at
+the cost of a comparison for each, and at none for Cells and the types of Parameters while none of the
 process changed (``clock``). Values are compared by identity first and else as constants are
 (:func:`~mindgrad.frontend.signature.same`); a list, dict or set by its items; a small NumPy array
 or tensor by its elements, a larger one by identity. Limits: what a tracing function itself changes is
@@ -200,7 +200,7 @@ class Dependencies:
                 self.function(value)
 
     def _value(self, value: Any, label: str) -> None:
-        """Note the contents of what can be changed in place."""
+        """Note the contents of mutable objects."""
         kind: Any = type(value)
         if isinstance(value, (Tensor, np.ndarray, *CONTAINERS)):
             key = ("value", id(value))
@@ -317,7 +317,7 @@ class Dependencies:
         return True
 
     def changes(self) -> Iterator[Change]:
-        """What changed, in words."""
+        """The changes, in words."""
         for guard in self._owners:
             kind = type(guard.cell).__name__
             for name, before, after in guard.changed():
@@ -359,7 +359,7 @@ class Dependencies:
         return locations
 
     def detached(self, cells: list[Any], walked: set[int]) -> Dependencies:
-        """The same for any function that matches the traced one.
+        """A copy for any function that matches the traced one.
 
         Args:
             cells: the closure cells of the traced function.

@@ -11,8 +11,8 @@ Where it only may jump, and in loops, a flag says whether it did; what follows r
 loop stops on it. An ``else`` of a loop becomes what runs when the loop was not left by ``break``.
 Nothing is duplicated, so the result is at most a constant times as long as the source.
 
-Jumps out of a ``finally`` have no such form (they discard an exception on its way); ``fence`` refuses
-them.
+Jumps out of a ``finally`` have no such form (they discard an exception on its way); ``unsupported``
+refuses them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _TRY: tuple[type, ...] = (ast.Try, ast.TryStar)
 
 
 def escapes(body: Sequence[ast.stmt]) -> set[str]:
-    """Which jumps (``"return"``, ``"break"``, ``"continue"``) may leave the statements."""
+    """The jumps (``"return"``, ``"break"``, ``"continue"``) that may leave the statements."""
     kinds: set[str] = set()
     for statement in body:
         match statement:
@@ -90,7 +90,7 @@ def is_true(test: ast.expr) -> bool:
 
 
 class _Context(NamedTuple):
-    """Where a jump stands: the flags of its loop, and which jumps must be noted in a flag.
+    """The context of a jump: the flags of its loop, and which jumps must set a flag.
 
     ``leaving``: pairs of a name that a ``break`` must hand on, and that by which it does.
     """

@@ -44,7 +44,7 @@ class _Exits:
         self.breaks: list[list[Names]] = []
 
     def block(self, body: Sequence[ast.stmt], bound: Names | None) -> Names | None:
-        """What is bound behind the statements; ``None`` if nothing leads there."""
+        """The names bound behind the statements; ``None`` if nothing leads there."""
         for statement in body:
             if bound is None:
                 return None

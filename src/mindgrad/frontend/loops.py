@@ -66,7 +66,7 @@ class _Loop:
             pass
 
     def _begin(self, variables: State) -> None:
-        """Start with what the variables hold before the loop."""
+        """Start with the values of the variables before the loop."""
         self.variables = variables
         self.leaves = [list(initial) for initial in variables.leaves]
         self.structures = list(variables.structures)
@@ -266,7 +266,7 @@ class _Loop:
         return [x for x in leaves if isinstance(x, Tensor) and not x.is_parameter]
 
     def _grown(self, k: int, slices: Iterator[Any], length: int) -> list[Any]:
-        """The list after the loop: what it held before, and what each trip has appended."""
+        """The list after the loop: its items before, and those that each trip has appended."""
         rows = []
         for x in self.body.leaves[k]:
             if isinstance(x, Tensor) and not x.is_parameter:
@@ -329,7 +329,7 @@ class _Loop:
             aliases.make_stale(tensor)
 
     def _note_names(self, last: dict[Carry, Tensor], first: Tensor | None) -> None:
-        """Note which tensors the variables may be: those before the loop, and what a trip assigned."""
+        """Note which tensors the variables may be: those before the loop, and those that a trip assigned."""
         for places in self.places:
             for carry in places:
                 if (
@@ -356,7 +356,7 @@ def loop(
     run: Callable[[], Tensor],
     variables: State,
 ) -> None:
-    """Trace a loop's body, emit a ``while``, and bind the variables to what it gives.
+    """Trace a loop's body, emit a ``while``, and bind the variables to its results.
 
     Args:
         first: whether a first trip is made, a Bool tensor of no axes.

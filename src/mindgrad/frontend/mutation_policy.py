@@ -1,9 +1,9 @@
 """The mutation policy allows a compiled program to change what it created itself, and attributes.
 
 A list that is appended to changes once, while the program is traced, and not when it runs. That is right for
-what the program made itself. For anything from outside it would be silently wrong, and so would it be inside
-the body of a branch or loop for what was made before it: it is refused. An attribute of an object from
-outside that is assigned is an output of the program (``assigned``, ``outcome``).
+objects that the program created. For objects from outside it would be silently wrong, and inside the body of
+a branch or loop also for objects created before it: such changes are refused. An attribute of an object from
+outside that is assigned becomes an output of the program (``effect_log``, ``side_effects``).
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def why_dropped(code: Any, name: str) -> tuple[int, str] | None:
 
 
 def made(x: Any) -> Any:
-    """Note that ``x`` was made here, so that what is being traced may change it."""
+    """Note that ``x`` was created inside the trace, which may therefore change it."""
     if _local.owned:
         _local.owned[-1][id(x)] = x
     return x
@@ -143,7 +143,7 @@ def note_outside(owner: Any, container: Any) -> None:
 
 
 def note_held(function: Any) -> None:
-    """Note what a function from outside holds: the contents of its closure, and its defaults."""
+    """Note the contents of the closure of a function from outside, and its defaults."""
     if not _local.owned:
         return
     contents = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]

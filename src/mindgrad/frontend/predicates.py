@@ -53,6 +53,6 @@ def predicate(test: Any) -> Tensor:
 
 
 def equations() -> int:
-    """How many equations the innermost program has."""
+    """The number of equations of the innermost program."""
     scope = innermost()
     return len(scope.builder.equations) if isinstance(scope, GraphScope) else 0

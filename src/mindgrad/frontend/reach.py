@@ -180,7 +180,7 @@ class _Cells(NamedTuple):
 
 
 def _in_cell(owner: Any) -> _Cells:
-    """Children of a Cell: what it and the Cells in it hold."""
+    """Children of a Cell: the objects that it and its inner Cells hold."""
     stamp = (clock.ticks, puts())
     known = _local.cells.get(id(owner))
     if known is not None and known.stamp == stamp:

@@ -3,10 +3,10 @@
     loss = net(x)                          a run of net
     gradients = grad(net, weights)(x)      the same run, differentiated
 
-Programs for MindSpore write both, and there both are one run: moving means move once, and random numbers
-are drawn once. Here the gradient runs the net again, so what the first run wrote is taken back before.
-This holds for Cells whose ``set_grad()`` was called, as training steps do, and only if the arguments and
-what the run wrote are unchanged.
+Programs for MindSpore write both, and there both are one run: running means are updated once, and random
+numbers are drawn once. Here the gradient runs the net again, so the state updates of the first run are undone
+before. This holds for Cells whose ``set_grad()`` was called, as training steps do, and only if the arguments
+and the updated state are unchanged.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _KEPT = 4
 
 
 class _Run:
-    """One run: its Cell and arguments, and ``(Parameter, value before, value after)`` of what it wrote."""
+    """One run: its Cell and arguments, and ``(Parameter, value before, value after)`` of its writes."""
 
     __slots__ = ("args", "cell", "writes")
 
@@ -79,7 +79,7 @@ def noted(cell: Any, args: Sequence[Any]) -> Iterator[None]:
 
 
 def take_back(cell: Any, args: Sequence[Any]) -> None:
-    """Take back what the latest run of ``cell`` wrote, if it was on ``args`` and nothing changed since."""
+    """Undo the writes of the latest run of ``cell``, if it was on ``args`` and nothing changed since."""
     run = _runs().pop(id(cell), None)
     if run is None or run.cell is not cell or len(run.args) != len(args):
         return

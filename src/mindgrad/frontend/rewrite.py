@@ -58,7 +58,7 @@ _OPERATORS = {
 
 
 def rewrite_function(function: ast.FunctionDef, owner: str | None) -> ast.FunctionDef:
-    """``function`` with its body rewritten, in place; what is evaluated outside it stays.
+    """``function`` with its body rewritten in place; expressions evaluated outside of it stay.
 
     ``owner`` is the name of the class that its text stands in (``None``: in no class).
     """
@@ -112,7 +112,7 @@ class _Function(Expressions):
         return define(f"set__{identifier}", ["value__"], body, origin)
 
     def _locals(self, origin: ast.AST) -> ast.stmt:
-        """What ``locals()`` gives: the variables that are bound, by name."""
+        """The helper for ``locals()``: the variables that are bound, by name."""
         body: Block = [assign("found__", at(ast.Dict([], []), origin), origin)]
         for identifier in self.variables:
             if identifier in self.scope.locals or identifier in self.scope.nonlocals:

@@ -1,7 +1,7 @@
 """The runtime of rewritten source runs a statement as Python, or traces it where a tensor decides.
 
-The rewriting (``rewrite``) turns the control flow of a function into calls of one :class:`Runtime`. Each
-method looks at the value that decides. If it is known, what happens is what Python does; if it is a tensor
+The rewriter (``rewrite``) turns the control flow of a function into calls of one :class:`Runtime`. Each
+method tests the value that decides. If it is known, the statement runs as Python; if it is a tensor
 of the program being compiled, the bodies are traced and become a ``cond``, a ``while`` or a ``scan``
 (``branches``, ``loops``).
 """
@@ -340,7 +340,7 @@ class Runtime(Exceptions):
         return items[key]
 
     def augment(self, sign: str, x: Any, y: Any) -> Any:
-        """``x op= y``: the value for ``x``. A tensor is not changed in place, whoever else holds it."""
+        """``x op= y``: the value for ``x``. A tensor is not changed in place: other names may hold it."""
         if not isinstance(x, (Tensor, int, float, str, tuple)) and hasattr(x, _IN_PLACE[sign]):
             mutation_policy.may_change(x, f"{sign}=")
         return texts.marked_text(_AUGMENT[sign](x, y))
@@ -396,7 +396,7 @@ class Runtime(Exceptions):
     # -- calls ------------------------------------------------------------------------
 
     def call(self, function: Any) -> Any:
-        """What is called in place of ``function``."""
+        """The callee in place of ``function``."""
         return call(function)
 
     def is_itself(self, function: Any, name: str, line: int) -> bool:
@@ -429,7 +429,7 @@ builtins.RUNTIME_OF.append(RUNTIME)
 
 
 def call(function: Any) -> Any:
-    """What is called in place of ``function`` while compiling: itself, a converted one, or a replacement."""
+    """The callee in place of ``function`` while compiling: itself, a converted one, or a replacement."""
     replaced = builtins.replacement(function) or frozen.note_call(function)
     if replaced is not None:
         return replaced

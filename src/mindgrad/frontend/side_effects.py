@@ -1,6 +1,6 @@
 """Side effects on Python state become inputs and outputs of the program, stored when it has run.
 
-    a place that is assigned            its value is an output; it is stored after every run
+    a location that is assigned         its value is an output; it is stored after every run
     … and read before, a tensor         is an input too, as is one that an earlier run has stored
     … and read before, anything else    its value selects the program; if it is a number that has changed,
                                         it is tried as an input too
@@ -80,7 +80,7 @@ class _Input:
         return None
 
     def symbols(self, scope: GraphScope) -> Any:
-        """What it holds while the program is traced."""
+        """The state with symbols for its inputs, while the program is traced."""
         values = []
         for kind, leaf in zip(self.kinds, self.leaves, strict=True):
             symbol: Any = leaf if kind is None else scope.symbol(kind[0])
@@ -88,7 +88,7 @@ class _Input:
         return unflatten(self.structure, values)
 
     def tensors(self) -> list[Tensor] | None:
-        """The tensors that it holds now; ``None`` if the program is not one for what it holds."""
+        """The tensors that the state holds now; ``None`` if the program does not fit it."""
         leaves, structure = flatten(self.place.value())
         if structure != self.structure:
             return None
@@ -104,7 +104,7 @@ class _Input:
         return values
 
     def change(self) -> Change:
-        """How what it holds differs, in words."""
+        """The difference from the traced state, in words."""
         then, now = unflatten(self.structure, self.leaves), self.place.value()
         then, now = (MISSING if x is UNDEFINED else x for x in (then, now))
         return change(self.place.label, then, now, _ADVICE)
@@ -163,7 +163,7 @@ class Outcome:
         return {id(place.holder) for place in self.taken() if isinstance(place, Variable)}
 
     def store(self, leaves: Sequence[Any]) -> None:
-        """Store what a run gave, one value for each of ``leaves``."""
+        """Store the outputs of a run, one value for each of ``leaves``."""
         start = 0
         for location, structure, count in self._stores:
             values = [_fresh(x) for x in leaves[start : start + count]]
@@ -174,7 +174,7 @@ class Outcome:
             location.store(unflatten(structure, values))
 
     def moved(self, cell_of: Callable[[Any], Any]) -> Outcome:
-        """The same for a function with other closure cells: ``cell_of`` gives the other one."""
+        """A copy for a function with other closure cells, which ``cell_of`` gives."""
 
         def other(location: Place) -> Place:
             if type(location) is not Variable:
@@ -214,7 +214,7 @@ def bind(watch: Watch, scope: GraphScope, places: Sequence[Place], numbers: Sequ
 
 
 def finish(watch: Watch, scope: GraphScope, inputs: list[_Input], noted: Dependencies) -> Outcome:
-    """What a program that was traced takes and stores; ``noted`` forgets what does not select it."""
+    """The inputs and stored outputs of a traced program; state that the program assigns leaves its guards."""
     outcome = Outcome(inputs, [], [])
     level = watch.levels[0]
     written: dict[Any, Any] = {}
@@ -251,7 +251,7 @@ def _is_stored(place: Place, tensors: Sequence[Tensor]) -> bool:
 
 
 def _result(location: Place, leaf: Any, scope: GraphScope) -> Any:
-    """A leaf of what a place holds at the end, as a result of the program."""
+    """A leaf of assigned state, as a result of the program."""
     refuse_kept(leaf, f"what {location.label} is left with")
     if isinstance(leaf, Tensor) and leaf.is_parameter:
         return leaf

@@ -2,10 +2,10 @@
 
     signature(call) = structure of the arguments, type of every tensor, value of every constant
 
-Two constants select one program if nothing that Python computes from them can differ: they have one
+Two constants select one program if no Python computation on them can differ: they have one
 type and one value, the sign of a zero and the kind of a number included. Two functions do if they
-have one code and what their closures, defaults and attributes hold is pairwise the same: a lambda that
-is made anew at every call selects the program of the first.
+have one code and their closures, defaults and attributes are pairwise the same: a lambda that
+is created at every call selects the program of the first.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ _LARGEST_ARRAY = 4096
 
 
 def leaf_signature(leaf: Any) -> Any:
-    """What of an argument selects the program: a tensor's type, a constant's value, which Parameter it is.
+    """The part of an argument that selects the program: a tensor's type, a constant, or a Parameter's id.
 
     Raises:
         TypeError: the argument is a large NumPy array, or nothing that can be compared (a set, a bytearray).
@@ -155,7 +155,7 @@ class Snapshot:
 
 
 class _OfType:
-    """Stands in a snapshot for any tensor of a type, or any float: what a program takes as an input."""
+    """A wildcard in a snapshot for any tensor of a type, or any float, that a program takes as an input."""
 
     __slots__ = ("type",)
 
@@ -192,7 +192,7 @@ def _taken(value: Any, cells: list[Any], met: dict[int, Any], free: Collection[i
 
 
 def _freed(snapshot: Any) -> Any:
-    """What was taken, with any tensor of their types in place of tensors."""
+    """A snapshot with wildcards of their types in place of tensors and floats."""
     if type(snapshot) in (Tensor, float):
         return _OfType(_type(snapshot))
     if type(snapshot) is Snapshot and snapshot.kind is tuple:
@@ -208,7 +208,7 @@ def _type(value: Any) -> Any:
 
 
 def _places(value: Any, parts: list[Any]) -> Iterator[tuple[int, str, Any]]:
-    """Where the contents of closure cells stand among the parts of a user's function, with name and cell."""
+    """The positions of closure cells' contents among the parts of a user's function, with name and cell."""
     cells = getattr(value, "__closure__", None)
     if isinstance(value, types.FunctionType) and cells and not in_package(value):
         yield from zip(
@@ -296,7 +296,7 @@ def _same(a: Any, b: Any, met: set[tuple[int, int]], cells: dict[int, Any] | Non
 
 
 def difference(taken: Any, function: Any) -> tuple[str, Any, Any] | None:
-    """The first part in which ``function`` differs from what was taken: what it is, before, and now."""
+    """The first difference of ``function`` from its snapshot: a label, the value before, the value now."""
     waiting, met = [("", taken, function)], set()
     for around, old, new in waiting:
         if (id(old), id(new)) in met:
@@ -322,7 +322,7 @@ Parts = tuple[Any, list[str], list[Any], tuple[Any, ...]]
 
 
 def _parts(value: Any) -> Parts | None:
-    """What makes a value the same as another one; ``None`` for what is compared as a whole."""
+    """The parts by which a value is compared with another one; ``None`` for values compared as a whole."""
     if isinstance(value, types.FunctionType):
         return _parts_of_function(value)
     if isinstance(value, types.MethodType):
@@ -386,7 +386,7 @@ def _equal_arrays(a: Any, b: Any) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _caches_of(code: types.CodeType) -> frozenset[str]:
-    """The closure variables that a function assigns itself: in this package, what it remembers."""
+    """The closure variables that a function of this package assigns itself: its caches."""
     return frozenset(
         step.argval
         for step in dis.get_instructions(code)

@@ -3,9 +3,9 @@
     a branch    both ways run while it is traced, and one of them when the program runs
     a loop      its body runs once or a few times while it is traced
 
-So state that neither becomes a variable of the branch or loop nor is undone (``assigned``) would change in
-the way that is not taken, or twice. What is in reach of a body (``reach``) is read before it and compared
-after it; large NumPy arrays are read-only meanwhile instead.
+So state that neither becomes a variable of the branch or loop nor is undone (``effect_log``) would change on
+the side that is not taken, or twice. The objects in reach of a body (``reach``) are read before it and
+compared after it; large NumPy arrays are made read-only meanwhile.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Snapshot:
         return id(owner) in self._read
 
     def renew(self, function: Any) -> Snapshot:
-        """Put back what a body before has changed, as far as ``function`` reaches it."""
+        """Undo the changes of an earlier body, as far as ``function`` reaches them."""
         changed = self._changed()
         reach = _reach(function) if changed else ()
         for entry in changed:
@@ -227,7 +227,7 @@ _NEVER = frozenset(["__next__", "send", "throw", "close", "write", "writelines",
 
 
 def checked(function: Any) -> Any:
-    """Wrapper of a function that is not converted, which checks what it has changed."""
+    """Wrapper of a function that is not converted, which checks for changes of state."""
     if not _local.snapshots:
         return function
     owner = getattr(function, "__self__", None)

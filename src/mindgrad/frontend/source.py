@@ -36,7 +36,7 @@ class NoSource(Exception):
 
 
 class Source(NamedTuple):
-    """Where a function's text was found.
+    """The definition of a function, its class and its file.
 
     Attributes:
         node: its definition; a lambda's as a function that returns its value. A tree of its own.
@@ -90,7 +90,7 @@ _syntax_trees = threading.RLock()
 
 
 def _in_child() -> None:
-    """In a forked process nobody is left who would free the lock."""
+    """Renew the lock in a forked process, where no thread is left to release it."""
     global _syntax_trees
     _syntax_trees = threading.RLock()
 
@@ -275,7 +275,7 @@ def _is_instrumented(code: types.CodeType, plain: types.CodeType) -> bool:
 
 
 def _as_function(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
-    """A copy of the definition that can be changed, without what is evaluated around it."""
+    """A mutable copy of the definition, without the expressions evaluated around it."""
     if isinstance(node, ast.Lambda):
         whole: Any = ast.FunctionDef("lambda__", node.args, [at(ast.Return(node.body), node.body)], [])
         whole.type_params = []

@@ -99,7 +99,7 @@ def _note(parameter: Any, scope: Any) -> None:
 
 
 class Journal:
-    """What Parameters held before they were written in the scope that was innermost when it began.
+    """The values that Parameters had before they were written in the innermost scope.
 
     Attributes:
         scope: that scope.
@@ -124,7 +124,7 @@ _local = _Local()
 
 @contextlib.contextmanager
 def journal() -> Iterator[Journal]:
-    """A journal of what is written while it is open."""
+    """A context whose journal records writes of Parameters."""
     opened = Journal()
     _local.journals.append(opened)
     try:
@@ -149,7 +149,7 @@ def computing_in(dtype: Any) -> Iterator[None]:
 
 
 def _noted() -> Dependencies | None:
-    """Where the program being compiled on this thread notes what it reads; ``None``: none is compiled."""
+    """The record of reads of the program being compiled on this thread; ``None``: none is compiled."""
     scopes = open_scopes()
     if not scopes or not isinstance(scopes[0], GraphScope):
         return None

@@ -1,8 +1,8 @@
 """Symbolic strings hold values that are not known while tracing: they can be concatenated and printed.
 
-A tensor without a value leaves a mark in a text (``core.tensor``), which ``print`` fills in when the program
-runs. What Python computes from such a text otherwise, its length or whether it equals another, would be
-computed of the mark.
+A tensor without a value leaves a mark in a string (``core.tensor``), which ``print`` fills in when the
+program runs. Other computations on such a string, its length or a comparison, would see the mark, and are
+refused.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A traced body is that of a branch or loop, recorded in a scope of its own.
 
-What the program can see of a body afterwards is the variables that it assigns, elements that it assigns to
-tensors from outside (``x[0] = 1``), and Parameters that it writes. All of these are as before when the trace
-has ended; whoever asked for it binds them to what the equation gives that it makes of the body.
+The effects of a body on the program are the variables that it assigns, elements that it assigns to
+tensors from outside (``x[0] = 1``), and Parameters that it writes. All of these are restored when the trace
+ends; the caller binds them to the results of the equation that it makes of the body.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def refuse_depth(function: types.FunctionType) -> NoReturn:
 
 
 def check(function: ast.FunctionDef, name: str, file: str) -> None:
-    """Refuse what the text of a function (and of those inside it) says that cannot be compiled."""
+    """Refuse syntax of a function, and of those inside it, that cannot be compiled."""
     for node in within(*function.body):
         if isinstance(node, (ast.Try, ast.TryStar)):
             for jump in _leaving(node.finalbody, _JUMPS):

@@ -2,7 +2,7 @@
 
 A Python number that a compiled branch or loop changes becomes a value of the running program, a
 :class:`mindgrad.core.tensor.Number`; everything that is no number, tensor or container of these must be the
-same on all ways through the program.
+same on all paths through the program.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class GrowingList(list):
         self.is_read = False
 
     def items(self) -> list[Any]:
-        """What was appended."""
+        """The appended items."""
         return list.__getitem__(self, slice(None))
 
     def __getitem__(self, key: Any) -> Any:
@@ -119,7 +119,7 @@ class State:
         self.put(self.values)
 
     def extended(self, places: Sequence[Place]) -> State:
-        """These variables, and ``places``."""
+        """These variables and ``places``."""
         count = len(self.names)
 
         def put(values: tuple) -> None:

@@ -191,7 +191,7 @@ class Cell(Hooked):
         return self
 
     def get_flags(self) -> dict[str, Any]:
-        """What ``add_flags`` has set."""
+        """The flags set by ``add_flags``."""
         return dict(getattr(self, "_flags", {}))
 
     # -- call ------------------------------------------------------------------------------------
@@ -364,7 +364,7 @@ class Cell(Hooked):
         context_fn: Any = None,
         **kwargs: Any,
     ) -> None:
-        """Let reverse mode keep the inputs of this Cell only, and compute what is inside again.
+        """Rematerialise this Cell: reverse mode keeps its inputs only, and computes the rest again.
 
         See :func:`mindgrad.recompute`, of which the first four arguments are.
 
@@ -397,7 +397,7 @@ class Cell(Hooked):
     # -- how it looks ----------------------------------------------------------------------------
 
     def extend_repr(self) -> str:
-        """What a Cell adds to its printed form."""
+        """The Cell's addition to its printed form."""
         return ""
 
     def __repr__(self) -> str:

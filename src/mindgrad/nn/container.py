@@ -253,7 +253,7 @@ class CellDict(Cell):
 
 
 def _prefix_of(container: Cell) -> str:
-    """What stands before the name of a Cell in the names of its Parameters."""
+    """The prefix of a Cell's name in the names of its Parameters."""
     for key, cell in container._cells.items():
         for path, parameter in cell.parameters_and_names():
             if parameter.name.endswith(f"{key}.{path}"):

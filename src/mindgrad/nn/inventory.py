@@ -14,7 +14,7 @@ __all__ = ["Inventory"]
 
 
 class Inventory(StateDict):
-    """The part of a Cell that finds, names and adds what the Cell holds."""
+    """The part of a Cell that finds, names and adds its Parameters and inner Cells."""
 
     _params: dict[str, Parameter]
     _cells: dict[str, Any]

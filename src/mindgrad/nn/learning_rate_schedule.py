@@ -22,7 +22,7 @@ __all__ = [
 
 
 class LearningRateSchedule(Cell):
-    """What learning rates that change with the step are derived from: ``construct(global_step)``.
+    """Base class of learning rates that change with the step: ``construct(global_step)``.
 
     Inputs:
         ``global_step``: an integer Tensor, the number of steps before this one.

@@ -203,7 +203,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
-    """Where values belong in a vector that is in ascending order.
+    """The indices at which values belong into a vector in ascending order.
 
     >>> import mindgrad.numpy as np
     >>> print(np.searchsorted([1.0, 2.0, 3.0], [0.5, 2.0]))

@@ -35,7 +35,7 @@ __all__ = [
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0, length: int | None = None) -> Tensor:
-    """How often each number from 0 on occurs, or the sums of weights.
+    """The number of occurrences of 0, 1, …, or the sums of weights.
 
     Args:
         x: a vector of integers from 0.
@@ -97,7 +97,7 @@ def _bin_of(x: Tensor, edges: Tensor) -> Tensor:
 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False) -> Any:
-    """How many elements lie in each bin.
+    """The number of elements in each bin.
 
     Args:
         a: the elements.
@@ -126,7 +126,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, de
 def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False
 ) -> Any:
-    """How many points lie in each bin of a plane: ``(counts, edges of x, edges of y)``.
+    """The number of points in each bin of a plane: ``(counts, edges of x, edges of y)``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.histogram2d([0.0, 1.0], [0.0, 1.0], bins=2)[0])
@@ -142,7 +142,7 @@ def histogram2d(
 def histogramdd(
     sample: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False
 ) -> tuple[Tensor, list[Tensor]]:
-    """How many points lie in each bin of a space.
+    """The number of points in each bin of a space.
 
     Args:
         sample: points of shape (n, d), or d vectors of n coordinates.

@@ -153,7 +153,7 @@ def amin(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, 
 
 
 def argmax(a: Any, axis: int | None = None) -> Tensor:
-    """Where the largest element stands, along an axis or in row-major order.
+    """The index of the largest element, along an axis or in row-major order.
 
     >>> import mindgrad.numpy as np
     >>> print(np.argmax([3, 7, 5]))
@@ -163,7 +163,7 @@ def argmax(a: Any, axis: int | None = None) -> Tensor:
 
 
 def argmin(a: Any, axis: int | None = None) -> Tensor:
-    """Where the smallest element stands, along an axis or in row-major order.
+    """The index of the smallest element, along an axis or in row-major order.
 
     >>> import mindgrad.numpy as np
     >>> print(np.argmin([3, 7, 1]))

@@ -144,7 +144,7 @@ def _start(begins: Tensor, like: Tensor) -> Tensor:
 
 
 def _behind(alpha: Tensor, count: int) -> Tensor:
-    """What stood ``count`` places before."""
+    """The elements ``count`` places before."""
     batch, width = alpha.shape
     count = min(count, width)
     filling = broadcast_to(operand(_IMPOSSIBLE, "CTCLoss", alpha), (batch, count))

@@ -27,7 +27,7 @@ __all__ = ["log_uniform_candidate_sampler", "uniform_candidate_sampler"]
 
 
 def _rate(classes: Tensor, size: int, logarithmic: bool) -> Tensor:
-    """The probability of each class in one draw; of numbers that are no class, what the formula says."""
+    """The probability of each class in one draw; for numbers that are no class, the formula's value."""
     if not logarithmic:
         return full_tensor(1 / size, float64, classes.shape)
     number = cast(classes, float64)

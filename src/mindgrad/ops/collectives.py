@@ -19,7 +19,7 @@ _WORLD = GlobalComm.WORLD_COMM_GROUP
 
 
 class ReduceOp:
-    """How the tensors of several processes become one.
+    """The reduction that combines the tensors of several processes.
 
     >>> from mindgrad import ops
     >>> ops.ReduceOp.SUM

@@ -49,7 +49,7 @@ def margins(
     stride: Sizes,
     padding_name: str = "padding",
 ) -> tuple[tuple[int, int], ...]:
-    """How many zeros stand before and behind each axis of an input of ``sizes``.
+    """The number of zeros before and behind each axis of an input of ``sizes``.
 
     ``"valid"``: none; ``"same"``: such that an axis of n elements gives ⌈n / stride⌉, the odd one behind;
     ``"pad"``: ``padding``: one number, one for each axis, or two (before, behind) for each.
@@ -222,7 +222,7 @@ def input_of_convolution(
     dilation: Sizes,
     groups: int,
 ) -> Tensor:
-    """The transpose of the convolution of an input with ``sizes``: what it sends back for ``y``.
+    """The transpose of the convolution of an input with ``sizes``, applied to ``y``.
 
     ``y``, with zeros between its elements, is convolved with the kernel reversed and its channels and
     outputs exchanged.
@@ -269,7 +269,7 @@ def input_gradient(
     dilation: Any,
     groups: int,
 ) -> Tensor:
-    """What a convolution of an input of shape ``input_size`` sends back for ``y``, of its output's shape."""
+    """The gradient of a convolution for an input of shape ``input_size``, given ``y`` of its output shape."""
     y, w = _operands(operator, axes, y, weight, None)
     sizes = tuple(whole_number(each, operator, "input_size", 0) for each in one_or_more(input_size))
     strides = per_axis(stride, axes, operator, "stride", 1)

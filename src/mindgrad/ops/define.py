@@ -196,7 +196,7 @@ def _result(row: Primitive, operands: int, among: Any = _KINDS) -> DType | None:
 
 
 def _taken(row: Primitive, operands: int, float_only: bool) -> str:
-    """Which elements the function takes, in words."""
+    """The accepted element types, in words."""
     words = [each[0] for each in _KINDS if _result(row, operands, [each]) is not None]
     if float_only:
         words = [word for word in words if word not in ("truth values", "integers")]

@@ -190,7 +190,7 @@ def _extreme_and_place(
 
 
 def place_of_extreme(row: Primitive, operator: str, x: Tensor, axis: int) -> Tensor:
-    """Where the extreme along ``axis`` stands (counted from the front), as Int32."""
+    """The index of the extreme along ``axis`` (counted from the front), as Int32."""
     accepted(row, operator, x, axis=axis)
     if not x.shape[axis]:
         raise ValueError(
@@ -217,7 +217,7 @@ def taken_along(x: Tensor, places: Tensor, axis: int, keep: bool) -> tuple[Tenso
 
 
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """Where the greatest element along ``dim`` stands: the first of equal ones, the first NaN.
+    """The index of the greatest element along ``dim``: the first of equal ones, the first NaN.
 
     Args:
         input: a real tensor of any shape, or a number.
@@ -239,7 +239,7 @@ def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
 
 
 def argmin(input: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """Where the smallest element along ``axis`` stands: the first of equal ones, the first NaN.
+    """The index of the smallest element along ``axis``: the first of equal ones, the first NaN.
 
     Args:
         input: a real tensor of any shape, or a number.
@@ -272,7 +272,7 @@ def _place(row: Primitive, operator: str, x: Any, axis: Any, keep: Any) -> Tenso
 
 
 def argmax_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
-    """Where the greatest element along ``axis`` stands, and the element: :func:`max`, exchanged.
+    """The index of the greatest element along ``axis``, and the element: :func:`max`, exchanged.
 
     >>> from mindgrad import Tensor, ops
     >>> places, values = ops.argmax_with_value(Tensor([[1.0, 5.0], [3.0, 4.0]]))
@@ -284,7 +284,7 @@ def argmax_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tup
 
 
 def argmin_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
-    """Where the smallest element along ``axis`` stands, and the element: :func:`min`, exchanged.
+    """The index of the smallest element along ``axis``, and the element: :func:`min`, exchanged.
 
     >>> from mindgrad import Tensor, ops
     >>> places, values = ops.argmin_with_value(Tensor([[1.0, 5.0], [3.0, 4.0]]))

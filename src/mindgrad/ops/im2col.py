@@ -39,7 +39,7 @@ def _margins(value: Any, operator: str) -> tuple[int, int, int, int]:
 
 
 def _count(operator: str, size: int, kernel: int, dilation: int, stride: int) -> int:
-    """How many windows fit."""
+    """The number of windows that fit."""
     reach = (kernel - 1) * dilation + 1
     if reach > size:
         raise ValueError(

@@ -202,7 +202,7 @@ def multi_dot(inputs: Any) -> Tensor:
 
 
 def _plan(sizes: list[int]) -> tuple[dict[tuple[int, int], int], int, int]:
-    """Where each product of neighbours is best cut in two (the matrix chain problem)."""
+    """The best split of each product of neighbours (the matrix chain problem)."""
     count = len(sizes) - 1
     cost = {(k, k): 0 for k in range(count)}
     cut: dict[tuple[int, int], int] = {}

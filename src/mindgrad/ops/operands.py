@@ -90,7 +90,7 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
 
 
 def _read(parameter: Tensor) -> Tensor:
-    """What a Parameter stands for, in the floating-point type that the Cell that runs now computes in."""
+    """The value of a Parameter, in the floating-point type in which the running Cell computes."""
     found = state.read(parameter)
     wanted = state.float_type()
     return cast(found, wanted) if wanted is not None and found.type.dtype.is_float else found

@@ -53,7 +53,7 @@ def sort(input_x: Any, axis: int = -1, descending: bool = False) -> tuple[Tensor
 
 
 def argsort(input: Any, axis: int = -1, descending: bool = False) -> Tensor:
-    """Where the elements of ``input`` in order along ``axis`` stand, as Int32; as :func:`sort`.
+    """The indices that sort ``input`` along ``axis``, as Int32; as :func:`sort`.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.argsort(Tensor([3.0, 1.0, 2.0]), descending=True))
@@ -199,7 +199,7 @@ def searchsorted(
     side: str | None = None,
     sorter: Any = None,
 ) -> Tensor:
-    """Where ``values`` belong in a sequence that is in ascending order.
+    """The indices at which ``values`` belong into a sequence in ascending order.
 
     Args:
         sorted_sequence: a vector, or a tensor whose last axis is the sequence and whose others are
@@ -243,7 +243,7 @@ def searchsorted(
 
 
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
-    """How often each number from 0 on occurs in ``input`` (Float32), or the sum of its ``weights``.
+    """The number of occurrences of 0, 1, … in ``input`` (Float32), or the sums of their ``weights``.
 
     Args:
         input: a vector of integers that are not negative.

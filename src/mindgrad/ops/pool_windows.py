@@ -36,7 +36,7 @@ _CHAIN = 8
 
 
 class Windows(NamedTuple):
-    """Where windows stand along each of the pooled axes."""
+    """The positions of windows along each of the pooled axes."""
 
     kernel: Sizes
     stride: Sizes
@@ -179,7 +179,7 @@ def _summed(x: Tensor, first: int, w: Windows) -> Tensor:
 def _counted(
     w: Windows, sizes: Sizes, with_padding: bool, margins: tuple[tuple[int, int], ...]
 ) -> np.ndarray:
-    """How many elements of each window are averaged."""
+    """The number of elements of each window that are averaged."""
     total = np.ones((), np.float64)
     for n, k, s, (low, high), count in zip(sizes, w.kernel, w.stride, margins, w.counts, strict=True):
         start = np.arange(count) * s
@@ -241,7 +241,7 @@ def adaptive(operator: str, axes: int, x: Tensor, output_size: Any) -> Sizes:
 
 
 def _borders(size: int, count: int) -> list[tuple[int, int]]:
-    """Where the i-th of ``count`` windows that cover ``size`` elements begins and ends."""
+    """The begin and end of each of ``count`` windows that cover ``size`` elements."""
     return [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
 
 

@@ -52,7 +52,7 @@ def flag(value: Any, operator: str, name: str) -> bool:
 
 
 def widened(x: Tensor) -> Tensor:
-    """``x``, half precision as Float32: what is made of many numbers needs the digits."""
+    """``x``, half precision as Float32, in which sums of many numbers keep their digits."""
     return cast(x, float32) if x.dtype.is_half else x
 
 
@@ -264,7 +264,7 @@ def logsumexp(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
 
 
 def count_nonzero(x: Any, axis: Any = (), keep_dims: bool = False, dtype: Any = int32) -> Tensor:
-    """How many elements over ``axis`` are not 0.
+    """The number of elements over ``axis`` that are not 0.
 
     Args:
         x: a tensor of any shape, or a number.

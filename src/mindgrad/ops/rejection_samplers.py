@@ -191,7 +191,7 @@ def _poisson(
 
 
 def _by_inversion(operator: str, mean: Any, seeds: tuple[int, int]) -> Tensor:
-    """How many values of the distribution function at 0, 1, … are at most a uniform number."""
+    """Inversion sampling counts values of the distribution function that are at most a uniform number."""
     drawn: Any = fractions(operator, mean.shape, float64, seeds)
     counted = np.arange(_TERMS)
     factorials = np.array([math.lgamma(k + 1.0) for k in counted])

@@ -32,7 +32,7 @@ _KEYS = -0.5
 
 
 def places(old: int, new: int, align_corners: bool, half_pixels: bool) -> np.ndarray:
-    """Where the new elements of an axis lie among the old ones."""
+    """The positions of the new elements of an axis among the old ones."""
     i = np.arange(new)
     if align_corners:
         return i * (old - 1) / (new - 1) if new > 1 else np.zeros(1)

@@ -89,7 +89,7 @@ def floating(operator: str, dtype: Any) -> DType:
 
 
 def shape_of(operator: str, shape: Any) -> tuple[int, ...]:
-    """The shape of what is drawn.
+    """The shape of the random numbers.
 
     Raises:
         TypeError: a size is no int.
@@ -144,7 +144,7 @@ def bits(operator: str, shape: tuple[int, ...], seeds: tuple[int, int]) -> Tenso
 
 @contextmanager
 def drawing_from(generator: Any, operator: str) -> Iterator[None]:
-    """While it is open, what is drawn on this thread comes from ``generator``.
+    """A context in which this thread draws from ``generator``.
 
     Raises:
         TypeError: it is neither a Generator nor ``None``, which stands for the default one.

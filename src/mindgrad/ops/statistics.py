@@ -193,7 +193,7 @@ def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, 
 
 
 def _real_sizes(operator: str, x: Any, dtype: Any) -> Tensor:
-    """What a norm is made of: real numbers, |x| for complex x."""
+    """The real numbers of which a norm is computed: |x| for complex x."""
     x = inexact(operand(x, operator))
     if dtype is not None:
         x = cast(x, as_dtype(dtype))

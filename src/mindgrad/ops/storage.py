@@ -139,7 +139,7 @@ def element_size(self: Tensor) -> int:
 
 
 def stride(self: Tensor, dim: int | None = None) -> list[int] | int:
-    """How many elements apart neighbours along each axis would be in row-major order; along one with ``dim``.
+    """The distance of neighbours along each axis in row-major order, in elements; along one with ``dim``.
 
     >>> from mindgrad import Tensor
     >>> Tensor([[1.0, 2.0], [3.0, 4.0]]).stride()

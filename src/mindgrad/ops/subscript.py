@@ -74,7 +74,7 @@ class Subscript:
 
     @property
     def new_in_front(self) -> int:
-        """How many axes of ``None`` stand before those of the advanced part."""
+        """The number of axes of ``None`` before those of the advanced part."""
         return sum(place < self.front for place in self.new)
 
     def taken_shape(self) -> tuple[int, ...]:
@@ -254,7 +254,7 @@ def _axes_so_far(found: Subscript) -> int:
 
 
 def _consumes(item: Any) -> int:
-    """How many axes of the tensor an entry of the index is about."""
+    """The number of axes of the tensor that an entry of the index addresses."""
     if item is None or item is Ellipsis:
         return 0
     return len(item.shape) if _is_mask(item) else 1

@@ -156,7 +156,7 @@ def min(
 
 @_synonyms
 def argmax(self: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """Where the largest element stands along ``axis``; see :func:`mindgrad.ops.argmax`.
+    """The index of the largest element along ``axis``; see :func:`mindgrad.ops.argmax`.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([[1.0, 5.0], [3.0, 4.0]]).argmax(axis=0))
@@ -167,7 +167,7 @@ def argmax(self: Tensor, axis: int | None = None, keepdims: bool = False) -> Ten
 
 @_synonyms
 def argmin(self: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """Where the smallest element stands along ``axis``; see :func:`mindgrad.ops.argmin`.
+    """The index of the smallest element along ``axis``; see :func:`mindgrad.ops.argmin`.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([[1.0, 5.0], [3.0, 4.0]]).argmin(axis=0))

@@ -28,7 +28,7 @@ def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def in_single_xla(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The same for ``kernel(jax, x, …)``."""
+    """:func:`in_single` for kernels ``kernel(jax, x, …)``."""
 
     def run(jax: Any, x: Any, **parameters: Any) -> Any:
         if is_half(x.dtype):

@@ -44,7 +44,7 @@ def _window(rank: int, axes: Shape, batch: Shape) -> Shape:
 
 
 def _lookup_shape(name: str, x: TensorType, indices: TensorType, axes: Shape, batch: Shape) -> Shape:
-    """The shape (*b, *r) of what is read or written."""
+    """The shape (*b, *r) of a read or write."""
     if indices.dtype.kind not in ("int", "uint"):
         raise TypeError(f"For '{name}', the indices must be integers, but got {indices.dtype}.")
     used = (*axes, *batch)
@@ -92,7 +92,7 @@ def _arranged(x: Any, axes: Shape, batch: Shape) -> tuple[Any, tuple[int, ...]]:
 
 
 def _outside(dtype: Any, fill: str) -> Any:
-    """What a lookup outside of x reads."""
+    """The value that a lookup outside of x reads."""
     if fill == "zero" or dtype.kind == "b":
         return np.zeros((), dtype)
     if dtype.kind in "iu":

@@ -35,7 +35,7 @@ __all__ = ["lu", "lu_pivots", "row_order"]
 
 
 def _fitted(y: Any, rows: int, columns: int) -> Any:
-    """Matrices of so many rows and columns: what is left over is cut, what is missing is zeros."""
+    """Matrices cut or padded with zeros to so many rows and columns."""
     for axis, size in ((len(y.shape) - 2, rows), (len(y.shape) - 1, columns)):
         if y.shape[axis] > size:
             y = slice_axis(y, axis, 0, size)

@@ -61,7 +61,7 @@ _TILE = 4096
 
 
 def _injections(key: Sequence[Any], join: Any) -> tuple[Any, Any]:
-    """What is added to the even and to the odd words, ``[when, word, 1]``; ``key``: arrays of one word."""
+    """The key schedule for the even and the odd words, ``[when, word, 1]``; ``key``: arrays of one word."""
     words = [*key, key[0] ^ key[1] ^ key[2] ^ key[3] ^ _PARITY]
     even, odd = (join([words[k] for k in order]).reshape(_COUNTED.shape) for order in (_EVEN, _ODD))
     return even, odd + _COUNTED

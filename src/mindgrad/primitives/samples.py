@@ -20,7 +20,7 @@ _SHAPES: tuple[tuple[int, ...], ...] = ((3, 2), (), (0,))
 
 
 class Domain:
-    """Where an operand's samples lie: ``make(generator, shape)`` gives float64, int64 or bool."""
+    """The domain of an operand's samples: ``make(generator, shape)`` gives float64, int64 or bool."""
 
     __slots__ = ("make", "shape")
 
@@ -29,7 +29,7 @@ class Domain:
         self.shape = shape
 
     def __getitem__(self, shape: int | tuple[int, ...]) -> Domain:
-        """The same domain with a fixed shape: ``reals(-1, 1)[2, 3]``."""
+        """This domain with a fixed shape: ``reals(-1, 1)[2, 3]``."""
         return Domain(self.make, shape if isinstance(shape, tuple) else (shape,))
 
 

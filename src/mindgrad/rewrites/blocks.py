@@ -192,7 +192,7 @@ def _of_products(region: Region) -> set[Any]:
 
 
 def _target_rows(region: Region, block: int, row: int) -> int:
-    """How many rows of ``row`` bytes a block should have, to be of ``block`` bytes."""
+    """The number of rows of ``row`` bytes that fill ``block`` bytes."""
     weights: set[Any] = set()
     for equation in [*region.rows, *region.sums]:
         if equation.primitive is dot:
@@ -296,7 +296,7 @@ class _Blocks:
         self._inside.update(zip(equation.outputs, made, strict=True))
 
     def _block(self, atom: Any, row_dim: int | None) -> Any:
-        """What the body reads of ``atom``, whose axis ``row_dim`` runs over the rows."""
+        """The body's block of ``atom``, whose axis ``row_dim`` runs over the rows."""
         if type(atom) is Variable and atom in self._inside:
             return self._inside[atom]
         if type(atom) is Constant and (row_dim is None or atom.shape[row_dim] != self._rows * self._count):

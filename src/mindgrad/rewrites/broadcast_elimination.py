@@ -50,7 +50,7 @@ class Repeated(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many elements the smaller value has."""
+        """The number of elements of the smaller value."""
         return self.atom.type.size
 
 
@@ -85,7 +85,7 @@ def seen_through(view: Equation, axes: Sequence[int | None]) -> tuple[int | None
 
 
 def repeated(x: Any) -> Repeated:
-    """What ``x`` is a repetition of, as far as it can be seen; nothing is emitted but a smaller constant."""
+    """``x`` as a repetition of a smaller value, seen through views; emits at most a smaller constant."""
     made_by: Equation | None = getattr(x, "made_by", None)
     if made_by is not None and is_view(made_by):
         inner = repeated(made_by.inputs[0])
@@ -147,7 +147,7 @@ def free_axes(rank: int, contract: Shape, batch: Shape) -> Shape:
 
 
 def product_size(operands: Sequence[Any], k: int, x: Repeated, contract: Axes, batch: Axes) -> int:
-    """How many elements :func:`repeated_product` computes before they are repeated."""
+    """The number of elements that :func:`repeated_product` computes before they are repeated."""
     other = operands[1 - k].shape
     mine = free_axes(len(x.axes), contract[k], batch[k])
     return math.prod([n for axis, n in enumerate(other) if axis not in contract[1 - k]]) * math.prod(

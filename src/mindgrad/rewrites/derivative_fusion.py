@@ -51,7 +51,7 @@ _DIRECTIONS = 3
 
 
 class Member(NamedTuple):
-    """An ``along`` equation whose direction is a unit vector: of which family, and which vector.
+    """A ``taylor_coefficients`` equation whose direction is a unit vector: its family and the vector.
 
     A family is a program with its operands; a unit vector an input and the column of it that moves.
     """
@@ -194,7 +194,7 @@ def _sums(graph: Graph) -> dict[Variable, _Sum]:
 
 
 def _combined(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:
-    """What ``equation`` makes of sums: the same, a multiple, or the sum of two."""
+    """The result of ``equation`` as a sum of second derivatives: the same, a multiple, or a sum of two."""
     primitive, inputs = equation.primitive, equation.inputs
     if primitive is reduce_sum:
         return _collected(equation, sums)
@@ -217,7 +217,7 @@ def _combined(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:
 
 
 def _collected(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:
-    """The sum over an axis of what is one after another along it."""
+    """The sum over the axis along which a concatenation joins its terms."""
     source = getattr(equation.inputs[0], "made_by", None)
     if source is None or source.primitive is not concatenate:
         return None

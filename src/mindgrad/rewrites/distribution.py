@@ -118,7 +118,7 @@ def distributed(graph: Graph) -> Graph:
 
 
 def _improvement(equation: Equation, operands: tuple[Any, ...]) -> tuple[int, Repeated | _Difference] | None:
-    """The operand of a product, and what it is seen as, that allows a cheaper one."""
+    """The index of an operand of a product, and the pattern in it that allows a cheaper product."""
     contract, batch = equation.parameters["contract"], equation.parameters["batch"]
     if not operands[0].type.dtype.is_inexact or operands[0].type.dtype.itemsize < 4:
         return None

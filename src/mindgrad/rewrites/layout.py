@@ -182,7 +182,7 @@ def _inverse(order: Shape) -> Shape:
 
 
 def _ranks(places: Sequence[int]) -> Shape:
-    """Which of the numbers each of ``places`` is by size."""
+    """The rank of each of ``places`` by size."""
     ordered = sorted(places)
     return tuple([ordered.index(place) for place in places])
 

@@ -134,7 +134,7 @@ class _Network:
     # -- what a tree costs --------------------------------------------------------------------------
 
     def labels(self, leaves: int) -> frozenset[int]:
-        """The indices of the product of some ``leaves`` (bits) that somebody else needs."""
+        """The indices of the product of some ``leaves`` (bits) that are used outside of it."""
         return frozenset(
             label
             for label, mask in enumerate(self._masks)
@@ -150,7 +150,7 @@ class _Network:
         return 2 * self._size(a | b) + _OPERATIONS_PER_BYTE * self.itemsize * moved
 
     def cost(self, tree: Tree) -> tuple[int, int]:
-        """The leaves (bits) of a tree and what it costs."""
+        """The leaves (bits) of a tree and its cost."""
         if isinstance(tree, int):
             return 1 << tree, 0
         (left, first), (right, second) = self.cost(tree[0]), self.cost(tree[1])

@@ -55,7 +55,7 @@ DIAGONAL = Rewrite("diagonal", "Jᵀ ct = Σ_j e_j (ct ∘ J d_j) where J is dia
 
 
 class _Cut(NamedTuple):
-    """Values between an input and the outputs: what is behind them is linear.
+    """Values between an input and the outputs: the outputs are linear in them.
 
     Attributes:
         x: the input.
@@ -146,7 +146,7 @@ def of_vector(builder: Builder, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[G
 
 
 def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
-    """What depends on ``x``; ``None`` if control flow or an effect does."""
+    """The values that depend on ``x``; ``None`` if control flow or an effect does."""
     dependents: set[Any] = {x}
     for equation in live:
         if equation.primitive.jvp is None or dependents.isdisjoint(equation.inputs):
@@ -185,7 +185,7 @@ def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | Non
 
 
 def _mixed(x: Variable, carried: Carried) -> int:
-    """How many columns of ``x`` a value mixes."""
+    """The number of columns of ``x`` that a value mixes."""
     return math.prod(n for n, place in zip(x.shape, carried, strict=True) if place is None)
 
 
@@ -348,7 +348,7 @@ def _behind(builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> tuple
 
 
 class _Line:
-    """What of a program moves with ``xs``, for any direction of one of them."""
+    """The part of a program that depends on ``xs``, for any direction of one of them."""
 
     def __init__(self, builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> None:
         self._equations = dependent(builder, list(xs), values)[0]

@@ -86,7 +86,7 @@ def _reads(graph: Graph) -> dict[Variable, _Diagonal]:
 
 
 def _diagonal(equation: Equation, matrices: dict[Any, Equation]) -> _Diagonal | None:
-    """What of the diagonal of a Hessian ``equation`` takes, if it takes nothing else."""
+    """The part of the diagonal of a Hessian that ``equation`` reads, if it reads nothing else."""
     primitive, parameters = equation.primitive, equation.parameters
     if primitive is mul:
         for matrix, weights in (equation.inputs, equation.inputs[::-1]):

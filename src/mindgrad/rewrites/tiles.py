@@ -73,7 +73,7 @@ def _bytes(region: Region) -> int:
 
 
 def _count(region: Region) -> int:
-    """How many tiles: one, or a divisor of the number of rows near the target."""
+    """The number of tiles: one, or a divisor of the number of rows near the target."""
     total = _bytes(region)
     if total <= _KEPT:
         return 1
@@ -338,7 +338,7 @@ def _without(values: Sequence[int], place: int) -> tuple[int, ...]:
 
 
 def _now(axis: int, row_dim: int | None, rank: int) -> int:
-    """Where ``axis`` of a value is once its axis ``row_dim`` is last."""
+    """The position of ``axis`` of a value once its axis ``row_dim`` is last."""
     if row_dim is None:
         return axis
     return rank - 1 if axis == row_dim else _rest(axis, row_dim)

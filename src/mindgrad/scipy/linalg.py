@@ -253,7 +253,7 @@ def lu_solve(
 
 
 def lstsq(A: Any, B: Any, rcond: float | None = None, driver: str | None = None) -> tuple[Tensor, ...]:
-    """The least x of least ‖A x − B‖², with what is known of A, as MindSpore gives them.
+    """The solution x of least ‖A x − B‖² and, of several, of least norm; with residuals and rank.
 
     Args:
         A: a matrix of shape (m, n), of any rank.

@@ -24,7 +24,7 @@ _OPTIONS = ("maxiter", "gtol", "norm", "line_search_maxiter", "ls_maxiter", "his
 
 
 class OptimizeResults(NamedTuple):
-    """What :func:`minimize` found.
+    """The result of :func:`minimize`.
 
     Attributes:
         x: the point.
@@ -177,7 +177,7 @@ def _step(
 
 
 def _between(low: float, high: float, value: float, slope: float, tried: _Point, length: float) -> float:
-    """The minimum of the parabola through what is known, if it lies well inside; else the middle."""
+    """The minimum of the parabola through the known values, if it lies well inside; else the middle."""
     middle = 0.5 * (low + high)
     if length == high and np.isfinite(tried.value):
         width = high - low

@@ -16,7 +16,7 @@ __all__ = ["Profile", "measure"]
 
 @dataclass(frozen=True)
 class Profile:
-    """What :func:`measure` found.
+    """The result of :func:`measure`.
 
     Attributes:
         equations: the number of equations of the program, after simplification.

@@ -198,7 +198,7 @@ def _entry(name: str, message: memoryview, start: int) -> _Entry:
 
 
 def _value(entry: _Entry, elements: memoryview) -> np.ndarray | str:
-    """What an entry holds, whose ``elements`` may have been in several pieces."""
+    """The value of an entry, whose ``elements`` may have been in several pieces."""
     name, shape = entry.name, entry.shape
     if entry.type_name == _TEXT:
         try:

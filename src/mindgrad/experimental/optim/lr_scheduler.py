@@ -22,7 +22,7 @@ __all__ = [
 
 
 class LRScheduler:
-    """The base class: a derived one says in ``rate(base, epoch)`` what the rate is after ``epoch`` steps.
+    """The base class: a derived one computes the rate after ``epoch`` steps in ``rate(base, epoch)``.
 
     Args:
         optimizer: whose learning rates are changed.

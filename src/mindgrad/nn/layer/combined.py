@@ -20,7 +20,7 @@ __all__ = ["Conv2dBnAct", "DenseBnAct", "TimeDistributed"]
 
 
 class _Combined(Cell):
-    """What the two have in common: the normalisation and activation behind a layer."""
+    """Base of both: the normalisation and activation behind a layer."""
 
     def _follow(self, norm: Cell | None, activation: Any, alpha: float) -> None:
         owner = type(self).__name__

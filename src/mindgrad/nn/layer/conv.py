@@ -30,7 +30,7 @@ _TRANSPOSED = (
 
 
 class _Conv(Cell):
-    """What all convolution layers share: arguments, Parameters, and how they look."""
+    """Base of all convolution layers: arguments, Parameters, printed form."""
 
     axes = 0
     is_transposed = False

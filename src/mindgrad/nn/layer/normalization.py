@@ -29,7 +29,7 @@ def _share(owner: str, momentum: Any) -> float:
 
 
 class _BatchNorm(Cell):
-    """What the batch normalisations share; they differ in the number of axes of their input."""
+    """Base of the batch normalisations, which differ in the number of axes of their input."""
 
     axes: tuple[int, ...] = ()
 
@@ -319,7 +319,7 @@ class GroupNorm(Cell):
 
 
 class _InstanceNorm(Cell):
-    """What the instance normalisations share; they differ in the number of axes of their input."""
+    """Base of the instance normalisations, which differ in the number of axes of their input."""
 
     rank = 0
 

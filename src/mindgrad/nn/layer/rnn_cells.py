@@ -19,7 +19,7 @@ __all__ = ["GRUCell", "LSTMCell", "RNNCell"]
 
 
 class _RecurrentCell(Cell):
-    """What the three have in common: weights and checks."""
+    """Base of the three cells: weights and checks."""
 
     kind = ""
 

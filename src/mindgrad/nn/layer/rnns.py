@@ -27,7 +27,7 @@ __all__ = ["GRU", "LSTM", "RNN"]
 
 
 class _Recurrent(Cell):
-    """What the three layers share; they differ in the step that is repeated."""
+    """Base of the three layers, which differ in the step that is repeated."""
 
     kind = ""
 

@@ -35,7 +35,7 @@ def _called(activation: Any, owner: str) -> Any:
 
 
 class _Block(Cell):
-    """What the layers of encoder and decoder share: two dense layers, and how parts are added up."""
+    """Base of the layers of encoder and decoder: two dense layers, and residual connections."""
 
     norm_first = False
 

@@ -16,7 +16,7 @@ __all__ = ["LossBase"]
 
 
 class LossBase(Cell):
-    """What a loss function of one's own extends: ``construct`` computes, ``get_loss`` weights and reduces.
+    """Base class of loss functions: ``construct`` computes, ``get_loss`` weights and reduces.
 
     Args:
         reduction: ``"mean"``, ``"sum"`` or ``"none"``; ``None`` is ``"none"``.

@@ -48,7 +48,7 @@ def rearrange_inputs(func: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Metric(metaclass=ABCMeta):
-    """What metrics are derived from: ``clear`` starts, ``update`` takes a batch, ``eval`` gives the result.
+    """Base class of metrics: ``clear`` starts, ``update`` takes a batch, ``eval`` gives the result.
 
     >>> from mindgrad import nn
     >>> class Count(nn.Metric):
@@ -70,7 +70,7 @@ class Metric(metaclass=ABCMeta):
 
     @property
     def indexes(self) -> list[int] | None:
-        """Which of the inputs ``update`` uses, in order; ``None``: all."""
+        """The indices of the inputs that ``update`` uses, in order; ``None``: all."""
         return getattr(self, "_indexes", None)
 
     def set_indexes(self, indexes: list[int]) -> Any:
@@ -130,7 +130,7 @@ class Metric(metaclass=ABCMeta):
 
 
 class EvaluationBase(Metric):
-    """What metrics of classification are derived from.
+    """Base class of classification metrics.
 
     Args:
         eval_type: ``"classification"``, with one class for each sample, or ``"multilabel"``, with any

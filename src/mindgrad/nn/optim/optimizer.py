@@ -41,7 +41,7 @@ def opt_init_args_register(fn: Callable[..., None]) -> Callable[..., None]:
 
 
 class Optimizer(Cell):
-    """What all optimisers are derived from: a Cell that changes Parameters, given their gradients.
+    """Base class of optimisers: a Cell that changes Parameters, given their gradients.
 
     A step is a call ``optimizer(gradients)``. In GRAPH_MODE it is one compiled program; inside a
     compiled function it is part of that program, which replaces the Parameters in place.
@@ -169,7 +169,7 @@ class Optimizer(Cell):
         return type(self).__name__
 
     def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
-        """Put ``prefix`` before the names of the state; what is trained belongs to its net."""
+        """Put ``prefix`` before the names of the state; trained Parameters belong to their net."""
         trained = {id(parameter) for parameter in self.parameters}
         for parameter in self.get_parameters(recurse):
             if id(parameter) not in trained:

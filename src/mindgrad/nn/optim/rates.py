@@ -31,7 +31,7 @@ class ListedRate(LearningRateSchedule):
 
 
 class ConstantRate(LearningRateSchedule):
-    """The same rate in every step."""
+    """A schedule with one rate for every step."""
 
     def __init__(self, learning_rate: Parameter) -> None:
         super().__init__(auto_prefix=False)
@@ -94,7 +94,7 @@ def _check_values(owner: str, array: np.ndarray) -> None:
 
 
 def held_rate(rate: Any, name: str) -> Any:
-    """What :func:`checked_rate` gave as a Parameter of the given name, or a schedule."""
+    """The result of :func:`checked_rate` as a Parameter of the given name, or a schedule."""
     if isinstance(rate, LearningRateSchedule):
         return rate
     if isinstance(rate, np.ndarray):

@@ -27,7 +27,7 @@ _REQUIRED = inspect.Parameter.empty
 
 
 class Attribute(NamedTuple):
-    """What an attribute must be: ``check(value)`` gives the value to keep, or raises ``TypeError``."""
+    """An attribute's check: ``check(value)`` gives the value to keep, or raises ``TypeError``."""
 
     check: Callable[[Any], Any]
     words: str
@@ -155,7 +155,7 @@ def signature(attributes: dict[str, Attribute]) -> inspect.Signature:
 
 
 def classes(namespace: dict[str, Any]) -> list[str]:
-    """The names of the operators' classes in a module: what it exports."""
+    """The names of the operators' classes in a module, for its ``__all__``."""
     return sorted(
         name
         for name, value in namespace.items()
@@ -256,7 +256,7 @@ def _documentation(
 
 
 def described(text: str, name: str) -> str:
-    """What the documentation ``text`` of a function says of its argument ``name``, without the full stop."""
+    """The description of the argument ``name`` in the docstring ``text``, without the full stop."""
     start = text.find(f"\n    {name}: ")
     if start < 0:
         return ""

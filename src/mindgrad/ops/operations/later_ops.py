@@ -87,7 +87,7 @@ Bincount = operation(
 
 
 def _counted(array: Any, size: Any, weights: Any) -> Tensor:
-    """Bins up to ``size``; what is beyond does not count."""
+    """Counts in bins up to ``size``; numbers beyond do not count."""
     bins = int(operand(size, "Bincount").host_array())
     found = ordering.bincount(array, weights, bins)
     return found[:bins]  # type: ignore[index]

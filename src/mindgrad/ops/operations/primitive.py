@@ -61,7 +61,7 @@ class Primitive:
         return self
 
     def recompute(self, mode: bool = True) -> Self:
-        """Accepted for compatibility: the compiler decides what is kept; gives the operator itself."""
+        """Accepted for compatibility: the compiler chooses residuals; gives the operator itself."""
         return self
 
 

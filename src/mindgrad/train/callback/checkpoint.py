@@ -22,7 +22,7 @@ _CheckpointManager = absent(
 
 
 class CheckpointConfig:
-    """When a :class:`ModelCheckpoint` writes files, and how many it keeps.
+    """The interval at which a :class:`ModelCheckpoint` writes files, and the number that it keeps.
 
     Args:
         save_checkpoint_steps: after how many steps; 0 or ``None``: not by steps.
@@ -90,7 +90,7 @@ class CheckpointConfig:
                 )
 
     def get_checkpoint_policy(self) -> dict[str, int]:
-        """What was chosen, as a dict."""
+        """The settings, as a dict."""
         return {
             "save_checkpoint_steps": self.save_checkpoint_steps,
             "save_checkpoint_seconds": self.save_checkpoint_seconds,

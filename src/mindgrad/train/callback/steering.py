@@ -92,7 +92,7 @@ class _Watching(Callback):
         return value > than + self.min_delta
 
     def _value(self, state: Any) -> float:
-        """What is watched, after an epoch.
+        """The monitored value, after an epoch.
 
         Raises:
             ValueError: there is no such value.
