@@ -50,7 +50,7 @@ def all_finite(inputs: Any, status: Any = None) -> Tensor:
 
 
 def init_status() -> Tensor:
-    """What some loops hand to :func:`all_finite`: a Tensor of zeros that nothing depends on.
+    """A Tensor of zeros that some loops pass to :func:`all_finite`; no result depends on it.
 
     >>> import mindgrad as ms
     >>> ms.amp.init_status().shape

@@ -138,7 +138,7 @@ def convertible(function: Any) -> bool:
 
 
 def reason_unconverted(function: Any) -> str:
-    """Why a function, whatever is called in the end, is called as it is; ``""`` if it is converted."""
+    """The reason why a callee is called unchanged; ``""`` if it is converted."""
     inner = _function_of(function)
     if inner is None:
         return "it is not written in Python"
@@ -294,7 +294,7 @@ def _compiled_here(function: types.FunctionType) -> types.CodeType:
 
 
 def _reason(function: types.FunctionType) -> str:
-    """Why a function is called as it is, whatever its source says; ``""`` if nothing speaks against it."""
+    """The reason why a function is called unchanged, apart from its source; ``""`` if there is none."""
     code = function.__code__
     file = code.co_filename
     if is_generator_function(code):

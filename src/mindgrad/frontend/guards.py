@@ -65,7 +65,7 @@ clock = Clock()
 
 
 class Change(NamedTuple):
-    """Why a program was not used again.
+    """The reason why a program was not used again.
 
     Attributes:
         what: what changed: an argument, an attribute, a global, ….

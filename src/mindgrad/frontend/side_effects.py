@@ -144,7 +144,7 @@ class Outcome:
         return [tensor for each in self._inputs for tensor in each.tensors() or ()]
 
     def changes(self) -> Iterator[Change]:
-        """Why it does not hold; of variables of a function that is gone there is nothing to say."""
+        """The reasons why the inputs do not fit; variables of a function that is gone give none."""
         for each in self._inputs:
             if type(each.place.holder) is not int and each.tensors() is None:
                 yield each.change()

@@ -32,7 +32,7 @@ _HISTORY = 2000  # lines typed at a prompt that are searched
 
 
 class NoSource(Exception):
-    """Why there is no source to be had; the text is a clause that begins with "its source"."""
+    """The source is unavailable; the message is a clause that begins with "its source"."""
 
 
 class Source(NamedTuple):
@@ -124,7 +124,7 @@ def find_source(function: types.FunctionType) -> Source:
 
 
 def without_text(code: types.CodeType) -> str:
-    """Why there is no text of a code."""
+    """The reason why a code has no text."""
     return f"its source cannot be found ({_maker(code)})"
 
 

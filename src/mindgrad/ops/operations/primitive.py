@@ -1,4 +1,4 @@
-"""What MindSpore programs do with operators besides calling them, and why they cannot define their own."""
+"""``Primitive`` has the methods that MindSpore programs call on operators, and refuses to be derived from."""
 
 from __future__ import annotations
 
