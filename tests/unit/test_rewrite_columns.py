@@ -115,10 +115,10 @@ def test_a_loop_over_the_coordinates_makes_one_derivative_in_each_turn():
     # the inner gradient is the same in each turn, and made once
     assert fired["diagonal"] == 1 + SIZE
     assert names(graph).count("taylor_coefficients") == SIZE
-    _, (found,) = with_and_without(diagonal, X)
+    _, (actual,) = with_and_without(diagonal, X)
     y = np.tanh(X.asnumpy() @ FIRST.asnumpy())
     expected = (-2 * y * (1 - y * y) * LAST.asnumpy()[:, 0]) @ (FIRST.asnumpy() ** 2).T
-    np.testing.assert_allclose(found, expected, rtol=1e-10)
+    np.testing.assert_allclose(actual, expected, rtol=1e-10)
 
 
 def test_a_product_with_a_one_hot_vector_makes_one_derivative():
@@ -129,11 +129,13 @@ def test_a_product_with_a_one_hot_vector_makes_one_derivative():
     (column,) = graph.equations
     # of the program behind it, one second derivative: that of the third column along the other direction
     assert names(column.parameters["program"]).count("taylor_coefficients") == 1
-    _, (found,) = with_and_without(product, X)
-    np.testing.assert_allclose(found[:, 1], with_and_without(lambda x: product(x)[:, 1], X)[1][0], rtol=1e-12)
+    _, (actual,) = with_and_without(product, X)
+    np.testing.assert_allclose(
+        actual[:, 1], with_and_without(lambda x: product(x)[:, 1], X)[1][0], rtol=1e-12
+    )
     none = ms.Tensor(np.zeros((ROWS, SIZE)))
-    _, (found,) = with_and_without(lambda x: ops.GradOperation(sens_param=True)(slope)(x, none), X)
-    assert not found.any()
+    _, (actual,) = with_and_without(lambda x: ops.GradOperation(sens_param=True)(slope)(x, none), X)
+    assert not actual.any()
 
 
 def test_what_is_made_once_belongs_to_its_numbers():
@@ -146,10 +148,10 @@ def test_what_is_made_once_belongs_to_its_numbers():
             total = total + ms.grad(scaled)(x) * ops.GradOperation(sens_param=True)(net)(x, weight * k)
         return total + weighted(x, weight) - weighted(x, 2.0 * weight)
 
-    _, (found,) = with_and_without(several, X, WEIGHT)
+    _, (actual,) = with_and_without(several, X, WEIGHT)
     y, weight = slopes(X.asnumpy()), WEIGHT.asnumpy()
     expected = sum((k + 1) * y * (k * weight * y) for k in range(3)) - weight * y
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(actual, expected, rtol=1e-12)
 
 
 def test_in_the_body_of_a_loop_a_gradient_is_one_reverse_sweep():
@@ -165,11 +167,11 @@ def test_in_the_body_of_a_loop_a_gradient_is_one_reverse_sweep():
     (loop,) = (equation for equation in graph.equations if equation.primitive.name == "while")
     body = loop.parameters["body"]
     assert names(body).count("dot") == 2
-    _, (found,) = with_and_without(descended, X, steps)
+    _, (actual,) = with_and_without(descended, X, steps)
     expected = X.asnumpy()
     for _ in range(3):
         expected = expected - 0.1 * slopes(expected)
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(actual, expected, rtol=1e-12)
 
 
 def test_in_the_body_of_a_loop_a_laplacian_is_collapsed():
