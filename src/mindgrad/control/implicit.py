@@ -109,7 +109,7 @@ def linear_system(
 @lru_cache(maxsize=256)
 def jacobian_system(function: Graph, consts: int, solver: Solver, transposed_solver: Solver) -> System:
     """The system of ``∂f/∂x`` for a graph ``(*consts, *xs) ↦ f``; its consts are all of these."""
-    function = without_effects(function)  # what it prints, the solver has printed
+    function = without_effects(function)  # the solver has printed already
     count = len(function.inputs)
     pushed = forward_body(function, tuple(range(consts, count)), tuple(range(count - consts)))
     outputs = pushed.outputs[len(function.outputs) :]

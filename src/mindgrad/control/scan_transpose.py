@@ -106,7 +106,7 @@ def _deferred(
     """The constants for whose cotangents it is less work to stack than to add up."""
     available = {*stacked, *of_slices}
     chosen: list[int] = []
-    for _ in range(2):  # what is stacked for one may be of use to another
+    for _ in range(2):  # leaves stacked for one constant may serve another
         for k, ct in of_consts.items():
             if k not in chosen:
                 leaves = [x for x in Totals(trip, varying, [ct], of_slices).leaves if x not in available]

@@ -298,7 +298,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
         results = current().supersede(equation, while_, operands, used, places)
     else:
         results = while_(*operands, **silent(used))
-    # what a loop saves has no coefficients: it only saves work
+    # saved carries have no coefficients: they only save work
     ys = [*results[:carries], *results[carries + shift :][: len(equation.outputs) - carries]]
     return series_results(ys, len(equation.outputs), results[carries : carries + shift], loop.moving, order)
 

@@ -24,7 +24,7 @@ MISSING = type("Missing", (), {"__repr__": lambda _: "nothing"})()
 #: the name whose reading stands for all attributes
 _ALL = "__dict__"
 
-#: what a Cell keeps for itself; none of it is read by what is traced
+#: internal attributes of a Cell, which traced code does not read
 _OWN = frozenset(["_changes", "_compiled", "_custom", "_made_in", "_derivatives"])
 #: dictionaries that are changed in place
 _INVENTORY = ("_params", "_cells", "_hooks")

@@ -91,7 +91,7 @@ def _decided(
             verdict = decided(verdict, lambda: holds(x))
 
     items = _read(items)
-    # what is iterated may have no end
+    # the iterable may be infinite
     is_finite = isinstance(items, (range, Tensor))
     stopped = None if is_finite or is_list else lambda: verdict if is_any else runtime.not_(verdict)
     runtime.for_(items, trip, get, put, ("what 'any' or 'all' gives",), stopped)

@@ -16,7 +16,7 @@ __all__ = ["deep_calls"]
 
 #: how many of Python's frames one of the user's takes
 _FRAMES = 4
-#: what the stack of a thread holds in any case
+#: the depth that the stack of a thread holds in any case
 _MOST = 20_000
 
 _lock = threading.Lock()

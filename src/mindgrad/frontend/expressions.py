@@ -141,7 +141,7 @@ class Expressions(ast.NodeTransformer):
     def _compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr, origin: ast.AST) -> ast.expr:
         method = {ast.In: "in_", ast.NotIn: "in_", ast.Is: "is_", ast.IsNot: "is_"}.get(type(op))
         if method == "is_" and (_is_none(left) or _is_none(right)):
-            method = None  # what a tensor has decided is never None
+            method = None  # the result of a decision on a tensor is never None
         if method is not None:
             found = runtime(method, [left, right], origin)
             return runtime("not_", [found], origin) if isinstance(op, (ast.NotIn, ast.IsNot)) else found

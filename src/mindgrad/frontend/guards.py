@@ -195,7 +195,7 @@ class Dependencies:
             label = f"the variable '{name}' that {function.__qualname__} uses"
             self._entries[key] = [None, cell, name, value, label, _VARIABLE]
             self._value(value, label)
-            # what a function wraps runs as part of it
+            # a wrapped function runs as part of its wrapper
             if isinstance(value, types.FunctionType):
                 self.function(value)
 

@@ -122,7 +122,7 @@ def lower_jumps(body: Block, bound: frozenset[str] = frozenset()) -> Block:
     note_exits(body, bound)
     if "return" in escapes(body) and completes(body):
         end = at(ast.Pass(), body[-1])
-        end.lineno = end.end_lineno  # what falls off the end does so after the last line
+        end.lineno = end.end_lineno  # falling off the end happens after the last line
         end.col_offset = max(0, end.end_col_offset - 1)
         body = [*body, at(ast.Return(None), end)]
     lowering = _Lowering()

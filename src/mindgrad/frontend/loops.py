@@ -416,7 +416,7 @@ def scanned(
     return True
 
 
-#: what tells that a body cannot be traced for all items at once; it is unrolled then, and says what is wrong
+#: errors of a body that cannot be traced for all items at once; it is unrolled then, and raises them again
 _FAILURES = (
     CompileError, TypeError, ValueError, IndexError, KeyError, AttributeError, RuntimeError, NameError,
     AssertionError, ArithmeticError, NotImplementedError,

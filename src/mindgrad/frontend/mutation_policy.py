@@ -40,7 +40,7 @@ _HOLDERS = (list, dict, set, tuple)
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: what was made while tracing the program and the bodies in it, innermost last
+        #: objects created while tracing the program and the bodies in it, innermost last
         self.owned: list[dict[int, Any]] = []
         #: containers that came from attributes, closures and modules from outside
         self.outside: dict[int, Any] = {}

@@ -44,7 +44,7 @@ __all__ = [
     "objects_in_reach",
 ]
 
-#: what never changes, nor leads to what does
+#: types of immutable objects without mutable parts
 _FIXED: Any = (
     bool, int, float, complex, str, bytes, range, slice, type(None), type(Ellipsis), type(NotImplemented),
     types.CodeType, types.FrameType, types.GetSetDescriptorType, types.MemberDescriptorType,

@@ -49,7 +49,7 @@ __all__ = ["RUNTIME", "Runtime", "call"]
 SCAN_EQUATIONS = 128
 #: … and if it has at least so many trips
 SCAN_TRIPS = 8
-#: what an operator that calls a library counts: XLA's CPU back end takes long to compile many of them
+#: the weight of an operator that calls a library: XLA's CPU back end compiles many of them slowly
 _LIBRARY_CALL = 8
 
 _AUGMENT = {

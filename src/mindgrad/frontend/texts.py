@@ -48,7 +48,7 @@ class UnknownText(str):
         )
 
 
-#: what gives a text again, or is not about its contents
+#: methods that give a string again, or do not depend on its contents
 _FREE = frozenset([
     "__new__", "__add__", "__mul__", "__rmul__", "__mod__", "__rmod__", "__str__", "__format__", "__repr__",
     "__getattribute__", "__doc__", "__sizeof__", "join", "format", "format_map", "maketrans",

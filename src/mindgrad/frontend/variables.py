@@ -103,7 +103,7 @@ class State:
         self.places: list[Place] = []
         self.cells = frozenset(_cells(setter))
         every = getter()
-        # what only one side of an `if` uses: the other must find it as it was
+        # variables that one side of an `if` uses: the other must find their old values
         scratch = every[count:]
         self.get = lambda: getter()[:count]
         self.put = lambda values: setter((*values, *scratch))

@@ -65,7 +65,7 @@ def in_blocks(graph: Graph) -> Graph:
     large = [k for k, e in enumerate(graph.equations) if _is_stack(e)]
     if not large:
         return graph
-    # what a loop or branch in front of the stacks gives can be data
+    # results of a loop or branch in front of the stacks can be data
     start = 1 + max(
         (k for k in range(large[0]) if graph.equations[k].primitive.kind == "control"), default=-1
     )
@@ -219,7 +219,7 @@ class _Blocks:
         self._outside: dict[Any, Any] = {}
         self._inside: dict[Any, Any] = {}
         self._body = Builder()
-        #: what the body is given: values as they are, and blocks of values by their axis of rows
+        #: inputs of the body: whole values, and blocks of values by their axis of rows
         self._whole: dict[Any, Variable] = {}
         self._sliced: dict[tuple[Any, int], Variable] = {}
 
