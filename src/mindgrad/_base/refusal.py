@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from mindgrad._base.location import PACKAGE, user_frame
 
-__all__ = ["HELPER", "CompileError", "Place", "place_of", "refuse", "without_own_frames"]
+__all__ = ["HELPER", "CompileError", "SourceLocation", "location_of", "refuse", "without_own_frames"]
 
 #: the end of ``co_qualname`` of a helper that the front end made of a part of a user's function
 HELPER = ".<part>"
@@ -47,7 +47,7 @@ class CompileError(TypeError, RuntimeError):
     is_final = False
 
 
-class Place(NamedTuple):
+class SourceLocation(NamedTuple):
     """A piece of source: lines count from 1, columns from 0, in characters; ``None`` for unknown ones."""
 
     file: str
@@ -58,7 +58,7 @@ class Place(NamedTuple):
     end_line: int | None = None
 
 
-def place_of(frame: Any) -> Place:
+def location_of(frame: Any) -> SourceLocation:
     """The source location that ``frame`` is evaluating."""
     code = frame.f_code
     line, end_line, column, end_column = frame.f_lineno, None, None, None
@@ -70,7 +70,7 @@ def place_of(frame: Any) -> Place:
             last = text if end_line == line else ""
             column, end_column = _characters(text, column), _characters(last, end_column)
     name = _COMPREHENSION.sub("", code.co_qualname.removesuffix(HELPER)).rpartition("<locals>.")[2]
-    return Place(code.co_filename, line, column, end_column, name, end_line)
+    return SourceLocation(code.co_filename, line, column, end_column, name, end_line)
 
 
 def _characters(text: str, column: int | None) -> int | None:
@@ -85,7 +85,7 @@ def refuse(
     instead: str = "",
     *,
     frame: Any = None,
-    at: Place | tuple[Any, ...] | None = None,
+    at: SourceLocation | tuple[Any, ...] | None = None,
 ) -> NoReturn:
     """Raise a :class:`CompileError` that says where, why, and what to write instead.
 
@@ -94,7 +94,7 @@ def refuse(
         instead: what to do about it, a sentence; empty if there is nothing to do.
         frame: the frame whose current expression is meant; the innermost one outside this package
             if neither this nor ``at`` is given.
-        at: the place, ``(file, line, column, end column, function)`` as in :class:`Place`.
+        at: the location, ``(file, line, column, end column, function)`` as in :class:`SourceLocation`.
 
     >>> from mindgrad._base.refusal import refuse
     >>> refuse("a set cannot be compiled", "Use a tuple.", at=("net.py", 3, None, None, "construct"))
@@ -104,11 +104,13 @@ def refuse(
       File "net.py", line 3, in construct
       Instead: Use a tuple.
     """
-    place = Place(*at) if at is not None else place_of(frame if frame is not None else user_frame())
-    raise CompileError(_text(reason, instead, place)) from None
+    location = (
+        SourceLocation(*at) if at is not None else location_of(frame if frame is not None else user_frame())
+    )
+    raise CompileError(_text(reason, instead, location)) from None
 
 
-def _text(reason: str, instead: str, location: Place) -> str:
+def _text(reason: str, instead: str, location: SourceLocation) -> str:
     lines = [
         reason,
         f'  File "{location.file}", line {location.line}'
@@ -123,7 +125,7 @@ def _text(reason: str, instead: str, location: Place) -> str:
     return "\n".join(lines)
 
 
-def _underlined(source: str, location: Place) -> list[str]:
+def _underlined(source: str, location: SourceLocation) -> list[str]:
     """The source line and, below it, ``^^^^`` at the part that is meant."""
     start = len(source) - len(source.lstrip())
     begin = start if location.column is None else max(location.column, start)

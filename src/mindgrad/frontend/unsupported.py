@@ -12,7 +12,7 @@ import types
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from mindgrad._base.refusal import Place, refuse
+from mindgrad._base.refusal import SourceLocation, refuse
 from mindgrad.frontend.bindings import within
 
 __all__ = ["check", "is_generator_function", "refuse_depth", "refuse_generator"]
@@ -29,7 +29,7 @@ def is_generator_function(code: types.CodeType) -> bool:
 def refuse_generator(function: types.FunctionType) -> NoReturn:
     """Refuse to compile a generator or coroutine function as such."""
     code = function.__code__
-    location = Place(code.co_filename, code.co_firstlineno, None, None, code.co_name)
+    location = SourceLocation(code.co_filename, code.co_firstlineno, None, None, code.co_name)
     if code.co_flags & inspect.CO_GENERATOR:
         refuse(
             f"'{code.co_name}' is a generator function (it has a yield): it gives its values one by one "
@@ -53,7 +53,7 @@ def refuse_depth(function: types.FunctionType) -> NoReturn:
         f"'{code.co_name}' is nested too deeply: blocks in blocks, a long elif chain, many early returns, or "
         "an expression of a thousand operators",
         "split it into several functions.",
-        at=Place(code.co_filename, code.co_firstlineno, None, None, code.co_name),
+        at=SourceLocation(code.co_filename, code.co_firstlineno, None, None, code.co_name),
     )
 
 
@@ -74,7 +74,7 @@ def check(function: ast.FunctionDef, name: str, file: str) -> None:
 
 def _refuse_node(reason: str, instead: str, node: Any, name: str, file: str) -> None:
     end = node.end_col_offset if node.end_lineno == node.lineno else None
-    refuse(reason, instead, at=Place(file, node.lineno, node.col_offset, end, name))
+    refuse(reason, instead, at=SourceLocation(file, node.lineno, node.col_offset, end, name))
 
 
 def _leaving(body: Sequence[ast.AST], kinds: tuple[type, ...]) -> list[ast.AST]:
