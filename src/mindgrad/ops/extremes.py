@@ -28,7 +28,7 @@ from mindgrad.ops.operands import (
     operand,
     truth,
 )
-from mindgrad.ops.reduction import flag, kept, reduced
+from mindgrad.ops.reduction import flag, reduced, with_reduced_axes
 from mindgrad.primitives import reduction as rows
 from mindgrad.primitives.indexing import gather
 from mindgrad.primitives.structural import reshape
@@ -213,7 +213,9 @@ def taken_along(x: Tensor, places: Tensor, axis: int, keep: bool) -> tuple[Tenso
     others = tuple(i for i in range(x.ndim) if i != axis)
     indices = apply(reshape, places, shape=(*places.shape, 1))
     values = apply(gather, x, indices, axes=(axis,), batch=others)
-    return kept(values, x.shape, (axis,), keep), kept(cast(places, int64), x.shape, (axis,), keep)
+    return with_reduced_axes(values, x.shape, (axis,), keep), with_reduced_axes(
+        cast(places, int64), x.shape, (axis,), keep
+    )
 
 
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
@@ -268,7 +270,7 @@ def _place(row: Primitive, operator: str, x: Any, axis: Any, keep: Any) -> Tenso
         found = place_of_extreme(row, operator, apply(reshape, x, shape=(x.size,)), 0)
         return apply(reshape, found, shape=(1,) * len(shape)) if keep else found
     axis = normalize_axis(axis, x.ndim, operator)
-    return kept(place_of_extreme(row, operator, x, axis), shape, (axis,), keep)
+    return with_reduced_axes(place_of_extreme(row, operator, x, axis), shape, (axis,), keep)
 
 
 def argmax_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:

@@ -56,7 +56,7 @@ def widened(x: Tensor) -> Tensor:
     return cast(x, float32) if x.dtype.is_half else x
 
 
-def kept(y: Tensor, shape: tuple[int, ...], axes: tuple[int, ...], keep: bool) -> Tensor:
+def with_reduced_axes(y: Tensor, shape: tuple[int, ...], axes: tuple[int, ...], keep: bool) -> Tensor:
     """The result ``y`` of reducing ``axes`` of ``shape``, with them as axes of size 1 if ``keep``."""
     if not keep or not axes:
         return y

@@ -22,7 +22,7 @@ from mindgrad.ops.operands import (
     normalize_axis,
     operand,
 )
-from mindgrad.ops.reduction import flag, kept, reduced, widened
+from mindgrad.ops.reduction import flag, reduced, widened, with_reduced_axes
 from mindgrad.primitives import reduction as rows
 from mindgrad.primitives.eigh_svd import svdvals
 from mindgrad.primitives.sorting import argsort
@@ -134,7 +134,7 @@ def _spread(operator: str, input: Any, axis: Any, ddof: Any, keep: Any) -> tuple
         )
     if not keep:
         average = apply(reshape, average, shape=spread.shape)
-    return cast(kept(spread, shape, axes, keep), kind), cast(average, kind)
+    return cast(with_reduced_axes(spread, shape, axes, keep), kind), cast(average, kind)
 
 
 def reduce_std(
@@ -301,7 +301,7 @@ def matrix_norm(
             norm = reduction.sum(singular, -1)
         else:
             norm = (extremes.amax if ord > 0 else extremes.amin)(singular, -1)
-        return kept(norm, x.shape, (row, column), keepdims)
+        return with_reduced_axes(norm, x.shape, (row, column), keepdims)
     if abs(ord) not in (1, _math.inf):
         raise ValueError(
             f"For '{operator}', the 'ord' must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, but got {ord}."
@@ -309,7 +309,7 @@ def matrix_norm(
     summed, searched = (row, column) if abs(ord) == 1 else (column, row)
     sums = reduction.sum(rounding.abs(x), summed, True)
     norm = (extremes.amax if ord > 0 else extremes.amin)(sums, (summed, searched))
-    return kept(norm, x.shape, (row, column), keepdims)
+    return with_reduced_axes(norm, x.shape, (row, column), keepdims)
 
 
 def _singular_values(x: Tensor, row: int, column: int) -> Tensor:
