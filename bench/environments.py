@@ -45,14 +45,14 @@ def make(name: str, requirements: list[str]) -> Path:
     ``BENCH_PIP_ARGS`` is added to pip's arguments, for those who want a wheel from elsewhere: the
     default wheel of torch on Linux brings several gigabytes of CUDA that are not used here.
     """
-    place = HOME / name
-    if place.exists():
-        shutil.rmtree(place)
+    folder = HOME / name
+    if folder.exists():
+        shutil.rmtree(folder)
     print(f"making .bench/{name} with {' '.join(requirements)}", file=sys.stderr)
     base = os.environ.get("BENCH_PYTHON", sys.executable)
-    python = place / "bin/python"
+    python = folder / "bin/python"
     commands = (
-        [base, "-m", "venv", str(place)],
+        [base, "-m", "venv", str(folder)],
         [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         + os.environ.get("BENCH_PIP_ARGS", "").split()
         + requirements,
@@ -60,7 +60,7 @@ def make(name: str, requirements: list[str]) -> Path:
     for command in commands:
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
-            shutil.rmtree(place, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
             last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
             raise NoEnvironment(f"{name}: {' '.join(last)}")
     return python

@@ -15,10 +15,10 @@ ROOT = Path(__file__).resolve().parent.parent
 def processor() -> str:
     """The processor's name."""
     try:
-        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.M)
+        match_ = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.M)
     except OSError:
-        found = None
-    return found.group(1).strip() if found else platform.processor() or platform.machine()
+        match_ = None
+    return match_.group(1).strip() if match_ else platform.processor() or platform.machine()
 
 
 def slug() -> str:

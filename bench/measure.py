@@ -100,14 +100,14 @@ def measure(
     running: dict[str, Askable] = {}
     plans: dict[str, dict[str, Any]] = {}
     try:
-        what = " ".join([task.name, *(f"{value:,} {name}" for name, value in options.items())])
+        title = " ".join([task.name, *(f"{value:,} {name}" for name, value in options.items())])
         for name in names:
-            tell(f"{what}: preparing {name}")
+            tell(f"{title}: preparing {name}")
             _attempt(
                 rows[name], lambda name=name: _prepare(rows[name], start, running, effort, plans, options)
             )
         for i in range(effort.rounds):
-            tell(f"{what}: round {i + 1} of {effort.rounds}")
+            tell(f"{title}: round {i + 1} of {effort.rounds}")
             order = [name for name in names if name in plans and not rows[name].error]
             random.Random(i).shuffle(order)
             for name in order:
@@ -146,15 +146,15 @@ def _prepare(
         reply = contender.ask({"do": "warm", **asdict(effort.warm)}, 300)
         row.again, row.busy = reply["result"], reply["busy"]
     pace = contender.ask({"do": "calibrate", "seconds": effort.sample}, 120)
-    each = pace["calls"] * pace["seconds"]
+    duration = pace["calls"] * pace["seconds"]
     rounds = effort.rounds
-    if each > SLOW:
-        rounds = min(rounds, ROUNDS_OF_SLOW if each <= VERY_SLOW else ROUNDS_OF_VERY_SLOW)
+    if duration > SLOW:
+        rounds = min(rounds, ROUNDS_OF_SLOW if duration <= VERY_SLOW else ROUNDS_OF_VERY_SLOW)
     plans[row.name] = {
         "do": "run",
         "calls": pace["calls"],
-        "samples": max(1, min(MOST_SAMPLES, round(effort.seconds / each))),
-        "warm": 0 if each > SLOW else max(1, round(WARM / pace["seconds"])),
+        "samples": max(1, min(MOST_SAMPLES, round(effort.seconds / duration))),
+        "warm": 0 if duration > SLOW else max(1, round(WARM / pace["seconds"])),
         "rounds": rounds,
     }
 
@@ -211,8 +211,8 @@ class Verdict:
 
 def judge(goal: Goal, rows: list[Row]) -> Verdict:
     """A goal against several contenders is judged on the one that makes it hardest."""
-    found = {row.name: row for row in rows if row.times and not row.error}
-    mine = found.get(goal.contender)
+    by_name = {row.name: row for row in rows if row.times and not row.error}
+    mine = by_name.get(goal.contender)
     if mine is None:
         return Verdict(goal, None)
     if goal.of != "time":
@@ -221,7 +221,7 @@ def judge(goal: Goal, rows: list[Row]) -> Verdict:
         return Verdict(goal, median(mine.times.values()))
     values = []
     for name in goal.against:
-        if name in found:
-            pairs = mine.differences(found[name]) if goal.difference else mine.ratios(found[name])
+        if name in by_name:
+            pairs = mine.differences(by_name[name]) if goal.difference else mine.ratios(by_name[name])
             values += [median(pairs)] if pairs else []
     return Verdict(goal, max(values) if values else None)

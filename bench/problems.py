@@ -332,14 +332,15 @@ def burgers_training() -> Training:
     t = generator.uniform(0, 1, (batches, BURGERS_POINTS, 1)).astype(np.float32)
     x = generator.uniform(-1, 1, (batches, BURGERS_POINTS, 1)).astype(np.float32)
     test_t, test_x = (
-        each.ravel() for each in np.meshgrid(np.linspace(0, 1, 51), np.linspace(-1, 1, 129), indexing="ij")
+        coordinate.ravel()
+        for coordinate in np.meshgrid(np.linspace(0, 1, 51), np.linspace(-1, 1, 129), indexing="ij")
     )
     y, weight = np.polynomial.hermite.hermgauss(100)
     at = test_x[:, None] - np.sqrt(4 * VISCOSITY * test_t[:, None]) * y
     exponent = -np.cos(np.pi * at) / (2 * np.pi * VISCOSITY)
     f = np.exp(exponent - exponent.max(-1, keepdims=True))
     exact = -(weight * np.sin(np.pi * at) * f).sum(-1) / (weight * f).sum(-1)
-    columns = [each[:, None].astype(np.float32) for each in (test_t, test_x)]
+    columns = [coordinate[:, None].astype(np.float32) for coordinate in (test_t, test_x)]
     return Training(layers, t, x, *columns, exact)
 
 

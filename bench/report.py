@@ -74,10 +74,10 @@ def contenders(task: Task, rows: list[Row]) -> Cells:
     return _contenders(task, rows, [fact for fact in _reported(rows) if fact != "peak"])
 
 
-def sizes(task: Task, found: Sweep) -> Cells:
+def sizes(task: Task, sweep: Sweep) -> Cells:
     """One row a contender and size."""
-    facts = _reported([row for rows in found.values() for row in rows])
-    tables = {size: _contenders(task, rows, facts) for size, rows in found.items()}
+    facts = _reported([row for rows in sweep.values() for row in rows])
+    tables = {size: _contenders(task, rows, facts) for size, rows in sweep.items()}
     name, *headings = next(iter(tables.values()))[0]
     lines = [[row, f"{size:,}", *cells] for size, table in tables.items() for row, *cells in table[1:]]
     return [[name, task.size, *headings], *lines]
@@ -105,14 +105,14 @@ def _contenders(task: Task, rows: list[Row], facts: list[str]) -> Cells:
     return table
 
 
-def ladders(task: Task, found: list[Ladder]) -> Cells:
+def ladders(task: Task, climbed: list[Ladder]) -> Cells:
     """One row an order, three columns a contender."""
     table = [["order"]]
-    for ladder in found:
+    for ladder in climbed:
         table[0] += [f"{ladder.name}: equations", "growth", f"{ladder.name}: first result", "growth"]
     for n in task.orders:
         line = [str(n)]
-        for ladder in found:
+        for ladder in climbed:
             order = ladder.orders[n]
             line += [count(order.equations), _times(ladder.growths("equations").get(n))]
             line += [seconds(order.time), _times(ladder.growths("time").get(n))]
@@ -136,27 +136,30 @@ def sentence(verdict: Verdict, task: Task) -> str:
     """The goal and whether it is met."""
     goal = verdict.goal
     heading, show = FACTS.get(goal.of, ("", seconds))
-    what = goal.contender
+    subject = goal.contender
     if goal.growth:
         steps = (
             f"from the first of the {task.size} to the last" if task.sizes else "from any order to the next"
         )
-        what, show = f"growth of the {heading} of {goal.contender} {steps}", digits
+        subject, show = f"growth of the {heading} of {goal.contender} {steps}", digits
     elif goal.of == "result":
-        what, show = f"{goal.contender} from the result of {task.compared_with}", lambda value: f"{value:.0e}"
+        subject, show = (
+            f"{goal.contender} from the result of {task.compared_with}",
+            lambda value: f"{value:.0e}",
+        )
     elif goal.of != "time":
-        what = f"{heading} of {goal.contender}"
+        subject = f"{heading} of {goal.contender}"
     elif goal.difference:
-        what = f"{goal.contender} minus {' or '.join(goal.against)}"
+        subject = f"{goal.contender} minus {' or '.join(goal.against)}"
     elif goal.against:
-        what, show = f"{goal.contender} / {' or '.join(goal.against)}", digits
+        subject, show = f"{goal.contender} / {' or '.join(goal.against)}", digits
     if goal.sizes:
-        what += f" at {', '.join(f'{size:,}' for size in goal.sizes)} {task.size}"
-    found = "not measured"
+        subject += f" at {', '.join(f'{size:,}' for size in goal.sizes)} {task.size}"
+    result = "not measured"
     if verdict.value is not None:
         where = f" {verdict.where} {task.size}" if verdict.where else ""
-        found = f"{show(verdict.value)}{where}, {'met' if verdict.met else 'MISSED'}"
-    return f"goal: {what} at most {show(goal.at_most)}: {found}"
+        result = f"{show(verdict.value)}{where}, {'met' if verdict.met else 'MISSED'}"
+    return f"goal: {subject} at most {show(goal.at_most)}: {result}"
 
 
 def shorten(text: str, length: int = 160) -> str:

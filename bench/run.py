@@ -165,28 +165,28 @@ class Bench:
         """Contenders timed in rounds at each size: the table and the notes."""
         sizes = task.quick_sizes if self.options.quick else task.sizes
         names = self.with_control(task, names)
-        found = sweep.sweep(
+        swept = sweep.sweep(
             task, names, lambda name: self.start(task, name), self.effort(task), self.tell, sizes
         )
         notes = [f"ratio: to {task.baseline}"]
         notes += [
             f"{row.name}, {size:,} {task.size}: {report.shorten(row.error)}"
-            for size, rows in found.items()
+            for size, rows in swept.items()
             for row in rows
             if row.error
         ]
-        notes += [report.sentence(sweep.judge(goal, found), task) for goal in task.goals]
-        self.failed |= any(row.error for rows in found.values() for row in rows if must_work(task, row.name))
-        return report.sizes(task, found), notes
+        notes += [report.sentence(sweep.judge(goal, swept), task) for goal in task.goals]
+        self.failed |= any(row.error for rows in swept.values() for row in rows if must_work(task, row.name))
+        return report.sizes(task, swept), notes
 
     def climb(self, task: Task, names: list[str]) -> tuple[report.Cells, list[str]]:
         """Derivatives order by order: the table and the notes."""
         rounds = 1 if self.options.quick else 3
-        found = nested.climb(task, names, lambda name: self.start(task, name), rounds, self.tell)
-        notes = [f"{one.name}: {report.shorten(one.error)}" for one in found if one.error]
-        notes += [report.sentence(verdict, task) for verdict in nested.judge(task, found)]
-        self.failed |= any(one.error for one in found if must_work(task, one.name))
-        return report.ladders(task, found), notes
+        climbed = nested.climb(task, names, lambda name: self.start(task, name), rounds, self.tell)
+        notes = [f"{one.name}: {report.shorten(one.error)}" for one in climbed if one.error]
+        notes += [report.sentence(verdict, task) for verdict in nested.judge(task, climbed)]
+        self.failed |= any(one.error for one in climbed if must_work(task, one.name))
+        return report.ladders(task, climbed), notes
 
     def without_jax(self) -> str:
         """Whether an import and an eager gradient leave jax alone."""

@@ -191,7 +191,7 @@ def rnn(variant: str, steps: int) -> Job:
     problem = problems.rnn(steps)
     weights = tuple(map(jnp.asarray, (problem.of_input, problem.of_state, problem.bias)))
     arguments = weights, jnp.asarray(problem.inputs), jnp.asarray(problem.state)
-    found = with_temporary(job(jax.value_and_grad(recurrent_loss), *arguments))
+    measured = with_temporary(job(jax.value_and_grad(recurrent_loss), *arguments))
 
     def compile_seconds() -> float:
         def anew(*arguments: PyTree) -> PyTree:  # a function that no cache of jax knows
@@ -201,9 +201,9 @@ def rnn(variant: str, steps: int) -> Job:
         jax.jit(anew).lower(*arguments).compile()
         return time.perf_counter() - begin
 
-    memory = found.facts
-    found.facts = lambda: {**memory(), "compile": min(compile_seconds() for _ in range(COMPILATIONS))}
-    return found
+    memory = measured.facts
+    measured.facts = lambda: {**memory(), "compile": min(compile_seconds() for _ in range(COMPILATIONS))}
+    return measured
 
 
 # The cost of a trace, and that of a call
@@ -239,14 +239,14 @@ def trace(variant: str) -> Job:
 
 
 def cache_hit(variant: str) -> Job:
-    first, rest = problems.cache_hit()
+    first, others = problems.cache_hit()
 
     def total(x: jax.Array, terms: list[jax.Array]) -> jax.Array:
         for term in terms:
             x = x + term
         return x
 
-    x, terms = jnp.asarray(first), [jnp.asarray(term) for term in rest]
+    x, terms = jnp.asarray(first), [jnp.asarray(term) for term in others]
     return job(total, x, terms)
 
 

@@ -29,16 +29,16 @@ def job(function: Callable[..., Any], *arguments: PyTree) -> Job:
     return Job(lambda: jitted(*arguments), wait, arrays, program=(function, *arguments))
 
 
-def with_temporary(made: Job) -> Job:
+def with_temporary(task: Job) -> Job:
     """The same job, with the bytes that a call needs besides its arguments and results as a fact."""
-    function, *arguments = made.program
+    function, *arguments = task.program
 
     def facts() -> dict[str, float]:
         compiled = jax.jit(function).lower(*arguments).compile()
         return {"temporary": float(compiled.memory_analysis().temp_size_in_bytes)}
 
-    made.facts = facts
-    return made
+    task.facts = facts
+    return task
 
 
 def build(program: Callable[[], tuple[Any, ...]]) -> Job:

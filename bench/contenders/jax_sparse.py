@@ -41,11 +41,11 @@ def hessian(variant: str, n: int = sparse_problems.DENSE) -> Job:
 def adjustment(variant: str) -> Job:
     """The residuals; or the Jacobian of each observation, by its own 15 numbers, without a sparse matrix."""
     jax.config.update("jax_enable_x64", True)
-    given = sparse_problems.adjustment()
-    cameras, points, weights, seen = map(jnp.asarray, given[:4])
+    problem = sparse_problems.adjustment()
+    cameras, points, weights, seen = map(jnp.asarray, problem[:4])
 
     def function(cameras: jax.Array, points: jax.Array, weights: jax.Array) -> tuple[jax.Array, jax.Array]:
-        return sparse_problems.residuals(jnp, cameras[given.camera], points[given.point], weights, seen)
+        return sparse_problems.residuals(jnp, cameras[problem.camera], points[problem.point], weights, seen)
 
     if variant == "function":
         made = jax.jit(function)
@@ -57,16 +57,16 @@ def adjustment(variant: str) -> Job:
 
     derive: Callable[..., Callable] = {"jacrev": jax.jacrev, "jacfwd": jax.jacfwd}[variant]
     of_each = jax.vmap(derive(one, (0, 1, 2)))
-    found = jax.jit(lambda c, x, w: of_each(c[given.camera], x[given.point], w, seen))
+    jacobian = jax.jit(lambda c, x, w: of_each(c[problem.camera], x[problem.point], w, seen))
 
     def times(result: tuple) -> list[np.ndarray]:
         (by_camera, by_point, by_weight), (_, _, rest) = jax.tree_util.tree_map(np.asarray, result)
         a, b, c = sparse_problems.directions(cameras.size, points.size, weights.size)
-        a, b = a.reshape(-1, 11)[given.camera], b.reshape(-1, 3)[given.point]
+        a, b = a.reshape(-1, 11)[problem.camera], b.reshape(-1, 3)[problem.point]
         both = np.einsum("nij,nj->ni", by_camera, a) + np.einsum("nij,nj->ni", by_point, b)
         return [(both + by_weight * c[:, None]).ravel(), rest * c]
 
-    return Job(lambda: found(cameras, points, weights), wait, times)
+    return Job(lambda: jacobian(cameras, points, weights), wait, times)
 
 
 TASKS = {"sparse-hessian": hessian, "hessian-dense": hessian, "bundle-adjustment": adjustment}

@@ -70,11 +70,11 @@ def build(variant: str, kind: str, n: int = 0) -> Job:
 def dense(variant: str) -> Job:
     start(variant)
     x = Tensor(sparse_problems.rosenbrock(sparse_problems.DENSE))
-    found = mindgrad.hessian(rosenbrock)
+    hessian = mindgrad.hessian(rosenbrock)
     (v,) = sparse_problems.directions(sparse_problems.DENSE)
     # numpy() waits and copies nothing
-    call = lambda: found(x)
-    return Job(call, lambda result: result.numpy(), lambda result: [result.numpy() @ v], program=(found, x))
+    call = lambda: hessian(x)
+    return Job(call, lambda result: result.numpy(), lambda result: [result.numpy() @ v], program=(hessian, x))
 
 
 def adjustment(variant: str) -> Job:
@@ -88,13 +88,13 @@ def adjustment(variant: str) -> Job:
     if variant.endswith("function"):
         made = mindgrad.jit(function) if variant.startswith("graph") else function
         return Job(lambda: made(cameras, points, weights), waits(variant), None)
-    found = mindgrad.jacobian(function, (0, 1, 2), sparse=True)
+    jacobian = mindgrad.jacobian(function, (0, 1, 2), sparse=True)
 
     def times(result: tuple) -> list[np.ndarray]:
         vectors = sparse_problems.directions(cameras.size, points.size, weights.size)
         return [sum(block @ v for block, v in zip(row, vectors, strict=True)) for row in result]
 
-    return Job(lambda: found(cameras, points, weights), lambda result: None, times)
+    return Job(lambda: jacobian(cameras, points, weights), lambda result: None, times)
 
 
 TASKS = {

@@ -50,15 +50,15 @@ class MatrixFlow(Flow):
 FLOWS = {"loop": Flow, "loop-second": Flow, "loop-matrix": MatrixFlow}
 
 
-def loop_program(task: str, what: str, trips: int) -> Program:
+def loop_program(task: str, part: str, trips: int) -> Program:
     """The loop alone, its value and gradient, or the gradient of the squared gradient."""
     problem = problems.loop(trips, matrix=task == "loop-matrix")
     flow = FLOWS[task](problem.weight, problem.bias)
     weights = ParameterTuple(flow.trainable_params())
     arguments = Tensor(problem.state), Tensor(problem.step), Tensor(problem.trips)
-    if what == "loop":
+    if part == "loop":
         return flow, *arguments
-    if what == "gradient":
+    if part == "gradient":
         return ms.value_and_grad(flow, 0, weights), *arguments
     slope = ms.grad(flow, 0)
 

@@ -20,10 +20,10 @@ class Mixture(nn.Cell):
         self.n, self.d = points.shape
         self.points = Tensor(points)
         # where the elements below the diagonal are found, which are given column by column
-        place = np.zeros((self.d, self.d), np.int32)
+        positions = np.zeros((self.d, self.d), np.int32)
         columns, rows = np.triu_indices(self.d, 1)
-        place[rows, columns] = np.arange(len(rows))
-        self.place = Tensor(place.reshape(-1))
+        positions[rows, columns] = np.arange(len(rows))
+        self.place = Tensor(positions.reshape(-1))
         self.below = Tensor(np.tril(np.ones((self.d, self.d)), -1))
         self.diagonal = Tensor(np.eye(self.d))
 

@@ -99,13 +99,13 @@ def burgers(variant: str) -> Job:
     optimiser = nn.Adam(solution.trainable_params(), learning_rate=problems.BURGERS_RATE)
     step = nn.TrainOneStepCell(Residual(solution), optimiser)
     step.set_train()
-    held = list(step.get_parameters())
-    start = [parameter.asnumpy().copy() for parameter in held]
+    parameters = list(step.get_parameters())
+    start = [parameter.asnumpy().copy() for parameter in parameters]
     batches = [(Tensor(t), Tensor(x)) for t, x in zip(problem.t, problem.x, strict=True)]
     test = Tensor(problem.test_t), Tensor(problem.test_x)
 
     def run() -> tuple[float, list[np.ndarray]]:
-        for parameter, value in zip(held, start, strict=True):
+        for parameter, value in zip(parameters, start, strict=True):
             parameter.set_data(Tensor(value))
         for k in range(problems.BURGERS_STEPS):
             loss = step(*batches[k // 10])

@@ -29,13 +29,13 @@ COMPILATIONS = 3
 
 def versions() -> dict[str, str]:
     """Versions of what does the work."""
-    found = {"mindgrad": mindgrad.__version__, "numpy": np.__version__}
+    installed = {"mindgrad": mindgrad.__version__, "numpy": np.__version__}
     for name in ("jax", "jaxlib"):
         try:
-            found[name] = version(name)
+            installed[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 def profiled(function: Callable[..., object], *arguments: object, lower: bool = False) -> profile.Profile:
@@ -101,10 +101,10 @@ class ImplicitKepler(mindspore_control.Kepler):
             return anomaly - eccentricity * ops.sin(anomaly) - mean
 
         def solve(f, anomaly):
-            rest = f(anomaly)
-            while ops.abs(rest).max() > problems.NEWTON_TOLERANCE:
-                anomaly = anomaly - damping * rest / (1.0 - eccentricity * ops.cos(anomaly))
-                rest = f(anomaly)
+            residual = f(anomaly)
+            while ops.abs(residual).max() > problems.NEWTON_TOLERANCE:
+                anomaly = anomaly - damping * residual / (1.0 - eccentricity * ops.cos(anomaly))
+                residual = f(anomaly)
             return anomaly
 
         return ops.square(mindgrad.custom_root(residual, mean, solve)).mean()
@@ -114,11 +114,11 @@ def newton(variant: str, trips: int | None = None) -> Job:
     if variant == "implicit":
         mindgrad.set_context(mode=mindgrad.GRAPH_MODE)
         _, *arguments = mindspore_control.newton_program(trips)
-        made = mindspore_results.job("graph", mindgrad.value_and_grad(ImplicitKepler(), (0, 1)), *arguments)
+        task = mindspore_results.job("graph", mindgrad.value_and_grad(ImplicitKepler(), (0, 1)), *arguments)
     else:
-        made = mindspore_programs.prepare("newton", variant, trips=trips)
-    made.facts = lambda: {"temporary": temporary(*made.program)}
-    return made
+        task = mindspore_programs.prepare("newton", variant, trips=trips)
+    task.facts = lambda: {"temporary": temporary(*task.program)}
+    return task
 
 
 def rnn(variant: str, steps: int) -> Job:

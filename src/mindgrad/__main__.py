@@ -1,4 +1,4 @@
-"""``python -m mindgrad``: see :mod:`mindgrad.cli`."""
+"""``python -m mindgrad`` runs :mod:`mindgrad.cli`."""
 
 import sys
 

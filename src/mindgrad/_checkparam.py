@@ -268,12 +268,12 @@ def check_value_type(arg_name: str, arg_value: Any, valid_types: Any, prim_name:
     is_unlisted_bool = isinstance(arg_value, bool) and bool not in types and object not in types
     if is_unlisted_bool or not isinstance(arg_value, types):
         names = [kind.__name__ for kind in types]
-        wanted = f"'{names[0]}'" if len(names) == 1 else f"one of '{names}'"
+        expected = f"'{names[0]}'" if len(names) == 1 else f"one of '{names}'"
         raise TypeError(
-            f"For '{prim_name}', the type of '{arg_name}' should be {wanted}, but got type "
+            f"For '{prim_name}', the type of '{arg_name}' should be {expected}, but got type "
             f"'{type(arg_value).__name__}'."
             if prim_name
-            else f"The type of '{arg_name}' should be {wanted}, but got type '{type(arg_value).__name__}'."
+            else f"The type of '{arg_name}' should be {expected}, but got type '{type(arg_value).__name__}'."
         )
     return arg_value
 
@@ -288,13 +288,15 @@ def check_subclass(
 ) -> Any:
     """A class or element type that is one of some, or derived from one."""
     allowed = tuple(template_types) if isinstance(template_types, (list, tuple)) else (template_types,)
-    for each in allowed:
-        if type_ is each or (isinstance(type_, type) and isinstance(each, type) and issubclass(type_, each)):
+    for template in allowed:
+        if type_ is template or (
+            isinstance(type_, type) and isinstance(template, type) and issubclass(type_, template)
+        ):
             return type_
-        if each is DType and isinstance(type_, DType):
+        if template is DType and isinstance(type_, DType):
             return type_
-    wanted = ", ".join(map(str, allowed))
-    raise TypeError(f"{_owner(prim_name)} '{arg_name}' must be one of {wanted}, but got {type_}.")
+    expected = ", ".join(map(str, allowed))
+    raise TypeError(f"{_owner(prim_name)} '{arg_name}' must be one of {expected}, but got {type_}.")
 
 
 def check_type_name(arg_name: str, arg_type: Any, valid_types: Any, prim_name: str | None) -> Any:

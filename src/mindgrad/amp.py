@@ -1,4 +1,4 @@
-"""Mixed precision for training loops of your own: loss scalers, and which Cells compute in half precision."""
+"""Mixed precision for hand-written training loops gives loss scalers, and casts Cells to half precision."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def all_finite(inputs: Any, status: Any = None) -> Tensor:
 
 
 def init_status() -> Tensor:
-    """What some loops hand to :func:`all_finite`: a Tensor of zeros that nothing depends on.
+    """A Tensor of zeros that some loops pass to :func:`all_finite`; no result depends on it.
 
     >>> import mindgrad as ms
     >>> ms.amp.init_status().shape

@@ -1,4 +1,4 @@
-"""MindSpore's boost, which trades accuracy for speed on Ascend: importable, and refused when it is called.
+"""MindSpore's boost trades accuracy for speed on Ascend: it can be imported, and refuses to be called.
 
 Gradient accumulation needs no Ascend: it works.
 """

@@ -1,4 +1,4 @@
-"""Runs MindSpore programs on this package: ``python -m mindgrad`` and :func:`install`.
+"""The command line runs MindSpore programs on this package: ``python -m mindgrad`` and :func:`install`.
 
 Two parts. A finder in front of ``sys.meta_path`` answers every import of ``mindspore`` and of what
 is below it with the module of the same path in this package: the module itself, not a copy, so

@@ -1,4 +1,4 @@
-"""The context: how and where programs run.
+"""The context sets the execution mode and the device of programs.
 
 - GRAPH_MODE compiles whole functions, Cells and gradients to one program each.
 - PYNATIVE_MODE, the default, runs operator by operator, and calls that repeat as programs: ``docs/eager.md``.

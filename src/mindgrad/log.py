@@ -1,4 +1,4 @@
-"""Messages under MindSpore's names: ``from mindspore import log as logger``.
+"""Messages go through Python's logging under MindSpore's names: ``from mindspore import log as logger``.
 
 They go through Python's ``logging``, to the logger ``mindgrad``, which prints them on standard error. The
 environment variable ``GLOG_v`` says from which level on: 0 debug, 1 info, 2 warning (the default),

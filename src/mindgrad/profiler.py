@@ -235,10 +235,10 @@ class profile(Profiler):
 
     def _follow(self) -> None:
         """Start or end the trace as the schedule has it for the current step."""
-        wanted = self._schedule is None or self._schedule.records(self._step)
-        if wanted and not self._is_recording:
+        is_selected = self._schedule is None or self._schedule.records(self._step)
+        if is_selected and not self._is_recording:
             super().start()
-        elif not wanted and self._is_recording:
+        elif not is_selected and self._is_recording:
             self.stop()
 
     def start(self) -> None:

@@ -10,7 +10,7 @@ import pytest
 import mindgrad as ms
 from mindgrad import Tensor, ops
 from mindgrad._base.tree import flatten
-from mindgrad.control.lazy import settled
+from mindgrad.control.lazy import expand_lazy
 from mindgrad.ir import settings
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.dtype import float64
@@ -35,7 +35,7 @@ TRANSFORMS = {
     "collapse": lambda g: collapse(g, [0, 1], 3),
     "batch": lambda g: batch(g, [0, 0], 3),
     "step": lambda g: step(g, 0, lambda builder, xs, ys, extras: ys),
-    "settled": settled,
+    "expand_lazy": expand_lazy,
     "before_derivative": before_derivative,
     "before_compilation": before_compilation,
 }

@@ -218,11 +218,11 @@ def test_elements_that_have_ended_are_not_run(executor: Any) -> None:
     made = reverse(batch(one, [0, None, 0], 3), [1, 2])
     generator = np.random.default_rng(8)
     n, w, x = np.asarray([1.0, 2.0, 4.0]), generator.normal(size=(3, 3)), generator.normal(size=(3, 3))
-    found = [np.asarray(y) for y in executor(made)([n, w, x, np.ones((3, 3))])]
+    actual = [np.asarray(y) for y in executor(made)([n, w, x, np.ones((3, 3))])]
     alone = [evaluate(reverse(one, [1, 2]), [n[b], w, x[b], np.ones(3)]) for b in range(3)]
-    np.testing.assert_allclose(found[0], np.stack([each[0] for each in alone]))
-    np.testing.assert_allclose(found[1], sum(each[1] for each in alone))
-    np.testing.assert_allclose(found[2], np.stack([each[2] for each in alone]))
+    np.testing.assert_allclose(actual[0], np.stack([each[0] for each in alone]))
+    np.testing.assert_allclose(actual[1], sum(each[1] for each in alone))
+    np.testing.assert_allclose(actual[2], np.stack([each[2] for each in alone]))
 
 
 # -- custom derivatives, gradients and integers in them ------------------------------------------------
@@ -263,7 +263,7 @@ def test_a_gradient_in_a_loop_and_its_gradient(executor: Any) -> None:
     body = graph(step, I, V, I, V)
     one = graph(lambda n, w, x: [while_(n, w, ZERO, x, condition=counts, body=body, consts=2)[1]], I, V, V)
     w, x = np.asarray([0.5, 1.0, 1.5]), np.asarray([0.2, 0.4, 0.8])
-    found = [np.asarray(y) for y in executor(reverse(one, [1, 2]))([np.int32(4), w, x, np.ones(3)])]
+    actual = [np.asarray(y) for y in executor(reverse(one, [1, 2]))([np.int32(4), w, x, np.ones(3)])]
 
     def descend(w: Any, x: Any) -> Any:
         for _ in range(4):
@@ -271,8 +271,8 @@ def test_a_gradient_in_a_loop_and_its_gradient(executor: Any) -> None:
         return x
 
     h = 1e-6
-    np.testing.assert_allclose(found[1], (descend(w + h, x) - descend(w - h, x)) / (2 * h), rtol=1e-7)
-    np.testing.assert_allclose(found[2], (descend(w, x + h) - descend(w, x - h)) / (2 * h), rtol=1e-7)
+    np.testing.assert_allclose(actual[1], (descend(w + h, x) - descend(w - h, x)) / (2 * h), rtol=1e-7)
+    np.testing.assert_allclose(actual[2], (descend(w, x + h) - descend(w, x - h)) / (2 * h), rtol=1e-7)
 
 
 # -- what they refuse ----------------------------------------------------------------------------------

@@ -302,12 +302,12 @@ def test_convention(index, executor):
     else:
         results = compiled(programs)
     size = sum(array.size for array in modes.arrays)
-    for mode, found in collect(results, size).items():
-        wanted = convention.second if "over" in mode else convention.first
-        if wanted is None:
+    for mode, actual in collect(results, size).items():
+        expected = convention.second if "over" in mode else convention.first
+        if expected is None:
             continue
-        off = difference(found, np.asarray(wanted, float).reshape((size,) * (1 + ("over" in mode))))
-        assert off < 1e-12, f"{IDS[index]}, {mode}: {found.tolist()} instead of {wanted}"
+        off = difference(actual, np.asarray(expected, float).reshape((size,) * (1 + ("over" in mode))))
+        assert off < 1e-12, f"{IDS[index]}, {mode}: {actual.tolist()} instead of {expected}"
 
 
 # --- no row without a decision ----------------------------------------------------------------------

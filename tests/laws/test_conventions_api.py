@@ -87,9 +87,9 @@ def _numbers(result: Any) -> np.ndarray:
 @pytest.mark.parametrize("index", range(len(TABLE)), ids=IDS)
 def test_convention_of_the_api(index, mode):
     convention: Convention = TABLE[index]
-    for how, found in results()[mode][index].items():
+    for how, actual in results()[mode][index].items():
         expected = convention.second if " of " in how else convention.first
         if expected is None:
             continue
-        off = difference(found, np.asarray(expected, float).ravel())
-        assert off < 1e-12, f"{IDS[index]}, {how}: {found.tolist()} instead of {expected}"
+        off = difference(actual, np.asarray(expected, float).ravel())
+        assert off < 1e-12, f"{IDS[index]}, {how}: {actual.tolist()} instead of {expected}"

@@ -35,8 +35,8 @@ def test_losses_are_those_of_mindspore(programs, name, mode):
     before = ms.get_context("mode")
     ms.set_context(mode=MODES[mode])
     try:
-        found = programs[name]()
+        actual = programs[name]()
     finally:
         ms.set_context(mode=before)
     # Float32 in another order of sums; MindSpore's tanh is exact to 2e-6 only
-    np.testing.assert_allclose(found, LOSSES[name], rtol=2e-5)
+    np.testing.assert_allclose(actual, LOSSES[name], rtol=2e-5)

@@ -245,16 +245,16 @@ def by_global(x):
 
 
 def test_a_global_variable(monkeypatch):
-    found = {}
+    actual = {}
     for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
         monkeypatch.setitem(globals(), "TOTAL", 0.0)
         monkeypatch.setitem(globals(), "SEEN", None)
         called = by_global if mode == ms.PYNATIVE_MODE else ms.jit(by_global)
         slope = ms.grad(called)
-        found[mode] = [
+        actual[mode] = [
             (plain(called(Tensor(x))), plain(slope(Tensor(x))), plain(TOTAL), SEEN) for x in INPUTS
         ]
-    assert close(*found.values())
+    assert close(*actual.values())
 
 
 def by_nonlocal(wrap):

@@ -57,16 +57,16 @@ def test_masks_and_weights():
     causal = np.triu(np.ones((3, 5), bool), 2)
     added = np.where(causal, -np.inf, 0) + np.where(padding, -np.inf, 0)[:, None, None]
     expected, weights = attention(q, k, v, *values, 2, added)
-    y, found = cell(*given, Tensor(padding), True, Tensor(causal), False)
+    y, actual = cell(*given, Tensor(padding), True, Tensor(causal), False)
     np.testing.assert_allclose(y.asnumpy(), expected.swapaxes(0, 1), rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(found.asnumpy(), weights, rtol=1e-9, atol=1e-12)
-    y, found = cell(*given, Tensor(padding), attn_mask=Tensor(np.where(causal, -np.inf, 0.0)))
+    np.testing.assert_allclose(actual.asnumpy(), weights, rtol=1e-9, atol=1e-12)
+    y, actual = cell(*given, Tensor(padding), attn_mask=Tensor(np.where(causal, -np.inf, 0.0)))
     np.testing.assert_allclose(y.asnumpy(), expected.swapaxes(0, 1), rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(found.asnumpy(), weights.mean(1), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(actual.asnumpy(), weights.mean(1), rtol=1e-9, atol=1e-12)
     every = np.broadcast_to(causal, (4, 3, 5))  # a mask for each batch and head
-    y, found = cell(*given, Tensor(padding), False, Tensor(np.array(every)))
+    y, actual = cell(*given, Tensor(padding), False, Tensor(np.array(every)))
     np.testing.assert_allclose(y.asnumpy(), expected.swapaxes(0, 1), rtol=1e-9, atol=1e-12)
-    assert found is None
+    assert actual is None
     # what is left out has no share in the derivative either
     gradient = ms.grad(lambda k: cell(given[0], k, given[2], Tensor(padding))[0].sum())(given[1])
     assert (gradient.asnumpy()[0, 3:] == 0).all()

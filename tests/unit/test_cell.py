@@ -508,10 +508,10 @@ def test_to_float_takes_floating_point_types_only(wrong):
 
 
 def test_cast_inputs():
-    found = nn.Cell().cast_inputs([Tensor([1.0]), (Tensor([1]), 2.0)], ms.float16)
-    assert found[0].dtype is ms.float16
-    assert found[1][0].dtype is ms.int64
-    assert found[1][1] == 2.0
+    actual = nn.Cell().cast_inputs([Tensor([1.0]), (Tensor([1]), 2.0)], ms.float16)
+    assert actual[0].dtype is ms.float16
+    assert actual[1][0].dtype is ms.int64
+    assert actual[1][1] == 2.0
 
 
 # --- what programs do with Cells before they run them ----------------------------------------------

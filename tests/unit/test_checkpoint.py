@@ -86,18 +86,18 @@ def test_a_cell_and_what_is_appended_come_back(tmp_path, format, crc_check):
     place = tmp_path / f"net.{format}"
     appended = {"epoch": 7, "loss": 0.25, "done": True, "text": "héllo 𝛁", "empty": "", "t": Tensor([1, 2])}
     ms.save_checkpoint(Outer(3.0), place, append_dict=appended, crc_check=crc_check)
-    found = ms.load_checkpoint(str(place), crc_check=crc_check)
-    assert {name: str(each.dtype) for name, each in found.items() if not isinstance(each, str)} == {
+    actual = ms.load_checkpoint(str(place), crc_check=crc_check)
+    assert {name: str(each.dtype) for name, each in actual.items() if not isinstance(each, str)} == {
         "net.weight": "Float32", "net.bias": "Float32", "scale": "Float32", "epoch": "Int64",
         "loss": "Float32", "done": "Bool", "t": "Int64",
     }  # fmt: skip
-    assert found["text"] == "héllo 𝛁"
-    assert found["empty"] == ""
-    assert (found["epoch"].asnumpy(), found["loss"].shape, found["done"].item()) == (7, (), True)
-    assert isinstance(found["scale"], Parameter)
-    assert found["scale"].name == "scale"
+    assert actual["text"] == "héllo 𝛁"
+    assert actual["empty"] == ""
+    assert (actual["epoch"].asnumpy(), actual["loss"].shape, actual["done"].item()) == (7, (), True)
+    assert isinstance(actual["scale"], Parameter)
+    assert actual["scale"].name == "scale"
     net = Outer(0.0)
-    missing, unused = ms.load_param_into_net(net, found)  # without a warning: all is there
+    missing, unused = ms.load_param_into_net(net, actual)  # without a warning: all is there
     assert (missing, sorted(unused)) == ([], ["done", "empty", "epoch", "loss", "t", "text"])
     np.testing.assert_array_equal(net.net.weight.asnumpy(), np.full((2, 2), 3.0))
 
@@ -212,14 +212,14 @@ TYPES = ["Bool", "Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32",
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_files_of_mindspore_load(format):
-    found = ms.load_checkpoint(FILES / f"net.{format}", crc_check=format == "ckpt")
-    texts = {name: found.pop(name) for name in ("text", "empty") if name in found}
+    actual = ms.load_checkpoint(FILES / f"net.{format}", crc_check=format == "ckpt")
+    texts = {name: actual.pop(name) for name in ("text", "empty") if name in actual}
     assert texts == ({"text": "héllo 𝛁", "empty": ""} if format == "ckpt" else {})
-    assert [found[name].item() for name in ("scalar", "epoch", "done")] == [-1.5, 7, True]
-    assert found["loss"].asnumpy() == np.float32(0.1)
-    np.testing.assert_array_equal(found["layer.weight"].asnumpy(), np.arange(6).reshape(3, 2) / 8)
+    assert [actual[name].item() for name in ("scalar", "epoch", "done")] == [-1.5, 7, True]
+    assert actual["loss"].asnumpy() == np.float32(0.1)
+    np.testing.assert_array_equal(actual["layer.weight"].asnumpy(), np.arange(6).reshape(3, 2) / 8)
     for number, name in enumerate(TYPES):
-        held = found[f"of_{'bool_' if name == 'Bool' else name.lower()}"]
+        held = actual[f"of_{'bool_' if name == 'Bool' else name.lower()}"]
         assert (str(held.dtype), held.shape) == (name, (2, 2))
         np.testing.assert_array_equal(
             held.asnumpy(), (np.arange(4).reshape(2, 2) + number).astype(held.asnumpy().dtype)
@@ -509,10 +509,12 @@ def test_no_bytes_do_anything_else_than_load_or_be_refused(data):
         )  # fmt: skip
         content = b"".join(data.draw(st.lists(made, max_size=4)))
     try:
-        found = ckpt.read(content)
+        actual = ckpt.read(content)
     except Malformed:
         return
-    assert sum(len(each) if isinstance(each, str) else each.nbytes for each in found.values()) <= len(content)
+    assert sum(len(each) if isinstance(each, str) else each.nbytes for each in actual.values()) <= len(
+        content
+    )
 
 
 @settings(max_examples=150, deadline=None)
@@ -531,11 +533,11 @@ def test_changed_safetensors_load_or_are_refused(tmp_path_factory, data):
     place = tmp_path_factory.getbasetemp() / "changed.safetensors"
     place.write_bytes(content)
     try:
-        found = ms.load_checkpoint(place)
+        actual = ms.load_checkpoint(place)
     except ValueError as error:
         assert "changed.safetensors" in str(error)  # noqa: PT017 - most examples are refused, not all
         return
-    assert sum(each.nbytes for each in found.values() if not isinstance(each, str)) <= len(content)
+    assert sum(each.nbytes for each in actual.values() if not isinstance(each, str)) <= len(content)
 
 
 def test_a_hostile_length_allocates_nothing():

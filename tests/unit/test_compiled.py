@@ -216,15 +216,15 @@ def test_outputs_of_every_kind():
 
     x, y = wide(2.0), wide(5.0)
     for _ in range(2):
-        found = Compiled(f)(x, y)
-        assert list(found) == ["z", "again", "none", "number", "text", "table", "shape"]
-        assert type(found["again"]) is tuple
-        assert type(found["again"][1]) is list
-        equals(found["z"], 10)
-        equals(found["again"][1][0], 10)
-        equals(found["again"][1][1], 2)
-        equals(found["table"], [1, 2])
-        assert (found["none"], found["number"], found["text"], found["shape"]) == (None, 3, "t", ())
+        actual = Compiled(f)(x, y)
+        assert list(actual) == ["z", "again", "none", "number", "text", "table", "shape"]
+        assert type(actual["again"]) is tuple
+        assert type(actual["again"][1]) is list
+        equals(actual["z"], 10)
+        equals(actual["again"][1][0], 10)
+        equals(actual["again"][1][1], 2)
+        equals(actual["table"], [1, 2])
+        assert (actual["none"], actual["number"], actual["text"], actual["shape"]) == (None, 3, "t", ())
 
 
 def test_a_function_without_tensors():
@@ -366,11 +366,11 @@ def test_a_parameter_read_after_it_is_written():
 
     run = Compiled(f)
     for before in (1.0, 6.0):
-        found = run(wide(2.0))
+        actual = run(wide(2.0))
         after = (before + 2) * 2
-        for tensor, expected in zip(found, (before, after, after), strict=True):
+        for tensor, expected in zip(actual, (before, after, after), strict=True):
             equals(tensor, expected)
-        assert not isinstance(found[2], Parameter)
+        assert not isinstance(actual[2], Parameter)
         equals(p, after)
 
 

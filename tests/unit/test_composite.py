@@ -97,14 +97,14 @@ def test_a_net_of_maps(mode, sign):
     np.testing.assert_allclose(net(*tensors).asnumpy(), by_hand(x, y, w), rtol=1e-6)
     gradient = ops.GradOperation(get_all=True, get_by_list=True)
     (dx, dy), (dw,) = gradient(net, ParameterTuple(net.trainable_params()))(*tensors)
-    for found, place in ((dx, 0), (dy, 1), (dw, 2)):
+    for actual, place in ((dx, 0), (dy, 1), (dw, 2)):
         numbers = [x, y, w]
         for k in range(2):
             moved = [[each.copy() for each in numbers] for _ in range(2)]
             moved[0][place][k] += 1e-5
             moved[1][place][k] -= 1e-5
             slope = (by_hand(*moved[0]).sum() - by_hand(*moved[1]).sum()) / 2e-5
-            np.testing.assert_allclose(found.asnumpy()[k], slope, rtol=1e-5, atol=1e-6)
+            np.testing.assert_allclose(actual.asnumpy()[k], slope, rtol=1e-5, atol=1e-6)
 
 
 def test_maps_keep_structures():

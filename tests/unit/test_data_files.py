@@ -42,10 +42,10 @@ def mnist(tmp_path):
 def test_mnist_is_read(mnist, kind):
     folder, images = mnist
     for usage, labels in ((None, [0, 1, 2, 3, 4]), ("train", [0, 1, 2]), ("test", [3, 4])):
-        found = rows(kind(folder, usage, shuffle=False))
-        assert [int(row["label"]) for row in found] == labels
-        assert all(np.array_equal(row["image"][..., 0], images[row["label"]]) for row in found)
-        assert {(row["image"].shape, row["image"].dtype, row["label"].dtype) for row in found} == {
+        actual = rows(kind(folder, usage, shuffle=False))
+        assert [int(row["label"]) for row in actual] == labels
+        assert all(np.array_equal(row["image"][..., 0], images[row["label"]]) for row in actual)
+        assert {(row["image"].shape, row["image"].dtype, row["label"].dtype) for row in actual} == {
             ((28, 28, 1), np.dtype(np.uint8), np.dtype(np.uint32))
         }
     assert sorted(int(row["label"]) for row in rows(kind(str(folder)))) == [0, 1, 2, 3, 4]
@@ -157,11 +157,11 @@ def test_text_files_and_the_order_of_their_lines(tmp_path):
 def test_csv_files(tmp_path):
     file = tmp_path / "a.csv"
     file.write_text('x,y,name\n1,2.5,"a, b"\n,,\n')
-    found = rows(ds.CSVDataset(file, column_defaults=[7, 0.5, "z"], shuffle=False))
-    assert [row["x"].tolist() for row in found] == [1, 7]
-    assert [(row["y"].dtype, row["y"].item()) for row in found] == [(np.float32, 2.5), (np.float32, 0.5)]
-    assert [str(row["name"]) for row in found] == ["a, b", "z"]
-    assert found[0]["x"].dtype == np.int32
+    actual = rows(ds.CSVDataset(file, column_defaults=[7, 0.5, "z"], shuffle=False))
+    assert [row["x"].tolist() for row in actual] == [1, 7]
+    assert [(row["y"].dtype, row["y"].item()) for row in actual] == [(np.float32, 2.5), (np.float32, 0.5)]
+    assert [str(row["name"]) for row in actual] == ["a, b", "z"]
+    assert actual[0]["x"].dtype == np.int32
     (tmp_path / "b.csv").write_text("1;2\n3;4\n")
     named = ds.CSVDataset(tmp_path / "b.csv", ";", column_names=["p", "q"], shuffle=False)
     assert [str(row["q"]) for row in rows(named)] == ["2", "4"]
@@ -228,11 +228,11 @@ def test_tfrecord_files(tmp_path):
     file = tmp_path / "a.tfrecord"
     records = [example(x=[1.5, -2.0], n=[i, -i], data=[b"ab\0"], word=[b"hi", b"you"]) for i in range(3)]
     file.write_bytes(framed(*records))
-    found = rows(ds.TFRecordDataset(file, columns_list=["x", "n", "word"], shuffle=False))
-    assert [row["n"].tolist() for row in found] == [[0, 0], [1, -1], [2, -2]]
-    assert found[0]["x"].tolist() == [1.5, -2.0]
-    assert (found[0]["x"].dtype, found[0]["n"].dtype) == (np.float32, np.int64)
-    assert found[0]["word"].tolist() == [b"hi", b"you"]
+    actual = rows(ds.TFRecordDataset(file, columns_list=["x", "n", "word"], shuffle=False))
+    assert [row["n"].tolist() for row in actual] == [[0, 0], [1, -1], [2, -2]]
+    assert actual[0]["x"].tolist() == [1.5, -2.0]
+    assert (actual[0]["x"].dtype, actual[0]["n"].dtype) == (np.float32, np.int64)
+    assert actual[0]["word"].tolist() == [b"hi", b"you"]
     schema = ds.Schema()
     schema.add_column("data", ms.uint8)
     schema.add_column("n", "int32", [2, 1])
@@ -289,10 +289,10 @@ def test_files_of_mindspore_are_read(tmp_path):
     assert reader.len() == 5
     assert reader.schema() == SCHEMA
     assert all(same(row, record(i)) for i, row in enumerate(reader.get_next()))
-    found = rows(ds.MindDataset(str(tmp_path / "rows.mindrecord1"), shuffle=False))
-    assert [int(row["label"]) for row in found] == [300 * i - 50 for i in range(5)]
-    assert found[2]["data"].tolist() == [2] * 5
-    types = {name: value.dtype for name, value in found[0].items() if name != "name"}
+    actual = rows(ds.MindDataset(str(tmp_path / "rows.mindrecord1"), shuffle=False))
+    assert [int(row["label"]) for row in actual] == [300 * i - 50 for i in range(5)]
+    assert actual[2]["data"].tolist() == [2] * 5
+    types = {name: value.dtype for name, value in actual[0].items() if name != "name"}
     assert types == {
         "label": np.int32,
         "score": np.float64,

@@ -99,12 +99,12 @@ def test_nothing_is_compiled_that_is_stored(place, monkeypatch):
 
 
 def test_several_processes_at_once(place):
-    found = [result(each) for each in [start(), start(), start()]]
-    assert len(set(found)) == 1
+    actual = [result(each) for each in [start(), start(), start()]]
+    assert len(set(actual)) == 1
     assert len(stored(place)) == 2
     assert len(os.listdir(place)) == 2
     assert os.listdir(place.parent / "state" / "mindgrad") == ["compile-cache.key"]
-    assert result(start()) == found[0]
+    assert result(start()) == actual[0]
 
 
 @pytest.mark.parametrize(

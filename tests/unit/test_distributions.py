@@ -166,13 +166,13 @@ def test_gradients_flow_through_samples(name):
         return ours.sample((3,), *args).sum()
 
     for position in range(len(args)):
-        found = ms.grad(function, position)(*args).item()
+        actual = ms.grad(function, position)(*args).item()
         step = 1e-6
         moved = [
             function(*[arg + sign * step if k == position else arg for k, arg in enumerate(args)]).item()
             for sign in (1, -1)
         ]
-        assert found == pytest.approx((moved[0] - moved[1]) / (2 * step), rel=1e-4)
+        assert actual == pytest.approx((moved[0] - moved[1]) / (2 * step), rel=1e-4)
 
 
 def test_gradients_outside_of_the_support_are_numbers():

@@ -47,10 +47,10 @@ def test_dropout_as_a_class_gives_its_mask():
 def test_channels_are_dropped_together(layer, shape):
     ms.set_seed(1)
     net = layer(p=0.25).set_train()
-    found = net(ops.ones(shape)).asnumpy().reshape(40, 3, -1)
-    assert (found == found[:, :, :1]).all()
-    assert 0.6 < (found != 0).mean() < 0.9
-    assert np.allclose(found[found != 0], 4 / 3)
+    actual = net(ops.ones(shape)).asnumpy().reshape(40, 3, -1)
+    assert (actual == actual[:, :, :1]).all()
+    assert 0.6 < (actual != 0).mean() < 0.9
+    assert np.allclose(actual[actual != 0], 4 / 3)
     assert (net.set_train(False)(ops.ones(shape)) == 1).all()
     assert (layer().set_train()(ops.ones(shape[1:])).asnumpy().reshape(3, -1).std(1) == 0).all()
 

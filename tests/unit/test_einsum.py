@@ -186,13 +186,13 @@ def test_a_product_with_ones_is_a_sum():
     def right(y):
         return dot(full(type_of(x), 2), y, contract=((1,), (2,)), batch=((0,), (1,)))
 
-    for function, array, wanted in (
+    for function, array, expected in (
         (left, x, x @ np.ones((3, 2))),
         (right, y, np.einsum("bi,cbi->bc", np.full((4, 3), 2), y)),
     ):
         graph = graph_of(function, array)
         assert "dot" not in graph.count()
-        np.testing.assert_allclose(evaluate(graph, [array])[0], wanted)
+        np.testing.assert_allclose(evaluate(graph, [array])[0], expected)
 
     def total(x, w):
         return reduce_sum(dot(x, w, contract=((1,), (0,)), batch=((), ())), axes=(0, 1))

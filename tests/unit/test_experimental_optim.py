@@ -103,21 +103,21 @@ def test_a_schedule_changes_a_compiled_step_without_compiling_again():
 )  # fmt: skip
 def test_schedules(made, wanted):
     optimizer = optim.Adam([weight()], lr=1.0)
-    scheduler, found = made(optimizer), []
+    scheduler, actual = made(optimizer), []
     for _ in range(5):
-        found += scheduler.get_last_lr()
+        actual += scheduler.get_last_lr()
         scheduler.step()
-    np.testing.assert_allclose([float(x) for x in found], wanted, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose([float(x) for x in actual], wanted, rtol=1e-6, atol=1e-7)
 
 
 def test_a_plateau():
     optimizer = optim.SGD([weight()], lr=1.0)
     scheduler = lr_scheduler.ReduceLROnPlateau(optimizer, "max", 0.5, patience=1, cooldown=1, min_lr=0.3)
-    found = []
+    actual = []
     for figure in (1.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0):
         scheduler.step(Tensor(figure))
-        found += scheduler.get_last_lr()
-    np.testing.assert_allclose([float(x) for x in found], [1, 1, 1, 0.5, 0.5, 0.5, 0.3, 0.3, 0.3], rtol=1e-6)
+        actual += scheduler.get_last_lr()
+    np.testing.assert_allclose([float(x) for x in actual], [1, 1, 1, 0.5, 0.5, 0.5, 0.3, 0.3, 0.3], rtol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -47,15 +47,15 @@ def inverse(monkeypatch):
 
 
 def test_what_fired_and_what_it_saved(inverse):
-    found = ms.explain(lambda x: ops.exp(ops.log(x)) * 2.0 + ops.exp(ops.log(x * 3.0)))(X)
-    (fired,) = [each for each in found.fired if each.name == "inverse"]
+    actual = ms.explain(lambda x: ops.exp(ops.log(x)) * 2.0 + ops.exp(ops.log(x * 3.0)))(X)
+    (fired,) = [each for each in actual.fired if each.name == "inverse"]
     assert fired == ("inverse", "exp(log x) = x", 2)
-    assert found.before == Cost(equations=7, flops=21, bytes=7 * 24 + 12, is_known=True)
+    assert actual.before == Cost(equations=7, flops=21, bytes=7 * 24 + 12, is_known=True)
     # what is left, 2x + 3x, is one equation
-    assert found.after == Cost(equations=1, flops=3, bytes=24, is_known=True)
-    assert (len(found.graph_before), len(found.graph)) == (7, 1)
-    assert str(found.graph).count("exp") == 0
-    assert str(found.graph_before).count("exp") == 2
+    assert actual.after == Cost(equations=1, flops=3, bytes=24, is_known=True)
+    assert (len(actual.graph_before), len(actual.graph)) == (7, 1)
+    assert str(actual.graph).count("exp") == 0
+    assert str(actual.graph_before).count("exp") == 2
 
 
 def test_the_table(inverse):
@@ -79,13 +79,13 @@ def test_nothing_fires_where_nothing_applies_and_where_rewrites_are_off(inverse)
     assert "no rewrite applies" in str(ms.explain(lambda x: x * 2.0)(X))
     settings.store("rewrites", False)
     try:
-        found = ms.explain(named)(X)
+        actual = ms.explain(named)(X)
         assert not settings.get("rewrites")
     finally:
         settings.store("rewrites", True)
-    assert found.fired == ()
-    assert found.before == found.after
-    assert "MINDGRAD_OPT=0" in str(found)
+    assert actual.fired == ()
+    assert actual.before == actual.after
+    assert "MINDGRAD_OPT=0" in str(actual)
 
 
 def test_the_option_stays_as_it_was_behind_an_error():
@@ -203,12 +203,12 @@ def test_a_while_is_counted_with_one_trip_and_told():
             x = x / 2.0
         return ops.tanh(x)
 
-    found = ms.explain(halved)(X)
-    assert not found.after.is_known
-    assert "counted with one trip" in str(found)
-    divisions = [run for run in runs(found.graph, trips=50) if run.equation.primitive.name in ("mul", "div")]
+    actual = ms.explain(halved)(X)
+    assert not actual.after.is_known
+    assert "counted with one trip" in str(actual)
+    divisions = [run for run in runs(actual.graph, trips=50) if run.equation.primitive.name in ("mul", "div")]
     assert [(run.times, run.is_known) for run in divisions] == [(50, False)]
-    (tanh,) = [run for run in runs(found.graph, trips=50) if run.equation.primitive.name == "tanh"]
+    (tanh,) = [run for run in runs(actual.graph, trips=50) if run.equation.primitive.name == "tanh"]
     assert (tanh.times, tanh.is_known) == (1, True)
     back = [run for run in runs(ms.explain(ms.grad(halved))(X).graph, trips=50) if run.times == 50]
     assert any(run.equation.primitive.name in ("mul", "div") for run in back)

@@ -77,13 +77,13 @@ def test_derivatives_eager_and_compiled():
 
     second = ops.grad(bent)(u)
     for k in ((0, 0), (2, 3)):
-        for f, found in ((spectral, gradient), (bent, second)):
+        for f, actual in ((spectral, gradient), (bent, second)):
             ends = []
             for step in (1e-6, -1e-6):
                 moved = REAL[0].copy()
                 moved[k] += step
                 ends.append(f(Tensor(moved)).item())
-            np.testing.assert_allclose(found.asnumpy()[k], (ends[0] - ends[1]) / 2e-6, rtol=1e-5, atol=1e-6)
+            np.testing.assert_allclose(actual.asnumpy()[k], (ends[0] - ends[1]) / 2e-6, rtol=1e-5, atol=1e-6)
     compiled = ms.jit(lambda u: (spectral(u), ops.grad(spectral)(u), ops.grad(bent)(u)))(u)
-    for found, expected in zip(compiled, (value, gradient, second), strict=True):
-        np.testing.assert_allclose(found.asnumpy(), expected.asnumpy(), rtol=1e-9, atol=1e-9)
+    for actual, expected in zip(compiled, (value, gradient, second), strict=True):
+        np.testing.assert_allclose(actual.asnumpy(), expected.asnumpy(), rtol=1e-9, atol=1e-9)

@@ -280,14 +280,14 @@ def test_the_operation_of_mindspore_differentiates_tensors_only():
 
 def test_sparse_matrices_are_structure_by_structure(mode):
     f = lambda p: (p["x"] * p["k"], p["x"].sum())
-    found, aux = ms.jacobian(f, has_aux=True, sparse=True)({"x": X, "k": 2.0})
-    np.testing.assert_array_equal(found["x"].toarray(), 2 * IDENTITY)
-    np.testing.assert_array_equal(found["k"].toarray(), [[1.0], [-2.0]])
+    actual, aux = ms.jacobian(f, has_aux=True, sparse=True)({"x": X, "k": 2.0})
+    np.testing.assert_array_equal(actual["x"].toarray(), 2 * IDENTITY)
+    np.testing.assert_array_equal(actual["k"].toarray(), [[1.0], [-2.0]])
     alike(aux, Tensor(-1.0))
     before = ms.cache_info(f).misses
     for k in range(3, 6):
-        found = ms.jacobian(f, has_aux=True, sparse=True)({"x": X, "k": float(k)})[0]
-        np.testing.assert_array_equal(found["x"].toarray(), k * IDENTITY)
+        actual = ms.jacobian(f, has_aux=True, sparse=True)({"x": X, "k": float(k)})[0]
+        np.testing.assert_array_equal(actual["x"].toarray(), k * IDENTITY)
     assert ms.cache_info(f).misses == before
     second = ms.hessian(lambda p: (p[0] ** 2 * p[1]).sum(), sparse=True)([X, 2.0])
     np.testing.assert_array_equal(second[0][0].toarray(), 4 * IDENTITY)

@@ -341,14 +341,14 @@ def test_the_slots_of_reverse_mode_change_no_result(slots):
                 k += 1
             return x
 
-        found = ms.grad(f)(X, Tensor(100, ms.int32)).asnumpy()
+        actual = ms.grad(f)(X, Tensor(100, ms.int32)).asnumpy()
     finally:
         ms.set_context(checkpoint_slots=before)
     y, slope = 0.3, 1.0
     for _ in range(100):
         slope *= 1 + 0.03 * np.cos(3 * y)
         y += 0.01 * np.sin(3 * y)
-    np.testing.assert_allclose(found, slope, rtol=1e-4)
+    np.testing.assert_allclose(actual, slope, rtol=1e-4)
 
 
 @pytest.mark.parametrize("slots", [1, 0, True, 2.5])

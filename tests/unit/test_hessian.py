@@ -57,11 +57,11 @@ def of_jax(f, *args):
 
 @pytest.mark.parametrize("program", [scalar, vector])
 def test_blocks_are_those_of_jax(program, mode):
-    found = ms.hessian(program(ops), (0, 1))(t(*X), t(*Y))
+    actual = ms.hessian(program(ops), (0, 1))(t(*X), t(*Y))
     wanted = of_jax(jax.hessian(program(jnp), (0, 1)), X, Y)
-    assert isinstance(found, tuple)
-    assert isinstance(found[0], tuple)
-    for row, wanted_row in zip(found, wanted, strict=True):
+    assert isinstance(actual, tuple)
+    assert isinstance(actual[0], tuple)
+    for row, wanted_row in zip(actual, wanted, strict=True):
         for block, wanted_block in zip(row, wanted_row, strict=True):
             assert block.shape == wanted_block.shape
             close(block, wanted_block)
@@ -84,11 +84,11 @@ def test_hessian_is_the_jacobian_of_the_jacobian():
 
 def test_several_outputs_and_aux():
     f = lambda x: {"a": (x * x * x).sum(), "b": (x * x, 3)}
-    found = ms.hessian(f)(t(2.0, 3.0))
-    close(found["a"], np.diag([12.0, 18.0]))
-    assert found["b"][0].shape == (2, 2, 2)
-    assert found["b"][1] == ()
-    close(found["b"][0].sum(), 4.0)
+    actual = ms.hessian(f)(t(2.0, 3.0))
+    close(actual["a"], np.diag([12.0, 18.0]))
+    assert actual["b"][0].shape == (2, 2, 2)
+    assert actual["b"][1] == ()
+    close(actual["b"][0].sum(), 4.0)
     matrix, aux = ms.hessian(lambda x: ((x * x).sum(), x + 1, 5), has_aux=True)(t(2.0, 3.0))
     close(matrix, 2 * np.eye(2))
     close(aux[0], [3.0, 4.0])

@@ -183,11 +183,11 @@ def test_second_order_of_several_outputs_with_a_tuple_of_sens(mode):
     f = lambda x, y: (x * x * y, x * y * y)
     x, y, s, u = t(2.0), t(5.0), t(10.0), t(0.1)
     op = ops.GradOperation(get_all=True, sens_param=True)
-    found = op(op(f))(x, y, (s, u), (t(1.0), t(100.0)))
+    actual = op(op(f))(x, y, (s, u), (t(1.0), t(100.0)))
     # first: (2xy s + y² u, x² s + 2xy u); second with sens 1 and 100, for x, y, s, u
-    close(found[0], [2 * 5 * 10 + 100 * (2 * 2 * 10 + 2 * 5 * 0.1)])
-    close(found[1], [2 * 2 * 10 + 2 * 5 * 0.1 + 100 * (2 * 2 * 0.1)])
-    assert [type(each) for each in found] == [Tensor, Tensor]  # a plain tuple of sens is a constant
+    close(actual[0], [2 * 5 * 10 + 100 * (2 * 2 * 10 + 2 * 5 * 0.1)])
+    close(actual[1], [2 * 2 * 10 + 2 * 5 * 0.1 + 100 * (2 * 2 * 0.1)])
+    assert [type(each) for each in actual] == [Tensor, Tensor]  # a plain tuple of sens is a constant
 
 
 class Energy(nn.Cell):

@@ -155,11 +155,11 @@ def test_scatter_set_is_numpy_assignment():
 
 def test_the_many_updates_of_half_precision_are_added_exactly():
     count = 4096  # in float16, 2048 + 1 is 2048
-    found = run(
+    actual = run(
         scatter_add, np.zeros(1, np.float16), np.zeros((count, 1), np.int32),
         np.ones(count, np.float16), axes=(0,),
     )  # fmt: skip
-    assert found == count
+    assert actual == count
 
 
 @pytest.mark.parametrize("start", [-5, 0, 1, 2, 9])

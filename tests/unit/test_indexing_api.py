@@ -231,11 +231,11 @@ def test_additions_add_up(ours, numpys):
     dx, dv = gradient(*given)
     compiled = Compiled(gradient)(*given)
     # linear in x and in v: the gradient is the transpose, read off at unit vectors
-    for found, shape, at in ((dx, A.shape, 0), (dv, v.shape, 1)):
+    for actual, shape, at in ((dx, A.shape, 0), (dv, v.shape, 1)):
         for place in np.ndindex(shape):
             units = [np.zeros_like(A), np.zeros_like(v)]
             units[at][place] = 1
-            assert found[place].item() == ((numpys(*units) - zero) * A).sum()
+            assert actual[place].item() == ((numpys(*units) - zero) * A).sum()
     np.testing.assert_array_equal(compiled[0].asnumpy(), dx.asnumpy())
     np.testing.assert_array_equal(compiled[1].asnumpy(), dv.asnumpy())
 

@@ -145,21 +145,21 @@ def test_orthogonal_matrices_turn_either_way():
 
 def test_sparse():
     ms.set_seed(1)
-    found = initializer(Sparse(0.25, 2.0), (10, 400)).asnumpy()
-    assert ((found == 0).sum(0) == 3).all()
-    assert abs(found[found != 0].std() - 2) < 0.1
+    actual = initializer(Sparse(0.25, 2.0), (10, 400)).asnumpy()
+    assert ((actual == 0).sum(0) == 3).all()
+    assert abs(actual[actual != 0].std() - 2) < 0.1
     # every row has its share of zeros
-    assert np.abs((found == 0).mean(1) - 0.3).max() < 0.12
+    assert np.abs((actual == 0).mean(1) - 0.3).max() < 0.12
     assert (initializer(Sparse(1.0), (3, 2)) == 0).all()
 
 
 def test_identity_and_dirac():
     assert (initializer(Identity(), (2, 3)).asnumpy() == np.eye(2, 3)).all()
     kernel = initializer(Dirac(groups=2), (4, 2, 3, 3)).asnumpy()
-    wanted = np.zeros((4, 2, 3, 3))
+    expected = np.zeros((4, 2, 3, 3))
     for k in range(4):
-        wanted[k, k % 2, 1, 1] = 1
-    assert (kernel == wanted).all()
+        expected[k, k % 2, 1, 1] = 1
+    assert (kernel == expected).all()
 
 
 def test_classes_of_users():
@@ -181,11 +181,11 @@ def test_classes_of_users():
 
 def test_values_are_there_at_once():
     ms.set_seed(1)
-    found = initializer("normal", (2, 3))
-    assert found.init_data() is found
-    weight = Parameter(found, name="weight")
+    actual = initializer("normal", (2, 3))
+    assert actual.init_data() is actual
+    weight = Parameter(actual, name="weight")
     assert weight.init_data() is weight
-    assert (weight == found).all()
+    assert (weight == actual).all()
     weight.set_data(initializer(One(), weight.shape, weight.dtype))
     assert (weight == 1).all()
 

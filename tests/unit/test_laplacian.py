@@ -94,28 +94,28 @@ def test_values_gradients_and_nesting(mode):
         )
 
     call = ms.jit(everything) if mode == ms.GRAPH_MODE else everything
-    found = call(Tensor(X), Tensor(W1), Tensor(W2))
+    actual = call(Tensor(X), Tensor(W1), Tensor(W2))
     values, slope, by_weights, fourth = jax_everything()
-    close(found[0], values)
-    assert found[0].shape == (ROWS,)
-    close(found[1], slope)
-    for g, wanted in zip(found[2], by_weights, strict=True):
+    close(actual[0], values)
+    assert actual[0].shape == (ROWS,)
+    close(actual[1], slope)
+    for g, wanted in zip(actual[2], by_weights, strict=True):
         close(g, wanted, 1e-8)
-    close(found[3], fourth, 1e-8)
-    close(found[4], fourth, 1e-8)
-    close(found[5], slope.sum(1))
+    close(actual[3], fourth, 1e-8)
+    close(actual[4], fourth, 1e-8)
+    close(actual[5], slope.sum(1))
 
 
 @pytest.mark.parametrize("shape", [(D,), (D, D), (ROWS, D, D)])
 def test_coefficients(shape):
     a = RANDOM.normal(size=shape)
     full = np.diag(a) if a.ndim == 1 else a
-    wanted = np.sum(full * hessians(X), axis=(1, 2))
+    expected = np.sum(full * hessians(X), axis=(1, 2))
     operator = ms.second_order(network)
-    close(operator(Tensor(X), Tensor(a)), wanted)
+    close(operator(Tensor(X), Tensor(a)), expected)
     # linear in the coefficients, so the derivative along them is the operator with them
     derivative = ms.grad(lambda a: operator(Tensor(X), a).sum())(Tensor(a))
-    np.testing.assert_allclose(np.sum(derivative.asnumpy() * a), wanted.sum(), rtol=1e-10)
+    np.testing.assert_allclose(np.sum(derivative.asnumpy() * a), expected.sum(), rtol=1e-10)
 
 
 @pytest.mark.parametrize("shape", [(D, 2), (ROWS, D, 2)])
@@ -314,11 +314,11 @@ def test_estimates(mode):
         ms.set_seed(7)
         np.testing.assert_array_equal(estimate(x).asnumpy(), first)
     field = lambda x: ops.sin(x) * x[..., :1]
-    wanted = ms.divergence(field)(x).asnumpy()
+    expected = ms.divergence(field)(x).asnumpy()
     np.testing.assert_allclose(
-        ops.estimate_divergence(field, 4000)(x).asnumpy(), wanted, atol=0.15 * np.abs(wanted).max()
+        ops.estimate_divergence(field, 4000)(x).asnumpy(), expected, atol=0.15 * np.abs(expected).max()
     )
-    close(ops.estimate_divergence(field, D, "coordinates", per_row=True)(x), wanted)
+    close(ops.estimate_divergence(field, D, "coordinates", per_row=True)(x), expected)
 
 
 def test_the_sum_of_squares_is_made_once_and_the_first_layer_for_one_row():
@@ -343,10 +343,10 @@ def test_a_product_of_repeated_rows_is_a_repeated_product():
         program = builder.close([left, right, batched])
     xs, ws = RANDOM.normal(size=(3, 4)), RANDOM.normal(size=(4, 5))
     ys = np.broadcast_to(xs[:, None], (3, 2, 4))
-    found = evaluate(program, [xs, ws])
-    np.testing.assert_allclose(found[0], ys @ ws)
-    np.testing.assert_allclose(found[1], np.einsum("kn,abk->nab", ws, ys))
-    np.testing.assert_allclose(found[2], np.einsum("abk,ack->abc", ys, ys))
+    actual = evaluate(program, [xs, ws])
+    np.testing.assert_allclose(actual[0], ys @ ws)
+    np.testing.assert_allclose(actual[1], np.einsum("kn,abk->nab", ws, ys))
+    np.testing.assert_allclose(actual[2], np.einsum("abk,ack->abc", ys, ys))
 
 
 @pytest.mark.parametrize(

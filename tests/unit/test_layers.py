@@ -239,10 +239,10 @@ def test_pooling(trial):
     ceil, counts = bool(rng.integers(2)), bool(rng.integers(2))
     x = np.round(rng.normal(size=(2, 3, *sizes)), 1)  # with ties
     cell = nn.MaxPool2d(kernel, stride, "pad", padding, dilation, True, ceil)
-    for found, expected in zip(
+    for actual, expected in zip(
         cell(Tensor(x)), pooled(x, kernel, stride, padding, dilation, ceil, "max"), strict=True
     ):
-        np.testing.assert_array_equal(found.asnumpy(), expected)
+        np.testing.assert_array_equal(actual.asnumpy(), expected)
     cell = nn.AvgPool2d(kernel, stride, "pad", padding, ceil, counts)
     expected = pooled(x, kernel, stride, padding, 1, ceil, "avg", counts)[0]
     np.testing.assert_allclose(cell(Tensor(x)).asnumpy(), expected, rtol=1e-12, atol=1e-12)
@@ -527,10 +527,10 @@ def test_layers_put_together(mode):
     np.testing.assert_allclose(gradient.asnumpy(), slopes, rtol=1e-4, atol=1e-6)
     image = Tensor(RNG.normal(size=(2, 3, 5, 5)).astype(np.float32))
     block = nn.Conv2dBnAct(3, 2, 3, has_bn=True, activation=nn.ReLU()).set_train()
-    found = block(image).asnumpy()
+    actual = block(image).asnumpy()
     plain = block.conv(image).asnumpy()
     expected = (plain - plain.mean((0, 2, 3), keepdims=True)) / np.sqrt(
         plain.var((0, 2, 3), keepdims=True) + 1e-5
     )
-    np.testing.assert_allclose(found, np.maximum(expected, 0), rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(actual, np.maximum(expected, 0), rtol=1e-3, atol=1e-4)
     assert [p.name for p in block.trainable_params()] == ["conv.weight", "batchnorm.gamma", "batchnorm.beta"]

@@ -120,13 +120,13 @@ def valley(x):
 @pytest.mark.parametrize("method", ["BFGS", "lbfgs"])
 def test_the_minimum_of_a_valley_is_found(method):
     start = Tensor(np.full(5, -1.0))
-    found = minimize(valley, start, method=method, options={"gtol": 1e-8})
-    assert (found.success, found.status) == (True, 0)
-    np.testing.assert_allclose(found.x.asnumpy(), 1.0, rtol=1e-7)
-    assert np.abs(found.jac.asnumpy()).max() < 1e-8
-    assert found.nit < 120
+    actual = minimize(valley, start, method=method, options={"gtol": 1e-8})
+    assert (actual.success, actual.status) == (True, 0)
+    np.testing.assert_allclose(actual.x.asnumpy(), 1.0, rtol=1e-7)
+    assert np.abs(actual.jac.asnumpy()).max() < 1e-8
+    assert actual.nit < 120
     if method == "BFGS":
-        inverse = found.hess_inv.asnumpy()
+        inverse = actual.hess_inv.asnumpy()
         np.testing.assert_allclose(inverse, inverse.T, rtol=1e-9)
         assert (np.linalg.eigvalsh(inverse) > 0).all()
 
@@ -148,10 +148,10 @@ def test_weights_of_a_net_are_fitted_with_its_own_gradient():
         return called
 
     seen = []
-    found = minimize(at(loss), Tensor([0.0, 0.0]), method="lbfgs", jac=at(gradient), callback=seen.append)
-    assert found.success
-    np.testing.assert_allclose(found.x.asnumpy(), [0.5, 0.5], atol=1e-5)
-    assert len(seen) == found.nit
+    actual = minimize(at(loss), Tensor([0.0, 0.0]), method="lbfgs", jac=at(gradient), callback=seen.append)
+    assert actual.success
+    np.testing.assert_allclose(actual.x.asnumpy(), [0.5, 0.5], atol=1e-5)
+    assert len(seen) == actual.nit
 
 
 def test_what_minimize_cannot_do_is_said():

@@ -131,11 +131,11 @@ def test_all_derivatives_of_a_determinant_are_exact_at_singular_matrices(n):
     for rank in range(n + 1):
         left, right = generator.integers(-3, 4, (n, rank)), generator.integers(-3, 4, (rank, n))
         a = (left @ right).astype(np.float64)
-        wanted = derivatives_of_determinant(a, x, 3)
+        expected = derivatives_of_determinant(a, x, 3)
         scale = 1e-13 * (1 + np.linalg.norm(a)) ** n * (1 + np.linalg.norm(x)) ** 3
-        np.testing.assert_allclose(evaluate(every, [a, x]), wanted, rtol=1e-12, atol=scale)
+        np.testing.assert_allclose(evaluate(every, [a, x]), expected, rtol=1e-12, atol=scale)
         found = [np.asarray(y) for y in compiled([a, x])]
-        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=scale)
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=scale)
 
 
 def test_the_gradient_of_a_determinant_is_the_cofactor_matrix():
@@ -149,12 +149,12 @@ def test_the_gradient_of_a_determinant_is_the_cofactor_matrix():
         minor = np.delete(np.delete(a, i, -2), j, -1)
         minors[:, i, j] = (-1) ** (i + j) * np.linalg.det(minor)
     graph = reverse(graph_of(det, a), [0])
-    _, found = run(graph, a, np.ones(3))
-    np.testing.assert_allclose(found, minors, rtol=1e-12, atol=1e-14)
+    _, actual = run(graph, a, np.ones(3))
+    np.testing.assert_allclose(actual, minors, rtol=1e-12, atol=1e-14)
     single = a.astype(np.float32)
     graph = reverse(graph_of(det, single), [0])
-    _, found = evaluate(graph, [single, np.ones(3, np.float32)])
-    np.testing.assert_allclose(found, minors, rtol=1e-4, atol=1e-5)
+    _, actual = evaluate(graph, [single, np.ones(3, np.float32)])
+    np.testing.assert_allclose(actual, minors, rtol=1e-4, atol=1e-5)
 
 
 def test_the_determinant_of_an_empty_matrix_is_one():
@@ -192,11 +192,11 @@ def test_a_failure_is_not_finite_and_stays_alone(function, bad):
     good = np.array([[2.0, 1.0], [1.0, 3.0]])
     a = np.stack([good, bad, good])[None]
     graph = graph_of(function, a)
-    for (found,) in (evaluate(graph, [a]), compile_graph(graph)([a])):
-        found = np.asarray(found)
-        assert not np.isfinite(found[0, 1]).all()
-        assert np.isfinite(found[0, 0]).all()
-        np.testing.assert_array_equal(found[0, 0], found[0, 2])
+    for (actual,) in (evaluate(graph, [a]), compile_graph(graph)([a])):
+        actual = np.asarray(actual)
+        assert not np.isfinite(actual[0, 1]).all()
+        assert np.isfinite(actual[0, 0]).all()
+        np.testing.assert_array_equal(actual[0, 0], actual[0, 2])
 
 
 # --- repeated eigenvalues and singular values --------------------------------------------------------

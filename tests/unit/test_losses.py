@@ -97,10 +97,10 @@ def test_cross_entropy_of_classes(epsilon):
 def test_cross_entropy_takes_more_axes_and_one():
     x, t = RNG.normal(size=(2, 3, 4, 5)), RNG.integers(0, 3, (2, 4, 5))
     expected = -np.take_along_axis(log_softmax(x, 1), t[:, None], 1)[:, 0]
-    found = ops.cross_entropy(Tensor(x), Tensor(t), reduction="none")
-    np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-9)
-    found = ops.cross_entropy(Tensor(X[0]), Tensor(1))
-    np.testing.assert_allclose(found.asnumpy(), -log_softmax(X[0])[1], rtol=1e-9)
+    actual = ops.cross_entropy(Tensor(x), Tensor(t), reduction="none")
+    np.testing.assert_allclose(actual.asnumpy(), expected, rtol=1e-9)
+    actual = ops.cross_entropy(Tensor(X[0]), Tensor(1))
+    np.testing.assert_allclose(actual.asnumpy(), -log_softmax(X[0])[1], rtol=1e-9)
 
 
 def test_large_logits_are_exact():

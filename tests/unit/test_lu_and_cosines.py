@@ -93,11 +93,13 @@ def test_cosines_of_other_lengths_and_their_gradient():
 @pytest.mark.parametrize("suffix", ["", "2", "n"])
 def test_hermitian_spectra(norm, suffix):
     x = RANDOM.normal(size=(3, 4)) + 1j * RANDOM.normal(size=(3, 4))
-    found = in_both_modes(lambda x: getattr(ops, f"hfft{suffix}")(x, norm=norm), Tensor(x))
-    np.testing.assert_allclose(found.asnumpy(), getattr(scipy.fft, f"hfft{suffix}")(x, norm=norm), atol=1e-12)
-    found = getattr(ops, f"ihfft{suffix}")(Tensor(x.real), norm=norm)
+    actual = in_both_modes(lambda x: getattr(ops, f"hfft{suffix}")(x, norm=norm), Tensor(x))
+    np.testing.assert_allclose(
+        actual.asnumpy(), getattr(scipy.fft, f"hfft{suffix}")(x, norm=norm), atol=1e-12
+    )
+    actual = getattr(ops, f"ihfft{suffix}")(Tensor(x.real), norm=norm)
     wanted = getattr(scipy.fft, f"ihfft{suffix}")(x.real, norm=norm)
-    np.testing.assert_allclose(found.asnumpy(), wanted, atol=1e-12)
+    np.testing.assert_allclose(actual.asnumpy(), wanted, atol=1e-12)
 
 
 def test_what_is_refused():

@@ -7,7 +7,7 @@ import numpy as np
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.control.lazy import settled
+from mindgrad.control.lazy import expand_lazy
 from mindgrad.execution.compiled import trace
 from mindgrad.ir.memo import interned, memoized, retained
 
@@ -54,7 +54,7 @@ def test_nothing_keeps_a_large_constant_alive_but_its_graph():
         array = np.arange(4096, dtype=np.float32)
         graph = trace(lambda x: (x.sum() * Tensor(array)).sum(), X)
         interned(graph)
-        settled(graph)
+        expand_lazy(graph)
         constant = next(
             atom
             for e in graph.equations

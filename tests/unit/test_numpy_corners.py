@@ -78,10 +78,10 @@ def test_a_copy_is_another_object():
 
 def test_edges_of_bins_may_be_one_tensor():
     edges, points = np.array([[0, 1, 2], [2, 4, 8]]), np.array([[0.5, 3.0], [1.5, 5.0], [9.0, 9.0]])
-    counts, found = mnp.histogramdd(Tensor(points), bins=Tensor(edges))
+    counts, actual = mnp.histogramdd(Tensor(points), bins=Tensor(edges))
     expected = np.histogramdd(points, bins=list(edges))[0]
     np.testing.assert_array_equal(counts.asnumpy(), expected)
-    np.testing.assert_array_equal(found[1].asnumpy(), edges[1])
+    np.testing.assert_array_equal(actual[1].asnumpy(), edges[1])
 
 
 def test_no_differences_leave_the_tensor_alone():

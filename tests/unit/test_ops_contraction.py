@@ -69,15 +69,15 @@ def test_einsum_is_numpys(case):
     equation, *shapes = case
     arrays = [normal(*shape) for shape in shapes]
     tensors = [Tensor(array) for array in arrays]
-    wanted = np.einsum(equation, *arrays)
-    close(ops.einsum(equation, *tensors), wanted)
-    close(ops.einsum(equation, tensors), wanted)
-    close(ops.Einsum(equation)(tuple(tensors)), wanted)
+    expected = np.einsum(equation, *arrays)
+    close(ops.einsum(equation, *tensors), expected)
+    close(ops.einsum(equation, tensors), expected)
+    close(ops.Einsum(equation)(tuple(tensors)), expected)
     slopes = ops.grad(lambda *xs: ops.einsum(equation, *xs), tuple(range(len(tensors))))(*tensors)
     slopes = slopes if isinstance(slopes, tuple) else (slopes,)
     # the sum of the result is linear in each operand
     for slope, array in zip(slopes, arrays, strict=True):
-        assert np.vdot(slope.asnumpy(), array) == pytest.approx(wanted.sum(), rel=1e-9, abs=1e-9)
+        assert np.vdot(slope.asnumpy(), array) == pytest.approx(expected.sum(), rel=1e-9, abs=1e-9)
 
 
 def test_sums_over_chosen_axes():

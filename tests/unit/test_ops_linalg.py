@@ -59,11 +59,13 @@ def test_determinants_and_powers(kind):
     for size in (1, 2, 3, 5):
         a = normal(2, size, size, complex_numbers=kind)
         close(ops.det(Tensor(a)), np.linalg.det(a))
-        for found, wanted in zip(ops.slogdet(Tensor(a)), np.linalg.slogdet(a), strict=True):
-            close(found, wanted)
+        for found, expected in zip(ops.slogdet(Tensor(a)), np.linalg.slogdet(a), strict=True):
+            close(found, expected)
         for n in (0, 1, 2, 5, -1, -3):
-            wanted = np.linalg.matrix_power(a, n)
-            np.testing.assert_allclose(ops.matrix_power(Tensor(a), n).asnumpy(), wanted, rtol=1e-7, atol=1e-7)
+            expected = np.linalg.matrix_power(a, n)
+            np.testing.assert_allclose(
+                ops.matrix_power(Tensor(a), n).asnumpy(), expected, rtol=1e-7, atol=1e-7
+            )
     if not kind:
         a = np.array([np.eye(2), np.diag([1.0, -1.0]), np.zeros((2, 2))])
         assert np.array_equal(ops.logdet(Tensor(a)).asnumpy(), [0.0, np.nan, -np.inf], equal_nan=True)
@@ -222,12 +224,12 @@ def test_both_executors_agree():
 
 def test_matrices_without_result_leave_the_others_alone():
     a = np.stack([np.eye(2), np.zeros((2, 2)), -np.eye(2)])
-    found = ops.inverse(Tensor(a)).asnumpy()
-    assert np.isfinite(found[[0, 2]]).all()
-    assert not np.isfinite(found[1]).any()
-    found = ops.cholesky(Tensor(a)).asnumpy()
-    assert np.isfinite(found[0]).all()
-    assert np.isnan(found[2]).any()
+    actual = ops.inverse(Tensor(a)).asnumpy()
+    assert np.isfinite(actual[[0, 2]]).all()
+    assert not np.isfinite(actual[1]).any()
+    actual = ops.cholesky(Tensor(a)).asnumpy()
+    assert np.isfinite(actual[0]).all()
+    assert np.isnan(actual[2]).any()
     assert ops.det(Tensor(a)).asnumpy().tolist() == [1.0, 0.0, 1.0]
 
 

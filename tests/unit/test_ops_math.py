@@ -221,12 +221,12 @@ def test_derivatives_of_functions_of_one_tensor(name, sample):
     x = Tensor(sample)
     if name in MIXING:
         assert np.vdot(slope(x).asnumpy(), v) == pytest.approx(first.sum(), rel=1e-6, abs=1e-8)
-        found = ops.jvp(slope, x, Tensor(v))[1].asnumpy()
+        actual = ops.jvp(slope, x, Tensor(v))[1].asnumpy()
     else:
         scale = np.maximum(np.abs(values[0]), 1)
         np.testing.assert_array_less(np.abs(slope(x).asnumpy() - first), 1e-6 * scale + 1e-5 * np.abs(first))
-        found = ops.grad(slope)(x).asnumpy()
-    np.testing.assert_allclose(found, second, rtol=1e-5, atol=1e-6)
+        actual = ops.grad(slope)(x).asnumpy()
+    np.testing.assert_allclose(actual, second, rtol=1e-5, atol=1e-6)
 
 
 SMOOTH_PAIRS = [
@@ -245,10 +245,10 @@ def test_derivatives_of_functions_of_two_tensors(name):
     def at(i, by):
         return [Tensor(each + by * step * (k == i)) for k, each in enumerate((x, OTHER))]
 
-    found = [each.asnumpy() for each in both(Tensor(x), Tensor(OTHER))]
+    actual = [each.asnumpy() for each in both(Tensor(x), Tensor(OTHER))]
     for i in range(2):
         ends = [function(*at(i, by)).asnumpy() for by in (1, -1)]
-        np.testing.assert_allclose(found[i], (ends[0] - ends[1]) / (2 * step), rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(actual[i], (ends[0] - ends[1]) / (2 * step), rtol=1e-5, atol=1e-5)
         mixed = ops.grad(lambda x, y: ops.sum(both(x, y)[0] * 1.5 + both(x, y)[1]), (0, 1))
         ends = [[each.asnumpy() for each in both(*at(i, by))] for by in (1, -1)]
         first, second = ((a - b) / (2 * step) for a, b in zip(*ends, strict=True))

@@ -251,19 +251,19 @@ def decayed(step, decay):
 
 
 def test_weight_decay_leaves_out_names_with_beta_and_gamma():
-    found = trained(lambda p: nn.Adam(p, 0.1, weight_decay=0.3))
-    assert_close(found, expected([decayed(adam(), 0.3), decayed(adam(), 0.3), adam()]))
-    found = trained(lambda p: nn.AdamWeightDecay(p, 0.1, weight_decay=0.3))
-    assert_close(found, expected([adam_weight_decay(decay=0.3)] * 2 + [adam_weight_decay()]))
-    found = trained(lambda p: nn.Lamb(p, 0.1, weight_decay=0.3))
-    assert_close(found, expected([lamb(decay=0.3)] * 2 + [lamb()]))
+    actual = trained(lambda p: nn.Adam(p, 0.1, weight_decay=0.3))
+    assert_close(actual, expected([decayed(adam(), 0.3), decayed(adam(), 0.3), adam()]))
+    actual = trained(lambda p: nn.AdamWeightDecay(p, 0.1, weight_decay=0.3))
+    assert_close(actual, expected([adam_weight_decay(decay=0.3)] * 2 + [adam_weight_decay()]))
+    actual = trained(lambda p: nn.Lamb(p, 0.1, weight_decay=0.3))
+    assert_close(actual, expected([lamb(decay=0.3)] * 2 + [lamb()]))
 
 
 def test_loss_scale_divides_gradients_but_not_the_decay():
-    found = trained(lambda p: nn.Momentum(p, 0.1, 0.9, 0.3, loss_scale=1024.0), loss_scale=1024.0)
-    assert_close(found, expected([decayed(momentum(), 0.3)] * 2 + [momentum()]))
-    found = trained(lambda p: nn.SGD(p, 0.1, 0.9, weight_decay=0.3, loss_scale=1024.0), loss_scale=1024.0)
-    assert_close(found, expected(sgd(mu=0.9, decay=0.3)))
+    actual = trained(lambda p: nn.Momentum(p, 0.1, 0.9, 0.3, loss_scale=1024.0), loss_scale=1024.0)
+    assert_close(actual, expected([decayed(momentum(), 0.3)] * 2 + [momentum()]))
+    actual = trained(lambda p: nn.SGD(p, 0.1, 0.9, weight_decay=0.3, loss_scale=1024.0), loss_scale=1024.0)
+    assert_close(actual, expected(sgd(mu=0.9, decay=0.3)))
 
 
 def test_groups_have_rates_decays_and_centred_gradients_of_their_own():

@@ -225,10 +225,10 @@ def test_integers_of_wide_ranges(low, high):
 def test_integers_between_tensors():
     ms.set_seed(1)
     low, high = Tensor([0, -5, 7], ms.int32), Tensor([2, 5, 8], ms.int32)
-    found = ops.UniformInt()((2000, 3), low, high)
-    assert found.dtype is ms.int32
-    assert (found.asnumpy().min(0) == [0, -5, 7]).all()
-    assert (found.asnumpy().max(0) == [1, 4, 7]).all()
+    actual = ops.UniformInt()((2000, 3), low, high)
+    assert actual.dtype is ms.int32
+    assert (actual.asnumpy().min(0) == [0, -5, 7]).all()
+    assert (actual.asnumpy().max(0) == [1, 4, 7]).all()
     wide = ops.uniform((2000, 1), Tensor([0, -(2**40)]), Tensor([1, 2**40]), dtype=ms.int64).asnumpy()
     assert (wide[:, 0] == 0).all()
     assert fits(wide[:, 1] / 2**41 + 0.5, stats.uniform()) > 1e-3
@@ -253,10 +253,10 @@ def test_permutations():
 def test_categories():
     ms.set_seed(1)
     shares = np.array([[0.0, 1.0, 3.0, 0.0, 4.0], [2.0, 2.0, 2.0, 2.0, 0.0]])
-    found = ops.multinomial(Tensor(shares), N)
-    assert found.dtype is ms.int32
-    assert found.shape == (2, N)
-    for row, share in zip(found.asnumpy(), shares, strict=True):
+    actual = ops.multinomial(Tensor(shares), N)
+    assert actual.dtype is ms.int32
+    assert actual.shape == (2, N)
+    for row, share in zip(actual.asnumpy(), shares, strict=True):
         counts = np.bincount(row, minlength=5)
         possible = share > 0
         assert not counts[~possible].any()
@@ -268,13 +268,15 @@ def test_categories():
 
 def test_categories_without_replacement():
     ms.set_seed(1)
-    found = np.array([ops.multinomial(Tensor([1.0, 0.0, 2.0, 3.0]), 2, False).asnumpy() for _ in range(2000)])
-    assert (found[:, 0] != found[:, 1]).all()
-    assert not (found == 1).any()
-    first = np.bincount(found[:, 0], minlength=4)[[0, 2, 3]]
+    actual = np.array(
+        [ops.multinomial(Tensor([1.0, 0.0, 2.0, 3.0]), 2, False).asnumpy() for _ in range(2000)]
+    )
+    assert (actual[:, 0] != actual[:, 1]).all()
+    assert not (actual == 1).any()
+    first = np.bincount(actual[:, 0], minlength=4)[[0, 2, 3]]
     assert stats.chisquare(first, 2000 * np.array([1, 2, 3]) / 6).pvalue > 1e-3
     # P(second = 3 | first = 2) = 3 / 4
-    assert abs((found[found[:, 0] == 2][:, 1] == 3).mean() - 0.75) < 0.06
+    assert abs((actual[actual[:, 0] == 2][:, 1] == 3).mean() - 0.75) < 0.06
 
 
 def test_gumbel_softmax():

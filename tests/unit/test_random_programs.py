@@ -110,12 +110,12 @@ def test_gradients_pass_through_noise_and_see_the_same_numbers():
     for mode in MODES:
         ms.set_context(mode=mode)
         ms.set_seed(4)
-        found = [each.item() for each in both(*at)]
-        assert np.allclose(found, slopes, rtol=1e-6)
+        actual = [each.item() for each in both(*at)]
+        assert np.allclose(actual, slopes, rtol=1e-6)
         after = RANDOM_STATE.asnumpy()
         assert after[4] == 8  # drawn once, not again for the gradient
         again = [each.item() for each in both(*at)]
-        assert not np.allclose(again, found)
+        assert not np.allclose(again, actual)
         ms.set_seed(4)
         assert np.isclose(second(*at).item(), curvature, rtol=1e-4)
 
@@ -128,14 +128,14 @@ def test_a_gradient_that_runs_trips_again_sees_their_numbers():
             i = i + 1
         return x.sum()
 
-    x, found = Tensor([1.0, 2.0, 3.0], ms.float64), []
+    x, actual = Tensor([1.0, 2.0, 3.0], ms.float64), []
     ms.set_context(checkpoint_slots=4)
     for mode in MODES:
         ms.set_context(mode=mode)
         ms.set_seed(4)
-        found.append(ms.grad(walked)(x, Tensor(70)).asnumpy())
+        actual.append(ms.grad(walked)(x, Tensor(70)).asnumpy())
         assert RANDOM_STATE.asnumpy()[4] == 70
-    assert np.allclose(found[0], found[1], rtol=1e-10)
+    assert np.allclose(actual[0], actual[1], rtol=1e-10)
 
 
 def test_gamma_has_the_derivative_of_its_rate_and_warns_of_its_order():

@@ -107,11 +107,11 @@ def test_derivatives_of_any_kind_are_the_same(mode):
     try:
         run = ms.jit if mode == ms.GRAPH_MODE else lambda f: f
         expected = numbers(run(lambda x, s: derivatives(used(plainly), x, s))(x, scale))
-        found = numbers(run(lambda x, s: derivatives(used(ms.recompute), x, s))(x, scale))
+        actual = numbers(run(lambda x, s: derivatives(used(ms.recompute), x, s))(x, scale))
     finally:
         ms.set_context(mode=ms.PYNATIVE_MODE)
-    assert len(found) == len(expected) == 10
-    for ours, theirs in zip(found, expected, strict=True):
+    assert len(actual) == len(expected) == 10
+    for ours, theirs in zip(actual, expected, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-11, atol=1e-12)
 
 
@@ -193,9 +193,9 @@ def test_linearized_once_and_used_twice(function):
     _, expected = ms.jvp(function, x, 2 * x)
     with compiled():
         out, push = ms.linearize(function, x)
-        found = [push(2 * x).asnumpy(), 2 * push(x).asnumpy()]
+        actual = [push(2 * x).asnumpy(), 2 * push(x).asnumpy()]
         value, pull = ms.vjp(function, x)
         (pulled,) = pull(ops.ones_like(value))
     np.testing.assert_allclose(out.asnumpy(), function(x).asnumpy())
-    np.testing.assert_allclose(found, [expected.asnumpy()] * 2)
+    np.testing.assert_allclose(actual, [expected.asnumpy()] * 2)
     np.testing.assert_allclose(pulled.asnumpy(), ms.grad(lambda x: function(x).sum())(x).asnumpy())

@@ -142,13 +142,13 @@ def test_indices_that_are_equal_are_indices_of_their_own(monkeypatch, order):
         alone.append(_read(x, index))
     for _ in range(2):
         for index, expected in list(zip(INDICES, alone, strict=True))[::order]:
-            found = _read(x, index)
+            actual = _read(x, index)
             if isinstance(expected, type):
-                assert found is expected, index
+                assert actual is expected, index
             else:
-                assert found.shape == expected.shape, index
-                assert (found == expected).all(), index
-                assert (found == _read(array, index)).all(), index
+                assert actual.shape == expected.shape, index
+                assert (actual == expected).all(), index
+                assert (actual == _read(array, index)).all(), index
     assert getitem._READS
 
 

@@ -64,10 +64,10 @@ def test_one_and_three_axes():
     x = X[0]
     check(lambda x: ops.interpolate(x, 8, mode="linear"), lambda x: linear(x, 8, "areas"), x)
     volume = RNG.normal(size=(1, 2, 2, 3, 4))
-    found = ops.interpolate(Tensor(volume), (3, 5, 6), mode="trilinear", align_corners=True).asnumpy()
+    actual = ops.interpolate(Tensor(volume), (3, 5, 6), mode="trilinear", align_corners=True).asnumpy()
     expected = both(linear, volume, (5, 6), "ends")
     expected = linear(np.moveaxis(expected, 2, -1), 3, "ends")
-    np.testing.assert_allclose(found, np.moveaxis(expected, -1, 2), rtol=1e-9)
+    np.testing.assert_allclose(actual, np.moveaxis(expected, -1, 2), rtol=1e-9)
 
 
 @pytest.mark.parametrize("sizes", [(8, 10), (6, 7), (3, 2)])

@@ -6,7 +6,7 @@ import pytest
 import mindgrad as ms
 from mindgrad import ops
 from mindgrad._base.tree import flatten
-from mindgrad.control.lazy import settled
+from mindgrad.control.lazy import expand_lazy
 from mindgrad.execution.compiled import trace
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.rewriting import watching
@@ -53,7 +53,7 @@ def names(graph):
 
 def test_a_gradient_is_one_equation():
     graph = recorded(slope, X)
-    assert names(graph) == ["columns"]
+    assert names(graph) == ["rowwise_gradient"]
     (found,) = evaluate(graph, [X.asnumpy()])
     np.testing.assert_allclose(found, slopes(X.asnumpy()), rtol=1e-12)
 
@@ -61,12 +61,12 @@ def test_a_gradient_is_one_equation():
 def test_its_columns_are_what_reverse_mode_gives():
     inputs = [X.asnumpy(), WEIGHT.asnumpy()]
     graph = recorded(weighted, X, WEIGHT)
-    assert "columns" in names(graph)
+    assert "rowwise_gradient" in names(graph)
     apart = in_columns(graph)
-    assert names(apart).count("along") == SIZE
-    for each in (settled(graph), settled(apart)):
+    assert names(apart).count("taylor_coefficients") == SIZE
+    for each in (expand_lazy(graph), expand_lazy(apart)):
         np.testing.assert_allclose(evaluate(each, inputs)[0], inputs[1] * slopes(inputs[0]), rtol=1e-12)
-    assert in_columns(settled(graph)) is settled(graph)
+    assert in_columns(expand_lazy(graph)) is expand_lazy(graph)
 
 
 @pytest.mark.parametrize(
@@ -79,22 +79,22 @@ def test_its_columns_are_what_reverse_mode_gives():
 )
 def test_a_column_is_a_derivative_along_one_direction(read, expected):
     graph = recorded(lambda x: read(slope(x)), X)
-    assert names(graph).count("along") == 1
-    assert "columns" not in names(graph)
+    assert names(graph).count("taylor_coefficients") == 1
+    assert "rowwise_gradient" not in names(graph)
     _, (found,) = with_and_without(lambda x: read(slope(x)), X)
     np.testing.assert_allclose(found, expected(slopes(X.asnumpy())), rtol=1e-12)
 
 
 def test_a_part_that_is_no_column_is_one_of_the_gradient():
     read = lambda x: slope(x)[:, 1:4]
-    assert names(recorded(read, X)) == ["columns", "slice"]
+    assert names(recorded(read, X)) == ["rowwise_gradient", "slice"]
     _, (found,) = with_and_without(read, X)
     np.testing.assert_allclose(found, slopes(X.asnumpy())[:, 1:4], rtol=1e-12)
 
 
 def test_other_transforms_see_the_program_that_it_stands_for():
     graph = recorded(weighted, X, WEIGHT)
-    plain = settled(graph)
+    plain = expand_lazy(graph)
     x, weight = X.asnumpy(), WEIGHT.asnumpy()
     tangent = np.cos(x)
     for made in (
@@ -114,26 +114,28 @@ def test_a_loop_over_the_coordinates_makes_one_derivative_in_each_turn():
         graph = recorded(diagonal, X)
     # the inner gradient is the same in each turn, and made once
     assert fired["diagonal"] == 1 + SIZE
-    assert names(graph).count("along") == SIZE
-    _, (found,) = with_and_without(diagonal, X)
+    assert names(graph).count("taylor_coefficients") == SIZE
+    _, (actual,) = with_and_without(diagonal, X)
     y = np.tanh(X.asnumpy() @ FIRST.asnumpy())
     expected = (-2 * y * (1 - y * y) * LAST.asnumpy()[:, 0]) @ (FIRST.asnumpy() ** 2).T
-    np.testing.assert_allclose(found, expected, rtol=1e-10)
+    np.testing.assert_allclose(actual, expected, rtol=1e-10)
 
 
 def test_a_product_with_a_one_hot_vector_makes_one_derivative():
     unit = ms.Tensor(np.broadcast_to(np.eye(SIZE)[2], (ROWS, SIZE)).copy())
     product = lambda x: ops.GradOperation(sens_param=True)(slope)(x, unit)
     graph = recorded(product, X)
-    assert names(graph) == ["columns"]
+    assert names(graph) == ["rowwise_gradient"]
     (column,) = graph.equations
     # of the program behind it, one second derivative: that of the third column along the other direction
-    assert names(column.parameters["program"]).count("along") == 1
-    _, (found,) = with_and_without(product, X)
-    np.testing.assert_allclose(found[:, 1], with_and_without(lambda x: product(x)[:, 1], X)[1][0], rtol=1e-12)
+    assert names(column.parameters["program"]).count("taylor_coefficients") == 1
+    _, (actual,) = with_and_without(product, X)
+    np.testing.assert_allclose(
+        actual[:, 1], with_and_without(lambda x: product(x)[:, 1], X)[1][0], rtol=1e-12
+    )
     none = ms.Tensor(np.zeros((ROWS, SIZE)))
-    _, (found,) = with_and_without(lambda x: ops.GradOperation(sens_param=True)(slope)(x, none), X)
-    assert not found.any()
+    _, (actual,) = with_and_without(lambda x: ops.GradOperation(sens_param=True)(slope)(x, none), X)
+    assert not actual.any()
 
 
 def test_what_is_made_once_belongs_to_its_numbers():
@@ -146,10 +148,10 @@ def test_what_is_made_once_belongs_to_its_numbers():
             total = total + ms.grad(scaled)(x) * ops.GradOperation(sens_param=True)(net)(x, weight * k)
         return total + weighted(x, weight) - weighted(x, 2.0 * weight)
 
-    _, (found,) = with_and_without(several, X, WEIGHT)
+    _, (actual,) = with_and_without(several, X, WEIGHT)
     y, weight = slopes(X.asnumpy()), WEIGHT.asnumpy()
     expected = sum((k + 1) * y * (k * weight * y) for k in range(3)) - weight * y
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(actual, expected, rtol=1e-12)
 
 
 def test_in_the_body_of_a_loop_a_gradient_is_one_reverse_sweep():
@@ -165,11 +167,11 @@ def test_in_the_body_of_a_loop_a_gradient_is_one_reverse_sweep():
     (loop,) = (equation for equation in graph.equations if equation.primitive.name == "while")
     body = loop.parameters["body"]
     assert names(body).count("dot") == 2
-    _, (found,) = with_and_without(descended, X, steps)
+    _, (actual,) = with_and_without(descended, X, steps)
     expected = X.asnumpy()
     for _ in range(3):
         expected = expected - 0.1 * slopes(expected)
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(actual, expected, rtol=1e-12)
 
 
 def test_in_the_body_of_a_loop_a_laplacian_is_collapsed():

@@ -56,10 +56,10 @@ def test_a_list_has_the_rate_of_each_step(case):
 def test_a_cell_computes_the_rate_of_a_step(case):
     cell, rate = CELLS[case]
     steps = [0, 1, 2, 3, 4, 5, 9]
-    found = [cell(ms.Tensor(step, ms.int32)) for step in steps]
-    assert all(each.shape == () and each.dtype is ms.float32 for each in found)
+    actual = [cell(ms.Tensor(step, ms.int32)) for step in steps]
+    assert all(each.shape == () and each.dtype is ms.float32 for each in actual)
     np.testing.assert_allclose(
-        [float(each) for each in found], [rate(s) for s in steps], rtol=1e-5, atol=1e-6
+        [float(each) for each in actual], [rate(s) for s in steps], rtol=1e-5, atol=1e-6
     )
     # the global_step of optimisers has one axis
     assert cell(ms.Tensor([3], ms.int32)).shape == (1,)

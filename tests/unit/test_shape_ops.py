@@ -462,10 +462,10 @@ def test_any_permutation(data):
     shape = data.draw(hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=3))
     order = tuple(data.draw(st.permutations(range(len(shape)))))
     a = sample(shape)
-    found = ops.transpose(Tensor(a), order)
-    np.testing.assert_array_equal(found.asnumpy(), a.transpose(order))
+    actual = ops.transpose(Tensor(a), order)
+    np.testing.assert_array_equal(actual.asnumpy(), a.transpose(order))
     back = tuple(int(i) for i in np.argsort(order))
-    np.testing.assert_array_equal(ops.transpose(found, back).asnumpy(), a)
+    np.testing.assert_array_equal(ops.transpose(actual, back).asnumpy(), a)
 
 
 @given(st.data())

@@ -121,7 +121,7 @@ def test_a_zero_tangent_carries_nothing(zeros):
     x, y = Tensor(np.ones(2, np.float32)), Tensor(np.array([0.0, 80.0], np.float32))
     _, eager = ms.jvp(f, (x, y), (x, zeros(y)))
     with compiled():
-        _, found = ms.jit(lambda x, y: ms.jvp(f, (x, y), (x, zeros(y))))(x, y)
+        _, actual = ms.jit(lambda x, y: ms.jvp(f, (x, y), (x, zeros(y))))(x, y)
     expected = np.exp(y.asnumpy()) * np.sqrt(y.asnumpy())
     np.testing.assert_array_equal(eager.asnumpy(), expected)
-    np.testing.assert_allclose(found.asnumpy(), expected)
+    np.testing.assert_allclose(actual.asnumpy(), expected)

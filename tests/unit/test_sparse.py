@@ -103,10 +103,10 @@ def test_what_is_linear_by_pieces_keeps_a_hessian_diagonal(name):
     """Second derivatives come from what is done to each element alone."""
     f = lambda x: BY_PIECES[name](ops.sin(x * x)).sum()
     x = x_of(4, 6)
-    found = ms.hessian(f, sparse=True)(x)
-    same(found, ms.hessian(f)(x))
-    assert found.nnz == 24
-    assert (found.tocoo().row == found.tocoo().col).all()
+    actual = ms.hessian(f, sparse=True)(x)
+    same(actual, ms.hessian(f)(x))
+    assert actual.nnz == 24
+    assert (actual.tocoo().row == actual.tocoo().col).all()
 
 
 @pytest.mark.parametrize(
@@ -158,11 +158,11 @@ def test_parameters_of_cameras_and_points(mode):
     generator = np.random.default_rng(2)
     for _ in range(2):
         which = [t(generator.integers(0, n, 15), np.int32) for n in (3, 6)]
-        found = f(cameras, points, *which)
-        for block, dense in zip(found, ms.jacrev(observed, (0, 1))(cameras, points, *which), strict=True):
+        actual = f(cameras, points, *which)
+        for block, dense in zip(actual, ms.jacrev(observed, (0, 1))(cameras, points, *which), strict=True):
             same(block, dense, 1e-9)
-        assert found[0].nnz == 30 * 6
-        assert found[1].nnz == 30 * 2
+        assert actual[0].nnz == 30 * 6
+        assert actual[1].nnz == 30 * 2
     assert f(cameras, points, *which)[0].nnz == 30 * 6  # found again
 
 
@@ -331,10 +331,10 @@ def test_a_function_that_writes_runs_once_a_call(mode):
     net = Counted()
     of = ms.jacobian(net, sparse=True)
     for k, values in enumerate(([1.0, 4.0], [0.0, 4.0], [1.0, 4.0]), 1):
-        found = of(t(values))
+        actual = of(t(values))
         assert net.calls.asnumpy() == k
         with np.errstate(divide="ignore"):
-            np.testing.assert_allclose(found.diagonal(), k / 2 / np.sqrt(values))
+            np.testing.assert_allclose(actual.diagonal(), k / 2 / np.sqrt(values))
 
 
 def test_reads_at_places_that_are_computed(mode):
@@ -368,10 +368,10 @@ def test_outputs_positions_and_others_given_back(mode):
         return x * y, x[1:] * y[0]
 
     x, y = x_of(3), x_of(3, seed=1)
-    found = ms.jacobian(pair, (1, 0), sparse=True)(x, y)
+    actual = ms.jacobian(pair, (1, 0), sparse=True)(x, y)
     dense = ms.jacrev(pair, (1, 0))(x, y)
-    assert [len(found), len(found[0])] == [2, 2]
-    for row, dense_row in zip(found, dense, strict=True):
+    assert [len(actual), len(actual[0])] == [2, 2]
+    for row, dense_row in zip(actual, dense, strict=True):
         for block, one in zip(row, dense_row, strict=True):
             same(block, one)
     first, other = ms.jacobian(lambda x, y: (x * y, x.sum()), has_aux=True, sparse=True)(x, y)
@@ -390,13 +390,13 @@ class Net(nn.Cell):
 
 def test_weights_and_several_positions(mode):
     net, x = Net(), x_of(4)
-    found = ms.hessian(net, 0, weights=[net.scale], sparse=True)(x)
+    actual = ms.hessian(net, 0, weights=[net.scale], sparse=True)(x)
     dense = ms.hessian(net, 0, weights=[net.scale])(x)
-    same(found[0][0], dense[0][0])
-    same(found[0][1][0], dense[0][1][0])
-    same(found[1][0][0], dense[1][0][0])
-    same(found[1][0][1][0], dense[1][0][1][0])
-    assert found[0][1][0].nnz == 4
+    same(actual[0][0], dense[0][0])
+    same(actual[0][1][0], dense[0][1][0])
+    same(actual[1][0][0], dense[1][0][0])
+    same(actual[1][0][1][0], dense[1][0][1][0])
+    assert actual[0][1][0].nnz == 4
 
 
 def test_types():

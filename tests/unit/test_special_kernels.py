@@ -62,12 +62,12 @@ CASES = {
 def test_kernel_is_exact_to_a_few_roundings(name):
     kernel, oracle, x, within, least = CASES[name]
     with np.errstate(all="ignore"):
-        found, wanted = kernel(x), oracle(x)
-        off = np.abs(found - wanted) / np.maximum(np.abs(wanted), max(least, 1e-300))
-    same = (found == wanted) | (np.isnan(found) & np.isnan(wanted))
+        actual, expected = kernel(x), oracle(x)
+        off = np.abs(actual - expected) / np.maximum(np.abs(expected), max(least, 1e-300))
+    same = (actual == expected) | (np.isnan(actual) & np.isnan(expected))
     off = np.where(same, 0.0, off)
     worst = np.argmax(np.where(np.isnan(off), np.inf, off))
-    assert off[worst] < within, f"{name}({x[worst]}) = {found[worst]}, not {wanted[worst]}"
+    assert off[worst] < within, f"{name}({x[worst]}) = {actual[worst]}, not {expected[worst]}"
 
 
 @pytest.mark.parametrize(
@@ -77,11 +77,11 @@ def test_kernel_is_exact_to_a_few_roundings(name):
 def test_narrow_types_are_rounded_once_or_twice(name, dtype):
     row = getattr(special, name)
     x = np.linspace(0.05, 0.95, 19).astype(dtype)
-    found = row.numpy(x)
-    assert found.dtype == x.dtype
+    actual = row.numpy(x)
+    assert actual.dtype == x.dtype
     wanted = row.numpy(x.astype(np.float64))
     epsilon = float(ml_dtypes.finfo(dtype).eps)
-    assert np.all(np.abs(found.astype(np.float64) - wanted) <= 2 * epsilon * np.abs(wanted))
+    assert np.all(np.abs(actual.astype(np.float64) - wanted) <= 2 * epsilon * np.abs(wanted))
 
 
 def test_lgamma_keeps_every_digit_next_to_its_roots():

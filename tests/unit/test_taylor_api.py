@@ -220,10 +220,10 @@ def test_control_flow(mode):
     """Polynomials, so that derivatives are known: at 1.2 the trips are 2 x, then (2 x)² + 1, … ."""
     one = lambda x: ((2 * x) ** 2 + 1) ** 2 + 1
     known = np.polynomial.Polynomial([0, 1])
-    wanted = one(known)
-    assert float(looped(t(1.2)).sum()) == pytest.approx(float(wanted(1.2)))
+    expected = one(known)
+    assert float(looped(t(1.2)).sum()) == pytest.approx(float(expected(1.2)))
     c = ops.taylor(looped, t(1.2), 4)
-    close(c[:, 0], [wanted.deriv(k)(1.2) / math.factorial(k) if k else wanted(1.2) for k in range(5)])
+    close(c[:, 0], [expected.deriv(k)(1.2) / math.factorial(k) if k else expected(1.2) for k in range(5)])
 
 
 def test_structure_of_the_result():

@@ -53,16 +53,16 @@ def test_operators_are_numpys(function, a, b):
             expected = wide.astype(np.int32 if whole else np.float32)
     left = Tensor(a) if isinstance(a, np.ndarray) else a
     right = Tensor(b) if isinstance(b, np.ndarray) else b
-    found = function(left, right)
-    assert found.asnumpy().dtype == expected.dtype
-    np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-6)
+    actual = function(left, right)
+    assert actual.asnumpy().dtype == expected.dtype
+    np.testing.assert_allclose(actual.asnumpy(), expected, rtol=1e-6)
     tensors = [x for x in (left, right) if isinstance(x, Tensor)]
 
     def f(*given):
         given = iter(given)
         return function(*[next(given) if isinstance(x, Tensor) else x for x in (left, right)])
 
-    np.testing.assert_allclose(Compiled(f)(*tensors).asnumpy(), found.asnumpy(), rtol=1e-6)
+    np.testing.assert_allclose(Compiled(f)(*tensors).asnumpy(), actual.asnumpy(), rtol=1e-6)
 
 
 @pytest.mark.parametrize("function", BITS)
@@ -167,15 +167,15 @@ def test_promotion(one, other, both):
 def test_promotion_of_every_pair(one, other):
     """It is symmetric, of a kind at least as high as both, and exact for small numbers."""
     x, y = Tensor([1, 1]).astype(one), Tensor([1, 0]).astype(other)
-    found = x * y
-    assert found.dtype is (y * x).dtype
+    actual = x * y
+    assert actual.dtype is (y * x).dtype
     kinds = ("bool", "int", "float", "complex")
-    ranks = [kinds.index(d.kind.removeprefix("u")) for d in (found.dtype, one, other)]
+    ranks = [kinds.index(d.kind.removeprefix("u")) for d in (actual.dtype, one, other)]
     # an unsigned 64-bit integer and a signed one: only a float holds both
     assert ranks[0] == max(ranks[1:]) + (
         {one.kind, other.kind} == {"int", "uint"} and ms.uint64 in (one, other)
     )
-    same(found, np.array([1, 0]).astype(found.dtype.numpy))
+    same(actual, np.array([1, 0]).astype(actual.dtype.numpy))
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_numpy_numbers_stay_on_the_tape(f):
 
 def test_numpys_functions_take_the_values_of_tensors():
     x = Tensor([1.0, 4.0])
-    for found, array in [
+    for actual, array in [
         (np.sqrt(x), [1, 2]),
         (np.concatenate([x, x]), [1, 4, 1, 4]),
         (np.asarray(x), [1, 4]),
@@ -267,8 +267,8 @@ def test_numpys_functions_take_the_values_of_tensors():
         (np.stack((x, x)), [[1, 4], [1, 4]]),
         (np.asarray(x, np.float64), [1, 4]),
     ]:
-        assert isinstance(found, (np.ndarray, np.generic))
-        np.testing.assert_array_equal(found, array)
+        assert isinstance(actual, (np.ndarray, np.generic))
+        np.testing.assert_array_equal(actual, array)
     total = np.ones(2, np.float32)
     total += x
     np.testing.assert_array_equal(total, [2, 5])

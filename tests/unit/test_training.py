@@ -520,12 +520,12 @@ def test_metrics_of_classification_over_batches():
         metric.update(scores[10:], np.eye(4)[labels[10:]])  # one-hot labels
         precision = np.array([np.mean(labels[chosen == k] == k) for k in range(4)])
         recall = np.array([np.mean(chosen[labels == k] == k) for k in range(4)])
-        wanted = {
+        expected = {
             "Accuracy": np.mean(chosen == labels), "Precision": precision, "Recall": recall,
             "F1": 2 * precision * recall / (precision + recall),
             "Fbeta": 5 * precision * recall / (4 * precision + recall),
         }[type(metric).__name__]  # fmt: skip
-        np.testing.assert_allclose(metric.eval(), wanted)
+        np.testing.assert_allclose(metric.eval(), expected)
     top = nn.TopKCategoricalAccuracy(2)
     assert top(scores, labels) == np.mean([labels[k] in np.argsort(-scores[k])[:2] for k in range(30)])
 

@@ -158,10 +158,10 @@ def test_containers_in_and_out():
 
     given = {"x": t(*X), "y": [t(*Y.T)]}
     for axes in ({"x": 0, "y": 1}, {"y": [1], "x": 0}, {"x": 0, "y": (1,)}):
-        found = ms.vmap(f, (axes, None), {"sum": 1, "pair": 0})(given, 2.0)
-        close(found["sum"], (X + 2 * Y).T)
-        close(found["pair"][0], X[:, 0])
-        assert found["pair"][1:] == (3, None)
+        actual = ms.vmap(f, (axes, None), {"sum": 1, "pair": 0})(given, 2.0)
+        close(actual["sum"], (X + 2 * Y).T)
+        close(actual["pair"][0], X[:, 0])
+        assert actual["pair"][1:] == (3, None)
 
 
 def test_out_axes():

@@ -79,10 +79,10 @@ def test_affine_maps():
         np.testing.assert_allclose(
             ops.grid_sample(Tensor(x), grid, align_corners=aligned).asnumpy(), x, atol=1e-12
         )
-    found = ops.affine_grid(Tensor([[[1.0, 0.0, 0.5], [0.0, 2.0, 0.0]]]), (1, 1, 2, 3)).asnumpy()
+    actual = ops.affine_grid(Tensor([[[1.0, 0.0, 0.5], [0.0, 2.0, 0.0]]]), (1, 1, 2, 3)).asnumpy()
     row = [[-1 / 6, 1.0], [0.5, 1.0], [7 / 6, 1.0]]
-    np.testing.assert_allclose(found[0, 1], row, rtol=1e-6)
-    np.testing.assert_allclose(found[0, 0], np.array(row) * [1, -1], rtol=1e-6)
+    np.testing.assert_allclose(actual[0, 1], row, rtol=1e-6)
+    np.testing.assert_allclose(actual[0, 0], np.array(row) * [1, -1], rtol=1e-6)
 
 
 def test_registration_compiled():

@@ -1,1 +1,1 @@
-"""The ground floor: what every other room may use, and what imports none of them."""
+"""Foundations hold what every other room may import, and import none of them."""

@@ -1,4 +1,4 @@
-"""Places in the user's program where something happens, and warnings that name them."""
+"""Source locations name the user's line at which something happens, in errors and warnings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modules that answer for a name they do not have: what stands nearest, or which module has it.
+"""Missing names of a module raise an error that suggests the nearest name, or the module that has it.
 
 Programs come with the names of a far larger library. A missing one should say at once whether it is
 spelled differently, lives elsewhere in this package, or is not there at all.
@@ -107,7 +107,7 @@ def explain_missing_names(module: ModuleType) -> None:
 
 
 def _all_rooms() -> list[ModuleType]:
-    """The public modules, whole: what nobody has needed so far may have the name, and is loaded."""
+    """The public modules, loaded: one that was not used so far may have the name."""
     package = sys.modules[PACKAGE]
     for name in package.__all__:
         getattr(package, name)

@@ -1,4 +1,4 @@
-"""Protocol Buffers on the wire: a message is a run of fields, each a key and a value.
+"""The Protocol Buffers wire format encodes a message as a sequence of fields, each a key and a value.
 
 A key is ``number << 3 | wire type``; the wire types are 0 (varint: seven bits a byte, lowest first, the
 eighth says that more follow), 1 (eight bytes), 2 (a length, then so many bytes) and 5 (four bytes). The
@@ -41,16 +41,16 @@ def varint(number: int) -> bytes:
     """
     if number < 0:
         number += 1 << 64
-    found = bytearray()
+    encoded = bytearray()
     while number > 0x7F:
-        found.append(number & 0x7F | 0x80)
+        encoded.append(number & 0x7F | 0x80)
         number >>= 7
-    found.append(number)
-    return bytes(found)
+    encoded.append(number)
+    return bytes(encoded)
 
 
 def bytes_head(number: int, length: int) -> bytes:
-    """What stands before ``length`` bytes that are field ``number``."""
+    """The key and length of field ``number`` with ``length`` bytes."""
     return varint(number << 3 | BYTES) + varint(length)
 
 
@@ -104,22 +104,22 @@ def varints(packed: memoryview) -> Iterator[int]:
 
 
 def _read_varint(message: memoryview, position: int, start: int) -> tuple[int, int]:
-    found = shift = 0
+    number = shift = 0
     at = position
     while True:
         if position >= len(message):
             raise Malformed(f"it ends inside of a number, at byte {start + position}: the file is cut off")
         byte = message[position]
         position += 1
-        found |= (byte & 0x7F) << shift
+        number |= (byte & 0x7F) << shift
         if byte < 0x80:
             break
         shift += 7
         if position - at >= _LONGEST_VARINT:
             raise Malformed(f"at byte {start + at} there is a number of more than 64 bits")
-    if found >> 64:
+    if number >> 64:
         raise Malformed(f"at byte {start + at} there is a number of more than 64 bits")
-    return found, position
+    return number, position
 
 
 def wire_name(wire: int) -> str:

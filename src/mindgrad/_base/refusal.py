@@ -1,4 +1,4 @@
-"""What cannot be compiled is refused: where, what, why, and what to write instead.
+"""Compile errors say where and why something cannot be compiled, and what to write instead.
 
 A refusal points into the user's own text, with the part that is meant underlined::
 
@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from mindgrad._base.location import PACKAGE, user_frame
 
-__all__ = ["HELPER", "CompileError", "Place", "place_of", "refuse", "without_own_frames"]
+__all__ = ["HELPER", "CompileError", "SourceLocation", "location_of", "refuse", "without_own_frames"]
 
 #: the end of ``co_qualname`` of a helper that the front end made of a part of a user's function
 HELPER = ".<part>"
@@ -47,7 +47,7 @@ class CompileError(TypeError, RuntimeError):
     is_final = False
 
 
-class Place(NamedTuple):
+class SourceLocation(NamedTuple):
     """A piece of source: lines count from 1, columns from 0, in characters; ``None`` for unknown ones."""
 
     file: str
@@ -58,8 +58,8 @@ class Place(NamedTuple):
     end_line: int | None = None
 
 
-def place_of(frame: Any) -> Place:
-    """What ``frame`` is evaluating now."""
+def location_of(frame: Any) -> SourceLocation:
+    """The source location that ``frame`` is evaluating."""
     code = frame.f_code
     line, end_line, column, end_column = frame.f_lineno, None, None, None
     if frame.f_lasti >= 0:
@@ -70,7 +70,7 @@ def place_of(frame: Any) -> Place:
             last = text if end_line == line else ""
             column, end_column = _characters(text, column), _characters(last, end_column)
     name = _COMPREHENSION.sub("", code.co_qualname.removesuffix(HELPER)).rpartition("<locals>.")[2]
-    return Place(code.co_filename, line, column, end_column, name, end_line)
+    return SourceLocation(code.co_filename, line, column, end_column, name, end_line)
 
 
 def _characters(text: str, column: int | None) -> int | None:
@@ -85,7 +85,7 @@ def refuse(
     instead: str = "",
     *,
     frame: Any = None,
-    at: Place | tuple[Any, ...] | None = None,
+    at: SourceLocation | tuple[Any, ...] | None = None,
 ) -> NoReturn:
     """Raise a :class:`CompileError` that says where, why, and what to write instead.
 
@@ -94,7 +94,7 @@ def refuse(
         instead: what to do about it, a sentence; empty if there is nothing to do.
         frame: the frame whose current expression is meant; the innermost one outside this package
             if neither this nor ``at`` is given.
-        at: the place, ``(file, line, column, end column, function)`` as in :class:`Place`.
+        at: the location, ``(file, line, column, end column, function)`` as in :class:`SourceLocation`.
 
     >>> from mindgrad._base.refusal import refuse
     >>> refuse("a set cannot be compiled", "Use a tuple.", at=("net.py", 3, None, None, "construct"))
@@ -104,30 +104,33 @@ def refuse(
       File "net.py", line 3, in construct
       Instead: Use a tuple.
     """
-    place = Place(*at) if at is not None else place_of(frame if frame is not None else user_frame())
-    raise CompileError(_text(reason, instead, place)) from None
+    location = (
+        SourceLocation(*at) if at is not None else location_of(frame if frame is not None else user_frame())
+    )
+    raise CompileError(_text(reason, instead, location)) from None
 
 
-def _text(reason: str, instead: str, place: Place) -> str:
+def _text(reason: str, instead: str, location: SourceLocation) -> str:
     lines = [
         reason,
-        f'  File "{place.file}", line {place.line}' + (f", in {place.function}" * bool(place.function)),
+        f'  File "{location.file}", line {location.line}'
+        + (f", in {location.function}" * bool(location.function)),
     ]
-    source = linecache.getline(place.file, place.line).rstrip()
+    source = linecache.getline(location.file, location.line).rstrip()
     if source.strip():
-        lines += _underlined(source, place)
+        lines += _underlined(source, location)
     if instead:
         first, *others = instead.splitlines()
         lines += [f"  Instead: {first}", *("           " + each for each in others)]
     return "\n".join(lines)
 
 
-def _underlined(source: str, place: Place) -> list[str]:
+def _underlined(source: str, location: SourceLocation) -> list[str]:
     """The source line and, below it, ``^^^^`` at the part that is meant."""
     start = len(source) - len(source.lstrip())
-    begin = start if place.column is None else max(place.column, start)
-    several = place.end_line is not None and place.end_line > place.line
-    end = len(source) if several or place.end_column is None else min(place.end_column, len(source))
+    begin = start if location.column is None else max(location.column, start)
+    several = location.end_line is not None and location.end_line > location.line
+    end = len(source) if several or location.end_column is None else min(location.end_column, len(source))
     if end - start > _LONGEST:  # keep what is meant in view
         cut = max(start, begin - _LONGEST // 3)
         head, tail = "..." * (cut > start), "..." * (len(source) > cut + _LONGEST)
@@ -137,7 +140,7 @@ def _underlined(source: str, place: Place) -> list[str]:
         shown = source[start:]
         begin, end = begin - start, end - start
     lines = ["    " + shown]
-    if place.column is not None and 0 <= begin < end:
+    if location.column is not None and 0 <= begin < end:
         lines.append("    " + " " * _width(shown[:begin]) + "^" * _width(shown[begin:end]))
     return lines
 
@@ -175,14 +178,14 @@ def without_own_frames(error: _Error) -> _Error:
     if os.environ.get("MINDGRAD_TRACEBACK") == "full":
         return error
     waiting: list[BaseException | None] = [error]
-    seen: set[int] = set()
+    visited: set[int] = set()
     while waiting:
-        each = waiting.pop()
-        if each is None or id(each) in seen:
+        current = waiting.pop()
+        if current is None or id(current) in visited:
             continue
-        seen.add(id(each))
-        each.__traceback__ = _users(each.__traceback__)
-        waiting += [each.__cause__, each.__context__]
+        visited.add(id(current))
+        current.__traceback__ = _users(current.__traceback__)
+        waiting += [current.__cause__, current.__context__]
     return error
 
 
@@ -192,12 +195,12 @@ def _users(first: types.TracebackType | None) -> types.TracebackType | None:
         if not _is_own(first.tb_frame):
             entries.append(first)
         first = first.tb_next
-    kept: types.TracebackType | None = None
+    trimmed: types.TracebackType | None = None
     for entry, following in zip(reversed(entries), [None, *reversed(entries)], strict=False):
         if following is not None and _is_part_of(following, entry):
             continue
-        kept = types.TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
-    return kept
+        trimmed = types.TracebackType(trimmed, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return trimmed
 
 
 def _is_part_of(inner: types.TracebackType, outer: types.TracebackType) -> bool:

@@ -1,4 +1,4 @@
-"""Files that are replaced as a whole: a reader finds the old one or the new one, never a part.
+"""Atomic replacement of files lets a reader find the old file or the new one, never a part of either.
 
     .mindgrad-<machine>-<process>-<random>.tmp  →  the file
 
@@ -40,23 +40,23 @@ def replaced(target: str | os.PathLike[str]) -> Iterator[Path]:
         IsADirectoryError: ``target`` is a folder.
         OSError: ``target`` is a device or pipe, or writing fails.
     """
-    place = Path(os.path.realpath(target))
-    if place.is_dir():
+    destination = Path(os.path.realpath(target))
+    if destination.is_dir():
         raise IsADirectoryError(f"'{target}' is a folder; give the name of a file.")
-    if not place.parent.is_dir():
+    if not destination.parent.is_dir():
         raise FileNotFoundError(
-            f"the folder '{place.parent}' of '{place.name}' does not exist; make it first."
+            f"the folder '{destination.parent}' of '{destination.name}' does not exist; make it first."
         )
-    if place.exists() and not place.is_file():
+    if destination.exists() and not destination.is_file():
         raise OSError(f"'{target}' is a device or pipe, which cannot be replaced by a file.")
-    remove_abandoned(place.parent)
-    with _named(target), temporary(place.parent, 0o666) as new:
-        mode = stat.S_IMODE((place if place.exists() else new).stat().st_mode)
+    remove_abandoned(destination.parent)
+    with _named(target), temporary(destination.parent, 0o666) as new:
+        mode = stat.S_IMODE((destination if destination.exists() else new).stat().st_mode)
         yield new
         _to_disk(new)
         os.chmod(new, mode)
-        os.replace(new, place)
-        _to_disk(place.parent)
+        os.replace(new, destination)
+        _to_disk(destination.parent)
 
 
 @contextlib.contextmanager
@@ -110,11 +110,11 @@ def _is_running(process: int) -> bool:
 @functools.cache
 def _machine() -> str:
     """Eight digits that two processes share if the number of a process means the same to both."""
-    known = [platform.node()]
+    identity = [platform.node()]
     with contextlib.suppress(OSError):
-        known.append(Path("/proc/sys/kernel/random/boot_id").read_text())
-        known.append(os.readlink("/proc/self/ns/pid"))  # in a container the numbers are its own
-    return hashlib.sha256("\0".join(known).encode()).hexdigest()[:8]
+        identity.append(Path("/proc/sys/kernel/random/boot_id").read_text())
+        identity.append(os.readlink("/proc/self/ns/pid"))  # in a container the numbers are its own
+    return hashlib.sha256("\0".join(identity).encode()).hexdigest()[:8]
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Signals that wait: a handler does not run, and raise, in the middle of what must be done as a whole."""
+"""Deferred signals run their handlers after a critical section, never in the middle of it."""
 
 from __future__ import annotations
 

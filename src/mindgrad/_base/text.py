@@ -1,4 +1,4 @@
-"""How tensors and parameters print: pure functions from NumPy arrays to text.
+"""Formatting of tensors and Parameters is pure functions from NumPy arrays to text.
 
 ``str`` of a tensor is NumPy's own text of its values. ``repr`` is a format of its own, and the one
 that a tuple, list or dict of tensors shows::
@@ -38,7 +38,7 @@ _LONGEST_VECTOR = 1000  # of an array with one dimension
 
 
 class _Style(NamedTuple):
-    """How the values of one dtype print."""
+    """The format of values of one dtype."""
 
     scalar: Callable[[Any], str]  # the only value of a 0-D array
     element: Callable[[Any], str]  # a value between brackets

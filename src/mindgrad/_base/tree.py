@@ -1,4 +1,4 @@
-"""Nested Python structures as a list of leaves and a description, and back.
+"""Pytrees flatten nested Python structures to a list of leaves and a description, and rebuild them.
 
 Tuples (named ones included), lists, dicts and dataclasses are structure; everything else is a leaf,
 ``None`` too. What is rebuilt has the type of what was taken apart: a list stays a list, a
@@ -61,12 +61,12 @@ def _describe(tree: Any, leaves: list[Any]) -> Any:
         if not is_record(kind):
             leaves.append(tree)
             return _LEAF
-        held = attributes_of(tree)
-        return (kind, tuple(held), tuple([_describe(each, leaves) for each in held.values()]))
+        attributes = attributes_of(tree)
+        return (kind, tuple(attributes), tuple([_describe(child, leaves) for child in attributes.values()]))
     if isinstance(tree, dict):
         names = (tree.default_factory, *tree) if isinstance(tree, defaultdict) else tuple(tree)
-        return (kind, names, tuple([_describe(each, leaves) for each in tree.values()]))
-    return (kind, tuple([_describe(each, leaves) for each in tree]))
+        return (kind, names, tuple([_describe(child, leaves) for child in tree.values()]))
+    return (kind, tuple([_describe(child, leaves) for child in tree]))
 
 
 @lru_cache(maxsize=1024)
@@ -96,7 +96,7 @@ def _rebuild(structure: Any, leaves: Iterator[Any]) -> Any:
     if structure is _LEAF:
         return next(leaves)
     kind = structure[0]
-    items = [_rebuild(each, leaves) for each in structure[-1]]
+    items = [_rebuild(child, leaves) for child in structure[-1]]
     if kind is tuple:
         return tuple(items)
     if kind is list:
@@ -108,10 +108,10 @@ def _rebuild(structure: Any, leaves: Iterator[Any]) -> Any:
         return dict(zip(names, items, strict=True))
     if not issubclass(kind, dict):
         return record_of(kind, dict(zip(names, items, strict=True)))
-    made = kind(names[0]) if issubclass(kind, defaultdict) else kind.__new__(kind)
+    mapping = kind(names[0]) if issubclass(kind, defaultdict) else kind.__new__(kind)
     for name, item in zip(names[len(names) - len(items) :], items, strict=True):
-        made[name] = item  # not kind(pairs): a Counter would count them
-    return made
+        mapping[name] = item  # not kind(pairs): a Counter would count them
+    return mapping
 
 
 def _sequence(kind: Any, items: list[Any]) -> Any:
@@ -132,10 +132,10 @@ def _sequence(kind: Any, items: list[Any]) -> Any:
 
 def record_of(kind: type, attributes: dict[str, Any]) -> Any:
     """An instance of the dataclass ``kind`` with these attributes."""
-    made: Any = object.__new__(kind)
+    record: Any = object.__new__(kind)
     for name, value in attributes.items():
-        object.__setattr__(made, name, value)  # frozen ones too
-    return made
+        object.__setattr__(record, name, value)  # frozen ones too
+    return record
 
 
 def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
@@ -145,7 +145,7 @@ def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
 
 
 def differences(before: Any, after: Any, path: str = "") -> str:
-    """Where two structures begin to differ, in words; ``""`` if they do not.
+    """The first difference of two structures, in words; ``""`` if there is none.
 
     >>> from mindgrad._base.tree import differences, flatten
     >>> differences(flatten([1, (2, 3)])[1], flatten([1, (2,)])[1], "x")
@@ -171,7 +171,7 @@ def _said(structure: Any) -> str:
 
 
 def steps(structure: Any) -> list[str]:
-    """How each item of a structure is reached from the whole: ``[0]``, ``['a']``, ``.name``."""
+    """The access path of each item of a structure: ``[0]``, ``['a']``, ``.name``."""
     if len(structure) == 2:
         return [f"[{index}]" for index in range(len(structure[1]))]
     kind, names, items = structure
@@ -181,7 +181,7 @@ def steps(structure: Any) -> list[str]:
 
 
 def paths(structure: Any, path: str = "") -> list[str]:
-    """How every leaf of a structure is reached, in order.
+    """The access path of every leaf of a structure, in order.
 
     >>> from mindgrad._base.tree import flatten, paths
     >>> paths(flatten({"a": [1, 2]})[1], "x")

@@ -1,4 +1,4 @@
-"""Waiting for compiled programs so that signals are handled: Ctrl-C is answered at once.
+"""Interruptible waits for compiled programs handle signals, so that Ctrl-C is answered at once.
 
 Python handles signals in the main thread, between two steps of its interpreter, and not while that thread is
 inside of XLA. So what may take long runs in another thread, while the main one waits where a signal wakes it.
@@ -79,7 +79,7 @@ if hasattr(os, "register_at_fork"):
 
 @atexit.register
 def _wait_at_exit() -> None:
-    """Let what is about to end come to its end: an interpreter that ends aborts threads that return to it."""
+    """Wait for running programs: an interpreter that ends aborts threads that return to it."""
     latest = time.monotonic() + _SECONDS_AT_EXIT
     for job in _abandoned:
         job.ended.acquire(timeout=max(0.0, latest - time.monotonic()))

@@ -24,7 +24,7 @@ from mindgrad.api.callables import arity, differentiates, remembered
 from mindgrad.api.jacobian import by_columns, by_rows
 from mindgrad.api.sparse import sparse_function
 from mindgrad.api.vjp_call import Run
-from mindgrad.control.lazy_hessian import second
+from mindgrad.control.lazy_hessian import lazy_hessian
 from mindgrad.execution.pullback import forward_rule, reverse_rule
 from mindgrad.execution.record import transformed
 from mindgrad.ir.build import Builder, building
@@ -286,13 +286,13 @@ def _hessian_rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Seq
 
 
 @memoized
-def _whole(program: Graph, place: int) -> Graph:
+def _whole(program: Graph, argnum: int) -> Graph:
     """The Hessian of a program in one of its inputs, as ``control.lazy_hessian`` takes it."""
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(program.inputs)
         outputs = builder.inline(program, inputs)
-        return builder.close(_hessian_rule(builder, [inputs[place]], outputs, ()))
+        return builder.close(_hessian_rule(builder, [inputs[argnum]], outputs, ()))
 
 
 def _deferred(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any] | None:
@@ -300,8 +300,8 @@ def _deferred(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequenc
     found = of_vector(builder, xs, ys)
     if found is None:
         return None
-    program, operands, place = found
-    return [second(*operands, program=program, place=place, whole=_whole)]
+    program, operands, argnum = found
+    return [lazy_hessian(*operands, program=program, argnum=argnum, whole=_whole)]
 
 
 @cache

@@ -1,1 +1,1 @@
-"""Back ends: where graphs run. ``xla`` is the only room that imports jax, and only when it is used."""
+"""Back ends run graphs. ``xla`` is the only room that imports jax, and only when it is used."""

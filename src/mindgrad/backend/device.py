@@ -1,4 +1,4 @@
-"""Which device programs run on: the CPU, or a GPU that jax sees.
+"""Device selection runs programs on the CPU, or on a GPU that jax sees.
 
 A program that asks for a device that is not there runs on the CPU and says so once, so that
 programs written for another machine run on this one; ``MINDGRAD_STRICT_DEVICE=1`` makes it an error.

@@ -1,4 +1,4 @@
-"""The persistent compile cache: executables on disk, found again by other processes.
+"""The persistent compile cache stores executables on disk, where other processes find them.
 
     file name = SHA-256 of (program text, kinds of device and CPU, versions, flags, compile options)
 
@@ -47,17 +47,17 @@ _warned: set[str] = set()
 
 
 def directory() -> Path | None:
-    """Where executables are kept; ``None``: nowhere."""
-    wanted = settings.get("enable_compile_cache")
-    if wanted is not None and not wanted:
+    """The folder of the compile cache; ``None``: there is none."""
+    is_enabled = settings.get("enable_compile_cache")
+    if is_enabled is not None and not is_enabled:
         return None
-    named = (settings.get("compile_cache_path") if wanted else None) or os.environ.get(DIRECTORY_VARIABLE)
-    if named or wanted:
-        place = str(named or "~/.cache/mindgrad")
+    named = (settings.get("compile_cache_path") if is_enabled else None) or os.environ.get(DIRECTORY_VARIABLE)
+    if named or is_enabled:
+        path = str(named or "~/.cache/mindgrad")
         try:
-            return Path(place).expanduser()
+            return Path(path).expanduser()
         except RuntimeError as error:  # there is no home
-            _report(Path(place), error)
+            _report(Path(path), error)
     return None
 
 
@@ -69,16 +69,16 @@ def compiled(lowered: Any, device: Any, options: Mapping[str, str]) -> Callable[
         device: the jax device that it is for; ``None``: jax's default.
         options: what XLA's compiler is told.
     """
-    place = directory()
-    if place is None:
+    folder = directory()
+    if folder is None:
         return compiled_with(lowered, options)
     device = device or _default_device()
-    file = place / (_key(lowered, device, options) + _SUFFIX)
-    found = _load(file, lowered, device)
-    if found is None:
-        found = compiled_with(lowered, options)
-        _store(file, found)
-    return found
+    file = folder / (_key(lowered, device, options) + _SUFFIX)
+    executable = _load(file, lowered, device)
+    if executable is None:
+        executable = compiled_with(lowered, options)
+        _store(file, executable)
+    return executable
 
 
 def _default_device() -> Any:
@@ -96,7 +96,7 @@ def _key(lowered: Any, device: Any, options: Mapping[str, str]) -> str:
 
 @functools.lru_cache(maxsize=1)
 def _machine() -> str:
-    """What machine code depends on besides the program: versions, and the instructions of the CPU."""
+    """The dependencies of machine code besides the program: versions, and the instructions of the CPU."""
     versions = [importlib.import_module(name).__version__ for name in ("jax", "jaxlib")]
     flags = platform.processor()
     try:
@@ -130,14 +130,14 @@ def _load(file: Path, lowered: Any, device: Any) -> Callable[..., Any] | None:
     if hmac.compare_digest(data[:start], signed):
         serialize = jax_module("jax.experimental.serialize_executable")
         try:
-            found = serialize.deserialize_and_load(
+            executable = serialize.deserialize_and_load(
                 payload, lowered.in_tree, lowered.out_tree, device.client, [device]
             )
         except Exception:  # jax raises what it likes on what it cannot load
-            found = None
-        if found is not None:
+            executable = None
+        if executable is not None:
             _touch(file)
-            return found
+            return executable
     _delete(file)
     return None
 
@@ -160,10 +160,10 @@ def _store(file: Path, executable: Any) -> None:
         _report(file.parent, error)
 
 
-def _make(place: Path) -> None:
+def _make(folder: Path) -> None:
     """Make the folder, if it is not there, so that only this user can write to it."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.mkdir(mode=0o700, exist_ok=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def _trim(place: Path) -> None:
@@ -197,8 +197,8 @@ def _delete(file: Path) -> None:
         _report(file.parent, error)
 
 
-def _report(place: Path, error: Exception) -> None:
+def _report(folder: Path, error: Exception) -> None:
     """Warn once per directory that cannot be used."""
-    if str(place) not in _warned:
-        _warned.add(str(place))
-        warn_user(f"the compile cache in {place} cannot be used: {error}. Programs are compiled without it.")
+    if str(folder) not in _warned:
+        _warned.add(str(folder))
+        warn_user(f"the compile cache in {folder} cannot be used: {error}. Programs are compiled without it.")

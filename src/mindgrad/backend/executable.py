@@ -1,4 +1,4 @@
-"""Compiled ahead of time: one executable per program, from the disk where it was compiled before.
+"""Ahead-of-time compilation makes one executable per program, or loads it from the compile cache.
 
     executable.run(arrays, given, extra) = the program's results, on the device
 
@@ -60,7 +60,7 @@ class Executable:
         return type(self.run) is _LongRun and self.run.seconds > _LONG
 
     def run_uninterrupted(self, *operands: Any) -> Any:
-        """The same as ``run`` where signals are deferred, so that waiting for them would be in vain."""
+        """:meth:`run` where signals are deferred, so that interruptible waiting would be in vain."""
         run = self.run
         return run.uninterrupted(*operands) if type(run) is _LongRun else run(*operands)
 
@@ -89,7 +89,7 @@ class _LongRun:
         return self._timed(interruptible, self._to_end, *operands)
 
     def uninterrupted(self, *operands: Any) -> Any:
-        """The same in this thread, where no signal is to be handled meanwhile."""
+        """A run in this thread, while which no signal is to be handled."""
         return self._timed(self._to_end, *operands)
 
     def _timed(self, run: Callable[..., Any], *operands: Any) -> Any:
@@ -116,7 +116,7 @@ def _as_it_is(run: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _to_end(run: Callable[..., Any]) -> Callable[..., Any]:
-    """``run``, with what the program prints printed when the call returns."""
+    """``run``, followed by a wait for the program's printing."""
     jax = jax_module()
 
     def wait(*operands: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The import of jax: the first compilation makes it; NumPy's numbers and forked processes do not see it.
+"""Lazy import of jax happens at the first compilation, and leaves NumPy's settings and forks as they are.
 
 Importing jax draws numbers from NumPy's global generator (one of its modules does, to spread retries in
 time). A program that seeds this generator would go on with other numbers than without a compiled function, so

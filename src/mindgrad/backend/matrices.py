@@ -1,4 +1,4 @@
-"""SciPy's sparse matrices and images, imported when the first one is needed."""
+"""Lazy imports of SciPy's sparse matrices and image functions happen when the first one is needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which options of XLA's compiler a program is compiled with.
+"""Compile options of XLA are chosen for each program.
 
 XLA's CPU compiler gives sums and maxima to a library of kernels (YNNPACK) unless it is told not to. Those
 kernels are up to six times faster than XLA's own where much is reduced to little, and up to fifty times
@@ -61,11 +61,11 @@ def compiled_with(lowered: Any, options: Mapping[str, str]) -> Any:
     jax names an unknown option before it compiles anything, so that nothing is compiled twice.
     """
     while True:
-        known = {name: value for name, value in options.items() if name not in _unknown}
+        supported = {name: value for name, value in options.items() if name not in _unknown}
         try:
-            return lowered.compile(compiler_options=known) if known else lowered.compile()
+            return lowered.compile(compiler_options=supported) if supported else lowered.compile()
         except Exception as error:
-            named = [name for name in known if name in str(error)]
+            named = [name for name in supported if name in str(error)]
             if not named or "option" not in str(error):
                 raise
             _unknown.update(named)

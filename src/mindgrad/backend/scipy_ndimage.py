@@ -1,4 +1,4 @@
-"""``scipy.ndimage``, which takes long to import: ``matrices`` imports this when it is needed."""
+"""``scipy.ndimage`` is slow to import: ``matrices`` imports this module when it is needed."""
 
 from scipy import ndimage  # type: ignore[import-untyped]
 

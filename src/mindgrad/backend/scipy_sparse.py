@@ -1,4 +1,4 @@
-"""``scipy.sparse``, which takes some 80 ms to import: ``matrices`` imports this when it is needed."""
+"""``scipy.sparse`` is slow to import: ``matrices`` imports this module when it is needed."""
 
 from scipy import sparse  # type: ignore[import-untyped]
 

@@ -1,4 +1,4 @@
-"""Trust in files of the compile cache: only what this user wrote is ever loaded.
+"""Ownership checks of the compile cache let only files be loaded that this user wrote.
 
     signature = HMAC-SHA-256(the user's secret, the entry's name and content)
 

@@ -1,4 +1,4 @@
-"""XLA through jax's public API: a graph becomes one compiled program.
+"""Lowering to XLA through jax's public API turns a graph into one compiled program.
 
 jax is imported when the first program is compiled, never by ``import mindgrad``. Its automatic
 differentiation is not used: a derivative arrives here as an ordinary graph. Programs that hold
@@ -90,11 +90,11 @@ def _run(graph: Graph, arguments: Sequence[Any], hoisted: dict[Any, Any]) -> lis
     values: dict[Any, Any] = dict(zip(graph.inputs, arguments, strict=True))
 
     def read(atom: Any) -> Any:
-        found = values.get(atom)
-        if found is None:
-            found = hoisted.get(atom)
-            found = values[atom] = _constant(jax, atom) if found is None else found
-        return found
+        value = values.get(atom)
+        if value is None:
+            value = hoisted.get(atom)
+            value = values[atom] = _constant(jax, atom) if value is None else value
+        return value
 
     for equation in graph.equations:
         primitive, parameters = equation.primitive, equation.parameters
@@ -117,13 +117,13 @@ def _nested(graph: Graph, hoisted: dict[Any, Any], *arguments: Any) -> list[Any]
 
 def _constants(graph: Graph) -> dict[Any, None]:
     """The constants of ``graph`` and of the graphs in it."""
-    found = {x: None for x in graph.outputs if type(x) is not Variable}
+    constants = {x: None for x in graph.outputs if type(x) is not Variable}
     for equation in graph.equations:
-        found.update((x, None) for x in equation.inputs if type(x) is not Variable)
+        constants.update((x, None) for x in equation.inputs if type(x) is not Variable)
         for value in equation.parameters.values():
             if isinstance(value, Graph):
-                found.update(_constants(value))
-    return found
+                constants.update(_constants(value))
+    return constants
 
 
 def needs_x64(graph: Graph) -> bool:
@@ -178,8 +178,8 @@ def compile_ahead(graph: Graph, donated: Sequence[int] = (), is_exact: bool = Fa
     jax = jax_module()
     hoisted = _hoisted(graph)
     program = _program(graph, hoisted)
-    kept = [k for k in range(len(graph.inputs)) if k not in donated]
-    places = [*kept, *donated]
+    undonated = [k for k in range(len(graph.inputs)) if k not in donated]
+    places = [*undonated, *donated]
 
     def run(arrays: Sequence[Any], given: Sequence[Any], extra: Sequence[Any]) -> list[Any]:
         operands: list[Any] = [None] * len(places)
@@ -192,17 +192,19 @@ def compile_ahead(graph: Graph, donated: Sequence[int] = (), is_exact: bool = Fa
         return [jax.ShapeDtypeStruct(each.shape, each.dtype.numpy) for each in types]
 
     extra = [_smallest(atom) for atom in hoisted]
-    of_extra = [jax.ShapeDtypeStruct(each.shape, each.dtype) for each in extra]
+    of_extra = [jax.ShapeDtypeStruct(array.shape, array.dtype) for array in extra]
     device = _target()
-    made = ahead(
+    compiled = ahead(
         run,
-        [shapes(kept), shapes(donated), of_extra],
+        [shapes(undonated), shapes(donated), of_extra],
         needs_x64(graph),
         device,
         not graph.has_effect,
         options_of(graph, device) | (_EXACT if is_exact and graph.has_halves() else {}),
     )
-    return Executable(made, [to_device(each) for each in extra], graph.has_effect, _may_take_long(graph))
+    return Executable(
+        compiled, [to_device(array) for array in extra], graph.has_effect, _may_take_long(graph)
+    )
 
 
 def _may_take_long(graph: Graph) -> bool:
@@ -238,7 +240,7 @@ def start_runtime() -> None:
 
 
 def use_device(device: Any) -> None:
-    """Run what is compiled from now on on ``device`` (a jax device); ``None``: the CPU."""
+    """Set the device of later compilations (a jax device); ``None``: the CPU."""
     global _device
     _device = device
 

@@ -1,4 +1,4 @@
-"""Tensors whose values are being computed: in MindSpore a class of their own, here any Tensor."""
+"""Stub tensors are a class of their own in MindSpore; here any Tensor is one."""
 
 from mindgrad.ir.tensor import Tensor as StubTensor
 

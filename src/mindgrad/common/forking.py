@@ -1,4 +1,4 @@
-"""Forked processes: each draws random numbers of its own.
+"""Forked processes draw random numbers of their own.
 
     child's seeds = hash(parent's seeds, how many processes were forked since the generator was seeded)
 

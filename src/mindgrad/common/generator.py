@@ -1,4 +1,4 @@
-"""Generators of random numbers: each has a state of its own; the default one belongs to the process.
+"""Random number generators have a state each; the default one belongs to the process.
 
 A function that takes ``generator=`` draws from that one, so that, say, the numbers of a data pipeline do not
 depend on how many a model has drawn. The state is a Parameter (``docs/decisions/0005-random-numbers.md``):
@@ -121,7 +121,7 @@ class Generator:
 
 
 class _Default(Generator):
-    """The one that operators and layers draw from. Seeding it is :func:`mindgrad.set_seed`."""
+    """The default generator, from which operators and layers draw. :func:`mindgrad.set_seed` seeds it."""
 
     def __init__(self) -> None:
         self._state = RANDOM_STATE

@@ -1,4 +1,4 @@
-"""What initialises: the base class, and those that give fixed values or matrices of a structure.
+"""Initializers give fixed values, or matrices of a structure; their base class is here too.
 
 Random ones draw from NumPy's global generator, which ``mindgrad.set_seed`` seeds (and so does
 ``numpy.random.seed``).
@@ -269,8 +269,8 @@ class Sparse(Initializer):
         if arr.ndim != 2:
             raise ValueError(f"For 'Sparse', the shape must have two axes, but got {arr.shape}.")
         generator = _generator()
-        found = generator.normal(0, self.sigma, arr.shape)
+        values = generator.normal(0, self.sigma, arr.shape)
         count = math.ceil(self.sparsity * arr.shape[0])
-        for column in found.T:
+        for column in values.T:
             column[generator.permutation(arr.shape[0])[:count]] = 0
-        _assignment(arr, found)
+        _assignment(arr, values)

@@ -1,4 +1,4 @@
-"""Random initial values whose variance suits the layer: how many inputs and outputs a weight has.
+"""Random initializers choose the variance by the fan-in and fan-out of a weight.
 
 A weight of shape (n_out, n_in, k₁, k₂, …) has
 
@@ -23,7 +23,7 @@ __all__ = [
 
 
 def _calculate_fan_in_and_fan_out(shape: tuple[int, ...]) -> tuple[int, int]:
-    """How many inputs an output of a weight depends on, and how many outputs an input reaches.
+    """Fan-in and fan-out: the inputs per output of a weight, and the outputs per input.
 
     Raises:
         ValueError: the shape has fewer than two axes.
@@ -141,8 +141,8 @@ def _truncated(low: float, high: float, shape: tuple[int, ...]) -> np.ndarray:
     generator = _generator()
     # further out there are none
     low, high = max(low, min(0.0, high) - 40), min(high, max(0.0, low) + 40)
-    found = generator.normal(size=shape)
-    outside = (found < low) | (found > high)
+    values = generator.normal(size=shape)
+    outside = (values < low) | (values > high)
     while outside.any():
         # far from the middle few normal numbers lie inside: uniform ones, accepted as the density says
         # (C. P. Robert, Simulation of truncated normal variables, 1995)
@@ -151,9 +151,9 @@ def _truncated(low: float, high: float, shape: tuple[int, ...]) -> np.ndarray:
         drawn = generator.uniform(low, high, count)
         accepted = generator.uniform(size=count) <= np.exp((nearest**2 - drawn**2) / 2)
         places = np.flatnonzero(outside.reshape(-1))[accepted]
-        found.reshape(-1)[places] = drawn[accepted]
+        values.reshape(-1)[places] = drawn[accepted]
         outside.reshape(-1)[places] = False
-    return found
+    return values
 
 
 @_register()
@@ -228,7 +228,7 @@ class XavierNormal(Initializer):
 
 
 class _He(Initializer):
-    """What both initialisers of He have: the standard deviation ``gain / √fan``."""
+    """Base of both He initialisers: the standard deviation is ``gain / √fan``."""
 
     def __init__(
         self, negative_slope: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
@@ -310,13 +310,13 @@ class VarianceScaling(Initializer):
         )
         if self.scale <= 0:
             raise ValueError(f"For 'VarianceScaling', the 'scale' must be positive, but got {scale}.")
-        for name, value, known in (
+        for name, value, choices in (
             ("mode", mode, ("fan_in", "fan_out", "fan_avg")),
             ("distribution", distribution, ("truncated_normal", "untruncated_normal", "uniform")),
         ):
-            if value not in known:
+            if value not in choices:
                 raise ValueError(
-                    f"For 'VarianceScaling', the '{name}' must be one of {', '.join(known)}, but got "
+                    f"For 'VarianceScaling', the '{name}' must be one of {', '.join(choices)}, but got "
                     f"{value!r}."
                 )
 

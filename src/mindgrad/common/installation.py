@@ -1,4 +1,4 @@
-"""Whether the package works where it is installed."""
+"""An installation check runs an operator and its gradient, eager and compiled."""
 
 import sys
 from typing import Any
@@ -27,13 +27,13 @@ def run_check() -> None:
         return x * y  # type: ignore[operator]
 
     x, y = Tensor([2.0, 3.0]), Tensor([5.0, 7.0])
-    for name, one, two in (
+    for name, eager, compiled in (
         ("product", product(x, y), jit(product)(x, y)),
         ("gradient", grad(product)(x, y), jit(grad(product))(x, y)),
     ):
         right = [10.0, 21.0] if name == "product" else [5.0, 7.0]
-        if one.numpy().tolist() != right or two.numpy().tolist() != right:
-            raise RuntimeError(f"For 'run_check', the {name} is wrong: eager {one}, compiled {two}.")
+        if eager.numpy().tolist() != right or compiled.numpy().tolist() != right:
+            raise RuntimeError(f"For 'run_check', the {name} is wrong: eager {eager}, compiled {compiled}.")
     package: Any = sys.modules["mindgrad"]
     own, other = package._OWN_VERSION, package.__version__
     stands_for = "" if own == other else f" (as MindSpore {other})"

@@ -1,4 +1,4 @@
-"""Parameters: tensors that a program owns, reads and writes."""
+"""Parameters are tensors that a program owns, reads and writes."""
 
 from __future__ import annotations
 
@@ -261,19 +261,20 @@ class ParameterTuple(tuple):
     def __new__(cls, iterable: Iterable[Parameter]) -> ParameterTuple:
         if isinstance(iterable, Parameter):
             raise TypeError("ParameterTuple takes an iterable of Parameters; write ParameterTuple([p]).")
-        found = tuple(iterable)
+        parameters = tuple(iterable)
         named: dict[str, Parameter] = {}
-        for each in found:
-            if not isinstance(each, Parameter):
+        for parameter in parameters:
+            if not isinstance(parameter, Parameter):
                 raise TypeError(
-                    f"For 'ParameterTuple', the elements must be Parameters, but got {type(each).__name__}."
+                    f"For 'ParameterTuple', the elements must be Parameters, but got "
+                    f"{type(parameter).__name__}."
                 )
-            if named.setdefault(each.name, each) is not each:
+            if named.setdefault(parameter.name, parameter) is not parameter:
                 raise ValueError(
-                    f"For 'ParameterTuple', the name of {each!r} is taken: its name '{each.name}' "
+                    f"For 'ParameterTuple', the name of {parameter!r} is taken: its name '{parameter.name}' "
                     f"already exists. Give every Parameter a name of its own."
                 )
-        return super().__new__(cls, found)
+        return super().__new__(cls, parameters)
 
     def clone(self, prefix: str, init: Any = "same") -> ParameterTuple:
         """Clones of all Parameters, named ``prefix.name``."""

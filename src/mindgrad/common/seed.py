@@ -1,4 +1,4 @@
-"""The state of the random number generator, and the seed that it starts from.
+"""The global seed starts the state of the default random number generator.
 
 The state is a Parameter: a program that draws numbers reads and writes it, eager or compiled, in branches
 and loops too. So a compiled function gives new numbers in every call, and the same ones as when it runs
@@ -147,5 +147,5 @@ def restore(generator: Parameter, state: Tensor, setter: str, getter: str) -> No
 
 
 def times_seeded() -> int:
-    """How often a seed was set: it changes with every call of :func:`set_seed`, of the same seed too."""
+    """The number of calls of :func:`set_seed`, also with the same seed."""
     return _times

@@ -1,4 +1,5 @@
-"""Sparse tensors are places and values: COO (coordinates), CSR (compressed rows) and rows of a larger tensor.
+"""Sparse tensors hold indices and values: COO (coordinates), CSR (compressed rows) and rows of a larger
+tensor.
 
 They are structures of ordinary tensors: they can be arguments and results of compiled functions, and
 derivatives flow through ``values``. Products read and add only what is stored; ``to_dense`` makes the whole
@@ -68,15 +69,15 @@ class _Stored:
         return len(self.shape)
 
     def with_values(self, values: Any) -> Any:
-        """The same places with other values."""
+        """This matrix with other values at the same indices."""
         raise NotImplementedError
 
     def astype(self, dtype: Any) -> Any:
-        """The same with values of another element type."""
+        """This matrix with values of another element type."""
         return self.with_values(self.values.astype(dtype))
 
     def abs(self) -> Any:
-        """The same with absolute values."""
+        """This matrix with absolute values."""
         return self.with_values(self.values.abs())
 
     def __neg__(self) -> Any:
@@ -139,7 +140,7 @@ class COOTensor(_Stored):
         return self.indices, self.values, self.shape
 
     def to_csr(self) -> CSRTensor:
-        """The same matrix by rows.
+        """This matrix in compressed row format.
 
         Raises:
             ValueError: it is no matrix.
@@ -152,7 +153,7 @@ class COOTensor(_Stored):
         return CSRTensor(starts.astype(rows.dtype), columns[order], self.values[order], self.shape)
 
     def coalesce(self) -> COOTensor:
-        """The same with every place stored once, in order.
+        """This matrix with every index stored once, in order.
 
         Raises:
             CompileError: the places are not known because a program is being compiled.
@@ -272,7 +273,7 @@ class CSRTensor(_Stored):
         return (self.indptr.searchsorted(numbers, "right") - 1).astype(self.indices.dtype)
 
     def to_coo(self) -> COOTensor:
-        """The same matrix by coordinates."""
+        """This matrix in coordinate format."""
         rows = self.rows()
         places = rows.new_zeros((rows.shape[0], 2))
         places[:, 0], places[:, 1] = rows, self.indices

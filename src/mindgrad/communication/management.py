@@ -1,4 +1,4 @@
-"""Who and how many the processes are: rank 0 of 1."""
+"""Ranks and groups describe the one process that there is: rank 0 of 1."""
 
 from __future__ import annotations
 

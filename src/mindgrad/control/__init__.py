@@ -1,4 +1,4 @@
-"""Higher-order rows: operators that hold programs, each with all its rules."""
+"""Higher-order primitives hold sub-graphs: branches, loops, custom derivatives, each with all its rules."""
 
 from mindgrad.control import (
     cond,

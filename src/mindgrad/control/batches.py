@@ -1,4 +1,4 @@
-"""Branches and loops for many elements at once.
+"""Batching rules run both sides of a branch, and a loop for as long as one element of the batch needs it.
 
     one predicate for all     the row itself, its graphs batched
     a predicate for each      both branches; a loop that goes on while an element does
@@ -47,23 +47,24 @@ def _batched_type(type: TensorType, size: int) -> TensorType:
 
 
 @memoized
-def batched_graph(graph: Graph, flags: Flags, wanted: Flags, size: int) -> Graph:
+def batched_graph(graph: Graph, flags: Flags, out_flags: Flags, size: int) -> Graph:
     """``graph`` on inputs of which those in ``flags`` have a batch axis in front.
 
-    The outputs in ``wanted`` have one in front as well; no other may depend on a batched input.
+    The outputs in ``out_flags`` have one in front as well; no other may depend on a batched input.
     """
     builder = Builder()
     with building(builder):
         outputs, at = _pushed(builder, graph, flags, size)
-        made = [
-            at_front(size, y, axis) if want else y for y, axis, want in zip(outputs, at, wanted, strict=True)
+        batched = [
+            at_front(size, y, axis) if want else y
+            for y, axis, want in zip(outputs, at, out_flags, strict=True)
         ]
-        return builder.close(made)
+        return builder.close(batched)
 
 
 @memoized
 def batched_outputs(graph: Graph, flags: Flags, size: int) -> Flags:
-    """Which outputs depend on a batched input."""
+    """Flags of the outputs that depend on a batched input."""
     builder = Builder()
     with building(builder):
         return tuple([axis is not None for axis in _pushed(builder, graph, flags, size)[1]])
@@ -78,7 +79,7 @@ def _pushed(builder: Builder, graph: Graph, flags: Flags, size: int) -> tuple[li
 
 
 def batched_parts(body: Graph, flags: Flags, consts: int, carries: int, size: int) -> Flags:
-    """Which inputs of a loop's body are batched once those parts of the carry are that become so."""
+    """Flags of the inputs of a loop's body that are batched, at the fixed point of the carry."""
     while True:
         found = batched_outputs(body, flags, size)[:carries]
         more = tuple(
@@ -115,21 +116,21 @@ def only_for(predicates: Any, xs: Sequence[Any], flags: Flags) -> list[Any]:
     for x, flag in zip(xs, flags, strict=True):
         if flag:
             starts = [first, *[zeros(first.type)] * (len(x.shape) - 1)]
-            one = dynamic_slice(x, *starts, sizes=(1, *x.shape[1:]))
-            one = broadcast_in_dim(
-                reshape(stop_gradient(one), shape=x.shape[1:]),
+            filler = dynamic_slice(x, *starts, sizes=(1, *x.shape[1:]))
+            filler = broadcast_in_dim(
+                reshape(stop_gradient(filler), shape=x.shape[1:]),
                 shape=x.shape,
                 dims=tuple(range(1, len(x.shape))),
             )
-            x = chosen(predicates, x, one)
+            x = chosen(predicates, x, filler)
         result.append(x)
     return result
 
 
-def refuse_effects(what: str, *graphs: Graph) -> None:
+def refuse_effects(construct: str, *graphs: Graph) -> None:
     """Raise if something is printed where only some of the elements do it."""
     if any(graph.has_effect for graph in graphs):
         raise TypeError(
-            f"{what} that depends on the elements of a batch cannot print: some elements do it and others "
-            f"do not. Remove the print, or loop over the batch."
+            f"{construct} that depends on the elements of a batch cannot print: some elements do it and "
+            f"others do not. Remove the print, or loop over the batch."
         )

@@ -1,9 +1,9 @@
-"""Saving the carries of a loop whose trips are not known, and walking them back, in bounded memory.
+"""Checkpointing of a loop of unknown trip count saves some carries and replays the others, in bounded memory.
 
     save       x₀, x_p, x_2p, …  in K slots, p = K at first; when they are full, every second is kept and
                p doubles. Where a carry is large, the first K trips save every one
     walk back  blocks of at most K trips, the last first: replay one from the nearest carry that is saved,
-               keeping every carry in K slots; then walk it back, some trips at once (``trips``)
+               keeping every carry in K slots; then walk it back, some trips at once (``rows``)
 
 Up to K² trips every trip is replayed once, from the carry at the start of its block (up to K trips none,
 where every carry is saved). Beyond, a block's first carry lies up to p > K trips behind a saved one: it is
@@ -34,14 +34,14 @@ _LARGE = 1 << 10
 _INNER = 64
 
 
-def slots_for(kept: Sequence[TensorType], is_inner: bool) -> int:
-    """How many slots a loop gets: a power of two, at most the option ``checkpoint_slots``.
+def slots_for(carry: Sequence[TensorType], is_inner: bool) -> int:
+    """The number of slots of a loop: a power of two, at most the option ``checkpoint_slots``.
 
     Args:
-        kept: the types of the values that every slot holds.
+        carry: the types of the values that every slot holds.
         is_inner: whether the loop stands in another one.
     """
-    size = max(1, sum(each.size * each.dtype.itemsize for each in kept))
+    size = max(1, sum(each.size * each.dtype.itemsize for each in carry))
     most = settings.get("checkpoint_slots")
     if is_inner:
         most = min(most, _INNER)
@@ -141,7 +141,7 @@ def _depth(slots: int) -> int:
 def walk_back(
     jax: Any,
     step: Callable[[Any], Any],
-    dear: Callable[[Sequence[Any]], Any],
+    expensive: Callable[[Sequence[Any]], Any],
     coefficients: Callable[[Sequence[Any], Sequence[Any]], Any],
     pull: Callable[[Any, Any], Any],
     totals: Callable[[Any, Any], Any],
@@ -160,10 +160,10 @@ def walk_back(
     Args:
         jax: the module.
         step: one trip, from carry to carry.
-        dear: values of one trip that should be computed once, from the parts of the carry that are
+        expensive: values of one trip that should be computed once, from the parts of the carry that are
             ``needed``.
         coefficients: of ``rows`` trips, from the parts of the carry that are ``needed`` before each, and from
-            what is dear.
+            what is expensive.
         pull: ``pull(coefficients, cts)``, the cotangents of the carry before one trip.
         totals: ``totals(coefficients, cts)``, what ``rows`` trips add to the constants' cotangents.
         trips, period, buffers: as :func:`save` gives them.
@@ -181,32 +181,32 @@ def walk_back(
 
     def chunk(state: Any) -> Any:
         """The last ``rows`` trips of a block, or those that are left of them."""
-        at, count, sums, cts, held, after = state
+        at, count, sums, cts, saved, after = state
         if rows == 1:
-            here = _get(jax, held, at)
-            found = coefficients(here, _once(jax, count > 0, dear, here))
+            carry = _get(jax, saved, at)
+            residuals = coefficients(carry, _once(jax, count > 0, expensive, carry))
             if sums:
-                sums = tuple([a + b for a, b in zip(sums, totals(found, cts), strict=True)])
-            return at - one, count, sums, pull(found, cts), held, after
+                sums = tuple([a + b for a, b in zip(sums, totals(residuals, cts), strict=True)])
+            return at - one, count, sums, pull(residuals, cts), saved, after
         first = at * rows
-        here = np.minimum(count - first, rows)
-        found = coefficients(tuple([_rows(jax, buffer, first, rows) for buffer in held]), ())
-        after = _put(jax, after, here, cts)
+        trips_left = np.minimum(count - first, rows)
+        residuals = coefficients(tuple([_rows(jax, buffer, first, rows) for buffer in saved]), ())
+        after = _put(jax, after, trips_left, cts)
 
         def back(inner: Any) -> Any:
             k, after = inner
-            return k - one, _put(jax, after, k, pull(_get(jax, found, k), _get(jax, after, k + one)))
+            return k - one, _put(jax, after, k, pull(_get(jax, residuals, k), _get(jax, after, k + one)))
 
-        _, after = loop(lambda inner: inner[0] >= 0, back, (here - one, after))
+        _, after = loop(lambda inner: inner[0] >= 0, back, (trips_left - one, after))
         if sums:
             # only the chunk that is the first to be walked back can have rows that no trip fills: zeros
-            more = totals(found, [buffer[1:] for buffer in after])
+            more = totals(residuals, [buffer[1:] for buffer in after])
             sums = tuple([a + b for a, b in zip(sums, more, strict=True)])
-        return at - one, count, sums, _get(jax, after, zero), held, after
+        return at - one, count, sums, _get(jax, after, zero), saved, after
 
     def walk(state: Any) -> Any:
         """Go half the way to the block that starts at ``first``, or replay it and walk it back."""
-        first, sums, cts, held, after, stack, places, depth = state
+        first, sums, cts, saved, after, stack, places, depth = state
         # at most one carry on the stack lies behind this block: the start of the one before
         depth = depth - np.where((depth > 0) & (places[np.maximum(depth - 1, 0)] > first), one, zero)
         top, segment = np.maximum(depth - 1, 0), first // period
@@ -216,38 +216,38 @@ def walk_back(
                 for a, b in zip(_get(jax, stack, top), _get(jax, buffers, segment), strict=True)
             ]
         )
-        place = np.where(depth > 0, places[top], segment * period)
-        blocks = (first - place) // slots
+        position = np.where(depth > 0, places[top], segment * period)
+        blocks = (first - position) // slots
         is_here = blocks == 0
         count = np.where(is_here, np.minimum(slots, trips - first), slots * ((blocks + 1) // 2))
-        held = _put(jax, held, zero, [x[k] for k in needed])
+        saved = _put(jax, saved, zero, [x[k] for k in needed])
 
         def advance(inner: Any) -> Any:
             # the carry behind the trip is stored, not the one before it, which would have to be copied
-            k, x, held = inner
+            k, x, saved = inner
             x = step(x)
             k = k + one
-            return k, x, _put(jax, held, k & np.int32(slots - 1), [x[part] for part in needed])
+            return k, x, _put(jax, saved, k & np.int32(slots - 1), [x[part] for part in needed])
 
         # the last trip of a block is not replayed, and none if all are saved
         replayed = np.where(trips > slots, count - 1, zero) if is_saved else count - 1
         end = np.where(is_here, replayed, count)
-        _, x, held = loop(lambda inner: inner[0] < end, advance, (zero, x, held))
+        _, x, saved = loop(lambda inner: inner[0] < end, advance, (zero, x, saved))
         if rows > 1:
             # rows of the last chunk that no trip fills get a carry, of which nothing infinite can come
             fill = np.where(is_here, (count + (rows - 1)) // rows * rows, zero)
-            _, held = loop(
+            _, saved = loop(
                 lambda inner: inner[0] < fill,
                 lambda inner: (inner[0] + one, _put(jax, inner[1], inner[0], _get(jax, inner[1], zero))),
-                (count, held),
+                (count, saved),
             )
         stack = _put(jax, stack, depth, x)
-        places = jax.lax.dynamic_update_index_in_dim(places, place + count, depth, 0)
+        places = jax.lax.dynamic_update_index_in_dim(places, position + count, depth, 0)
         last = np.where(is_here, (count - 1) // rows, -one)
-        state = (last, count, sums, cts, held, after)
-        _, _, sums, cts, held, after = loop(lambda state: state[0] >= 0, chunk, state)
+        state = (last, count, sums, cts, saved, after)
+        _, _, sums, cts, saved, after = loop(lambda state: state[0] >= 0, chunk, state)
         first = np.where(is_here, first - slots, first)
-        return first, sums, cts, held, after, stack, places, np.where(is_here, depth, depth + one)
+        return first, sums, cts, saved, after, stack, places, np.where(is_here, depth, depth + one)
 
     after = _empty(jax, cotangents, rows + 1) if rows > 1 else ()
     if not needed:  # the trips are linear: there is nothing to replay
@@ -256,12 +256,12 @@ def walk_back(
         return (*state[2], *state[3])
     last = np.where(trips > 0, ((trips - 1) // slots) * slots, -one)
     is_saved = _saves_every(buffers)
-    held = tuple([buffers[k] for k in needed])
+    saved = tuple([buffers[k] for k in needed])
     if not is_saved:
-        held = _empty(jax, [x[0] for x in held], slots)
+        saved = _empty(jax, [x[0] for x in saved], slots)
     stack = _empty(jax, [buffer[0] for buffer in buffers], _depth(slots))
     places = np.zeros((_depth(slots),), "int32")
-    start = (last, tuple(sums), tuple(cotangents), held, after, stack, places, zero)
+    start = (last, tuple(sums), tuple(cotangents), saved, after, stack, places, zero)
     state = loop(lambda state: state[0] >= 0, walk, start)
     return (*state[1], *state[2])
 

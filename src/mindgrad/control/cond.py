@@ -1,12 +1,12 @@
-"""Branches: one of two programs runs.
+"""The ``cond`` primitive runs one of two sub-graphs.
 
     cond(p, x) = true(x) if p else false(x)
     ẏ = J_true(x) ẋ if p else J_false(x) ẋ        x̄ = J_true(x)ᵀ ȳ if p else J_false(x)ᵀ ȳ
 
 Operands are ``(predicate, *xs)``, the predicate a Bool of no axes. Parameters: ``true`` and ``false``,
 graphs from ``xs`` to values of the same types. Forward mode pushes the tangents through both branches;
-value and tangent are one ``cond``. Reverse mode lets each branch give the values that its derivative
-needs as well, in slots that the branches share; the linear part is a ``cond`` again.
+value and tangent are one ``cond``. In reverse mode each branch also returns its residuals,
+in slots that the branches share; the linear part is a ``cond`` again.
 
 Cost: that of the branch which runs. Limits: a batched predicate runs each branch that an element takes, for
 all elements.
@@ -57,14 +57,16 @@ def _types(predicate: TensorType, *types: TensorType, true: Graph, false: Graph)
     if predicate.dtype.kind != "bool" or predicate.shape:
         raise TypeError(f"For 'cond', the predicate must be a Bool tensor of no axes, but got {predicate}.")
     for graph in (true, false):
-        given = tuple([v.type for v in graph.inputs])
-        if given != types:
-            raise TypeError(f"For 'cond', a branch takes {given}, but the operands have types {types}.")
-    found = tuple([y.type for y in true.outputs])
-    other = tuple([y.type for y in false.outputs])
-    if found != other:
-        raise TypeError(f"For 'cond', the branches give values of different types: {found} and {other}.")
-    return found
+        expected = tuple([v.type for v in graph.inputs])
+        if expected != types:
+            raise TypeError(f"For 'cond', a branch takes {expected}, but the operands have types {types}.")
+    true_types = tuple([y.type for y in true.outputs])
+    false_types = tuple([y.type for y in false.outputs])
+    if true_types != false_types:
+        raise TypeError(
+            f"For 'cond', the branches give values of different types: {true_types} and {false_types}."
+        )
+    return true_types
 
 
 def _numpy(predicate: Any, *xs: Any, true: Graph, false: Graph) -> Any:
@@ -87,31 +89,31 @@ def _simplify(predicate: Any, *xs: Any, true: Graph, false: Graph) -> Any:
 def _jvp(y: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any], true: Graph, false: Graph) -> list[Any]:
     if not y:
         return []
-    given = active(ts[1:])
-    wanted = tuple(sorted({*reach(true, given), *reach(false, given)}))
-    if not wanted:
+    active_inputs = active(ts[1:])
+    active_outputs = tuple(sorted({*reach(true, active_inputs), *reach(false, active_inputs)}))
+    if not active_outputs:
         return [None] * len(y)
-    directions = [ts[1 + k] for k in given]
+    directions = [ts[1 + k] for k in active_inputs]
     equation: Equation = y[0].made_by
     if any(t.linear for t in directions):
-        found = _linear(equation, directions, given, wanted)
+        tangents = _linear(equation, directions, active_inputs, active_outputs)
     else:
         parameters = {
-            name: marked(forward_body(branch, given, wanted), (*xs[1:], *directions))
+            name: marked(forward_body(branch, active_inputs, active_outputs), (*xs[1:], *directions))
             for name, branch in (("true", true), ("false", false))
         }
         inputs = (*xs, *directions)
         made = current().supersede(equation, cond, inputs, parameters, range(len(y)))
-        found = made[len(y) :]
+        tangents = made[len(y) :]
     result: list[Any] = [None] * len(y)
-    for k, t in zip(wanted, found, strict=True):
+    for k, t in zip(active_outputs, tangents, strict=True):
         result[k] = t
     return result
 
 
-def _linear(equation: Equation, directions: list[Any], given: Any, wanted: Any) -> Any:
+def _linear(equation: Equation, directions: list[Any], active_inputs: Any, active_outputs: Any) -> Any:
     """The equation made to give the residuals too, and the linear ``cond`` that uses them."""
-    parts = [split(equation.parameters[name], given, wanted) for name in ("true", "false")]
+    parts = [split(equation.parameters[name], active_inputs, active_outputs) for name in ("true", "false")]
     types, places = _shared_slots(parts)
     primal, linear = [], []
     for part, at in zip(parts, places, strict=True):
@@ -134,30 +136,30 @@ def _shared_slots(parts: Sequence[Split]) -> tuple[list[TensorType], list[list[i
         free = list(range(len(types)))
         at = []
         for residual in part.residuals:
-            found = next((k for k in free if types[k] is residual.type), None)
-            if found is None:
-                found = len(types)
+            slot = next((k for k in free if types[k] is residual.type), None)
+            if slot is None:
+                slot = len(types)
                 types.append(residual.type)
             else:
-                free.remove(found)
-            at.append(found)
+                free.remove(slot)
+            at.append(slot)
         places.append(at)
     return types, places
 
 
 def _transpose(cts: Sequence[Any], predicate: Any, *xs: Any, true: Graph, false: Graph) -> list[Any]:
     directions = tuple([k for k, x in enumerate(xs) if x.linear])
-    known = [x for x in xs if not x.linear]
+    residuals = [x for x in xs if not x.linear]
     pulled = [transposed_body(graph, directions) for graph in (true, false)]
-    wanted = sorted({*pulled[0][1], *pulled[1][1]})
+    cotangents = sorted({*pulled[0][1], *pulled[1][1]})
     graphs = []
     for graph, has in pulled:
         of = dict(zip(has, graph.outputs, strict=True))
-        outputs = [of[k] if k in of else zeros(xs[k].type) for k in wanted]
+        outputs = [of[k] if k in of else zeros(xs[k].type) for k in cotangents]
         graphs.append(Graph(graph.inputs, graph.equations, outputs))
-    found = cond(predicate, *known, *cts, true=graphs[0], false=graphs[1])
+    results = cond(predicate, *residuals, *cts, true=graphs[0], false=graphs[1])
     result: list[Any] = [None] * (1 + len(xs))
-    for k, ct in zip(wanted, found, strict=True):
+    for k, ct in zip(cotangents, results, strict=True):
         result[1 + k] = ct
     return result
 
@@ -168,19 +170,19 @@ def _transpose(cts: Sequence[Any], predicate: Any, *xs: Any, true: Graph, false:
 def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:
     true, false = equation.parameters["true"], equation.parameters["false"]
     (predicate, *xs), is_same = starts_of(equation.inputs, coefficients)
-    given = varying(coefficients[1:])
-    wanted = tuple(sorted({*reach(true, given), *reach(false, given)}))
-    operands = (predicate, *xs, *series_operands(xs, coefficients[1:], given))
+    active_inputs = varying(coefficients[1:])
+    active_outputs = tuple(sorted({*reach(true, active_inputs), *reach(false, active_inputs)}))
+    operands = (predicate, *xs, *series_operands(xs, coefficients[1:], active_inputs))
     branches = {
-        name: marked(taylor_body(branch, given, wanted, order), operands[1:])
+        name: marked(taylor_body(branch, active_inputs, active_outputs, order), operands[1:])
         for name, branch in (("true", true), ("false", false))
     }
     count = len(equation.outputs)
-    if is_same and wanted:
-        made = current().supersede(equation, cond, operands, branches, range(count))
+    if is_same and active_outputs:
+        results = current().supersede(equation, cond, operands, branches, range(count))
     else:
-        made = cond(*operands, **silent(branches))
-    return series_results(made, count, made[count:], wanted, order)
+        results = cond(*operands, **silent(branches))
+    return series_results(results, count, results[count:], active_outputs, order)
 
 
 # -- many elements at once ------------------------------------------------------------------------
@@ -193,18 +195,18 @@ def _batch(size: int, operands: Sequence[Any], at: Sequence[int | None], true: G
     branches = (true, false)
     if at[0] is None:
         outputs = [batched_outputs(graph, flags, size) for graph in branches]
-        wanted = tuple([a or b for a, b in zip(*outputs, strict=True)])
-        graphs = [batched_graph(graph, flags, wanted, size) for graph in branches]
+        batched = tuple([a or b for a, b in zip(*outputs, strict=True)])
+        graphs = [batched_graph(graph, flags, batched, size) for graph in branches]
         made = cond(predicate, *xs, true=graphs[0], false=graphs[1])
-        return made, [0 if want else None for want in wanted]
+        return made, [0 if want else None for want in batched]
     refuse_effects("a branch", *branches)
     every = (True,) * len(true.outputs)
-    found = []
+    results = []
     for graph, takes in ((true, predicate), (false, logical_not(predicate))):
         run = batched_graph(graph, flags, every, size)
         none = _nothing(run)
-        found.append(cond(any_of(takes), *only_for(takes, xs, flags), true=run, false=none))
-    return tuple([chosen(predicate, a, b) for a, b in zip(*found, strict=True)]), [0] * len(every)
+        results.append(cond(any_of(takes), *only_for(takes, xs, flags), true=run, false=none))
+    return tuple([chosen(predicate, a, b) for a, b in zip(*results, strict=True)]), [0] * len(every)
 
 
 @memoized

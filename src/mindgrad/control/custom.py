@@ -1,4 +1,4 @@
-"""Custom derivatives: a program whose reverse mode its author gives.
+"""Custom VJPs are programs whose pullback their author gives.
 
     custom(y, x) = y          reverse: x̄ = pullback(x, y, ȳ)
 
@@ -39,10 +39,10 @@ def _transposed(pullback: Graph, outputs: int, inputs: int) -> Graph:
     """The graph ``(*xs, *ys, *at, *extras, *ts) ↦`` tangents of ``ys``."""
     builder = Builder()
     with building(builder):
-        given = builder.inputs_like(pullback.inputs)
+        operands = builder.inputs_like(pullback.inputs)
         tangents = builder.inputs_like(pullback.inputs[:inputs])
-        cotangents = given[inputs + outputs : inputs + 2 * outputs]
-        results = builder.inline(pullback, given)
+        cotangents = operands[inputs + outputs : inputs + 2 * outputs]
+        results = builder.inline(pullback, operands)
         return builder.close(pull_back(builder, cotangents, results, tangents))
 
 
@@ -70,10 +70,10 @@ def _batch(
     extras = [axis is not None for axis in at[outputs + inputs :]]
     every = (True,) * (outputs + inputs)
     batched = batched_graph(pullback, (*every, *[True] * outputs, *extras), (True,) * inputs, size)
-    made = custom(
+    results = custom(
         *fronted(size, operands, at, (*every, *extras)), pullback=batched, outputs=outputs, inputs=inputs
     )
-    return made, [0] * outputs
+    return results, [0] * outputs
 
 
 custom = Primitive(

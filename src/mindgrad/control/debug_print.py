@@ -1,4 +1,4 @@
-"""Printing: a Python function that sees values while a compiled program runs.
+"""Debug callbacks print values while a compiled program runs.
 
     show(*xs): nothing; calls function(*xs)                ẏ: there is no y
 

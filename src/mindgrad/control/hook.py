@@ -1,4 +1,4 @@
-"""Hooks: Python functions that see gradients while an eager gradient runs.
+"""Gradient hooks are Python functions that are called with a cotangent while an eager gradient runs.
 
     hook(*cts) = function(cts), or cts where the function gives None
 
@@ -27,17 +27,17 @@ __all__ = ["hook"]
 
 
 def _call(*cts: Any, function: Any) -> tuple[np.ndarray, ...]:
-    given = [np.asarray(ct) for ct in cts]
-    returned = function(tuple(make_tensor(ct, type_of(ct)) for ct in given))
+    cotangents = [np.asarray(ct) for ct in cts]
+    returned = function(tuple(make_tensor(ct, type_of(ct)) for ct in cotangents))
     if returned is None:
-        return tuple(given)
+        return tuple(cotangents)
     listed = returned if isinstance(returned, tuple) else (returned,)
-    if len(listed) != len(given):
+    if len(listed) != len(cotangents):
         raise ValueError(
-            f"a gradient hook must return {len(given)} gradients, or None to keep them, but got "
+            f"a gradient hook must return {len(cotangents)} gradients, or None to keep them, but got "
             f"{len(listed)}."
         )
-    return tuple(_checked(new, old) for new, old in zip(listed, given, strict=True))
+    return tuple(_checked(new, old) for new, old in zip(listed, cotangents, strict=True))
 
 
 def _checked(new: Any, old: np.ndarray) -> np.ndarray:
@@ -68,9 +68,9 @@ def _jvp(_: Any, cts: Sequence[Any], ts: Sequence[Any], function: Any) -> Sequen
     traced = getattr(function, "graph", None)
     if traced is not None:
         program = traced(*[ct.type for ct in cts])
-        given = active(ts)
-        pushed = forward_body(program, given, tuple(range(len(cts))))
-        return current().inline(pushed, [*cts, *[ts[k] for k in given]])[len(cts) :]
+        active_inputs = active(ts)
+        pushed = forward_body(program, active_inputs, tuple(range(len(cts))))
+        return current().inline(pushed, [*cts, *[ts[k] for k in active_inputs]])[len(cts) :]
     raise RuntimeError(
         "a gradient that passed through a hook was differentiated again; the derivative of a Python "
         "hook is not known. Use ops.InsertGradientOf(f), whose function is differentiated, or remove "

@@ -1,4 +1,4 @@
-"""Values given by equations: the solution of a linear system, and a root, without their iterations.
+"""Implicit differentiation solves linear systems and roots without differentiating the solver's iterations.
 
     linear_solve(c, b) = x   with  A(c) x = b        ẋ = A⁻¹ (ḃ − Ȧ x)        b̄ = A⁻ᵀ x̄
     root(y, c) = y           with  f(c, y) = 0       ẏ = −(∂f/∂y)⁻¹ (∂f/∂c) ċ
@@ -110,14 +110,14 @@ def linear_system(
 @memoized
 def jacobian_system(function: Graph, consts: int, solver: Solver, transposed_solver: Solver) -> System:
     """The system of ``∂f/∂x`` for a graph ``(*consts, *xs) ↦ f``; its consts are all of these."""
-    function = without_effects(function)  # what it prints, the solver has printed
+    function = without_effects(function)  # the solver has printed already
     count = len(function.inputs)
     pushed = forward_body(function, tuple(range(consts, count)), tuple(range(count - consts)))
     outputs = pushed.outputs[len(function.outputs) :]
     builder = Builder()
     with building(builder):
-        given = builder.inputs_like(pushed.inputs)
-        product = builder.close(builder.inline(Graph(pushed.inputs, pushed.equations, outputs), given))
+        operands = builder.inputs_like(pushed.inputs)
+        product = builder.close(builder.inline(Graph(pushed.inputs, pushed.equations, outputs), operands))
     return System(product, _pulled(function, consts, with_xs=True), count, solver, transposed_solver)
 
 
@@ -148,33 +148,36 @@ def _pulled(function: Graph, consts: int, with_xs: bool) -> Graph:
         inputs = builder.inputs_like(function.inputs)
         cotangents = builder.inputs_like(function.outputs)
         outputs = builder.inline(function, inputs)
-        made = builder.close(pull_back(builder, inputs[consts:], outputs, cotangents))
+        pullback = builder.close(pull_back(builder, inputs[consts:], outputs, cotangents))
     if with_xs:
-        return made
-    xs = set(made.inputs[consts : len(function.inputs)])
-    if any(x in xs for equation in made.equations for x in equation.inputs):
+        return pullback
+    xs = set(pullback.inputs[consts : len(function.inputs)])
+    if any(x in xs for equation in pullback.equations for x in equation.inputs):
         raise ValueError(
             "For 'custom_linear_solve', the 'matvec' is not linear: its derivative depends on the vector "
             "that it is given. Take custom_root for an equation that is not linear."
         )
-    return Graph([v for v in made.inputs if v not in xs], made.equations, made.outputs)
+    return Graph([v for v in pullback.inputs if v not in xs], pullback.equations, pullback.outputs)
 
 
 def _between(inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Equation]:
     """The equations that make ``outputs`` of ``inputs``, in order."""
-    known: set[Any] = set(inputs)
+    boundary: set[Any] = set(inputs)
     ordered: dict[Equation, None] = {}
     stack = [y for y in outputs if type(y) is Variable]
     while stack:
         atom = stack[-1]
         equation = atom.made_by
-        if atom in known or equation is None or equation in ordered:
+        if atom in boundary or equation is None or equation in ordered:
             stack.pop()
             continue
         needed = [
             x
             for x in equation.inputs
-            if type(x) is Variable and x not in known and x.made_by is not None and x.made_by not in ordered
+            if type(x) is Variable
+            and x not in boundary
+            and x.made_by is not None
+            and x.made_by not in ordered
         ]
         if needed:
             stack.extend(needed)
@@ -196,8 +199,8 @@ def _change(graph: Graph, consts: Sequence[Any], xs: Sequence[Any], ts: Sequence
 def _solved(system: System, consts: Sequence[Any], bs: Sequence[Any], types: Sequence[TensorType]) -> list:
     if all(b is None for b in bs):
         return [None] * len(types)
-    given = [zeros(type) if b is None else b for b, type in zip(bs, types, strict=True)]
-    return linear_solve(*consts, *given, system=system, solution=system.solution)
+    operands = [zeros(type) if b is None else b for b, type in zip(bs, types, strict=True)]
+    return linear_solve(*consts, *operands, system=system, solution=system.solution)
 
 
 def _difference(a: Any, b: Any) -> Any:
@@ -271,13 +274,13 @@ def _root_batch(
 ) -> Any:
     flags = tuple([axis is not None for axis in at[count:]])
     ys = (True,) * count
-    found = root(
+    solution = root(
         *fronted(size, operands, at, (*ys, *flags)),
         function=batched_graph(function, (*flags, *ys), ys, size),
         system=system.batched((*flags, *ys), size),
         count=count,
     )
-    return found, [0] * count
+    return solution, [0] * count
 
 
 root = Primitive(

@@ -1,11 +1,11 @@
-"""Equations that stand for a program which is made when it is known what for.
+"""Lazy primitives stand for a sub-graph that is built only when a transform or the back end needs it.
 
-    deferred[G, …](x) = expand(G, …)(x)
+    lazy[G, …](x) = expand(G, …)(x)
 
-A derivative that is kept as an equation can be recognised: by the next derivative (``along``), by what
-reads it (``second``). Whoever does not recognise it sees the program: forward mode, batches and series are
-those of the program, and the compiler gets it in place (:func:`settled`), where what several of them
-share is one.
+A derivative that stays one equation can be recognised: by the next derivative (``taylor_coefficients``), and
+by the equations that use it (``lazy_hessian``). Everything else works on the expanded sub-graph: its rules of
+forward mode, batching and series are those of the sub-graph, and the compiler inlines it
+(:func:`expand_lazy`), where value numbering merges what several of them share.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from mindgrad.transforms.batch import push_batch
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.taylor import taylor
 
-__all__ = ["DEFERRED", "deferred", "never", "pushed", "series", "settled"]
+__all__ = ["LAZY", "lazy_primitive", "never", "pushed", "series", "expand_lazy"]
 
 #: each such row with ``expand(*its parameters)``, a graph from its operands to its results
-DEFERRED: dict[Primitive, Callable[..., Graph]] = {}
+LAZY: dict[Primitive, Callable[..., Graph]] = {}
 
 
 @memoized
 def _is_settled(graph: Graph) -> bool:
     for equation in graph.equations:
-        if equation.primitive in DEFERRED:
+        if equation.primitive in LAZY:
             return False
         for value in equation.parameters.values():
             if isinstance(value, Graph) and not _is_settled(value):
@@ -41,7 +41,7 @@ def _is_settled(graph: Graph) -> bool:
 
 
 @memoized
-def settled(graph: Graph) -> Graph:
+def expand_lazy(graph: Graph) -> Graph:
     """``graph`` with the programs of such equations in their place, in the graphs inside of it too."""
     if _is_settled(graph):
         return graph
@@ -57,10 +57,10 @@ def settled(graph: Graph) -> Graph:
 
 
 def _settled_equation(builder: Builder, equation: Equation, operands: tuple[Any, ...]) -> Sequence[Any]:
-    expand = DEFERRED.get(equation.primitive)
+    expand = LAZY.get(equation.primitive)
     if expand is not None:
-        return builder.inline(settled(expand(*equation.parameters.values())), operands)
-    programs = {k: settled(v) for k, v in equation.parameters.items() if isinstance(v, Graph)}
+        return builder.inline(expand_lazy(expand(*equation.parameters.values())), operands)
+    programs = {k: expand_lazy(v) for k, v in equation.parameters.items() if isinstance(v, Graph)}
     return builder.emit_again(equation, operands, **programs)
 
 
@@ -86,14 +86,16 @@ def series(
     starts = [
         x if each[0] is None else each[0] for x, each in zip(equation.inputs, coefficients, strict=True)
     ]
-    given = [zeros(equation.inputs[k].type) if c is None else c for k in moving for c in coefficients[k][1:]]
-    found = current().inline(taylor(graph, moving, order), [*starts, *given])
+    tangents = [
+        zeros(equation.inputs[k].type) if c is None else c for k in moving for c in coefficients[k][1:]
+    ]
+    found = current().inline(taylor(graph, moving, order), [*starts, *tangents])
     count = len(equation.outputs)
     values, rest = found[:count], found[count:]
     return [[values[k], *rest[k * order : (k + 1) * order]] for k in range(count)]
 
 
-def deferred(
+def lazy_primitive(
     name: str, expand: Callable[..., Graph], type_rule: Callable[..., Any], taint: Callable[..., str]
 ) -> Primitive:
     """A row of one result whose rules are those of the program that it stands for.
@@ -111,7 +113,7 @@ def deferred(
         found, places = push_batch(expand(**parameters), xs, at, size)
         return found[0], places[0]
 
-    made = Primitive(
+    row = Primitive(
         name,
         "control",
         type_rule=type_rule,
@@ -124,8 +126,8 @@ def deferred(
         ),
         taint=taint,
     )
-    DEFERRED[made] = expand
-    return made
+    LAZY[row] = expand
+    return row
 
 
 def never(*_: Any, **__: Any) -> Any:

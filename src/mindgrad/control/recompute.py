@@ -1,19 +1,18 @@
-"""A program of which reverse mode keeps the inputs only, and computes the rest again.
+"""Rematerialisation keeps only the inputs of a sub-graph for reverse mode and recomputes its residuals.
 
     recomputed(x) = body(x)      ẏ = J_body(x) ẋ      x̄ = J_body(x)ᵀ ȳ, from x and ȳ alone
 
 Operands are ``xs``; the parameter ``body`` is a graph from them to the values. Run forwards it is its body.
 Reverse mode emits the pullback of the body, which holds the body once more, as a branch of ``cond`` whose
-predicate is always true: XLA finds equal expressions and would merge the second run with the first, and
-its optimisation barriers are taken out on a CPU before it looks for the last time, so that
-``jax.checkpoint`` saves nothing there (measured: 12 layers of 4096 x 256, temporary memory 151 MB without,
-155 MB with it, 59 MB with branches, in the same time). The predicate is asked of a number of the
-program, so that nobody knows it before the program runs; the cotangents are operands of the branch, so
-that it waits for them.
+predicate is always true: XLA would merge the second run with the first by common subexpression elimination,
+and on a CPU it removes optimisation barriers before its last such pass, so that ``jax.checkpoint`` saves no
+memory there (measured in ``docs/decisions/0009-rewrites-of-algebra.md``). The predicate depends on a number
+of the program, so that it is unknown at compile time; the cotangents are operands of the branch, so that it
+waits for them.
 
-Cost: one more run of the body. Limits: a derivative of the derivative keeps what the pullback needs; a body
-that gives or takes nothing with an element is an ordinary part of the program; a program with such branches
-is not cut into tiles (``optimize.tiles``), which would save more.
+Cost: one more run of the body. Limits: a derivative of the derivative stores the residuals of the pullback; a
+body whose operands or results have no elements is an ordinary part of the program; a program with such
+branches is not cut into tiles (``optimize.tiles``), which would save more.
 """
 
 from __future__ import annotations
@@ -53,9 +52,9 @@ __all__ = ["recomputed"]
 
 
 def _types(*types: TensorType, body: Graph) -> Any:
-    given = tuple([v.type for v in body.inputs])
-    if given != types:
-        raise TypeError(f"For 'recomputed', the body takes {given}, but the operands have types {types}.")
+    expected = tuple([v.type for v in body.inputs])
+    if expected != types:
+        raise TypeError(f"For 'recomputed', the body takes {expected}, but the operands have types {types}.")
     return tuple([y.type for y in body.outputs])
 
 
@@ -65,45 +64,47 @@ def _simplify(*xs: Any, body: Graph) -> Any:
 
 
 def _jvp(y: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any], body: Graph) -> list[Any]:
-    given = active(ts)
-    wanted = reach(body, given)
+    active_inputs = active(ts)
+    active_outputs = reach(body, active_inputs)
     result: list[Any] = [None] * len(y)
-    if not wanted:
+    if not active_outputs:
         return result
-    directions = [ts[k] for k in given]
+    directions = [ts[k] for k in active_inputs]
     if any(t.linear for t in directions):
-        found = recomputed_tangent(*xs, *directions, body=body, given=given, wanted=wanted)
+        tangents = recomputed_tangent(
+            *xs, *directions, body=body, active_inputs=active_inputs, active_outputs=active_outputs
+        )
     else:
         inputs = (*xs, *directions)
-        pushed = marked(forward_body(body, given, wanted), inputs)
+        pushed = marked(forward_body(body, active_inputs, active_outputs), inputs)
         equation: Equation = y[0].made_by
         made = current().supersede(equation, recomputed, inputs, {"body": pushed}, range(len(y)))
-        found = made[len(y) :]
-    for k, t in zip(wanted, found, strict=True):
+        tangents = made[len(y) :]
+    for k, t in zip(active_outputs, tangents, strict=True):
         result[k] = t
     return result
 
 
 def _batch(size: int, operands: Sequence[Any], at: Sequence[int | None], body: Graph) -> Any:
     flags = tuple([axis is not None for axis in at])
-    wanted = batched_outputs(body, flags, size)
-    made = recomputed(*fronted(size, operands, at, flags), body=batched_graph(body, flags, wanted, size))
-    return made, [0 if want else None for want in wanted]
+    out_flags = batched_outputs(body, flags, size)
+    made = recomputed(*fronted(size, operands, at, flags), body=batched_graph(body, flags, out_flags, size))
+    return made, [0 if want else None for want in out_flags]
 
 
 def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:
     body = equation.parameters["body"]
     xs, is_same = starts_of(equation.inputs, coefficients)
-    given = varying(coefficients)
-    wanted = reach(body, given)
-    operands = (*xs, *series_operands(xs, coefficients, given))
-    parameters = {"body": marked(taylor_body(body, given, wanted, order), operands)}
+    active_inputs = varying(coefficients)
+    active_outputs = reach(body, active_inputs)
+    operands = (*xs, *series_operands(xs, coefficients, active_inputs))
+    parameters = {"body": marked(taylor_body(body, active_inputs, active_outputs, order), operands)}
     count = len(equation.outputs)
-    if is_same and wanted:
-        made = current().supersede(equation, recomputed, operands, parameters, range(count))
+    if is_same and active_outputs:
+        results = current().supersede(equation, recomputed, operands, parameters, range(count))
     else:
-        made = recomputed(*operands, **silent(parameters))
-    return series_results(made, count, made[count:], wanted, order)
+        results = recomputed(*operands, **silent(parameters))
+    return series_results(results, count, results[count:], active_outputs, order)
 
 
 recomputed = Primitive(
@@ -125,15 +126,17 @@ recomputed = Primitive(
 
 
 @memoized
-def _pullback(body: Graph, given: tuple[int, ...], wanted: tuple[int, ...]) -> Graph:
-    """``(*inputs, *cotangents of wanted) ↦`` the cotangents of the inputs ``given``."""
+def _pullback(body: Graph, active_inputs: tuple[int, ...], active_outputs: tuple[int, ...]) -> Graph:
+    """``(*inputs, *cotangents of active_outputs) ↦`` the cotangents of the inputs ``active_inputs``."""
     again = without_effects(body)
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(again.inputs)
-        cotangents = builder.inputs_like(body.outputs[k] for k in wanted)
+        cotangents = builder.inputs_like(body.outputs[k] for k in active_outputs)
         outputs = builder.inline(again, inputs)
-        pulled = pull_back(builder, [inputs[k] for k in given], [outputs[k] for k in wanted], cotangents)
+        pulled = pull_back(
+            builder, [inputs[k] for k in active_inputs], [outputs[k] for k in active_outputs], cotangents
+        )
         return builder.close(pulled)
 
 
@@ -144,7 +147,7 @@ def _nothing(graph: Graph) -> Graph:
 
 
 def _always(atoms: Sequence[Any]) -> Any:
-    """True, which nobody knows before the program runs; ``None`` where there is no number to ask."""
+    """True, unknown to the compiler; ``None`` where no number is available to compute it from."""
     for atom in atoms:
         if type(atom) is Constant or not atom.type.size:
             continue
@@ -157,10 +160,14 @@ def _always(atoms: Sequence[Any]) -> Any:
 
 
 def _transpose(
-    cts: Sequence[Any], *operands: Any, body: Graph, given: tuple[int, ...], wanted: tuple[int, ...]
+    cts: Sequence[Any],
+    *operands: Any,
+    body: Graph,
+    active_inputs: tuple[int, ...],
+    active_outputs: tuple[int, ...],
 ) -> list[Any]:
-    count = len(operands) - len(given)
-    pullback = _pullback(body, given, wanted)
+    count = len(operands) - len(active_inputs)
+    pullback = _pullback(body, active_inputs, active_outputs)
     inputs = [*operands[:count], *cts]
     predicate = _always([*cts, *operands[:count]])
     if predicate is None:
@@ -171,9 +178,9 @@ def _transpose(
 
 
 def _tangent_types(
-    *types: TensorType, body: Graph, given: tuple[int, ...], wanted: tuple[int, ...]
+    *types: TensorType, body: Graph, active_inputs: tuple[int, ...], active_outputs: tuple[int, ...]
 ) -> tuple[TensorType, ...]:
-    return tuple([body.outputs[k].type for k in wanted])
+    return tuple([body.outputs[k].type for k in active_outputs])
 
 
 def _never(*_: Any, **__: Any) -> Any:

@@ -1,13 +1,13 @@
-"""What a loop keeps of every trip for its linear part, and what is made again from less.
+"""Rematerialisation of loops chooses which residuals a scan saves per trip, and which it recomputes.
 
 Of the values of the body that its linear part uses
 
     those of the constants alone        are computed once, before the loop
-    slices of what is scanned           are there already
-    the carry, and what costs much      is stacked
-    pointwise and cheap functions       of the others are computed again (1 − y² of tanh, say)
+    slices of scanned operands          exist already
+    the carry, and expensive values     are stacked
+    pointwise and cheap functions       of the others are recomputed (1 − y² of tanh, say)
 
-Limit: a cheap function is computed again only if all that it needs is kept anyway; no smallest set is
+Limit: a cheap function is recomputed only if all of its operands are available anyway; no minimum cut is
 searched for.
 """
 
@@ -21,7 +21,7 @@ from mindgrad.ir.build import POINTWISE
 from mindgrad.ir.graph import Equation, Graph, Variable, live_equations
 from mindgrad.ir.memo import memoized
 
-__all__ = ["Kept", "kept"]
+__all__ = ["PartialEval", "partial_eval_body"]
 
 Indices = tuple[int, ...]
 
@@ -35,7 +35,7 @@ _CHEAP_KINDS = frozenset(POINTWISE) - {"elementwise"}
 _LONGEST = 64
 
 
-class Kept:
+class PartialEval:
     """The body of a loop linearized, and how its residuals reach the linear part.
 
     Attributes:
@@ -50,9 +50,11 @@ class Kept:
 
     __slots__ = ("body", "linear", "outside", "reused", "stacked_types", "streamed")
 
-    def __init__(self, body: Graph, consts: int, carries: int, given: Indices, wanted: Indices) -> None:
+    def __init__(
+        self, body: Graph, consts: int, carries: int, active_inputs: Indices, active_outputs: Indices
+    ) -> None:
         with in_loop():
-            part = split(body, given, wanted)
+            part = split(body, active_inputs, active_outputs)
         fixed, scanned = part.inputs[:consts], part.inputs[consts + carries :]
         plan = _Plan(part.equations, fixed, scanned)
         needed = {x for e in part.linear for x in e.inputs if _is_known(x)}
@@ -71,7 +73,7 @@ class Kept:
         self.streamed = tuple([scanned.index(x) for x in streamed])
         self.outside = Graph(fixed, live_equations(list(plan.invariant), outside), outside)
         groups: tuple[list[Variable], ...] = ([], [], [])
-        for k, direction in zip(given, part.directions, strict=True):
+        for k, direction in zip(active_inputs, part.directions, strict=True):
             groups[(k >= consts) + (k >= consts + carries)].append(direction)
         inputs = [*outside, *groups[0], *groups[1], *streamed, *reused, *stacked, *groups[2]]
         again = [e for e in part.equations if e in plan.again]
@@ -83,7 +85,7 @@ def _is_known(atom: Any) -> bool:
 
 
 class _Plan:
-    """How the values that are asked for are come by; sets in the order in which they were found."""
+    """A plan of the values that are needed: saved, sliced or recomputed, as sets in order of discovery."""
 
     def __init__(
         self, equations: Sequence[Equation], fixed: Sequence[Variable], scanned: Sequence[Variable]
@@ -117,8 +119,8 @@ class _Plan:
         """Whether ``x`` needs no work; what is given is noted as used."""
         if type(x) is not Variable or x in self.stacked:
             return True
-        for given, used in ((self._fixed, self.outside), (self._scanned, self.streamed)):
-            if x in given:
+        for values, used in ((self._fixed, self.outside), (self._scanned, self.streamed)):
+            if x in values:
                 used[x] = None
                 return True
         return False
@@ -153,6 +155,8 @@ def _is_cheap(equation: Equation) -> bool:
 
 
 @memoized
-def kept(body: Graph, consts: int, carries: int, given: Indices, wanted: Indices) -> Kept:
-    """``body`` linearized in its inputs ``given``; ``wanted`` are the outputs whose tangents are used."""
-    return Kept(body, consts, carries, given, wanted)
+def partial_eval_body(
+    body: Graph, consts: int, carries: int, active_inputs: Indices, active_outputs: Indices
+) -> PartialEval:
+    """``body`` linearized in ``active_inputs``, with the tangents of ``active_outputs``."""
+    return PartialEval(body, consts, carries, active_inputs, active_outputs)

@@ -1,17 +1,17 @@
-"""A gradient across rows as one equation: who reads one column of it need not make the others.
+"""The lazy row-wise gradient is one equation, of which reading column j computes only column j.
 
-    columns[G, i](x, ct) = Σ_j e_j ⊗ Σ (ct ∘ ∂_j G(x))          ∂_j along column j of every row of input i
+    rowwise_gradient[G, i](x, ct) = Σ_j e_j ⊗ Σ (ct ∘ ∂_j G(x))      ∂_j along column j of all rows of input i
 
-It is the gradient ``J_G(x)ᵀ ct`` where rows do not mix (``optimize.mode_choice``), and the program that it
-stands for is that of reverse mode. Who differentiates it again, in one direction after the other, sees its
-columns instead (:func:`written_out`), and a slice of it that is one column is that column: so a loop over the
-coordinates of a point makes a derivative in each turn, not as many as there are coordinates.
+It is the gradient ``J_G(x)ᵀ ct`` where rows do not mix (``optimize.mode_choice``); its expansion is reverse
+mode. Differentiating it again in one direction after the other uses its columns instead
+(:func:`written_out`), and a slice of one column is computed as that column: a loop over the coordinates of a
+point then takes one derivative per trip, instead of a whole gradient per trip.
 
 Cost: none until it is expanded, then that of a gradient. Limits: those of ``optimize.mode_choice``.
 
 Operands are those of the program, then a cotangent for each of its outputs. Parameters: ``program``;
-``place``, the number of the input; ``axis``, that of its columns; ``carried``, for each output where it has
-the axes of the input; ``part``, which makes the program of a column.
+``argnum``, the index of the input; ``axis``, that of its columns; ``carried``, for each output the positions
+of the axes of the input; ``part``, which builds the program of a column.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.control.lazy import deferred, settled
+from mindgrad.control.lazy import expand_lazy, lazy_primitive
 from mindgrad.ir.build import current
 from mindgrad.ir.graph import Equation, Graph
 from mindgrad.ir.memo import memoized
@@ -28,20 +28,20 @@ from mindgrad.rows.movement_fusion import PARTS
 from mindgrad.rows.static_slices import concatenate, slice
 from mindgrad.transforms.reverse import reverse
 
-__all__ = ["columns", "written_out"]
+__all__ = ["rowwise_gradient", "written_out"]
 
-#: makes the program of one column: ``(program, place, axis, carried, j)`` to a graph from the same operands
+#: makes the program of one column: ``(program, argnum, axis, carried, j)`` to a graph from the same operands
 Part = Callable[[Graph, int, int, tuple, int], Graph]
 
 
 @memoized
-def _gradient(program: Graph, place: int) -> Graph:
-    whole = reverse(settled(program), (place,))
+def _gradient(program: Graph, argnum: int) -> Graph:
+    whole = reverse(expand_lazy(program), (argnum,))
     return Graph(whole.inputs, whole.equations, whole.outputs[-1:])
 
 
-def _expanded(program: Graph, place: int, axis: int, carried: tuple, part: Part) -> Graph:
-    return _gradient(program, place)
+def _expanded(program: Graph, argnum: int, axis: int, carried: tuple, part: Part) -> Graph:
+    return _gradient(program, argnum)
 
 
 def written_out(equation: Equation, operands: Sequence[Any]) -> Any:
@@ -52,8 +52,8 @@ def written_out(equation: Equation, operands: Sequence[Any]) -> Any:
 
 
 def _column(equation: Equation, operands: Sequence[Any], j: int) -> Any:
-    program, place, axis, carried, part = equation.parameters.values()
-    return current().inline(part(program, place, axis, carried, j), operands)[0]
+    program, argnum, axis, carried, part = equation.parameters.values()
+    return current().inline(part(program, argnum, axis, carried, j), operands)[0]
 
 
 def _part(equation: Equation, start: Sequence[int], limit: Sequence[int], strides: Sequence[int]) -> Any:
@@ -67,13 +67,13 @@ def _part(equation: Equation, start: Sequence[int], limit: Sequence[int], stride
     return slice(found, start=start, limit=limit, strides=tuple(strides))
 
 
-def _type(*types: TensorType, place: int, **_: Any) -> TensorType:
-    return types[place]
+def _type(*types: TensorType, argnum: int, **_: Any) -> TensorType:
+    return types[argnum]
 
 
-def _taint(*xs: Any, program: Graph, place: int, axis: int, carried: tuple, part: Part) -> str:
-    return "starts" if part(program, place, axis, carried, 0).outputs[0].tainted else "passes"
+def _taint(*xs: Any, program: Graph, argnum: int, axis: int, carried: tuple, part: Part) -> str:
+    return "starts" if part(program, argnum, axis, carried, 0).outputs[0].tainted else "passes"
 
 
-columns = deferred("columns", _expanded, _type, _taint)
-PARTS[columns] = _part
+rowwise_gradient = lazy_primitive("rowwise_gradient", _expanded, _type, _taint)
+PARTS[rowwise_gradient] = _part

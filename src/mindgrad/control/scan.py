@@ -1,4 +1,4 @@
-"""Loops of a known number of trips over the slices of arrays.
+"""The ``scan`` primitive loops over slices of arrays, with a carry and a static trip count.
 
     scan(c, x₀, s) = (x_n, (y_1, …, y_n)),    (x_{i+1}, y_{i+1}) = body(c, x_i, s_i),    n = length
     reverse:  the trips run from the last slice to the first
@@ -7,10 +7,10 @@ Operands are ``(*consts, *carry, *xs)``, the ``xs`` stacked along axis 0. Parame
 ``(*consts, *carry, *slices)`` to ``(*carry, *ys)``; ``length``; ``consts`` and ``carries``, how many operands
 are those; ``reverse``. The results are ``(*carry, *ys)``, the ``ys`` stacked along axis 0.
 
-Forward mode is one loop of values and tangents. Reverse mode lets the loop give, stacked, what its linear
-part needs (``residuals``); the linear part is a scan of the tangents; its transpose a scan the other way
-round that adds up the cotangents of the constants, or leaves their sum to one contraction behind the
-loop (``sums``).
+Forward mode is one loop of values and tangents. In reverse mode the loop also returns the stacked residuals
+of its linear part (``remat_policy``); the linear part is a scan of the tangents; its transpose is a scan in
+the opposite direction that accumulates the cotangents of the constants, or leaves their sum to one
+contraction behind the loop (``sum_hoisting``).
 
 Cost: forward 1 loop of about 2–3 times the work; reverse 1 loop more. Memory in reverse mode: the
 residuals of every trip.
@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.control.batches import batched_graph, batched_outputs, batched_parts, fronted
-from mindgrad.control.remat_policy import kept
+from mindgrad.control.remat_policy import partial_eval_body
 from mindgrad.control.scan_transpose import transposed_trip
 from mindgrad.control.subgraphs import (
     active,
@@ -54,7 +54,7 @@ Indices = tuple[int, ...]
 
 
 def _divided(operands: Sequence[Any], consts: int, carries: int) -> tuple[Any, Any, Any]:
-    """The constants, the carry and what is scanned of operands, or of their tangents."""
+    """The constants, the carry and the scanned ones among operands, or among their tangents."""
     end = consts + carries
     return operands[:consts], operands[consts:end], operands[end:]
 
@@ -66,17 +66,17 @@ def _stacked(type: TensorType, length: int) -> TensorType:
 def _types(
     *types: TensorType, body: Graph, length: int, consts: int, carries: int, reverse: bool = False
 ) -> Any:
-    given = tuple([v.type for v in body.inputs])
+    expected = tuple([v.type for v in body.inputs])
     fixed, carry, scanned = _divided(types, consts, carries)
-    for each in scanned:
-        if each.shape[:1] != (length,):
+    for operand in scanned:
+        if operand.shape[:1] != (length,):
             raise ValueError(
-                f"For 'scan', what is scanned must have {length} slices, but got a tensor of type {each}."
+                f"For 'scan', what is scanned must have {length} slices, but got a tensor of type {operand}."
             )
-    slices = [each.with_shape(each.shape[1:]) for each in scanned]
-    if given != (*fixed, *carry, *slices):
+    slices = [operand.with_shape(operand.shape[1:]) for operand in scanned]
+    if expected != (*fixed, *carry, *slices):
         raise TypeError(
-            f"For 'scan', the body takes {given}, but the operands have types {types}, of which the last "
+            f"For 'scan', the body takes {expected}, but the operands have types {types}, of which the last "
             f"{len(scanned)} are scanned."
         )
     after = tuple([y.type for y in body.outputs[:carries]])
@@ -123,9 +123,11 @@ class _Fused:
 
     __slots__ = ("body", "moving", "wanted")
 
-    def __init__(self, body: Graph, consts: int, carries: int, given: Indices, start: Indices) -> None:
-        self.moving = closure(body, consts, given, start, carries)
-        places = _given(given, consts, self.moving)
+    def __init__(
+        self, body: Graph, consts: int, carries: int, active_inputs: Indices, start: Indices
+    ) -> None:
+        self.moving = closure(body, consts, active_inputs, start, carries)
+        places = _active_inputs(active_inputs, consts, self.moving)
         self.wanted = (*self.moving, *[k for k in reach(body, places) if k >= carries])
         pushed = forward_body(body, places, self.wanted)
         count = len(body.inputs)
@@ -138,9 +140,9 @@ class _Fused:
         self.body = _shuffled(pushed, [c, of_c, x, of_x, s, of_s], outputs)
 
 
-def _given(given: Indices, consts: int, moving: Indices) -> Indices:
-    """The inputs of the body that have a tangent: those of ``given`` and the parts ``moving``."""
-    return tuple(sorted({*given, *[consts + k for k in moving]}))
+def _active_inputs(active_inputs: Indices, consts: int, moving: Indices) -> Indices:
+    """The inputs of the body that have a tangent: ``active_inputs`` and the parts ``moving``."""
+    return tuple(sorted({*active_inputs, *[consts + k for k in moving]}))
 
 
 def _groups(of_inputs: dict[int, Any], consts: int, carries: int) -> tuple[list[Any], list[Any], list[Any]]:
@@ -153,8 +155,8 @@ def _groups(of_inputs: dict[int, Any], consts: int, carries: int) -> tuple[list[
 
 
 @memoized
-def _fused(body: Graph, consts: int, carries: int, given: Indices, start: Indices) -> _Fused:
-    return _Fused(body, consts, carries, given, start)
+def _fused(body: Graph, consts: int, carries: int, active_inputs: Indices, start: Indices) -> _Fused:
+    return _Fused(body, consts, carries, active_inputs, start)
 
 
 def _jvp(
@@ -166,21 +168,21 @@ def _jvp(
         return result
     end = consts + carries
     start = tuple([k for k, t in enumerate(ts[consts:end]) if t is not None])
-    given = tuple([k for k in active(ts) if not consts <= k < end])
+    active_inputs = tuple([k for k in active(ts) if not consts <= k < end])
     equation: Equation = y[0].made_by
     if any(t is not None and t.linear for t in ts):
-        wanted, found = _linear(equation, ts, given, start)
+        active_outputs, tangents = _linear(equation, ts, active_inputs, start)
     else:
-        wanted, found = _forward(equation, ts, given, start)
-    for k, t in zip(wanted, found, strict=True):
+        active_outputs, tangents = _forward(equation, ts, active_inputs, start)
+    for k, t in zip(active_outputs, tangents, strict=True):
         result[k] = t
     return result
 
 
-def _forward(equation: Equation, ts: Any, given: Indices, start: Indices) -> tuple[Indices, Any]:
+def _forward(equation: Equation, ts: Any, active_inputs: Indices, start: Indices) -> tuple[Indices, Any]:
     parameters = equation.parameters
     body, consts, carries = parameters["body"], parameters["consts"], parameters["carries"]
-    fused = _fused(body, consts, carries, given, start)
+    fused = _fused(body, consts, carries, active_inputs, start)
     if not fused.wanted:
         return (), ()
     c, x, s = _divided(equation.inputs, consts, carries)
@@ -204,17 +206,17 @@ def _forward(equation: Equation, ts: Any, given: Indices, start: Indices) -> tup
 # -- reverse mode --------------------------------------------------------------------------------
 
 
-def _linear(equation: Equation, ts: Any, given: Indices, start: Indices) -> tuple[Indices, Any]:
+def _linear(equation: Equation, ts: Any, active_inputs: Indices, start: Indices) -> tuple[Indices, Any]:
     """The equation made to stack the residuals too, and the linear scan that uses them."""
     parameters = equation.parameters
     body, length = parameters["body"], parameters["length"]
     consts, carries = parameters["consts"], parameters["carries"]
-    moving = closure(body, consts, given, start, carries)
-    places = _given(given, consts, moving)
-    wanted = (*moving, *[k for k in reach(body, places) if k >= carries])
-    if not wanted:
+    moving = closure(body, consts, active_inputs, start, carries)
+    places = _active_inputs(active_inputs, consts, moving)
+    active_outputs = (*moving, *[k for k in reach(body, places) if k >= carries])
+    if not active_outputs:
         return (), ()
-    part = kept(body, consts, carries, places, wanted)
+    part = partial_eval_body(body, consts, carries, places, active_outputs)
     c, x, s = _divided(equation.inputs, consts, carries)
     fresh: tuple[Any, ...] = ()
     if part.stacked_types:
@@ -224,7 +226,7 @@ def _linear(equation: Equation, ts: Any, given: Indices, start: Indices) -> tupl
     outside = current().inline(part.outside, c)
     of_c, of_x, of_s = _divided(ts, consts, carries)
     before = [*outside, *[t for t in of_c if t is not None]]
-    made = scan(
+    results = scan(
         *before,
         *[zeros(x[k].type) if of_x[k] is None else of_x[k] for k in moving],
         *[s[k] for k in part.streamed],
@@ -236,7 +238,7 @@ def _linear(equation: Equation, ts: Any, given: Indices, start: Indices) -> tupl
         carries=len(moving),
         reverse=parameters.get("reverse", False),
     )
-    return wanted, made
+    return active_outputs, results
 
 
 def _is_zero(ct: Any) -> bool:
@@ -253,26 +255,26 @@ def _transpose(
     start = tuple([k for k, ct in enumerate(cts[:carries]) if not _is_zero(ct)])
     of_ys = tuple([k for k, ct in enumerate(cts) if k >= carries and not _is_zero(ct)])
     trip = transposed_trip(body, directions, length, consts, carries, start, of_ys)
-    known = [x for k, x in enumerate(operands[:consts]) if k not in directions]
+    residuals = [x for k, x in enumerate(operands[:consts]) if k not in directions]
     slices = [x for k, x in enumerate(operands) if k >= end and k not in directions]
-    made = scan(
-        *known,
+    results = scan(
+        *residuals,
         *[zeros(operands[k].type) for k in trip.summed],
         *[cts[k] for k in trip.parts],
         *slices,
         *[cts[k] for k in of_ys],
         body=trip.body,
         length=length,
-        consts=len(known),
+        consts=len(residuals),
         carries=len(trip.summed) + len(trip.parts),
         reverse=not reverse,
     )
     result: list[Any] = [None] * len(operands)
     places = (*trip.summed, *[consts + k for k in trip.parts], *trip.sliced)
-    for k, ct in zip(places, made, strict=False):
+    for k, ct in zip(places, results, strict=False):
         result[k] = ct
-    stacks = [*slices, *[cts[k] for k in of_ys], *made[len(trip.summed) + len(trip.parts) :]]
-    later = current().inline(trip.after, [*known, *[stacks[k] for k in trip.leaves]])
+    stacks = [*slices, *[cts[k] for k in of_ys], *results[len(trip.summed) + len(trip.parts) :]]
+    later = current().inline(trip.after, [*residuals, *[stacks[k] for k in trip.leaves]])
     for k, ct in zip(trip.deferred, later, strict=True):
         result[k] = ct
     return result
@@ -283,20 +285,24 @@ def _transpose(
 
 @memoized
 def _series_body(
-    body: Graph, consts: int, carries: int, given: Indices, wanted: Indices, order: int
+    body: Graph, consts: int, carries: int, active_inputs: Indices, active_outputs: Indices, order: int
 ) -> Graph:
     """The trip of coefficients; those of constants, carry, slices and outputs stand behind these."""
-    made = taylor_body(body, given, wanted, order)
+    series = taylor_body(body, active_inputs, active_outputs, order)
     count = len(body.inputs)
-    of_inputs = {k: made.inputs[count + at * order : count + (at + 1) * order] for at, k in enumerate(given)}
+    of_inputs = {
+        k: series.inputs[count + at * order : count + (at + 1) * order] for at, k in enumerate(active_inputs)
+    }
     parts = []
     for values, group in zip(
-        _divided(made.inputs[:count], consts, carries), _groups(of_inputs, consts, carries), strict=True
+        _divided(series.inputs[:count], consts, carries), _groups(of_inputs, consts, carries), strict=True
     ):
-        parts += [values, [v for each in group for v in each]]
-    ys, found = made.outputs[: len(body.outputs)], made.outputs[len(body.outputs) :]
-    moved = order * sum(k < carries for k in wanted)
-    return _shuffled(made, parts, [*ys[:carries], *found[:moved], *ys[carries:], *found[moved:]])
+        parts += [values, [v for one_series in group for v in one_series]]
+    ys, coefficients = series.outputs[: len(body.outputs)], series.outputs[len(body.outputs) :]
+    moved = order * sum(k < carries for k in active_outputs)
+    return _shuffled(
+        series, parts, [*ys[:carries], *coefficients[:moved], *ys[carries:], *coefficients[moved:]]
+    )
 
 
 def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:
@@ -305,30 +311,32 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     xs, is_same = starts_of(equation.inputs, coefficients)
     varies = varying(coefficients)
     end = consts + carries
-    given = tuple([k for k in varies if not consts <= k < end])
-    moving = closure(body, consts, given, tuple([k - consts for k in varies if consts <= k < end]), carries)
-    places = _given(given, consts, moving)
-    wanted = (*moving, *[k for k in reach(body, places) if k >= carries])
+    active_inputs = tuple([k for k in varies if not consts <= k < end])
+    moving = closure(
+        body, consts, active_inputs, tuple([k - consts for k in varies if consts <= k < end]), carries
+    )
+    places = _active_inputs(active_inputs, consts, moving)
+    active_outputs = (*moving, *[k for k in reach(body, places) if k >= carries])
     operands: list[Any] = []
     for first, last in ((0, consts), (consts, end), (end, len(xs))):
         operands += xs[first:last]
         operands += series_operands(xs, coefficients, [k for k in places if first <= k < last])
-    fixed, moved = consts + order * sum(k < consts for k in given), order * len(moving)
-    trip = _series_body(body, consts, carries, places, wanted, order)
+    fixed, moved = consts + order * sum(k < consts for k in active_inputs), order * len(moving)
+    trip = _series_body(body, consts, carries, places, active_outputs, order)
     used = parameters | {
         "body": marked_loop(trip, operands, fixed, carries + moved),
         "consts": fixed,
         "carries": carries + moved,
     }
     count = len(equation.outputs)
-    if is_same and wanted:
+    if is_same and active_outputs:
         at = [*range(carries), *range(carries + moved, count + moved)]
-        made = current().supersede(equation, scan, tuple(operands), used, at)
+        results = current().supersede(equation, scan, tuple(operands), used, at)
     else:
-        made = scan(*operands, **silent(used))
-    ys = [*made[:carries], *made[carries + moved : count + moved]]
-    found = [*made[carries : carries + moved], *made[count + moved :]]
-    return series_results(ys, count, found, wanted, order)
+        results = scan(*operands, **silent(used))
+    ys = [*results[:carries], *results[carries + moved : count + moved]]
+    of_results = [*results[carries : carries + moved], *results[count + moved :]]
+    return series_results(ys, count, of_results, active_outputs, order)
 
 
 # -- many elements at once, and simpler forms ------------------------------------------------------
@@ -342,26 +350,26 @@ def _batch(
     flags = tuple([axis is not None for axis in at])
     flags = batched_parts(body, flags, consts, carries, size)
     ys = batched_outputs(body, flags, size)[carries:]
-    wanted = (*flags[consts:end], *ys)
+    batched = (*flags[consts:end], *ys)
     scanned = [
         x if axis is None else moved(x, axis, 1) for x, axis in zip(operands[end:], at[end:], strict=True)
     ]
-    made = scan(
+    results = scan(
         *fronted(size, operands[:end], at[:end], flags[:end]), *scanned,
-        body=batched_graph(body, flags, wanted, size), length=length, consts=consts, carries=carries,
+        body=batched_graph(body, flags, batched, size), length=length, consts=consts, carries=carries,
         reverse=reverse,
     )  # fmt: skip
-    places = [int(k >= carries) if want else None for k, want in enumerate(wanted)]
-    return made, places
+    places = [int(k >= carries) if want else None for k, want in enumerate(batched)]
+    return results, places
 
 
 def _simplify(
     *operands: Any, body: Graph, length: int, consts: int, carries: int, reverse: bool = False
 ) -> Any:
-    found = marked_loop(body, operands, consts, carries)
-    if found is body:
+    simplified = marked_loop(body, operands, consts, carries)
+    if simplified is body:
         return None
-    return scan(*operands, body=found, length=length, consts=consts, carries=carries, reverse=reverse)
+    return scan(*operands, body=simplified, length=length, consts=consts, carries=carries, reverse=reverse)
 
 
 scan = Primitive(

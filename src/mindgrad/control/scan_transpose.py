@@ -1,8 +1,8 @@
-"""One trip of a scan backwards, and what is left to be done once behind all trips.
+"""Transposition of a scan runs one trip of the linear body backwards and hoists sums out of the loop.
 
-sums       c̄ = Σ_t c̄_t, in the carry
-deferred   c̄ as few products of what all trips give together (``sums``), where stacking that is no
-           more work than adding up: for a weight of a matrix product it mostly is much less
+sums       c̄ = Σ_t c̄_t, accumulated in the carry
+deferred   c̄ as few products of stacked values (``sum_hoisting``), where stacking them is no more work than
+           accumulating: for a weight of a matrix product it mostly is much less
 """
 
 from __future__ import annotations
@@ -49,37 +49,42 @@ class TransposedTrip:
         end = consts + carries
         parts = start
         while True:
-            pulled, found = transposed_body(body, directions, (*parts, *ys))
-            more = {k - consts for k in found if consts <= k < end} - set(parts)
+            pulled, reached = transposed_body(body, directions, (*parts, *ys))
+            more = {k - consts for k in reached if consts <= k < end} - set(parts)
             if not more:
                 break
             parts = tuple(sorted({*parts, *more}))
         self.parts = parts
-        self.sliced = tuple([k for k in found if k >= end])
+        self.sliced = tuple([k for k in reached if k >= end])
         others = [k for k in range(len(body.inputs)) if k not in directions]
         count = sum(k < consts for k in others)
-        known = pulled.inputs[: len(others)]
+        residuals = pulled.inputs[: len(others)]
         builder = Builder()
         with building(builder):
             fixed, of_carry, slices, of_ys = [
                 builder.inputs_like(like)
                 for like in (
-                    known[:count],
+                    residuals[:count],
                     [body.outputs[k] for k in parts],
-                    known[count:],
+                    residuals[count:],
                     [body.outputs[k] for k in ys],
                 )
             ]
-            made = dict(zip(found, builder.inline(pulled, [*fixed, *slices, *of_carry, *of_ys]), strict=True))
-            before = [made[consts + k] if consts + k in made else zeros(body.outputs[k].type) for k in parts]
-            of_consts = {k: made[k] for k in found if k < consts}
-            trip = Graph(builder.inputs, builder.equations, list(made.values()))
+            cotangents = dict(
+                zip(reached, builder.inline(pulled, [*fixed, *slices, *of_carry, *of_ys]), strict=True)
+            )
+            before = [
+                cotangents[consts + k] if consts + k in cotangents else zeros(body.outputs[k].type)
+                for k in parts
+            ]
+            of_consts = {k: cotangents[k] for k in reached if k < consts}
+            trip = Graph(builder.inputs, builder.equations, list(cotangents.values()))
             stacked = [*slices, *of_ys]
-            of_slices = [made[k] for k in self.sliced]
+            of_slices = [cotangents[k] for k in self.sliced]
             self.deferred = _deferred(trip, [*of_carry, *stacked], stacked, of_slices, of_consts)
             self.summed = tuple([k for k in of_consts if k not in self.deferred])
             sums = builder.inputs_like(body.inputs[k] for k in self.summed)
-            totals = [total + made[k] for total, k in zip(sums, self.summed, strict=True)]
+            totals = [total + cotangents[k] for total, k in zip(sums, self.summed, strict=True)]
             later = Totals(trip, [*of_carry, *stacked], [of_consts[k] for k in self.deferred], of_slices)
             fresh = [x for x in later.leaves if x not in stacked and x not in of_slices]
             places = {x: k for k, x in enumerate([*stacked, *of_slices, *fresh])}
@@ -99,15 +104,15 @@ def _deferred(
     of_consts: dict[int, Any],
 ) -> Indices:
     """The constants for whose cotangents it is less work to stack than to add up."""
-    there = {*stacked, *of_slices}
+    available = {*stacked, *of_slices}
     chosen: list[int] = []
-    for _ in range(2):  # what is stacked for one may be of use to another
+    for _ in range(2):  # leaves stacked for one constant may serve another
         for k, ct in of_consts.items():
             if k not in chosen:
-                leaves = [x for x in Totals(trip, varying, [ct], of_slices).leaves if x not in there]
+                leaves = [x for x in Totals(trip, varying, [ct], of_slices).leaves if x not in available]
                 if _WORTH * sum(x.type.size for x in leaves) <= ct.type.size:
                     chosen.append(k)
-                    there.update(leaves)
+                    available.update(leaves)
     return tuple(sorted(chosen))
 
 

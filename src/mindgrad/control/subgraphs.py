@@ -1,7 +1,7 @@
-"""What the rules of all control rows share: transforms of the graphs that they hold.
+"""Transforms of sub-graphs (linearize, transpose, batch, series) are memoised for higher-order primitives.
 
-Each is made once for a graph and a set of inputs, so that the same loop differentiated in the same way
-twice is one equation.
+Each is computed once for a graph and a set of inputs, so that the same loop differentiated twice in the same
+way is one equation.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def active(ts: Sequence[Any]) -> Indices:
 
 
 def starts_taint(*graphs: Graph) -> str:
-    """How a row that runs ``graphs`` treats such values: as its rule ``taint`` says."""
+    """The taint rule of a primitive that runs ``graphs``: as its rule ``taint`` says."""
     return "starts" if any(y.tainted for graph in graphs for y in graph.outputs) else "passes"
 
 
@@ -93,7 +93,7 @@ def marked(graph: Graph, operands: Sequence[Any]) -> Graph:
 
 
 def marked_loop(body: Graph, operands: Sequence[Any], consts: int, carries: int) -> Graph:
-    """The same for the body of a loop, whose carry can become infinite in a trip."""
+    """:func:`marked` for the body of a loop, whose carry can become infinite in a trip."""
     while True:
         carried = [
             y.tainted or x.tainted
@@ -107,21 +107,23 @@ def marked_loop(body: Graph, operands: Sequence[Any], consts: int, carries: int)
         body = _marked(body, tuple(flags))
 
 
-def _pushed(graph: Graph, given: Iterable[int]) -> tuple[Builder, list[Any], list[Any], list[Any], dict]:
+def _pushed(
+    graph: Graph, active_inputs: Iterable[int]
+) -> tuple[Builder, list[Any], list[Any], list[Any], dict]:
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(graph.inputs)
-        directions = builder.inputs_like(graph.inputs[i] for i in given)
+        directions = builder.inputs_like(graph.inputs[i] for i in active_inputs)
         outputs = builder.inline(graph, inputs)
-        tangents: dict[Any, Any] = {inputs[i]: t for i, t in zip(given, directions, strict=True)}
+        tangents: dict[Any, Any] = {inputs[i]: t for i, t in zip(active_inputs, directions, strict=True)}
         push_tangents(list(builder.equations), tangents)
     return builder, inputs, directions, outputs, tangents
 
 
 @memoized
-def reach(graph: Graph, given: Indices) -> Indices:
-    """The outputs that have a tangent when the inputs ``given`` have one."""
-    *_, outputs, tangents = _pushed(graph, given)
+def reach(graph: Graph, active_inputs: Indices) -> Indices:
+    """The outputs that have a tangent when the inputs ``active_inputs`` have one."""
+    *_, outputs, tangents = _pushed(graph, active_inputs)
     return tuple([k for k, y in enumerate(outputs) if y in tangents])
 
 
@@ -140,47 +142,47 @@ def closure(
     """
     if carries is None:
         carries = len(body.inputs) - consts
-    found = set(active_carry)
+    reached = set(active_carry)
     while True:
-        given = tuple(sorted([*active_others, *[consts + k for k in found]]))
-        more = {k for k in reach(body, given) if k < carries} - found
+        active_inputs = tuple(sorted([*active_others, *[consts + k for k in reached]]))
+        more = {k for k in reach(body, active_inputs) if k < carries} - reached
         if not more:
-            return tuple(sorted(found))
-        found |= more
+            return tuple(sorted(reached))
+        reached |= more
 
 
 @memoized
-def forward_body(graph: Graph, given: Indices, wanted: Indices) -> Graph:
-    """``(*inputs, *tangents of given) ↦ (*outputs, *tangents of wanted)``."""
-    builder, _, _, outputs, tangents = _pushed(graph, given)
+def forward_body(graph: Graph, active_inputs: Indices, active_outputs: Indices) -> Graph:
+    """``(*inputs, *tangents of active_inputs) ↦ (*outputs, *tangents of active_outputs)``."""
+    builder, _, _, outputs, tangents = _pushed(graph, active_inputs)
     with building(builder):
-        return builder.close([*outputs, *[tangent_or_zero(outputs[k], tangents) for k in wanted]])
+        return builder.close([*outputs, *[tangent_or_zero(outputs[k], tangents) for k in active_outputs]])
 
 
 @memoized
-def taylor_body(graph: Graph, given: Indices, wanted: Indices, order: int) -> Graph:
-    """``(*inputs, *coefficients 1 … order of each of given) ↦ (*outputs, *those of each of wanted)``."""
-    made = taylor(graph, given, order)
+def taylor_body(graph: Graph, active_inputs: Indices, active_outputs: Indices, order: int) -> Graph:
+    """``(*inputs, *coefficients 1 … order of active_inputs) ↦ (*outputs, *those of active_outputs)``."""
+    series = taylor(graph, active_inputs, order)
     count = len(graph.outputs)
-    coefficients = [made.outputs[count + k * order + j] for k in wanted for j in range(order)]
-    outputs = [*made.outputs[:count], *coefficients]
-    return Graph(made.inputs, live_equations(made.equations, outputs), outputs)
+    coefficients = [series.outputs[count + k * order + j] for k in active_outputs for j in range(order)]
+    outputs = [*series.outputs[:count], *coefficients]
+    return Graph(series.inputs, live_equations(series.equations, outputs), outputs)
 
 
 def series_operands(
-    xs: Sequence[Any], coefficients: Sequence[Sequence[Any]], given: Iterable[int]
+    xs: Sequence[Any], coefficients: Sequence[Sequence[Any]], active_inputs: Iterable[int]
 ) -> list[Any]:
-    """The coefficients 1, 2, … of the operands ``given``, with the zeros among them."""
-    return [zeros(xs[k].type) if c is None else c for k in given for c in coefficients[k][1:]]
+    """The coefficients 1, 2, … of the operands ``active_inputs``, with the zeros among them."""
+    return [zeros(xs[k].type) if c is None else c for k in active_inputs for c in coefficients[k][1:]]
 
 
 def series_results(
-    ys: Sequence[Any], count: int, found: Sequence[Any], wanted: Sequence[int], order: int
+    ys: Sequence[Any], count: int, coefficients: Sequence[Any], active_outputs: Sequence[int], order: int
 ) -> list[list[Any]]:
-    """The coefficients of each of ``count`` outputs: ``ys``, and ``found`` for those ``wanted``."""
+    """The coefficients of each of ``count`` outputs: ``ys``, then ``coefficients`` for the active ones."""
     result: list[list[Any]] = [[y, *[None] * order] for y in ys[:count]]
-    for at, k in enumerate(wanted):
-        result[k][1:] = found[at * order : (at + 1) * order]
+    for at, k in enumerate(active_outputs):
+        result[k][1:] = coefficients[at * order : (at + 1) * order]
     return result
 
 
@@ -210,13 +212,17 @@ class Split:
 
     __slots__ = ("directions", "equations", "inputs", "linear", "outputs", "residuals", "tangents")
 
-    def __init__(self, graph: Graph, given: Indices, wanted: Indices) -> None:
+    def __init__(self, graph: Graph, active_inputs: Indices, active_outputs: Indices) -> None:
         builder = Builder()
         with building(builder):
             self.inputs = builder.inputs_like(graph.inputs)
             self.outputs = builder.inline(graph, self.inputs)
-            self.directions, tangents = linearize(builder, [self.inputs[i] for i in given], self.outputs)
-        self.tangents = [zeros(self.outputs[k].type) if tangents[k] is None else tangents[k] for k in wanted]
+            self.directions, tangents = linearize(
+                builder, [self.inputs[i] for i in active_inputs], self.outputs
+            )
+        self.tangents = [
+            zeros(self.outputs[k].type) if tangents[k] is None else tangents[k] for k in active_outputs
+        ]
         self.linear = live_equations(builder.linear_equations, self.tangents)
         used = dict.fromkeys(x for e in self.linear for x in e.inputs if type(x) is Variable and not x.linear)
         known = set(self.inputs)
@@ -234,9 +240,9 @@ class Split:
 
 
 @memoized
-def split(graph: Graph, given: Indices, wanted: Indices) -> Split:
-    """``graph`` linearized in the inputs ``given``, with the tangents of the outputs ``wanted``."""
-    return Split(graph, given, wanted)
+def split(graph: Graph, active_inputs: Indices, active_outputs: Indices) -> Split:
+    """``graph`` linearized in ``active_inputs``, with the tangents of ``active_outputs``."""
+    return Split(graph, active_inputs, active_outputs)
 
 
 @memoized

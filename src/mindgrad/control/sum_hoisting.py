@@ -1,10 +1,10 @@
-"""Sums over the trips of a loop, as few operators on what all trips give together.
+"""Sum hoisting replaces accumulations over the trips of a loop by one product or sum over stacked values.
 
     Σ_t (L v_t) = L Σ_t v_t            Σ_t (w · v_t) = w · Σ_t v_t        (w the same in every trip)
-    Σ_t a_t bᵀ_t = Aᵀ B                any other: the values of all trips, then their sum
+    Σ_t a_t bᵀ_t = Aᵀ B                any other: the stacked values of all trips, then their sum
 
-What a trip adds to the cotangent of a weight is mostly an outer product: as one product of matrices over all
-trips it costs a fraction of the trips' own. The values of all trips that are needed are the *leaves*.
+A trip's contribution to the cotangent of a weight is mostly an outer product: one product of matrices over
+all trips costs a fraction of an outer product per trip. The *leaves* are the values that have to be stacked.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LINEAR = frozenset(
 
 
 class Totals:
-    """How the sums of some values of a trip over all trips are made.
+    """A plan of the sums over all trips of some values of a trip.
 
     Args:
         graph: one trip.
@@ -116,15 +116,15 @@ class Totals:
             weights: as many ones, Float32, as an atom whose value is not known: a product with them is the
                 fast way to add up rows. ``None``: rows are added up.
         """
-        known: dict[Any, Any] = {}
+        sums: dict[Any, Any] = {}
 
         def value(x: Any) -> Any:
             return fixed[x] if type(x) is Variable else x
 
         def total(x: Any) -> Any:
-            if x not in known:
-                known[x] = make(x)
-            return known[x]
+            if x not in sums:
+                sums[x] = make(x)
+            return sums[x]
 
         def make(x: Any) -> Any:
             if self.is_fixed(x):
@@ -132,16 +132,16 @@ class Totals:
             equation, parts = self._made_by.get(x), self._parts(x)
             if not parts:
                 if equation is not None and equation.primitive.name == "dot" and x not in self.leaves:
-                    return _product(*[stacks[each] for each in equation.inputs], **equation.parameters)
+                    return _product(*[stacks[operand] for operand in equation.inputs], **equation.parameters)
                 return _weighed(weights, stacks[x])
             name: str = equation.primitive.name  # type: ignore[union-attr]
             if name == "reduce_sum" and weights is None and parts[0] in self.leaves:
                 axes = tuple([axis + 1 for axis in equation.parameters["axes"]])  # type: ignore[union-attr]
                 return reduce_sum(stacks[parts[0]], axes=(0, *axes))
             if name in ("mul", "dot"):
-                operands = [value(each) if self.is_fixed(each) else total(each) for each in parts]
+                operands = [value(operand) if self.is_fixed(operand) else total(operand) for operand in parts]
             else:
-                operands = [total(each) for each in parts]
+                operands = [total(operand) for operand in parts]
             if name == "select":
                 operands.insert(0, value(equation.inputs[0]))  # type: ignore[union-attr]
             return equation.primitive(*operands, **equation.parameters)  # type: ignore[union-attr]
@@ -185,10 +185,10 @@ def summed_graph(graph: Graph, flags: tuple[bool, ...], size: int) -> Graph:
         ]
         needed = [*leaves, *fixed]
         part = Graph(graph.inputs, live_equations(graph.equations, needed), needed)
-        found, at = push_batch(part, inputs, [0 if flag else None for flag in flags], size)
+        batched, at = push_batch(part, inputs, [0 if flag else None for flag in flags], size)
         count = len(leaves)
         stacks = {
-            x: at_front(size, y, axis) for x, y, axis in zip(leaves, found[:count], at[:count], strict=True)
+            x: at_front(size, y, axis) for x, y, axis in zip(leaves, batched[:count], at[:count], strict=True)
         }
-        values = dict(zip(graph.inputs, inputs, strict=True)) | dict(zip(fixed, found[count:], strict=True))
+        values = dict(zip(graph.inputs, inputs, strict=True)) | dict(zip(fixed, batched[count:], strict=True))
         return builder.close(totals.emit(values, stacks, size, weights))

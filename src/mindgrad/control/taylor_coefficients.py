@@ -1,16 +1,16 @@
-"""A derivative along a direction as one equation: what nested derivatives in one direction grow in.
+"""Lazy Taylor coefficients of a program along a direction raise their order instead of nesting derivatives.
 
-    along[G, i, K](x, d) = (y_1, …, y_K)      where      G(x + s d) = Σ_k y_k sᵏ + O(sᴷ⁺¹),   d moves input i
+    taylor_coefficients[G, i, K](x, d) = (y_1, …, y_K),   G(x + s d) = Σ_k y_k sᵏ + O(sᴷ⁺¹),  d for input i
 
 The derivative along ``d`` of the k-th coefficient is ``(k + 1) y_{k+1}``: another derivative in the same
-direction makes the series longer instead of differentiating what computes it. All other transforms see the
-program that :func:`expanded` makes of the equation (``control.lazy``).
+direction makes the series longer instead of differentiating its computation. All other transforms work on the
+expansion of the equation (:func:`expanded`, ``control.lazy``).
 
 Cost: none until it is expanded, then that of ``transforms.taylor``: O(K²) products per nonlinear equation,
-against 2ᴷ for nested forward mode and 3ᴷ for nested reverse mode. Limits: made only of programs without
+against 2ᴷ for nested forward mode and 3ᴷ for nested reverse mode. Limits: emitted only for programs without
 control flow and without effects (``optimize.mode_choice``); the direction does not depend on ``x``.
 
-Operands are those of the program, then the direction. Parameters: ``program``; ``place``, the number of the
+Operands are those of the program, then the direction. Parameters: ``program``; ``argnum``, the index of the
 input that moves; ``order`` K. Results: the K coefficients of the first output, of the second, …
 """
 
@@ -20,7 +20,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from mindgrad.control.lazy import DEFERRED, never, pushed, series, settled
+from mindgrad.control.lazy import LAZY, expand_lazy, never, pushed, series
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.graph import Equation, Graph, Variable
@@ -31,96 +31,98 @@ from mindgrad.ir.types import TensorType
 from mindgrad.transforms.batch import push_batch
 from mindgrad.transforms.taylor import taylor
 
-__all__ = ["along", "expanded"]
+__all__ = ["taylor_coefficients", "expanded"]
 
 SERIES = Rewrite("series", "D_d of the k-th Taylor coefficient along d = (k + 1) times the next one")
 
 
 @memoized
-def expanded(program: Graph, place: int, order: int) -> Graph:
+def expanded(program: Graph, argnum: int, order: int) -> Graph:
     """The program of an equation: from its operands to its results."""
-    whole = taylor(program, [place], order, 1)
-    return settled(Graph(whole.inputs, whole.equations, whole.outputs[len(program.outputs) :]))
+    whole = taylor(program, [argnum], order, 1)
+    return expand_lazy(Graph(whole.inputs, whole.equations, whole.outputs[len(program.outputs) :]))
 
 
-def _types(*types: TensorType, program: Graph, place: int, order: int) -> tuple[TensorType, ...]:
+def _types(*types: TensorType, program: Graph, argnum: int, order: int) -> tuple[TensorType, ...]:
     return tuple([y.type for y in program.outputs for _ in range(order)])
 
 
-def _is_same(one: Any, other: Any) -> bool:
-    if one is other:
+def _is_same(first: Any, second: Any) -> bool:
+    if first is second:
         return True
-    return type(one) is not Variable and type(other) is not Variable and one.key == other.key
+    return type(first) is not Variable and type(second) is not Variable and first.key == second.key
 
 
 def _jvp(
-    ys: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any], program: Graph, place: int, order: int
+    ys: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any], program: Graph, argnum: int, order: int
 ) -> Sequence[Any]:
     active = tuple([k for k, t in enumerate(ts) if t is not None])
-    if active == (place,) and _is_same(ts[place], xs[-1]):
+    if active == (argnum,) and _is_same(ts[argnum], xs[-1]):
         SERIES.fired()
-        longer = along(*xs, program=program, place=place, order=order + 1)
+        longer = taylor_coefficients(*xs, program=program, argnum=argnum, order=order + 1)
         count = len(program.outputs)
         rows = [longer[k * (order + 1) : (k + 1) * (order + 1)] for k in range(count)]
         return [(k + 1) * row[k] for row in rows for k in range(1, order + 1)]
-    given = [ts[k] for k in active]
-    if len(active) == 1 and active[0] < len(program.inputs) and not given[0].linear:
-        return along(*xs, given[0], program=_alone(program, place, order), place=active[0], order=1)
-    return pushed(expanded(program, place, order), ys, xs, ts)
+    directions = [ts[k] for k in active]
+    if len(active) == 1 and active[0] < len(program.inputs) and not directions[0].linear:
+        return taylor_coefficients(
+            *xs, directions[0], program=_alone(program, argnum, order), argnum=active[0], order=1
+        )
+    return pushed(expanded(program, argnum, order), ys, xs, ts)
 
 
 @memoized
-def _alone(program: Graph, place: int, order: int) -> Graph:
+def _alone(program: Graph, argnum: int, order: int) -> Graph:
     """The program of one such equation, as it stands."""
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(program.inputs)
-        inputs += builder.inputs_like([program.inputs[place]])
-        return builder.close(along(*inputs, program=program, place=place, order=order))
+        inputs += builder.inputs_like([program.inputs[argnum]])
+        return builder.close(taylor_coefficients(*inputs, program=program, argnum=argnum, order=order))
 
 
-def _batch(size: int, xs: Any, at: Any, program: Graph, place: int, order: int) -> Any:
-    return push_batch(expanded(program, place, order), xs, at, size)
+def _batch(size: int, xs: Any, at: Any, program: Graph, argnum: int, order: int) -> Any:
+    return push_batch(expanded(program, argnum, order), xs, at, size)
 
 
 def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:
     """In the same direction ``y_k(x + s d) = Σ_j C(k + j, j) y_{k+j} sʲ``; else that of the program."""
-    program, place, count = map(equation.parameters.__getitem__, ("program", "place", "order"))
-    if _moves_along(coefficients, place):
+    program, argnum, count = map(equation.parameters.__getitem__, ("program", "argnum", "order"))
+    if _moves_along(coefficients, argnum):
         SERIES.fired()
         operands = [
             x if each[0] is None else each[0] for x, each in zip(equation.inputs, coefficients, strict=True)
         ]
         total = count + order
-        longer = along(*operands, program=program, place=place, order=total)
+        longer = taylor_coefficients(*operands, program=program, argnum=argnum, order=total)
         rows = [longer[k : k + total] for k in range(0, len(longer), total)]
         return [
             [math.comb(k + j, j) * row[k + j - 1] if j else row[k - 1] for j in range(order + 1)]
             for row in rows
             for k in range(1, count + 1)
         ]
-    return series(expanded(program, place, count), equation, coefficients, order)
+    return series(expanded(program, argnum, count), equation, coefficients, order)
 
 
-def _moves_along(coefficients: Sequence[Sequence[Any]], place: int) -> bool:
+def _moves_along(coefficients: Sequence[Sequence[Any]], argnum: int) -> bool:
     """Whether only the input that moves does, on the line of the direction."""
-    for k, each in enumerate(coefficients):
-        first = 2 if k == place else 1
-        if any(c is not None for c in each[first:]):
+    for k, series_ in enumerate(coefficients):
+        first = 2 if k == argnum else 1
+        if any(c is not None for c in series_[first:]):
             return False
-    return coefficients[place][1] is not None and _is_same(coefficients[place][1], coefficients[-1][0])
+    return coefficients[argnum][1] is not None and _is_same(coefficients[argnum][1], coefficients[-1][0])
 
 
-def _taint(*xs: Any, program: Graph, place: int, order: int) -> str:
-    made = expanded(program, place, 1).outputs
-    return "starts" if any(y.tainted for y in made) else "passes"
+def _taint(*xs: Any, program: Graph, argnum: int, order: int) -> str:
+    outputs = expanded(program, argnum, 1).outputs
+    return "starts" if any(y.tainted for y in outputs) else "passes"
 
 
-along = Primitive(
-    "along",
+taylor_coefficients = Primitive(
+    "taylor_coefficients",
     "control",
     type_rule=_types,
-    numpy=lambda *xs, program, place, order: tuple(evaluate(expanded(program, place, order), xs)),
+    numpy=lambda *xs, program, argnum, order: tuple(evaluate(expanded(program, argnum, order), xs)),
     xla=never,
     jvp=_jvp,
     batch=_batch,
@@ -128,4 +130,4 @@ along = Primitive(
     multiple=True,
     taint=_taint,
 )
-DEFERRED[along] = expanded
+LAZY[taylor_coefficients] = expanded

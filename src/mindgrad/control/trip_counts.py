@@ -1,10 +1,10 @@
-"""How often each equation of a program runs.
+"""Execution counts say how often each equation of a program runs, loops included.
 
     times(equation) = Π lengths of the loops around it
 
-A ``while`` runs as often as the data say: its trips are counted as the number that is assumed, and whether
-any were is told. Of a branch both sides are listed, as either may run; a program that stands in an equation
-for its derivative only (the pullback of a custom row) never runs and is not listed.
+The trip count of a ``while`` depends on the data: an assumed number is used, and the result says whether any
+was assumed. Both sides of a branch are listed, as either may run; a sub-graph that serves only the derivative
+of an equation (the pullback of a custom VJP) never runs and is not listed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mindgrad.ir.graph import Equation, Graph
 __all__ = ["Run", "runs"]
 
 #: the parameters whose programs run: in every trip of a loop, once for ``rows`` of them, and once
-_EACH = ("condition", "body", "dear", "step")
+_EACH = ("condition", "body", "expensive", "step")
 _TOGETHER = ("coefficients", "totals")
 _ONCE = ("outside", "true", "false", "solution")
 

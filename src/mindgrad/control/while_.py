@@ -1,4 +1,4 @@
-"""Loops whose number of trips depends on the data, in reverse mode too.
+"""The ``while`` primitive loops while a condition on the carry holds, and has reverse mode too.
 
     while(c, x₀) = x_n,    x_{i+1} = body(c, x_i),    n the first i at which condition(c, x_i) fails
 
@@ -66,9 +66,9 @@ _COUNT = tensor_type(int32, ())
 
 
 def _types(*types: TensorType, condition: Graph, body: Graph, consts: int, slots: int = 0) -> Any:
-    given = tuple([v.type for v in body.inputs])
-    if given != types or given != tuple([v.type for v in condition.inputs]):
-        raise TypeError(f"For 'while', the body takes {given}, but the operands have types {types}.")
+    expected = tuple([v.type for v in body.inputs])
+    if expected != types or expected != tuple([v.type for v in condition.inputs]):
+        raise TypeError(f"For 'while', the body takes {expected}, but the operands have types {types}.")
     carry = types[consts:]
     after = tuple([y.type for y in body.outputs])
     if after != carry:
@@ -87,24 +87,24 @@ def _saved_types(carry: Sequence[TensorType], slots: int) -> tuple[TensorType, .
 
 
 def carries_before(
-    condition: Graph, body: Graph, given: Sequence[Any], carry: Sequence[Any]
+    condition: Graph, body: Graph, constants: Sequence[Any], carry: Sequence[Any]
 ) -> tuple[list[list[Any]], list[Any]]:
     """All carries before a trip, and the last one."""
     before, now = [], list(carry)
-    while evaluate(condition, [*given, *now])[0]:
+    while evaluate(condition, [*constants, *now])[0]:
         before.append(now)
-        now = evaluate(body, [*given, *now])
+        now = evaluate(body, [*constants, *now])
     return before, now
 
 
 def _numpy(*operands: Any, condition: Graph, body: Graph, consts: int, slots: int = 0) -> Any:
-    given, carry = operands[:consts], operands[consts:]
+    constants, carry = operands[:consts], operands[consts:]
     if not slots:
         now = list(carry)
-        while evaluate(condition, [*given, *now])[0]:
-            now = evaluate(body, [*given, *now])
+        while evaluate(condition, [*constants, *now])[0]:
+            now = evaluate(body, [*constants, *now])
         return tuple(now)
-    before, now = carries_before(condition, body, given, carry)
+    before, now = carries_before(condition, body, constants, carry)
     period = slots
     while len(before) > slots * period:
         period *= 2
@@ -118,13 +118,13 @@ def _numpy(*operands: Any, condition: Graph, body: Graph, consts: int, slots: in
 
 
 def _xla(jax: Any, *operands: Any, condition: Any, body: Any, consts: int, slots: int = 0) -> Any:
-    given, carry = operands[:consts], operands[consts:]
+    constants, carry = operands[:consts], operands[consts:]
 
     def goes_on(now: Any) -> Any:
-        return condition(*given, *now)[0]
+        return condition(*constants, *now)[0]
 
     def step(now: Any) -> Any:
-        return tuple(body(*given, *now))
+        return tuple(body(*constants, *now))
 
     if slots:
         return checkpoints.save(jax, goes_on, step, carry, slots)
@@ -161,7 +161,7 @@ class Fused:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What the row of the loop takes."""
+        """Parameters of the loop's equation."""
         return {
             "condition": self.condition,
             "body": self.body,
@@ -175,7 +175,7 @@ class Fused:
         return (*c, *of_consts, *x, *ts)
 
     def tangents_at(self, parts: Sequence[int]) -> list[int]:
-        """Where in the carry the tangents of ``parts`` stand."""
+        """The positions of the tangents of ``parts`` in the carry."""
         return [self.carries + self.active_carry.index(k) for k in parts]
 
 
@@ -185,7 +185,7 @@ def fused_loop(condition: Graph, body: Graph, consts: int, active_consts: Indice
 
 
 def divided(ts: Sequence[Any], consts: int) -> tuple[Indices, list[Any], dict[int, Any]]:
-    """Which constants have a tangent, these tangents, and those of the carry by its parts."""
+    """The active constants, their tangents, and the tangents of the carry by its parts."""
     active_consts = active(ts[:consts])
     of_carry = {k: t for k, t in enumerate(ts[consts:]) if t is not None}
     return active_consts, [ts[k] for k in active_consts], of_carry
@@ -202,7 +202,7 @@ def _jvp(
         if not moving:
             return result
         saved = _saved(y[0].made_by)
-        found = REGISTRY["while_tangent"](
+        tangents = REGISTRY["while_tangent"](
             *xs, *saved, *of_consts, *of_carry.values(), condition=condition, body=body, consts=consts,
             slots=saved[2].shape[0], active_consts=active_consts, start=start, moving=moving,
         )  # fmt: skip
@@ -218,8 +218,8 @@ def _jvp(
         count, shift = fused.carries, len(moving)
         places = [*range(count), *[k + shift for k in range(count, len(y))]]
         made = current().supersede(equation, while_, operands, parameters, places)
-        found = made[fused.carries : fused.carries + len(moving)]
-    for k, t in zip(moving, found, strict=True):
+        tangents = made[fused.carries : fused.carries + len(moving)]
+    for k, t in zip(moving, tangents, strict=True):
         result[k] = t
     return result
 
@@ -252,10 +252,12 @@ class SeriesLoop:
     ) -> None:
         self.moving = closure(body, consts, active_consts, start)
         self.consts = consts + order * len(active_consts)
-        made = taylor_body(body, (*active_consts, *[consts + k for k in self.moving]), self.moving, order)
+        series = taylor_body(body, (*active_consts, *[consts + k for k in self.moving]), self.moving, order)
         count, more = len(body.inputs), order * len(active_consts)
-        xs, cs = made.inputs[:count], made.inputs[count:]
-        self.body = Graph([*xs[:consts], *cs[:more], *xs[consts:], *cs[more:]], made.equations, made.outputs)
+        xs, cs = series.inputs[:count], series.inputs[count:]
+        self.body = Graph(
+            [*xs[:consts], *cs[:more], *xs[consts:], *cs[more:]], series.equations, series.outputs
+        )
         xs = condition.inputs
         fresh = [Variable(v.type) for v in cs]
         self.condition = Graph(
@@ -264,7 +266,7 @@ class SeriesLoop:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What the row of the loop takes."""
+        """Parameters of the loop's equation."""
         return {"condition": self.condition, "body": self.body, "consts": self.consts}
 
 
@@ -280,9 +282,9 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     parameters = equation.parameters
     body, consts = parameters["body"], parameters["consts"]
     xs, is_same = starts_of(equation.inputs, coefficients)
-    given = varying(coefficients)
-    active_consts = tuple([k for k in given if k < consts])
-    start = tuple([k - consts for k in given if k >= consts])
+    active_inputs = varying(coefficients)
+    active_consts = tuple([k for k in active_inputs if k < consts])
+    start = tuple([k - consts for k in active_inputs if k >= consts])
     loop = series_loop(parameters["condition"], body, consts, active_consts, start, order)
     operands = (
         *xs[:consts], *series_operands(xs, coefficients, active_consts),
@@ -293,12 +295,12 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     used["body"] = marked_loop(loop.body, operands, loop.consts, len(loop.body.outputs))
     if is_same:
         places = [*range(carries), *range(carries + shift, len(equation.outputs) + shift)]
-        made = current().supersede(equation, while_, operands, used, places)
+        results = current().supersede(equation, while_, operands, used, places)
     else:
-        made = while_(*operands, **silent(used))
-    # what a loop saves has no coefficients: it only saves work
-    ys = [*made[:carries], *made[carries + shift :][: len(equation.outputs) - carries]]
-    return series_results(ys, len(equation.outputs), made[carries : carries + shift], loop.moving, order)
+        results = while_(*operands, **silent(used))
+    # saved carries have no coefficients: they only save work
+    ys = [*results[:carries], *results[carries + shift :][: len(equation.outputs) - carries]]
+    return series_results(ys, len(equation.outputs), results[carries : carries + shift], loop.moving, order)
 
 
 # -- many elements at once ------------------------------------------------------------------------
@@ -331,14 +333,14 @@ class Batched:
         trip = batched_graph(body, flags, flags[consts:], size)
         builder = Builder()
         with building(builder):
-            given, carry = (
+            constants, carry = (
                 builder.inputs_like(part) for part in (trip.inputs[:consts], trip.inputs[consts:])
             )
             going = Variable(self._test.outputs[0].type)
             builder.inputs.insert(consts, going)
-            after = builder.inline(trip, only_for(going, [*given, *carry], flags))
+            after = builder.inline(trip, only_for(going, [*constants, *carry], flags))
             after = [chosen(going, new, old) for new, old in zip(after, carry, strict=True)]
-            test = builder.inline(self._test, [*given, *after])
+            test = builder.inline(self._test, [*constants, *after])
             self.body = builder.close([*test, *after])
         builder = Builder()
         with building(builder):
@@ -347,14 +349,14 @@ class Batched:
 
     def operands(self, size: int, xs: Sequence[Any], at: Sequence[int | None]) -> list[Any]:
         """The operands of the batched loop for those of the loop and where their batch axes stand."""
-        found = fronted(size, xs, at, self.flags)
+        operands_ = fronted(size, xs, at, self.flags)
         if self.differs:
-            found.insert(self.consts, current().inline(self._test, found)[0])
-        return found
+            operands_.insert(self.consts, current().inline(self._test, operands_)[0])
+        return operands_
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What the row of the loop takes."""
+        """Parameters of the loop's equation."""
         return {"condition": self.condition, "body": self.body, "consts": self.consts}
 
 
@@ -370,24 +372,24 @@ def _batch(
 ) -> Any:  # fmt: skip
     flags = tuple([axis is not None for axis in at])
     loop = batched_loop(condition, body, consts, flags, size)
-    given = {"slots": slots} if slots else {}
-    made = while_(*loop.operands(size, xs, at), **loop.parameters, **given)
+    saving = {"slots": slots} if slots else {}
+    results = while_(*loop.operands(size, xs, at), **loop.parameters, **saving)
     count, more = len(body.outputs), int(loop.differs)
     places = [0 if flag else None for flag in loop.flags[consts:]]
-    result = list(made[more : more + count])
+    result = list(results[more : more + count])
     if slots:  # of use to no one but the row ``while_pullback``, which makes the loop again
-        trips, buffers = made[count + more : count + more + 2], made[count + 2 * more + 2 :]
+        trips, buffers = results[count + more : count + more + 2], results[count + 2 * more + 2 :]
         result += [*trips, *buffers]
         places += [None, None, *[None if place is None else 1 for place in places]]
     return tuple(result), places
 
 
 def _simplify(*operands: Any, condition: Graph, body: Graph, consts: int, slots: int = 0) -> Any:
-    found = marked_loop(body, operands, consts, len(body.outputs))
-    if found is body:
+    simplified = marked_loop(body, operands, consts, len(body.outputs))
+    if simplified is body:
         return None
-    given: dict[str, Any] = {"slots": slots} if slots else {}
-    return while_(*operands, condition=condition, body=found, consts=consts, **given)
+    saving: dict[str, Any] = {"slots": slots} if slots else {}
+    return while_(*operands, condition=condition, body=simplified, consts=consts, **saving)
 
 
 while_ = Primitive(

@@ -1,4 +1,4 @@
-"""Reverse mode of loops whose number of trips depends on the data, and its derivatives.
+"""The pullback of a ``while`` loop runs its trips backwards, and is itself differentiable.
 
     P(c, x₀; x̄_n) = the cotangents of c and x₀ for that of the last carry
 
@@ -70,11 +70,11 @@ def _tangent_transpose(
     cts: Sequence[Any], *operands: Any, condition: Graph, body: Graph, consts: int, slots: int,
     active_consts: Indices, start: Indices, moving: Indices,
 ) -> list[Any]:  # fmt: skip
-    known = len(body.inputs) + 2 + len(body.outputs)
+    count = len(body.inputs) + 2 + len(body.outputs)
     parameters = _pullback_parameters(condition, without_effects(body), consts, slots, active_consts, moving)
-    found = while_pullback(*operands[:known], *cts, **parameters)
-    of_carry = dict(zip(moving, found[len(active_consts) :], strict=True))
-    return [None] * known + [*found[: len(active_consts)], *[of_carry[k] for k in start]]
+    cotangents = while_pullback(*operands[:count], *cts, **parameters)
+    of_carry = dict(zip(moving, cotangents[len(active_consts) :], strict=True))
+    return [None] * count + [*cotangents[: len(active_consts)], *[of_carry[k] for k in start]]
 
 
 #: the linear map from tangents of the constants ``active_consts`` and of the first carry's parts
@@ -103,32 +103,32 @@ def _pullback_types(
 
 def _pullback_numpy(
     *operands: Any, condition: Graph, body: Graph, consts: int, slots: int, active_consts: Indices,
-    moving: Indices, needed: Indices, rows: int, outside: Graph, dear: Graph, coefficients: Graph,
+    moving: Indices, needed: Indices, rows: int, outside: Graph, expensive: Graph, coefficients: Graph,
     step: Graph, totals: Graph,
 ) -> Any:  # fmt: skip
     count = len(body.inputs)
-    given, carry = operands[:consts], operands[consts:count]
+    constants, carry = operands[:consts], operands[consts:count]
     cts = list(operands[count + 2 + len(carry) :])
-    sums = [np.zeros_like(given[k]) for k in active_consts]
-    known = evaluate(outside, given)
-    before = carries_before(condition, body, given, carry)[0]
+    sums = [np.zeros_like(constants[k]) for k in active_consts]
+    fixed = evaluate(outside, constants)
+    before = carries_before(condition, body, constants, carry)[0]
     for first in reversed(range(0, len(before), rows)):
-        here = before[first : first + rows]
+        carries = before[first : first + rows]
         # as the compiled kernel: many trips at once, those that are missing like the first, without weight
-        xs = [here[0][k] if rows == 1 else _stack([x[k] for x in here], rows) for k in needed]
-        found = evaluate(coefficients, [*given, *xs, *evaluate(dear, [*given, *xs])])
+        xs = [carries[0][k] if rows == 1 else _stack([x[k] for x in carries], rows) for k in needed]
+        residuals = evaluate(coefficients, [*constants, *xs, *evaluate(expensive, [*constants, *xs])])
         after: list[Any] = []
-        for k in reversed(range(len(here))):
+        for k in reversed(range(len(carries))):
             after.insert(0, cts)
-            cts = evaluate(step, [*known, *[x if rows == 1 else x[k] for x in found], *cts])
+            cts = evaluate(step, [*fixed, *[x if rows == 1 else x[k] for x in residuals], *cts])
         behind = after[0]
         if rows > 1:
-            missing = rows - len(here)
+            missing = rows - len(carries)
             behind = [
                 np.stack([*each, *[np.zeros_like(each[0])] * missing]) for each in zip(*after, strict=True)
             ]
         ones = [np.ones(rows, np.float32)] if rows > 1 else []
-        more = evaluate(totals, [*ones, *known, *found, *behind])
+        more = evaluate(totals, [*ones, *fixed, *residuals, *behind])
         sums = [total + ct for total, ct in zip(sums, more, strict=True)]
     return (*sums, *cts)
 
@@ -139,27 +139,27 @@ def _stack(xs: Sequence[Any], rows: int) -> Any:
 
 def _pullback_xla(
     jax: Any, *operands: Any, condition: Any, body: Any, consts: int, slots: int, active_consts: Indices,
-    moving: Indices, needed: Indices, rows: int, outside: Any, dear: Any, coefficients: Any, step: Any,
+    moving: Indices, needed: Indices, rows: int, outside: Any, expensive: Any, coefficients: Any, step: Any,
     totals: Any,
 ) -> Any:  # fmt: skip
-    given, rest = operands[:consts], operands[consts:]
-    carries = (len(rest) - 2 - len(moving)) // 2
-    known = outside(*given)
+    constants, state = operands[:consts], operands[consts:]
+    carries = (len(state) - 2 - len(moving)) // 2
+    fixed = outside(*constants)
     # ones that XLA does not know to be ones
-    weights = [(jax.lax.iota(np.int32, rows) < rest[carries] + rows).astype(np.float32)] if rows > 1 else []
+    weights = [(jax.lax.iota(np.int32, rows) < state[carries] + rows).astype(np.float32)] if rows > 1 else []
     return checkpoints.walk_back(
         jax,
-        lambda x: tuple(body(*given, *x)),
-        lambda xs: tuple(dear(*given, *xs)),
-        lambda xs, found: tuple(coefficients(*given, *xs, *found)),
-        lambda found, cts: tuple(step(*known, *found, *cts)),
-        lambda found, cts: tuple(totals(*weights, *known, *found, *cts)),
-        trips=rest[carries],
-        period=rest[carries + 1],
-        buffers=rest[carries + 2 : 2 * carries + 2],
+        lambda x: tuple(body(*constants, *x)),
+        lambda xs: tuple(expensive(*constants, *xs)),
+        lambda xs, found: tuple(coefficients(*constants, *xs, *found)),
+        lambda found, cts: tuple(step(*fixed, *found, *cts)),
+        lambda found, cts: tuple(totals(*weights, *fixed, *found, *cts)),
+        trips=state[carries],
+        period=state[carries + 1],
+        buffers=state[carries + 2 : 2 * carries + 2],
         needed=needed,
-        cotangents=rest[2 * carries + 2 :],
-        sums=[jax.numpy.zeros_like(given[k]) for k in active_consts],
+        cotangents=state[2 * carries + 2 :],
+        sums=[jax.numpy.zeros_like(constants[k]) for k in active_consts],
         slots=slots,
         rows=rows,
     )
@@ -180,17 +180,17 @@ def _pullback_of(
     ``active_consts`` and ``start`` are the constants and the parts of the carry of ``F`` whose
     cotangents are wanted.
     """
-    made = while_(*operands, **fused.parameters, slots=slots)
+    results = while_(*operands, **fused.parameters, slots=slots)
     consts = fused.parameters["consts"]
     carry = operands[consts:]
     moving = closure(fused.body, consts, active_consts, start)
-    given = {
+    available = {
         **of_values,
         **dict(zip(fused.tangents_at(list(of_tangents)), of_tangents.values(), strict=True)),
     }
-    cts = [given[k] if k in given else zeros(carry[k].type) for k in moving]
+    cts = [available[k] if k in available else zeros(carry[k].type) for k in moving]
     parameters = _pullback_parameters(fused.condition, fused.body, consts, slots, active_consts, moving)
-    return (*operands, *made[len(carry) :], *cts), parameters
+    return (*operands, *results[len(carry) :], *cts), parameters
 
 
 def _pullback_parameters(
@@ -200,7 +200,7 @@ def _pullback_parameters(
     return {
         "condition": without_effects(condition), "body": body, "consts": consts, "slots": slots,
         "active_consts": active_consts, "moving": moving,
-        "needed": trip.needed, "rows": trip.rows, "outside": trip.outside, "dear": trip.dear,
+        "needed": trip.needed, "rows": trip.rows, "outside": trip.outside, "expensive": trip.expensive,
         "coefficients": trip.coefficients, "step": trip.step, "totals": trip.totals,
     }  # fmt: skip
 
@@ -231,18 +231,18 @@ def _pullback_jvp(
     if covers:
         wanted_consts += tuple([consts + turned.index(k) for k in active_consts])
         start += tuple(fused.tangents_at(moving))
-    inputs, given = _pullback_of(fused, operands_of, slots, values, tangents, wanted_consts, start)
-    at_consts, at_carry = len(given["active_consts"]), given["moving"]
+    inputs, used = _pullback_of(fused, operands_of, slots, values, tangents, wanted_consts, start)
+    at_consts, at_carry = len(used["active_consts"]), used["moving"]
     firsts = [*range(len(active_consts)), *[at_consts + at_carry.index(k) for k in moving]]
     if covers:
         seconds = [
             *range(len(active_consts), 2 * len(active_consts)),
             *[at_consts + at_carry.index(k) for k in fused.tangents_at(moving)],
         ]
-        found = current().supersede(y[0].made_by, while_pullback, inputs, given, seconds)
+        results = current().supersede(y[0].made_by, while_pullback, inputs, used, seconds)
     else:
-        found = while_pullback(*inputs, **given)
-    return [found[k] for k in firsts]
+        results = while_pullback(*inputs, **used)
+    return [results[k] for k in firsts]
 
 
 def _pullback_series(
@@ -260,11 +260,11 @@ def _pullback_series(
     firsts, is_same = starts_of(equation.inputs, coefficients)
     xs, _ = _pullback_parts(firsts, body)
     of_xs, of_cts = _pullback_parts(coefficients, body)
-    given = varying(of_xs)
-    fixed = tuple(sorted({*active_consts, *[k for k in given if k < consts]}))
+    active_inputs = varying(of_xs)
+    fixed = tuple(sorted({*active_consts, *[k for k in active_inputs if k < consts]}))
     loop = series_loop(
         condition, body, consts, fixed,
-        tuple(sorted({*moving, *[k - consts for k in given if k >= consts]})), order,
+        tuple(sorted({*moving, *[k - consts for k in active_inputs if k >= consts]})), order,
     )  # fmt: skip
     operands = (
         *xs[:consts], *series_operands(xs, of_xs, fixed),
@@ -276,30 +276,30 @@ def _pullback_series(
     in_carry = {
         k: [k, *range(carries + at * order, carries + (at + 1) * order)] for at, k in enumerate(loop.moving)
     }
-    wanted = tuple([at for k in active_consts for at in in_consts[k]])
+    active_constants = tuple([at for k in active_consts for at in in_consts[k]])
     start = tuple(sorted([at for k in moving for at in in_carry[k]]))
-    moved = closure(loop.body, loop.consts, wanted, start)
+    moved = closure(loop.body, loop.consts, active_constants, start)
     cotangents: dict[int, Any] = {}
     for k, each in zip(moving, of_cts, strict=True):
         cotangents.update(
             (at, ct) for at, ct in zip(in_carry[k], reversed(each), strict=True) if ct is not None
         )
-    made = while_(*operands, **loop.parameters, slots=slots)
+    carried = while_(*operands, **loop.parameters, slots=slots)
     of_part = operands[loop.consts :]
     cts = [cotangents[at] if at in cotangents else zeros(of_part[at].type) for at in moved]
-    used = _pullback_parameters(loop.condition, loop.body, loop.consts, slots, wanted, moved)
-    inputs = (*operands, *made[parts:], *cts)
+    used = _pullback_parameters(loop.condition, loop.body, loop.consts, slots, active_constants, moved)
+    inputs = (*operands, *carried[parts:], *cts)
     places = [
-        *[wanted.index(in_consts[k][-1]) for k in active_consts],
-        *[len(wanted) + moved.index(in_carry[k][-1]) for k in moving],
+        *[active_constants.index(in_consts[k][-1]) for k in active_consts],
+        *[len(active_constants) + moved.index(in_carry[k][-1]) for k in moving],
     ]
     if is_same:
-        found = current().supersede(equation, while_pullback, inputs, used, places)
+        results = current().supersede(equation, while_pullback, inputs, used, places)
     else:
-        found = while_pullback(*inputs, **used)
+        results = while_pullback(*inputs, **used)
     return [
-        *[[found[wanted.index(at)] for at in reversed(in_consts[k])] for k in active_consts],
-        *[[found[len(wanted) + moved.index(at)] for at in reversed(in_carry[k])] for k in moving],
+        *[[results[active_constants.index(at)] for at in reversed(in_consts[k])] for k in active_consts],
+        *[[results[len(active_constants) + moved.index(at)] for at in reversed(in_carry[k])] for k in moving],
     ]
 
 
@@ -317,13 +317,13 @@ def _pullback_batch(
     flags = tuple([axis is not None or k in differs for k, axis in enumerate(xs_at)])
     loop = batched_loop(condition, body, consts, flags, size)
     inputs = loop.operands(size, xs, xs_at)
-    made = while_(*inputs, **loop.parameters, slots=slots)
+    results = while_(*inputs, **loop.parameters, slots=slots)
     more = int(loop.differs)
     parameters = _pullback_parameters(
         loop.condition, loop.body, consts, slots, active_consts, tuple([k + more for k in moving])
     )
     cts = [at_front(size, ct, axis) for ct, axis in zip(cts, cts_at, strict=True)]
-    found = while_pullback(*inputs, *made[len(body.outputs) + more :], *cts, **parameters)
+    found = while_pullback(*inputs, *results[len(body.outputs) + more :], *cts, **parameters)
     return found, [0] * len(found)
 
 
@@ -332,11 +332,11 @@ def _pullback_simplify(
     moving: Indices, **_: Any,
 ) -> Any:  # fmt: skip
     xs, _ = _pullback_parts(operands, body)
-    found = marked_loop(body, xs, consts, len(body.outputs))
-    if found is body:
+    simplified = marked_loop(body, xs, consts, len(body.outputs))
+    if simplified is body:
         return None
     return while_pullback(
-        *operands, **_pullback_parameters(condition, found, consts, slots, active_consts, moving)
+        *operands, **_pullback_parameters(condition, simplified, consts, slots, active_consts, moving)
     )
 
 
@@ -376,9 +376,9 @@ def _pullback_tangent_transpose(
     result: list[Any] = [None] * (count + len(moving))
     if turned or start:
         tangents = {k: ct for k, ct in zip(moving, cts, strict=True) if k in fused.active_carry}
-        inputs, given = _pullback_of(fused, operands_of, slots, {}, tangents, turned, start)
-        found = while_pullback(*inputs, **given)
-        of_part = dict(zip(given["moving"], found[len(turned) :], strict=True))
+        inputs, parameters = _pullback_of(fused, operands_of, slots, {}, tangents, turned, start)
+        found = while_pullback(*inputs, **parameters)
+        of_part = dict(zip(parameters["moving"], found[len(turned) :], strict=True))
         result += [*found[: len(turned)], *[of_part[k] for k in start]]
     return result + [moved[k] for k in rated]
 

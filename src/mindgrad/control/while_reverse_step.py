@@ -1,12 +1,12 @@
-"""One trip of a loop in reverse mode, divided into what must wait for the trip behind it and what need not.
+"""The reverse step of a ``while`` loop is split into a sequential part and parts batched over trips.
 
-    dear           e = E(c, x)          what of A takes long and is used more than once
-    coefficients   d = A(c, x, e)       of the carry alone: made for many trips at once
-    step           x̄ = B(c, d, x̄⁺)      one trip after the other, and nothing but what the next one needs
-    totals         c̄ = Σ C(c, d, x̄⁺)    of many trips at once, as few products of matrices (``sums``)
+    expensive      e = E(c, x)          subexpressions of A that are expensive and used more than once
+    coefficients   d = A(c, x, e)       of the carry alone: computed for many trips at once
+    step           x̄ = B(c, d, x̄⁺)      sequential: only what the next trip needs
+    totals         c̄ = Σ C(c, d, x̄⁺)    batched: few products of matrices (``sum_hoisting``)
 
-Of a recurrence only ``step`` is left between the trips. A trip with an operator that has no batch rule, with
-branches or loops, is not made for many at once: then ``rows`` is 1 and nothing has an axis of trips.
+Of a recurrence only ``step`` remains between the trips. A trip with an operator without a batch rule, with
+branches or loops, is not batched: then ``rows`` is 1 and nothing has an axis of trips.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ELEMENTS = 4096
 _FEWEST_ROWS = 8
 #: the operators that XLA should not compute once for every use, as it does on a CPU (it calls a function of
 #: the C library for each element of a Float64)
-_DEAR = frozenset(
+_EXPENSIVE = frozenset(
     [
         "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "digamma", "erf", "erfc",
         "erfinv", "exp", "exp2", "expm1", "lgamma", "log", "log10", "log1p", "log2", "logaddexp",
@@ -50,34 +50,34 @@ class LinearTrip:
 
     Attributes:
         rows: how many trips are made at once.
-        dear: from ``(*consts, *needed parts of the carry)``; nothing where several trips are made at once.
+        expensive: from ``(*consts, *needed parts of the carry)``; nothing where several trips run at once.
         needed: the parts of the carry that the coefficients depend on.
         outside: from the loop's constants to those values of them that ``step`` and ``totals`` use.
-        coefficients: from ``(*consts, *needed parts of the carry, *dear)``.
+        coefficients: from ``(*consts, *needed parts of the carry, *expensive)``.
         step: ``(*outside, *coefficients, *cotangents of moving) ↦ cotangents of moving``.
         totals: the same operands, the last two groups of ``rows`` trips and before all of them as many ones,
             to cotangents of the constants.
     """
 
-    __slots__ = ("coefficients", "dear", "needed", "outside", "rows", "step", "totals")
+    __slots__ = ("coefficients", "expensive", "needed", "outside", "rows", "step", "totals")
 
     def __init__(self, body: Graph, consts: int, active_consts: Indices, moving: Indices, rows: int) -> None:
-        given = (*active_consts, *[consts + k for k in moving])
+        active_inputs = (*active_consts, *[consts + k for k in moving])
         with in_loop():
-            part = split(body, given, moving)
+            part = split(body, active_inputs, moving)
         used = [x for x in _operands(part.linear) if not x.linear]
         of_consts = _dependents(part.equations, part.inputs[consts:])
         outside = [x for x in used if x not in of_consts]
         others = [x for x in used if x in of_consts]
         self.outside = Graph(part.inputs[:consts], live_equations(part.equations, outside), outside)
         first = len(used)
-        pulled, found = transposed_body(
-            part.linear_graph([*outside, *others]), tuple(range(first, first + len(given)))
+        pulled, reached = transposed_body(
+            part.linear_graph([*outside, *others]), tuple(range(first, first + len(active_inputs)))
         )
-        made = dict(zip(found, pulled.outputs, strict=True))
+        cotangents = dict(zip(reached, pulled.outputs, strict=True))
         pulled_outputs: list[Any] = [
-            made[first + k] if first + k in made else zeros(body.inputs[at].type)
-            for k, at in enumerate(given)
+            cotangents[first + k] if first + k in cotangents else zeros(body.inputs[at].type)
+            for k, at in enumerate(active_inputs)
         ]
         # the values that the transposed trip uses and that the cotangents have no part in
         fixed, cts = pulled.inputs[: len(outside)], pulled.inputs[first:]
@@ -101,34 +101,38 @@ class LinearTrip:
             values = Graph(part.inputs, live_equations(part.equations, used), [*outside, *others])
             atoms = builder.inline(values, operands)
             known = Graph(pulled.inputs[:first], live_equations(ready, coefficients), coefficients)
-            whole = builder.close(builder.inline(known, atoms))
-        seen = {*_operands(whole.equations), *whole.outputs}
-        self.needed = tuple([k for k, v in enumerate(whole.inputs[consts:]) if v in seen])
-        kept = [whole.inputs[consts + k] for k in self.needed]
-        self.coefficients = Graph([*whole.inputs[:consts], *kept], whole.equations, whole.outputs)
+            residuals = builder.close(builder.inline(known, atoms))
+        used_atoms = {*_operands(residuals.equations), *residuals.outputs}
+        self.needed = tuple([k for k, v in enumerate(residuals.inputs[consts:]) if v in used_atoms])
+        saved = [residuals.inputs[consts + k] for k in self.needed]
+        self.coefficients = Graph(
+            [*residuals.inputs[:consts], *saved], residuals.equations, residuals.outputs
+        )
         self.totals = contributions
-        self.rows = self._fitting(rows) if _is_plain(whole) and _is_plain(contributions) else 1
+        self.rows = self._fitting(rows) if _is_plain(residuals) and _is_plain(contributions) else 1
         if self.rows > 1:
-            flags = [k >= consts for k in range(consts + len(kept))]
+            flags = [k >= consts for k in range(consts + len(saved))]
             self.coefficients = batched_graph(
                 self.coefficients, tuple(flags), (True,) * len(coefficients), self.rows
             )
-            self.dear = Graph(self.coefficients.inputs, (), ())
+            self.expensive = Graph(self.coefficients.inputs, (), ())
             flags = [k >= len(fixed) for k in range(len(inputs))]
             self.totals = summed_graph(contributions, tuple(flags), self.rows)
         else:
             self._separate()
 
     def _separate(self) -> None:
-        """Take what is dear out of the coefficients."""
-        whole = self.coefficients
-        uses = Counter([*[x for e in whole.equations for x in e.inputs], *whole.outputs])
-        is_dear = [e.primitive.name in _DEAR and uses[e.outputs[0]] > 1 for e in whole.equations]
-        values = [e.outputs[0] for e, flag in zip(whole.equations, is_dear, strict=True) if flag]
-        others = [e for e, flag in zip(whole.equations, is_dear, strict=True) if not flag]
-        self.dear = Graph(whole.inputs, live_equations(whole.equations, values), values)
+        """Move the expensive subexpressions out of the coefficients."""
+        residuals = self.coefficients
+        uses = Counter([*[x for e in residuals.equations for x in e.inputs], *residuals.outputs])
+        is_expensive = [
+            e.primitive.name in _EXPENSIVE and uses[e.outputs[0]] > 1 for e in residuals.equations
+        ]
+        values = [e.outputs[0] for e, flag in zip(residuals.equations, is_expensive, strict=True) if flag]
+        others = [e for e, flag in zip(residuals.equations, is_expensive, strict=True) if not flag]
+        self.expensive = Graph(residuals.inputs, live_equations(residuals.equations, values), values)
         self.coefficients = Graph(
-            [*whole.inputs, *values], live_equations(others, whole.outputs), whole.outputs
+            [*residuals.inputs, *values], live_equations(others, residuals.outputs), residuals.outputs
         )
 
     def _fitting(self, rows: int) -> int:
@@ -143,12 +147,12 @@ def _operands(equations: Iterable[Equation]) -> list[Variable]:
 
 
 def _dependents(equations: Iterable[Equation], variables: Iterable[Any]) -> set[Any]:
-    """``variables`` and what is computed of them."""
-    found = set(variables)
+    """``variables`` and all values computed from them."""
+    dependents = set(variables)
     for equation in equations:
-        if not found.isdisjoint(equation.inputs):
-            found.update(equation.outputs)
-    return found
+        if not dependents.isdisjoint(equation.inputs):
+            dependents.update(equation.outputs)
+    return dependents
 
 
 def _is_plain(graph: Graph) -> bool:

@@ -1,4 +1,4 @@
-"""Datasets from NumPy arrays, Python generators and files.
+"""Datasets read NumPy arrays, Python generators and files.
 
 Sources: :class:`GeneratorDataset`, :class:`NumpySlicesDataset`, images (:class:`MnistDataset`,
 :class:`Cifar10Dataset`, :class:`ImageFolderDataset`, ...), lines (:class:`TextFileDataset`,

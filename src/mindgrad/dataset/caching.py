@@ -8,7 +8,7 @@ __all__ = ["DatasetCache"]
 
 
 class DatasetCache:
-    """A cache that ``cache=`` of sources and of ``map`` takes; rows are made anew in every pass.
+    """A cache that ``cache=`` of sources and of ``map`` accepts; every pass computes its rows anew.
 
     Args:
         session_id: the number of a session of MindSpore's cache server.

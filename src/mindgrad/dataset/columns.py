@@ -1,4 +1,4 @@
-"""Names of columns: which are meant, and where those that a function gives are put."""
+"""Column names select the inputs of an operation, and place its outputs."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def arrangement(
 
 
 def part_sizes(sizes: Any, total: int) -> list[int]:
-    """How many of ``total`` rows each part has, of numbers of rows or of fractions.
+    """The number of rows of each part of ``total``, from numbers of rows or fractions.
 
     Fractions are rounded, and the first part that is large enough takes what is then missing or too much.
 
@@ -75,24 +75,24 @@ def part_sizes(sizes: Any, total: int) -> list[int]:
         raise ValueError(
             f"For 'split', 'sizes' must be a list of numbers of rows or of fractions, but got {sizes!r}."
         )
-    if all(isinstance(each, int) and not isinstance(each, bool) for each in sizes):
+    if all(isinstance(size, int) and not isinstance(size, bool) for size in sizes):
         numbers = list(sizes)
-        if any(each < 1 for each in numbers) or sum(numbers) != total:
+        if any(size < 1 for size in numbers) or sum(numbers) != total:
             raise ValueError(
                 f"For 'split', the 'sizes' {numbers} must all be at least 1 and add up to the {total} rows "
                 f"of the dataset, but add up to {sum(numbers)}."
             )
         return numbers
-    if not all(isinstance(each, float) and 0 < each < 1 for each in sizes) or abs(sum(sizes) - 1) > 1e-9:
+    if not all(isinstance(size, float) and 0 < size < 1 for size in sizes) or abs(sum(sizes) - 1) > 1e-9:
         raise ValueError(
             f"For 'split', 'sizes' must be ints, or floats between 0 and 1 that add up to 1, but got "
             f"{sizes!r}."
         )
-    numbers = [round(each * total) for each in sizes]
+    numbers = [round(size * total) for size in sizes]
     difference = total - sum(numbers)
-    place = next((i for i, each in enumerate(numbers) if each + difference > 0), 0)
-    numbers[place] += difference
-    if any(each < 1 for each in numbers):
+    index = next((i for i, size in enumerate(numbers) if size + difference > 0), 0)
+    numbers[index] += difference
+    if any(size < 1 for size in numbers):
         raise ValueError(
             f"For 'split', the fractions {sizes!r} of {total} rows leave a part without rows; give larger "
             f"ones."

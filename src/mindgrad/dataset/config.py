@@ -1,4 +1,4 @@
-"""Settings of datasets: the seed of everything that shuffles.
+"""Settings of datasets hold the seed of everything that shuffles.
 
 A pass over a dataset (an epoch) is drawn from the seed, the number of the pass since the seed was set, and
 the place of the random step in the pipeline. So a program gives the same batches in every run, other ones

@@ -45,13 +45,13 @@ class _FileDataset(GeneratorDataset):
         shard_id: int | None,
     ) -> None:
         if isinstance(sampler, PKSampler):
-            known = dict(zip(columns[-len(source.arrays) :], source.arrays, strict=True))
-            if sampler.class_column not in known:
+            labels = dict(zip(columns[-len(source.arrays) :], source.arrays, strict=True))
+            if sampler.class_column not in labels:
                 raise ValueError(
-                    f"For 'PKSampler', 'class_column' must be a column of labels, {listed(known)}, but got "
+                    f"For 'PKSampler', 'class_column' must be a column of labels, {listed(labels)}, but got "
                     f"{sampler.class_column!r}."
                 )
-            sampler = sampler.with_classes(known[sampler.class_column])
+            sampler = sampler.with_classes(labels[sampler.class_column])
         super().__init__(
             source, list(columns), num_samples=num_samples, shuffle=shuffle, sampler=sampler,
             num_shards=num_shards, shard_id=shard_id,
@@ -343,14 +343,18 @@ class ImageFolderDataset(_FileDataset):
         name = type(self).__name__
         folder = _folder(dataset_dir, name)
         classes = sorted(path.name for path in folder.iterdir() if path.is_dir())
-        labels = {each: i for i, each in enumerate(classes)} if class_indexing is None else class_indexing
+        labels = (
+            {class_name: i for i, class_name in enumerate(classes)}
+            if class_indexing is None
+            else class_indexing
+        )
         if class_indexing is not None:
-            classes = [each for each in classes if each in class_indexing]
+            classes = [class_name for class_name in classes if class_name in class_indexing]
         endings = _EXTENSIONS if extensions is None else tuple(extensions)
         files = [
-            (path, labels[each])
-            for each in classes
-            for path in sorted((folder / each).rglob("*"))
+            (path, labels[class_name])
+            for class_name in classes
+            for path in sorted((folder / class_name).rglob("*"))
             if path.is_file() and path.suffix.lower() in endings
         ]
         if not files:
@@ -361,7 +365,7 @@ class ImageFolderDataset(_FileDataset):
             [path for path, _ in files], [np.array([label for _, label in files], np.int32)], decode, decrypt
         )
         #: the labels, from names of folders
-        self.class_indexing = {each: labels[each] for each in classes}
+        self.class_indexing = {class_name: labels[class_name] for class_name in classes}
         super().__init__(source, ("image", "label"), num_samples, shuffle, sampler, num_shards, shard_id)
 
     def get_class_indexing(self) -> dict[str, int]:

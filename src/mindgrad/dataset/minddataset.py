@@ -1,4 +1,4 @@
-"""Data sets of MindRecord files, and of rows that stand for missing ones."""
+"""MindRecord datasets read rows from files, and can pad them with given samples."""
 
 from __future__ import annotations
 

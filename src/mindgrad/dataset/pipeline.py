@@ -1,4 +1,4 @@
-"""The Dataset: a pipeline of steps, each of which turns the rows of one pass into other rows.
+"""The Dataset is a pipeline of steps, each of which turns the rows of one pass into other rows.
 
 A step keeps how a pass over it begins: a function from a ``Draw`` (seed and number of the pass) to an
 iterator of rows. So a pipeline is read lazily, again and again, and by several iterators at a time, and what
@@ -334,22 +334,22 @@ class Dataset(Readable):
             datasets: one Dataset, or a list or tuple of them.
         """
         all_ = (self, *_several(datasets, "concat"))
-        for each in all_:
-            if each._step.columns != self._step.columns:
+        for dataset in all_:
+            if dataset._step.columns != self._step.columns:
                 raise ValueError(
                     f"For 'concat', all datasets must have the same columns in the same order, but "
-                    f"{self._step.where} has {listed(self._step.columns)} and {each._step.where} has "
-                    f"{listed(each._step.columns)}; use rename or project."
+                    f"{self._step.where} has {listed(self._step.columns)} and {dataset._step.where} has "
+                    f"{listed(dataset._step.columns)}; use rename or project."
                 )
-        begins = [each._step.begin for each in all_]
-        begin = lambda draw: itertools.chain.from_iterable(each(draw) for each in begins)
-        return self._then("concat", begin, count=lambda: sum(each.get_dataset_size() for each in all_))
+        begins = [dataset._step.begin for dataset in all_]
+        begin = lambda draw: itertools.chain.from_iterable(start(draw) for start in begins)
+        return self._then("concat", begin, count=lambda: sum(dataset.get_dataset_size() for dataset in all_))
 
     def __add__(self, other: Dataset) -> Dataset:
         return self.concat(other)
 
     def apply(self, apply_func: Callable[[Dataset], Dataset]) -> Dataset:
-        """What ``apply_func`` makes of this dataset."""
+        """The result of ``apply_func`` for this dataset."""
         found = apply_func(self)
         _check_dataset(found, "apply")
         return found
@@ -403,28 +403,28 @@ def zip(datasets: Sequence[Dataset]) -> Dataset:
     parts = _several(datasets, "zip")
     if len(parts) < 2:
         raise ValueError(f"For 'zip', there must be at least two datasets, but got {len(parts)}.")
-    begins = [each._step.begin for each in parts]
+    begins = [dataset._step.begin for dataset in parts]
 
     def begin(draw: Draw) -> Iterator[Row]:
-        for rows in _zip(*(each(draw) for each in begins), strict=False):
+        for rows in _zip(*(start(draw) for start in begins), strict=False):
             yield tuple(itertools.chain.from_iterable(rows))
 
     def count() -> int:
-        ends = [each for each in parts if each._step.repeat_count >= 0]
-        return min(each.get_dataset_size() for each in ends or parts)
+        ends = [dataset for dataset in parts if dataset._step.repeat_count >= 0]
+        return min(dataset.get_dataset_size() for dataset in ends or parts)
 
-    where = f"zip({', '.join(each._step.where for each in parts)})"
-    columns = tuple(itertools.chain.from_iterable(each._step.columns for each in parts))
-    step = Step(where, columns, begin, count, max(each._step.depth for each in parts) + 1)
+    where = f"zip({', '.join(dataset._step.where for dataset in parts)})"
+    columns = tuple(itertools.chain.from_iterable(dataset._step.columns for dataset in parts))
+    step = Step(where, columns, begin, count, max(dataset._step.depth for dataset in parts) + 1)
     return Dataset._kinds.get("zip", Dataset)(step)
 
 
 def _several(datasets: Any, method: str) -> tuple[Dataset, ...]:
     """One Dataset or several as a tuple."""
-    found = tuple(datasets) if isinstance(datasets, (list, tuple)) else (datasets,)
-    for each in found:
-        _check_dataset(each, method)
-    return found
+    listed = tuple(datasets) if isinstance(datasets, (list, tuple)) else (datasets,)
+    for dataset in listed:
+        _check_dataset(dataset, method)
+    return listed
 
 
 def _check_dataset(value: Any, method: str) -> None:

@@ -28,7 +28,7 @@ class _Direct:
         self.generator = np.random.default_rng()
 
     def current(self) -> np.random.Generator:
-        """The generator, made anew if a seed was set since the last call."""
+        """The generator, renewed if a seed was set since the last call."""
         if self.seeded != config.times_seeded():
             self.seeded = config.times_seeded()
             self.generator = np.random.default_rng(config.seed_in_force())

@@ -1,4 +1,4 @@
-"""Reading a dataset: its passes, iterators, size, and the shapes and types of its columns."""
+"""Iteration over a dataset gives its passes, size, and the shapes and types of its columns."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _no_rows(name: str) -> Iterator[Row]:
 
 
 class Readable:
-    """What can be read pass by pass."""
+    """Base class of datasets that are read pass by pass."""
 
     def __init__(self, step: Step | None = None) -> None:
         if step is None:  # programs derive classes of their own, which have a __getitem__
@@ -126,10 +126,10 @@ class Readable:
         A source that does not say how long it is (a generator, a filter) is read once to count.
         """
         if self._size is None:
-            found = self._step.count()
-            if found is None:
-                found = sum(1 for _ in self._first_pass())
-            self._size = found
+            size = self._step.count()
+            if size is None:
+                size = sum(1 for _ in self._first_pass())
+            self._size = size
         return self._size
 
     def __len__(self) -> int:
@@ -150,7 +150,7 @@ class Readable:
         return self._step.batch_size
 
     def get_repeat_count(self) -> int:
-        """How often ``repeat`` repeats; −1 for without end."""
+        """The number of repetitions by ``repeat``; −1 for without end."""
         return self._step.repeat_count
 
     def get_col_names(self) -> list[str]:
@@ -227,7 +227,7 @@ class Readable:
 
 
 def _epochs(number: int) -> int:
-    found = whole_number(number, "create_iterator", "num_epochs", -1)
-    if found == 0:
+    count = whole_number(number, "create_iterator", "num_epochs", -1)
+    if count == 0:
         raise ValueError("For 'create_iterator', the 'num_epochs' must be -1 or at least 1, but got 0.")
-    return found
+    return count

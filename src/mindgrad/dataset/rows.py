@@ -1,4 +1,4 @@
-"""What is done to the rows of one pass: batches, maps, filters, shuffles.
+"""Row operations batch, map, filter and shuffle the rows of one pass.
 
 A row is a tuple of NumPy arrays, one for each column. Everything here is a generator from rows to rows and
 knows nothing of datasets; ``where`` is the name of the dataset for errors.
@@ -27,7 +27,7 @@ _LONGEST = 60  # characters of a value in a message
 
 
 class BatchInfo:
-    """What ``per_batch_map`` and a callable ``batch_size`` are told: which batch of which pass it is."""
+    """The argument of ``per_batch_map`` and a callable ``batch_size``: the numbers of batch and pass."""
 
     def __init__(self, batch: int, epoch: int) -> None:
         self._batch = batch
@@ -42,16 +42,18 @@ class BatchInfo:
         return self._epoch
 
 
-def array_of(value: Any, what: str) -> np.ndarray:
+def array_of(value: Any, subject: str) -> np.ndarray:
     """A value of a user's as an array of numbers, truth values or text.
 
     Raises:
-        TypeError: it is none; the message starts with ``what``.
+        TypeError: it is none; the message starts with ``subject``.
     """
     if isinstance(value, Tensor):
         return value.asnumpy()
     if isinstance(value, (list, tuple)):
-        value = [array_of(each, what) if isinstance(each, (Tensor, list, tuple)) else each for each in value]
+        value = [
+            array_of(each, subject) if isinstance(each, (Tensor, list, tuple)) else each for each in value
+        ]
     try:
         array = np.asarray(value)
     except ValueError:  # ragged
@@ -59,30 +61,33 @@ def array_of(value: Any, what: str) -> np.ndarray:
     if array.dtype.hasobject or array.dtype.kind in "mM" or array.dtype.names is not None:
         shown = repr(value)
         raise TypeError(
-            f"{what} is {type(value).__name__} {shown[:_LONGEST] + '...' * (len(shown) > _LONGEST)}, which "
-            f"is no array of numbers, truth values or text."
+            f"{subject} is {type(value).__name__} {shown[:_LONGEST] + '...' * (len(shown) > _LONGEST)}, "
+            "which is no array of numbers, truth values or text."
         )
     return array
 
 
-def element_of(value: Any, what: str) -> np.ndarray:
+def element_of(value: Any, subject: str) -> np.ndarray:
     """A value of a user's as an element of a row: an array, or a dictionary in a box.
 
     Raises:
-        TypeError: it is neither; the message starts with ``what``.
+        TypeError: it is neither; the message starts with ``subject``.
     """
-    return boxed(value) if isinstance(value, dict) else array_of(value, what)
+    return boxed(value) if isinstance(value, dict) else array_of(value, subject)
 
 
-def row_of(value: Any, columns: Sequence[str], what: Callable[[], str]) -> Row:
-    """What a source gave as a row: a tuple or list has one element for each column."""
-    given = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-    if len(given) != len(columns):
+def row_of(value: Any, columns: Sequence[str], describe: Callable[[], str]) -> Row:
+    """A source's value as a row: a tuple or list has one element for each column."""
+    values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    if len(values) != len(columns):
         raise ValueError(
-            f"{what()} gave {len(given)} values, but there are {len(columns)} columns, {listed(columns)}: "
+            f"{describe()} gave {len(values)} values, but there are {len(columns)} columns, "
+            f"{listed(columns)}: "
             f"give a tuple of one value for each column, and name all columns in 'column_names'."
         )
-    return tuple(element_of(each, f"{what()}: '{name}'") for each, name in zip(given, columns, strict=True))
+    return tuple(
+        element_of(each, f"{describe()}: '{name}'") for each, name in zip(values, columns, strict=True)
+    )
 
 
 def listed(columns: Iterable[str]) -> str:
@@ -90,12 +95,12 @@ def listed(columns: Iterable[str]) -> str:
     return ", ".join(f"'{name}'" for name in columns)
 
 
-def called(function: Callable[..., Any], arguments: Sequence[Any], what: Callable[[], str]) -> Any:
+def called(function: Callable[..., Any], arguments: Sequence[Any], describe: Callable[[], str]) -> Any:
     """``function(*arguments)`` of the user's; an error says what was called, with the user's as its cause."""
     try:
         return function(*arguments)
     except Exception as error:
-        raise RuntimeError(f"{what()} raised {type(error).__name__}: {error}") from error
+        raise RuntimeError(f"{describe()} raised {type(error).__name__}: {error}") from error
 
 
 # -- steps -----------------------------------------------------------------------------------------
@@ -110,33 +115,33 @@ def mapped(
     where: str,
     generator: np.random.Generator,
 ) -> Iterator[Row]:
-    """Each row with some columns replaced by what the operations make of them, one after the other.
+    """Each row with some columns replaced by the results of the operations, one after the other.
 
     Images of Pillow go from one operation to the next; arrays leave the last one. Random operations draw from
     ``generator``.
     """
     for number, row in enumerate(rows):
         values: tuple[Any, ...] = tuple(unboxed(row[i]) for i in inputs)
-        for place, operation in enumerate(operations):
+        for position, operation in enumerate(operations):
 
-            def what(place: int = place, operation: Any = operation, number: int = number) -> str:
+            def describe(at: int = position, operation: Any = operation, number: int = number) -> str:
                 name = getattr(operation, "__name__", type(operation).__name__)
                 which = (
-                    f"operation {place + 1} of {len(operations)} ({name})"
+                    f"operation {at + 1} of {len(operations)} ({name})"
                     if len(operations) > 1
                     else f"'{name}'"
                 )
                 return f"in {where}, {which} for row {number}"
 
             with drawing(generator):
-                found = called(operation, values, what)
-            given = found if isinstance(found, tuple) else (found,)
-            last = place == len(operations) - 1
+                found = called(operation, values, describe)
+            results = found if isinstance(found, tuple) else (found,)
+            last = position == len(operations) - 1
             passed = lambda value, last=last: (
                 not last and (pillow.is_pillow(value) or isinstance(value, dict))
             )
             values = tuple(
-                each if passed(each) else element_of(each, f"{what()}: the result") for each in given
+                each if passed(each) else element_of(each, f"{describe()}: the result") for each in results
             )
         if len(values) != len(outputs):
             raise ValueError(
@@ -152,15 +157,16 @@ def filtered(
 ) -> Iterator[Row]:
     """The rows for which the predicate is true."""
     for number, row in enumerate(rows):
-        what = lambda number=number: f"in {where}, the predicate for row {number}"
-        kept = called(predicate, [unboxed(row[i]) for i in inputs], what)
-        if isinstance(kept, Tensor):
-            kept = kept.asnumpy()
-        if np.size(kept) != 1:
+        describe = lambda number=number: f"in {where}, the predicate for row {number}"
+        verdict = called(predicate, [unboxed(row[i]) for i in inputs], describe)
+        if isinstance(verdict, Tensor):
+            verdict = verdict.asnumpy()
+        if np.size(verdict) != 1:
             raise ValueError(
-                f"{what()} gave {np.size(kept)} values; it must give one truth value: use all() or any()."
+                f"{describe()} gave {np.size(verdict)} values; it must give one truth value: use all() or "
+                "any()."
             )
-        if bool(np.reshape(kept, ())):
+        if bool(np.reshape(verdict, ())):
             yield row
 
 
@@ -169,11 +175,11 @@ def shuffled(rows: Iterable[Row], buffer_size: int, generator: np.random.Generat
     source = iter(rows)
     buffer = list(itertools.islice(source, buffer_size))
     for row in source:
-        place = int(generator.integers(len(buffer)))
-        yield buffer[place]
-        buffer[place] = row
-    for place in generator.permutation(len(buffer)):
-        yield buffer[place]
+        slot = int(generator.integers(len(buffer)))
+        yield buffer[slot]
+        buffer[slot] = row
+    for slot in generator.permutation(len(buffer)):
+        yield buffer[slot]
 
 
 def picked(rows: Iterable[Row], chosen: Sequence[int]) -> Iterator[Row]:
@@ -189,7 +195,7 @@ def batched(
     drop_remainder: bool,
     epoch: int,
     where: str,
-    whole: Callable[[list[list[np.ndarray]], BatchInfo], Row] | None = None,
+    collate: Callable[[list[list[np.ndarray]], BatchInfo], Row] | None = None,
 ) -> Iterator[Row]:
     """Every ``size`` rows as one, stacked along a new first axis.
 
@@ -200,30 +206,30 @@ def batched(
         drop_remainder: whether the last rows are left out if they are fewer.
         epoch: the number of the pass.
         where: the name of the dataset.
-        whole: makes the batch of lists of arrays, one list for each column.
+        collate: makes the batch of lists of arrays, one list for each column.
     """
     source = iter(rows)
     for number in itertools.count():
         info = BatchInfo(number, epoch)
         wanted = _size(size, info, where) if callable(size) else size
-        taken = list(itertools.islice(source, wanted))
-        if not taken or (drop_remainder and len(taken) < wanted):
+        chosen = list(itertools.islice(source, wanted))
+        if not chosen or (drop_remainder and len(chosen) < wanted):
             return
-        lists = [list(column) for column in zip(*taken, strict=True)]
-        if whole is not None:
-            yield whole(lists, info)
+        lists = [list(column) for column in zip(*chosen, strict=True)]
+        if collate is not None:
+            yield collate(lists, info)
         else:
             yield tuple(stack(each, name, number, where) for each, name in zip(lists, columns, strict=True))
 
 
 def _size(size: Callable[[BatchInfo], int], info: BatchInfo, where: str) -> int:
-    found = called(size, [info], lambda: f"in {where}, 'batch_size' for batch {info.get_batch_num()}")
-    if isinstance(found, bool) or not isinstance(found, (int, np.integer)) or found < 1:
+    count = called(size, [info], lambda: f"in {where}, 'batch_size' for batch {info.get_batch_num()}")
+    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
         raise ValueError(
-            f"in {where}, 'batch_size' gave {found!r} for batch {info.get_batch_num()}; it must give an int "
+            f"in {where}, 'batch_size' gave {count!r} for batch {info.get_batch_num()}; it must give an int "
             f"of at least 1."
         )
-    return int(found)
+    return int(count)
 
 
 def stack(arrays: list[np.ndarray], column: str, number: int, where: str) -> np.ndarray:
@@ -235,20 +241,18 @@ def stack(arrays: list[np.ndarray], column: str, number: int, where: str) -> np.
     first = arrays[0]
     if all(map(is_boxed, arrays)):
         return boxed(_stacked([array.item() for array in arrays], column, number, where))
-    for place, each in enumerate(arrays):
-        if each.shape != first.shape:
+    for position, row in enumerate(arrays):
+        if row.shape != first.shape:
             raise ValueError(
                 f"in {where}, batch {number} cannot be stacked: column '{column}' has the shape "
-                f"{first.shape} in its first row and {each.shape} in row {place}. Give per_batch_map to pad "
-                f"them, or make them alike with map."
+                f"{first.shape} in its first row and {row.shape} in row {position}. Give per_batch_map to "
+                "pad them, or make them alike with map."
             )
-        if each.dtype != first.dtype and not (
-            each.dtype.kind == first.dtype.kind and each.dtype.kind in "SU"
-        ):
+        if row.dtype != first.dtype and not (row.dtype.kind == first.dtype.kind and row.dtype.kind in "SU"):
             raise ValueError(
                 f"in {where}, batch {number} cannot be stacked: column '{column}' is {first.dtype} in its "
-                f"first row and {each.dtype} in row {place}. Give all rows one element type in the source or "
-                f"in map."
+                f"first row and {row.dtype} in row {position}. Give all rows one element type in the source "
+                "or in map."
             )
     return np.stack(arrays)
 
@@ -283,28 +287,28 @@ def per_batch(
     columns: Sequence[str],
     where: str,
 ) -> Callable[[list[list[np.ndarray]], BatchInfo], Row]:
-    """For :func:`batched`: some columns of a batch are what a user's ``per_batch_map`` makes of them."""
+    """For :func:`batched`: replaces columns of a batch by the results of a user's ``per_batch_map``."""
 
     def run(lists: list[list[np.ndarray]], info: BatchInfo) -> Row:
         number = info.get_batch_num()
-        what = lambda: f"in {where}, 'per_batch_map' for batch {number}"
-        found = called(function, [*([unboxed(each) for each in lists[i]] for i in inputs), info], what)
+        describe = lambda: f"in {where}, 'per_batch_map' for batch {number}"
+        found = called(function, [*([unboxed(part) for part in lists[i]] for i in inputs), info], describe)
         values = found if isinstance(found, tuple) else (found,)
         if len(values) != len(outputs):
             raise ValueError(
-                f"{what()} gave {len(values)} values, but there are {len(outputs)} columns for them, "
+                f"{describe()} gave {len(values)} values, but there are {len(outputs)} columns for them, "
                 f"{listed(outputs)}: give a tuple of one value for each column, and name them in "
                 f"'output_columns'."
             )
-        made = []
+        stacked = []
         for name, value in zip(columns, arranged(lists, values), strict=True):
             if isinstance(value, (list, tuple)):
-                arrays = [element_of(each, f"{what()}: '{name}'") for each in value]
+                arrays = [element_of(part, f"{describe()}: '{name}'") for part in value]
                 if not arrays:
-                    raise ValueError(f"{what()} gave an empty list for column '{name}'.")
-                made.append(stack(arrays, name, number, where))
+                    raise ValueError(f"{describe()} gave an empty list for column '{name}'.")
+                stacked.append(stack(arrays, name, number, where))
             else:
-                made.append(element_of(value, f"{what()}: '{name}'"))
-        return tuple(made)
+                stacked.append(element_of(value, f"{describe()}: '{name}'"))
+        return tuple(stacked)
 
     return run

@@ -1,4 +1,4 @@
-"""Samplers: which rows of a source a pass reads, and in which order."""
+"""Samplers choose the rows of a source that a pass reads, and their order."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Sampler:
         return itertools.islice(found, self.num_samples)
 
     def count(self, size: int) -> int | None:
-        """How many they are; None if only iterating tells."""
+        """The number of indices; ``None`` if only iterating tells."""
         return None
 
 
@@ -139,7 +139,7 @@ class SubsetSampler(Sampler):
         return self._indices[: self.num_samples]
 
     def count(self, size: int) -> int:
-        """How many were given, at most ``num_samples``."""
+        """The number of indices given, at most ``num_samples``."""
         return len(self._indices[: self.num_samples])
 
 
@@ -234,7 +234,7 @@ class DistributedSampler(Sampler):
         self.offset = max(offset, 0)
 
     def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
-        """Those of the shard."""
+        """The indices of the shard."""
         order = generator.permutation(size) if self.shuffle else np.arange(size)
         first = (self.shard_id - self.offset) % self.num_shards
         return [order[(first + k * self.num_shards) % size] for k in range(self.count(size))] if size else []
@@ -283,7 +283,7 @@ class PKSampler(Sampler):
         self._rows: list[np.ndarray] | None = None
 
     def with_classes(self, labels: Any) -> PKSampler:
-        """The same sampler for a source whose rows have these classes.
+        """A copy of the sampler for a source whose rows have these classes.
 
         Args:
             labels: array of shape (n,), the class of each row.
@@ -316,7 +316,7 @@ class PKSampler(Sampler):
 
 
 class IterSampler(Sampler):
-    """What an iterable of indices gives, read anew in every pass.
+    """The indices of an iterable, read again in every pass.
 
     Args:
         sampler: the iterable.

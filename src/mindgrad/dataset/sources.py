@@ -1,4 +1,4 @@
-"""Where rows come from: Python generators, iterables, sources that can be read at any place, NumPy arrays."""
+"""Sources of rows are Python generators, iterables, indexable sources and NumPy arrays."""
 
 from __future__ import annotations
 
@@ -130,11 +130,11 @@ class GeneratorDataset(Dataset):
         source = called(opened, (), lambda: f"the source of {self._where}")
         end = object()
         for number in itertools.count():
-            what = lambda number=number: f"the source of {self._where}, at row {number},"
-            given = called(next, (source, end), what)
-            if given is end:
+            describe = lambda number=number: f"the source of {self._where}, at row {number},"
+            value = called(next, (source, end), describe)
+            if value is end:
                 return
-            yield self._row(given, what)
+            yield self._row(value, describe)
 
     # -- sources that can be read at any place ---------------------------------------------------
 
@@ -149,28 +149,28 @@ class GeneratorDataset(Dataset):
 
     def _order(self, draw: Draw) -> Iterable[int]:
         size = self._length()
-        given = self._sampler.indices(size, draw.generator(self._random))
-        if isinstance(given, (range, np.ndarray)):
-            places = np.asarray(given)
+        indices = self._sampler.indices(size, draw.generator(self._random))
+        if isinstance(indices, (range, np.ndarray)):
+            places = np.asarray(indices)
             if len(places):
                 self._place(places.min(), size)
                 self._place(places.max(), size)
             return places
-        return (self._place(each, size) for each in given)
+        return (self._place(each, size) for each in indices)
 
-    def _place(self, given: Any, size: int) -> int:
+    def _place(self, index: Any, size: int) -> int:
         """An index that a sampler gave, checked."""
         try:
-            place = operator.index(given)
+            position = operator.index(index)
         except TypeError:
             raise TypeError(
-                f"in {self._where}, the sampler gave {given!r}, which is no index of a row."
+                f"in {self._where}, the sampler gave {index!r}, which is no index of a row."
             ) from None
-        if not 0 <= place < size:
+        if not 0 <= position < size:
             raise ValueError(
-                f"in {self._where}, the sampler gave the index {place}, but the source has {size} rows."
+                f"in {self._where}, the sampler gave the index {position}, but the source has {size} rows."
             )
-        return place
+        return position
 
     def _read_at_places(self, draw: Draw) -> Iterator[Row]:
         for place in map(int, self._order(draw)):
@@ -178,28 +178,28 @@ class GeneratorDataset(Dataset):
             yield self._row(called(operator.getitem, (self._source, place), what), what)
 
     def _with_rows(self, places: Sequence[int]) -> Dataset:
-        """The same source with these of its rows: by their numbers in this dataset."""
+        """A copy of the source with some of its rows: by their numbers in this dataset."""
         shuffles = isinstance(self._sampler, (RandomSampler, SubsetRandomSampler))
         if not (isinstance(self._sampler, RandomSampler) and self._sampler.num_samples is None):
             order = list(self._order(Draw(config.seed_in_force())))
             places = [order[i] for i in places]
         chosen = SubsetRandomSampler(places) if shuffles else SubsetSampler(places)
-        made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__)
-        made._sampler = chosen
-        made._random = RandomStep(0)
-        Dataset.__init__(made, made._step_at_any_place())
-        return made
+        dataset = object.__new__(type(self))
+        dataset.__dict__.update(self.__dict__)
+        dataset._sampler = chosen
+        dataset._random = RandomStep(0)
+        Dataset.__init__(dataset, dataset._step_at_any_place())
+        return dataset
 
     # -- rows ------------------------------------------------------------------------------------
 
-    def _row(self, given: Any, what: Callable[[], str]) -> Row:
-        row = row_of(given, self._names, what)
+    def _row(self, given: Any, describe: Callable[[], str]) -> Row:
+        row = row_of(given, self._names, describe)
         if self._types is not None:
-            for name, array, wanted in zip(self._names, row, self._types, strict=True):
-                if array.dtype != wanted:
+            for name, array, dtype in zip(self._names, row, self._types, strict=True):
+                if array.dtype != dtype:
                     raise TypeError(
-                        f"{what()} gave {array.dtype} for '{name}', but 'column_types' says {wanted}; "
+                        f"{describe()} gave {array.dtype} for '{name}', but 'column_types' says {dtype}; "
                         f"convert it in the source, or change 'column_types'."
                     )
         return row
@@ -249,13 +249,13 @@ class NumpySlicesDataset(GeneratorDataset):
             columns = list(data) if isinstance(data, tuple) else [data]
             names = [f"column_{i}" for i in range(len(columns))]
         if column_names is not None:
-            given = names_of(column_names, "NumpySlicesDataset", "column_names")
-            if len(given) != len(columns):
+            renamed = names_of(column_names, "NumpySlicesDataset", "column_names")
+            if len(renamed) != len(columns):
                 raise ValueError(
-                    f"For 'NumpySlicesDataset', there are {len(columns)} columns, but {len(given)} "
-                    f"'column_names': {listed(given)}."
+                    f"For 'NumpySlicesDataset', there are {len(columns)} columns, but {len(renamed)} "
+                    f"'column_names': {listed(renamed)}."
                 )
-            names = given
+            names = renamed
         arrays = [_column(each, name) for each, name in zip(columns, names, strict=True)]
         lengths = {name: len(each) for each, name in zip(arrays, names, strict=True)}
         if len(set(lengths.values())) > 1:
@@ -356,20 +356,20 @@ def _opener(source: Any, kind: str) -> Callable[[], Iterator[Any]]:
 
 
 class _Kept:
-    """An iterator that can be read once, with what it gave so far."""
+    """An iterator that can be read once, with a buffer of its items so far."""
 
     def __init__(self, iterator: Iterator[Any]) -> None:
         self.iterator = iterator
         self.given: list[Any] = []
 
     def read(self) -> Iterator[Any]:
-        for place in itertools.count():
-            while place >= len(self.given):
+        for index in itertools.count():
+            while index >= len(self.given):
                 try:
                     self.given.append(next(self.iterator))
                 except StopIteration:
                     return
-            yield self.given[place]
+            yield self.given[index]
 
 
 def _described(value: Any) -> str:

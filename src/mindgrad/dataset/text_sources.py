@@ -1,4 +1,4 @@
-"""Data sets of lines: text files, CSV files, and the JSON lines of CLUE."""
+"""Text datasets read lines of text files, CSV files, and the JSON lines of CLUE."""
 
 from __future__ import annotations
 

@@ -222,13 +222,13 @@ class TFRecordDataset(GeneratorDataset):
                 raise ValueError(f"For '{name}', there is no record in the files.")
             columns = [{"name": feature} for feature in sorted(first.example(0))]
         if columns_list is not None:
-            known = {column["name"]: column for column in columns}
-            unknown = [column for column in columns_list if column not in known]
+            by_name = {column["name"]: column for column in columns}
+            unknown = [column for column in columns_list if column not in by_name]
             if unknown:
                 raise RuntimeError(
-                    f"For '{name}', there is no column '{unknown[0]}', but {', '.join(known)}."
+                    f"For '{name}', there is no column '{unknown[0]}', but {', '.join(by_name)}."
                 )
-            columns = [known[column] for column in columns_list]
+            columns = [by_name[column] for column in columns_list]
         lengths = [len(file.places) for file in files]
         sampler = sampler_of_files(name, shuffle, num_samples, num_shards, shard_id, lengths)
         super().__init__(_Examples(files, columns), [column["name"] for column in columns], sampler=sampler)

@@ -1,4 +1,4 @@
-"""Files of rows in MindSpore's MindRecord format, version 3: written by FileWriter, read by FileReader.
+"""MindRecord files, version 3, are written by FileWriter and read by FileReader.
 
 ``dataset.MindDataset`` reads them as a data set. The files are those of MindSpore, in both directions.
 """

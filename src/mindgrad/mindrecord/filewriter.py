@@ -54,13 +54,13 @@ class _ShardWriter:
         if self.blob_size + len(blobs) > self.page or self.plain_size + len(plain) > self.page:
             self.end_group()
         page = len(self.pages)
-        place = [
+        entry = [
             len(self.index), page + 1, self.plain_size, self.plain_size + len(plain), page // 2, page,
             self.blob_size, self.blob_size + len(blobs),
         ]  # fmt: skip
         self.file.seek(self.head + page * self.page + self.blob_size)
         self.file.write(blobs)
-        self.index.append((place, plain[8:]))
+        self.index.append((entry, plain[8:]))
         self.plain.append(plain)
         self.blob_size += len(blobs)
         self.plain_size += len(plain)

@@ -1,4 +1,4 @@
-"""Shapes, parts and places, along ``dim``; and tensors made from numbers."""
+"""Shape and indexing functions of ``mint`` take ``dim``; so do those that create tensors."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def narrow(input: Any, dim: int, start: int, length: int) -> Tensor:
 
 
 def select(input: Any, dim: int, index: int) -> Tensor:
-    """What stands at ``index`` along ``dim``, without this axis.
+    """The elements at ``index`` along ``dim``, without this axis.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.select(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1, 0))
@@ -84,7 +84,7 @@ def select(input: Any, dim: int, index: int) -> Tensor:
 
 
 def index_select(input: Any, dim: int, index: Any) -> Tensor:
-    """What stands at the indices along ``dim``.
+    """The elements at the indices along ``dim``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.index_select(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1, Tensor([1, 1])))
@@ -176,7 +176,7 @@ def searchsorted(
     side: str | None = None,
     sorter: Any = None,
 ) -> Tensor:
-    """Where values would stand in a sorted sequence; with ``sorter`` the indices that sort it.
+    """The indices of values in a sorted sequence; with ``sorter`` the indices that sort it.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.searchsorted(Tensor([1.0, 3.0, 5.0]), Tensor([2.0, 5.0])))
@@ -388,7 +388,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
 
 
 def empty(*size: Any, dtype: Any = None, device: Any = None, pin_memory: bool = False) -> Tensor:
-    """A tensor whose values nobody should read; here they are zeros.
+    """A tensor of unspecified values; here they are zeros.
 
     >>> from mindgrad import mint
     >>> mint.empty(2, 3).shape

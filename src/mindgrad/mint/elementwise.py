@@ -57,15 +57,15 @@ def _of_two(function: Any) -> Callable[..., Any]:
     return renamed
 
 
-def _documented(name: str, made: Callable[..., Any], arguments: str) -> Callable[..., Any]:
+def _documented(name: str, function: Callable[..., Any], arguments: str) -> Callable[..., Any]:
     text = getattr(functional, name).__doc__
     summary, _, rest = text.partition("\n\n")
     example = rest[rest.index(">>> ") :].replace(f"ops.{name}(", f"mint.{name}(")
     example = example.replace("from mindgrad import Tensor, ops", "from mindgrad import Tensor, mint, ops")
-    made.__name__ = made.__qualname__ = name
-    made.__module__ = __name__
-    made.__doc__ = f"{summary}\n\n    :func:`mindgrad.ops.{name}` of {arguments}.\n\n    {example}"
-    return made
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = __name__
+    function.__doc__ = f"{summary}\n\n    :func:`mindgrad.ops.{name}` of {arguments}.\n\n    {example}"
+    return function
 
 
 globals().update({n: _documented(n, _of_one(getattr(functional, n)), "``input``") for n in _UNARY})

@@ -1,4 +1,4 @@
-"""Random numbers, from a ``generator`` of their own or from the default one."""
+"""Random functions of ``mint`` draw from a ``generator`` of their own or from the default one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums, means, extremes and what is found in order, along ``dim``; indices are Int64."""
+"""Reductions and order statistics of ``mint`` take ``dim``; their indices are Int64."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
 
 
 def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """Where the smallest elements are; ``dim=None``: in the flattened tensor.
+    """The indices of the smallest elements; ``dim=None``: in the flattened tensor.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.argmin(Tensor([[1.0, 5.0], [3.0, 2.0]]), 1))
@@ -154,7 +154,7 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
 
 
 def count_nonzero(input: Any, dim: Any = None) -> Tensor:
-    """How many elements along ``dim`` are not 0.
+    """The number of elements along ``dim`` that are not 0.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.count_nonzero(Tensor([[1.0, 0.0], [3.0, 2.0]]), 1))

@@ -1,4 +1,4 @@
-"""Cells and layers."""
+"""Cells and layers are the modules of a net."""
 
 from mindgrad._base.missing import explain_room as _explain_room
 from mindgrad.nn import (

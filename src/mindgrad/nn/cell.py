@@ -1,4 +1,4 @@
-"""The Cell: a function with Parameters and other Cells."""
+"""The Cell is a module: a function with Parameters and inner Cells."""
 
 from __future__ import annotations
 
@@ -119,9 +119,9 @@ class Cell(Hooked):
             object.__setattr__(self, name, value)  # a plain attribute, which super().__init__() leaves alone
             return
         params, cells = attributes["_params"], attributes["_cells"]
-        held = params.get(name)
-        if held is not None and isinstance(value, Tensor) and not isinstance(value, Parameter):
-            held.set_data(value)
+        parameter = params.get(name)
+        if parameter is not None and isinstance(value, Tensor) and not isinstance(value, Parameter):
+            parameter.set_data(value)
             return
         if self._is_fixed():
             mutation_policy.assign_attribute(self, name, value)
@@ -135,7 +135,9 @@ class Cell(Hooked):
             return
         if name in attributes and _equal(attributes[name], value):
             return
-        if held is not None and not (value is None or isinstance(value, (Parameter, Cell, ParameterTuple))):
+        if parameter is not None and not (
+            value is None or isinstance(value, (Parameter, Cell, ParameterTuple))
+        ):
             raise TypeError(
                 f"For '{type(self).__name__}', '{name}' is a Parameter and would be lost, but a "
                 f"{type(value).__name__} was assigned to it. Assign a Tensor to change its value, a "
@@ -189,7 +191,7 @@ class Cell(Hooked):
         return self
 
     def get_flags(self) -> dict[str, Any]:
-        """What ``add_flags`` has set."""
+        """The flags set by ``add_flags``."""
         return dict(getattr(self, "_flags", {}))
 
     # -- call ------------------------------------------------------------------------------------
@@ -216,15 +218,15 @@ class Cell(Hooked):
         return self._run_converted(args, kwargs)
 
     def _run_converted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        wanted = self._to_float
+        dtype = self._to_float
         is_changed = self._hooks or self._recomputes or self._custom is not None
-        if not is_changed and wanted is state.float_type() is None:  # as most Cells
+        if not is_changed and dtype is state.float_type() is None:  # as most Cells
             return user_calls.run(self.construct, *args, **kwargs)
-        if wanted is not None:
-            args, kwargs = map_leaves(lambda x: _as_float(x, wanted), (args, kwargs))
-        if wanted is state.float_type():
+        if dtype is not None:
+            args, kwargs = map_leaves(lambda x: _as_float(x, dtype), (args, kwargs))
+        if dtype is state.float_type():
             return self._run_body(args, kwargs)
-        with state.computing_in(wanted):
+        with state.computing_in(dtype):
             return self._run_body(args, kwargs)
 
     def _run_body(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -304,17 +306,17 @@ class Cell(Hooked):
         Tensor(shape=[1], dtype=Float16, value= [ 3.0000e+00])
         """
         try:
-            wanted = as_dtype(dst_type)
+            dtype = as_dtype(dst_type)
         except TypeError:
-            wanted = None
-        if wanted is None or not wanted.is_float or wanted.itemsize > 4:
+            dtype = None
+        if dtype is None or not dtype.is_float or dtype.itemsize > 4:
             raise ValueError(
                 f"For 'to_float', the argument 'dst_type' should be float16, float32 or bfloat16, but got "
                 f"{dst_type}."
             )
         for _, cell in self.cells_and_names():
-            if cell._to_float is not wanted:
-                object.__setattr__(cell, "_to_float", wanted)
+            if cell._to_float is not dtype:
+                object.__setattr__(cell, "_to_float", dtype)
                 cell._changed()
         return self
 
@@ -362,7 +364,7 @@ class Cell(Hooked):
         context_fn: Any = None,
         **kwargs: Any,
     ) -> None:
-        """Let reverse mode keep the inputs of this Cell only, and compute what is inside again.
+        """Rematerialise this Cell: reverse mode keeps its inputs only, and computes the rest again.
 
         See :func:`mindgrad.recompute`, of which the first four arguments are.
 
@@ -395,7 +397,7 @@ class Cell(Hooked):
     # -- how it looks ----------------------------------------------------------------------------
 
     def extend_repr(self) -> str:
-        """What a Cell adds to its printed form."""
+        """The Cell's addition to its printed form."""
         return ""
 
     def __repr__(self) -> str:
@@ -418,8 +420,8 @@ def _equal(a: Any, b: Any) -> bool:
     return a is b or (type(a) is type(b) and isinstance(a, (bool, int, float, str)) and a == b)
 
 
-def _as_float(x: Any, wanted: DType) -> Any:
-    """``x``; a floating-point tensor converted to the type ``wanted``."""
+def _as_float(x: Any, dtype: DType) -> Any:
+    """``x``; a floating-point tensor converted to the type ``dtype``."""
     if isinstance(x, Tensor) and x.dtype.is_float:
-        return x.astype(wanted)  # type: ignore[attr-defined]
+        return x.astype(dtype)  # type: ignore[attr-defined]
     return x

@@ -253,11 +253,11 @@ class CellDict(Cell):
 
 
 def _prefix_of(container: Cell) -> str:
-    """What stands before the name of a Cell in the names of its Parameters."""
-    for place, cell in container._cells.items():
+    """The prefix of a Cell's name in the names of its Parameters."""
+    for key, cell in container._cells.items():
         for path, parameter in cell.parameters_and_names():
-            if parameter.name.endswith(f"{place}.{path}"):
-                return parameter.name.removesuffix(f"{place}.{path}")
+            if parameter.name.endswith(f"{key}.{path}"):
+                return parameter.name.removesuffix(f"{key}.{path}")
     return ""
 
 

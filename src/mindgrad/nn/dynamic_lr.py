@@ -45,11 +45,11 @@ def piecewise_constant_lr(milestone: list[int], learning_rates: list[float]) -> 
             f"but got {len(milestone)} and {len(learning_rates)}."
         )
     rates: list[float] = []
-    for index, (step, given) in enumerate(zip(milestone, learning_rates, strict=True)):
+    for index, (step, rate) in enumerate(zip(milestone, learning_rates, strict=True)):
         last = positive_int(owner, f"milestone[{index}]", step)
         if last < len(rates):
             raise ValueError(f"For '{owner}', the 'milestone' must grow, but got {list(milestone)}.")
-        rates += [non_negative(owner, f"learning_rates[{index}]", given)] * (last - len(rates))
+        rates += [non_negative(owner, f"learning_rates[{index}]", rate)] * (last - len(rates))
     return rates
 
 

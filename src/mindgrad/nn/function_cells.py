@@ -1,4 +1,4 @@
-"""Cells that apply one function of ``ops``: one entry makes one class, as for operators.
+"""Function Cells apply one function of ``ops``: one entry makes one class, as for operators.
 
 Such a Cell has no Parameters. Its constructor takes what the function takes besides tensors, checks it and
 keeps it in attributes; its documentation is that of the function.
@@ -65,12 +65,12 @@ class FunctionCell(Cell):
         fixed = {keyword: getattr(self, key) for key, keyword in self._keywords.items()}
         return function(*inputs, **fixed)
 
-    def _in_order(self, given: int, named: dict[str, Any]) -> tuple[Any, ...]:
+    def _in_order(self, count: int, named: dict[str, Any]) -> tuple[Any, ...]:
         """Inputs that were given by name, as they follow those that were given by position."""
-        names = self._inputs[given : given + len(named)]
+        names = self._inputs[count : count + len(named)]
         if set(names) != set(named):
             raise TypeError(
-                f"For '{type(self).__name__}', the inputs are {', '.join(self._inputs)}, but got {given} by "
+                f"For '{type(self).__name__}', the inputs are {', '.join(self._inputs)}, but got {count} by "
                 f"position and {', '.join(named)} by name."
             )
         return tuple(named[name] for name in names)
@@ -106,20 +106,20 @@ def function_cell(
         example: an expression that uses the class.
         prints: what printing it shows.
     """
-    found = attributes or {}
-    fixed = {(keywords or {}).get(key, key) for key in found}
+    declared = attributes or {}
+    fixed = {(keywords or {}).get(key, key) for key in declared}
     names = inputs.split() or [name for name in input_names(function, 0) if name not in fixed]
     least, most = _counts(function, fixed) if run is None else _counts(run, {"self"})
     body: dict[str, Any] = {
-        "attributes": found,
+        "attributes": declared,
         "_function": staticmethod(function if run is None else run),
-        "_keywords": None if run is not None else {key: (keywords or {}).get(key, key) for key in found},
+        "_keywords": None if run is not None else {key: (keywords or {}).get(key, key) for key in declared},
         "_inputs": tuple(names),
         "_counts": (least, min(most, len(names))),
         "__module__": module,
         "__qualname__": name,
-        "__doc__": Later(_documentation, function, names, found, keywords or {}, meaning, example, prints),
-        "__signature__": Later(signature, found),
+        "__doc__": Later(_documentation, function, names, declared, keywords or {}, meaning, example, prints),
+        "__signature__": Later(signature, declared),
     }
     return type(name, (base,), body)
 
@@ -158,10 +158,10 @@ def _documentation(
         lines += ["", f"The Cell of :func:`mindgrad.ops.{function.__name__}`, which says more."]
     if attributes:
         lines += ["", "Args:"]
-        for key, each in attributes.items():
-            default = "" if each.default is _REQUIRED else f", by default {each.default!r}"
+        for key, attribute in attributes.items():
+            default = "" if attribute.default is _REQUIRED else f", by default {attribute.default!r}"
             said = described(text, keywords.get(key, key))
-            lines.append(f"    {key}: {said or each.words}{default}.")
+            lines.append(f"    {key}: {said or attribute.words}{default}.")
     lines += ["", "Inputs:", f"    {', '.join(inputs)}."]
     lines += ["", "Raises:", "    TypeError: an argument or an input is of another type."]
     lines += ["    ValueError: an argument or an input has a value or shape that does not fit."]

@@ -1,4 +1,4 @@
-"""Cells that differentiate: ``Jvp``, ``Vjp`` and ``ForwardValueAndGrad``."""
+"""Gradient Cells differentiate a net: ``Jvp``, ``Vjp`` and ``ForwardValueAndGrad``."""
 
 from __future__ import annotations
 

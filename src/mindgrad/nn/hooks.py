@@ -1,4 +1,4 @@
-"""Hooks of Cells: functions that a Cell calls before and after ``construct``, and when a gradient passes."""
+"""Hooks of Cells are called before and after ``construct``, and with gradients."""
 
 from __future__ import annotations
 

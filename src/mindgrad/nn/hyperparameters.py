@@ -1,4 +1,4 @@
-"""Numbers and flags that steer training, read once: each is given back as a Python value, or refused."""
+"""Hyperparameters are checked once, and become Python numbers and flags."""
 
 from __future__ import annotations
 

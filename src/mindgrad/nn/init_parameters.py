@@ -1,4 +1,4 @@
-"""The block in which MindSpore makes layers without initial values; here they have them."""
+"""The block of delayed initialisation is accepted: layers have their initial values at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Cell holds: its Parameters and inner Cells, by attribute and by name."""
+"""The module tree lists the Parameters and inner Cells of a Cell, by attribute and by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Inventory"]
 
 
 class Inventory(StateDict):
-    """The part of a Cell that finds, names and adds what the Cell holds."""
+    """The part of a Cell that finds, names and adds its Parameters and inner Cells."""
 
     _params: dict[str, Parameter]
     _cells: dict[str, Any]
@@ -60,11 +60,11 @@ class Inventory(StateDict):
 
     def _paths_and_parameters(self, recurse: bool) -> Iterator[tuple[str, Parameter]]:
         """Parameters with their attribute paths, each Parameter once."""
-        seen: set[int] = set()
+        visited: set[int] = set()
         for prefix, cell in self.cells_and_names() if recurse else [("", self)]:
             for name, parameter in cell._own_parameters():
-                if id(parameter) not in seen:
-                    seen.add(id(parameter))
+                if id(parameter) not in visited:
+                    visited.add(id(parameter))
                     yield (f"{prefix}.{name}" if prefix else name), parameter
 
     def _own_parameters(self) -> Iterator[tuple[str, Parameter]]:
@@ -157,10 +157,10 @@ class Inventory(StateDict):
 
     def name_cells(self) -> dict[str, Any]:
         """The Cells directly inside by attribute, each once."""
-        seen: dict[int, str] = {}
+        names: dict[int, str] = {}
         for name, cell in self._cells.items():
-            seen.setdefault(id(cell), name)
-        return {name: self._cells[name] for name in seen.values()}
+            names.setdefault(id(cell), name)
+        return {name: self._cells[name] for name in names.values()}
 
     def get_sub_cell(self, target: str) -> Any:
         """The Cell at a path: ``net.get_sub_cell("body.0")``; this Cell for the empty path.
@@ -180,13 +180,13 @@ class Inventory(StateDict):
 
     def cells_and_names(self, name_prefix: str = "") -> Iterator[tuple[str, Any]]:
         """This Cell and all Cells inside it with their paths, each once, outermost first."""
-        seen: set[int] = set()
+        visited: set[int] = set()
         stack: list[tuple[str, Any]] = [(name_prefix, self)]
         while stack:
             path, cell = stack.pop()
-            if id(cell) in seen:
+            if id(cell) in visited:
                 continue
-            seen.add(id(cell))
+            visited.add(id(cell))
             yield path, cell
             inner = [(f"{path}.{name}" if path else name, c) for name, c in cell._cells.items()]
             stack.extend(reversed(inner))

@@ -1,4 +1,4 @@
-"""Learning rates as Cells: the rate of a step, computed from the number of steps before it.
+"""Learning rate schedules are Cells that compute the rate from the number of the step.
 
 An optimiser that is given one calls it with its ``global_step``, which counts from 0; inside a compiled
 training step it is part of the program.
@@ -22,7 +22,7 @@ __all__ = [
 
 
 class LearningRateSchedule(Cell):
-    """What learning rates that change with the step are derived from: ``construct(global_step)``.
+    """Base class of learning rates that change with the step: ``construct(global_step)``.
 
     Inputs:
         ``global_step``: an integer Tensor, the number of steps before this one.

@@ -1,4 +1,4 @@
-"""Products and conversions of sparse tensors as Cells."""
+"""Sparse layers multiply and convert sparse tensors."""
 
 from __future__ import annotations
 

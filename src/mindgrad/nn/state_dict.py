@@ -1,4 +1,4 @@
-"""What a Cell holds as one dict, and back: MindSpore 2.x's ``state_dict``; and buffers, which are in it.
+"""The state dict of a Cell holds its Parameters and buffers: MindSpore 2.x's ``state_dict``.
 
 A buffer is an attribute that is a Tensor and no Parameter: what is kept with a net and not trained.
 """
@@ -68,13 +68,13 @@ class StateDict:
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
         """Pairs of path and buffer, those of inner Cells too."""
-        seen: set[int] = set()
+        visited: set[int] = set()
         for path, cell in self.cells_and_names() if recurse else [("", self)]:  # type: ignore[attr-defined]
             for name in cell._buffer_names():
                 value = getattr(cell, name, None)
-                if value is None or (remove_duplicate and id(value) in seen):
+                if value is None or (remove_duplicate and id(value) in visited):
                     continue
-                seen.add(id(value))
+                visited.add(id(value))
                 yield ".".join(part for part in (prefix, path, name) if part), value
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
@@ -118,10 +118,10 @@ class StateDict:
         >>> list(net.state_dict())
         ['0.weight', '0.bias']
         """
-        found: Any = OrderedDict() if destination is None else destination
+        state: Any = OrderedDict() if destination is None else destination
         for path, cell, name in self._held_by_path():
-            found[prefix + path] = _held(cell, name)
-        return found
+            state[prefix + path] = _held(cell, name)
+        return state
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> IncompatibleKeys:
         """Set Parameters and persistent buffers to the values of a state, all of them or none.
@@ -166,17 +166,17 @@ class StateDict:
                 )
             if path not in places:
                 continue
-            held = _held(*places[path])
-            if held.shape != value.shape:
-                wrong.append(f"'{path}' has the shape {held.shape}, but {value.shape} in the state")
+            target = _held(*places[path])
+            if target.shape != value.shape:
+                wrong.append(f"'{path}' has the shape {target.shape}, but {value.shape} in the state")
             plain: Any = value.value() if value.is_parameter else value  # type: ignore[attr-defined]
-            new.append((places[path], held, plain))
+            new.append((places[path], target, plain))
         if wrong:
             raise RuntimeError(f"For 'load_state_dict', {type(self).__name__}: {'; '.join(wrong)}.")
-        for (cell, name), held, value in new:
-            fitting = Tensor(value, held.dtype)
-            if held.is_parameter:
-                held.set_data(fitting)
+        for (cell, name), target, value in new:
+            fitting = Tensor(value, target.dtype)
+            if target.is_parameter:
+                target.set_data(fitting)
             else:
                 setattr(cell, name, fitting)
         return IncompatibleKeys(missing, unexpected)

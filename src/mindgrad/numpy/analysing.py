@@ -1,4 +1,6 @@
-"""Numerical analysis: differences, interpolation, convolution, covariances, phases."""
+"""Numerical analysis of NumPy: differences, interpolation, convolution, covariances and phases are functions
+of tensors.
+"""
 
 from __future__ import annotations
 
@@ -102,16 +104,16 @@ def unwrap(p: Any, discont: float = _math.pi, axis: int = -1) -> Tensor:
     [ 0.   -0.28]
     """
     x = floating(p, "unwrap")
-    place = axis_in_range(axis, x.ndim, "unwrap")
-    step = vectors.diff(x, axis=place)
+    dim = axis_in_range(axis, x.ndim, "unwrap")
+    step = vectors.diff(x, axis=dim)
     turned = arithmetic.sub(arithmetic.floor_mod(arithmetic.add(step, _math.pi), 2 * _math.pi), _math.pi)
     up = comparison.logical_and(comparison.equal(turned, -_math.pi), comparison.greater(step, 0))
     turned = indexing.where(up, _math.pi, turned)
     change = arithmetic.sub(turned, step)
     change = indexing.where(comparison.less(rounding.abs(step), discont), 0, change)
-    first = movement.narrow(x, place, 0, 1)
-    rest = movement.narrow(x, place, 1, x.shape[place] - 1)
-    return joining.concat((first, arithmetic.add(rest, change.cumsum(place))), place)  # type: ignore[attr-defined]
+    first = movement.narrow(x, dim, 0, 1)
+    rest = movement.narrow(x, dim, 1, x.shape[dim] - 1)
+    return joining.concat((first, arithmetic.add(rest, change.cumsum(dim))), dim)  # type: ignore[attr-defined]
 
 
 # --- differences and integrals ---
@@ -178,30 +180,30 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     steps = steps * len(axes) if len(steps) == 1 else steps
     if len(steps) != len(axes):
         raise ValueError(f"For 'gradient', there must be one distance or {len(axes)}, but got {len(steps)}.")
-    found = []
-    for place, step in zip(axes, steps, strict=True):
-        count = x.shape[place]
+    gradients = []
+    for dim, step in zip(axes, steps, strict=True):
+        count = x.shape[dim]
         if count < 2:
             raise ValueError(
-                f"For 'gradient', axis {place} must have at least two elements, but it has {count}."
+                f"For 'gradient', axis {dim} must have at least two elements, but it has {count}."
             )
-        apart = vectors.diff(x, axis=place)
-        ends = [movement.narrow(apart, place, k, 1) for k in (0, count - 2)]
+        apart = vectors.diff(x, axis=dim)
+        ends = [movement.narrow(apart, dim, k, 1) for k in (0, count - 2)]
         inside = arithmetic.mul(
             0.5,
             arithmetic.add(
-                movement.narrow(apart, place, 0, count - 2), movement.narrow(apart, place, 1, count - 2)
+                movement.narrow(apart, dim, 0, count - 2), movement.narrow(apart, dim, 1, count - 2)
             ),
         )
-        found.append(arithmetic.true_divide(joining.concat((ends[0], inside, ends[1]), place), step))
-    return found[0] if len(found) == 1 else found
+        gradients.append(arithmetic.true_divide(joining.concat((ends[0], inside, ends[1]), dim), step))
+    return gradients[0] if len(gradients) == 1 else gradients
 
 
 # --- places ---
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
-    """Where values belong in a vector that is in ascending order.
+    """The indices at which values belong into a vector in ascending order.
 
     >>> import mindgrad.numpy as np
     >>> print(np.searchsorted([1.0, 2.0, 3.0], [0.5, 2.0]))
@@ -290,15 +292,15 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "clip", order: st
     if order not in ("C", "F"):
         raise ValueError(f"For 'ravel_multi_index', the 'order' must be 'C' or 'F', but got {order!r}.")
     pairs = list(zip(tensors(multi_index, "ravel_multi_index"), dims, strict=True))
-    found: Any = 0
+    index: Any = 0
     for coordinate, count in pairs if order == "C" else pairs[::-1]:
         inside = (
             clipping.clamp(coordinate, 0, count - 1)
             if mode == "clip"
             else arithmetic.floor_mod(coordinate, count)
         )
-        found = arithmetic.add(arithmetic.mul(found, count), inside)
-    return found
+        index = arithmetic.add(arithmetic.mul(index, count), inside)
+    return index
 
 
 # --- signals ---
@@ -422,16 +424,16 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
     mindspore.float16
     """
     kinds = [
-        each.dtype
-        if isinstance(each, Tensor)
-        else tensor(each, "result_type").dtype
-        if isinstance(each, (bool, int, float, complex, list, tuple, np.ndarray))
-        else tensor(0, "result_type", each).dtype
-        for each in arrays_and_dtypes
+        value.dtype
+        if isinstance(value, Tensor)
+        else tensor(value, "result_type").dtype
+        if isinstance(value, (bool, int, float, complex, list, tuple, np.ndarray))
+        else tensor(0, "result_type", value).dtype
+        for value in arrays_and_dtypes
     ]
     if not kinds:
         raise ValueError("For 'result_type', there must be at least one argument.")
-    found = kinds[0]
+    dtype = kinds[0]
     for kind in kinds[1:]:
-        found = promote(found, kind)
-    return found
+        dtype = promote(dtype, kind)
+    return dtype

@@ -1,4 +1,4 @@
-"""Arrays in another shape or order: ``np.reshape``, ``np.transpose``, ``np.flip``, …"""
+"""Shape functions of NumPy reshape and reorder tensors: ``np.reshape``, ``np.transpose``, ``np.flip``, …"""
 
 from __future__ import annotations
 
@@ -104,14 +104,14 @@ def rollaxis(x: Any, axis: int, start: int = 0) -> Tensor:
     >>> np.rollaxis(np.ones((2, 3, 4)), 2).shape
     (4, 2, 3)
     """
-    found = tensor(x, "rollaxis")
-    place = axis_in_range(axis, found.ndim, "rollaxis")
-    before = start + found.ndim if start < 0 else start
-    if not 0 <= before <= found.ndim:
+    values = tensor(x, "rollaxis")
+    dim = axis_in_range(axis, values.ndim, "rollaxis")
+    before = start + values.ndim if start < 0 else start
+    if not 0 <= before <= values.ndim:
         raise ValueError(
-            f"For 'rollaxis', the 'start' must be from {-found.ndim} to {found.ndim}, but got {start}."
+            f"For 'rollaxis', the 'start' must be from {-values.ndim} to {values.ndim}, but got {start}."
         )
-    return layout.moveaxis(found, place, before - 1 if place < before else before)
+    return layout.moveaxis(values, dim, before - 1 if dim < before else before)
 
 
 def broadcast_to(array: Any, shape: Any) -> Tensor:

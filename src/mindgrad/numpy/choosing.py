@@ -1,4 +1,4 @@
-"""Elements and parts chosen from arrays, and functions along axes: ``np.where``, ``np.take``, …"""
+"""Indexing functions of NumPy select elements and map along axes: ``np.where``, ``np.take``, …"""
 
 from __future__ import annotations
 
@@ -73,15 +73,15 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None) -> Tensor:
     x, index = tensor(arr, "take_along_axis"), tensor(indices, "take_along_axis")
     if axis is None:
         return indexing.gather_elements(layout.ravel(x), 0, index)
-    place = axis_in_range(axis, x.ndim, "take_along_axis")
+    dim = axis_in_range(axis, x.ndim, "take_along_axis")
     shape = broadcast_shapes(
-        "take_along_axis", *[(*each.shape[:place], 1, *each.shape[place + 1 :]) for each in (x, index)]
+        "take_along_axis", *[(*operand.shape[:dim], 1, *operand.shape[dim + 1 :]) for operand in (x, index)]
     )
     x, index = (
-        movement.broadcast_to(each, (*shape[:place], each.shape[place], *shape[place + 1 :]))
-        for each in (x, index)
+        movement.broadcast_to(operand, (*shape[:dim], operand.shape[dim], *shape[dim + 1 :]))
+        for operand in (x, index)
     )
-    return indexing.gather_elements(x, place, index)
+    return indexing.gather_elements(x, dim, index)
 
 
 def choose(a: Any, choices: Any, mode: str = "clip") -> Tensor:
@@ -108,10 +108,10 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
             f"For 'select', there must be one choice for each condition, but got {len(choices)} and "
             f"{len(conditions)}."
         )
-    found: Any = default
+    result: Any = default
     for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
-        found = indexing.where(truth(condition), choice, found)
-    return found
+        result = indexing.where(truth(condition), choice, result)
+    return result
 
 
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Tensor:
@@ -128,7 +128,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Te
     >>> print(np.piecewise(x, [x < 0, x >= 0], [lambda x: -x, lambda x: x * x]))
     [1. 4.]
     """
-    found = tensor(x, "piecewise")
+    points = tensor(x, "piecewise")
     conditions = tensors(condlist if isinstance(condlist, (list, tuple)) else [condlist], "piecewise")
     functions = list(funclist)
     if len(functions) not in (len(conditions), len(conditions) + 1):
@@ -136,11 +136,11 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Te
             f"For 'piecewise', there must be as many functions as conditions, {len(conditions)}, or one "
             f"more, but got {len(functions)}."
         )
-    values = [each(found, *args, **kw) if callable(each) else each for each in functions]
+    values = [each(points, *args, **kw) if callable(each) else each for each in functions]
     result: Any = values.pop() if len(values) > len(conditions) else 0
     for condition, value in zip(conditions, values, strict=True):
         result = indexing.where(condition, value, result)
-    return movement.broadcast_to(tensor(result, "piecewise", found.dtype), found.shape)
+    return movement.broadcast_to(tensor(result, "piecewise", points.dtype), points.shape)
 
 
 # --- places ---
@@ -148,13 +148,13 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Te
 
 def _values(x: Any, operator: str) -> np.ndarray:
     """The values, on which the shape of the result depends."""
-    found = known(tensor(x, operator))
-    if found is None:
+    values = known(tensor(x, operator))
+    if values is None:
         raise RuntimeError(
             f"For '{operator}', the shape of the result depends on values that are unknown while the program "
             f"is being compiled; run in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE)."
         )
-    return found
+    return values
 
 
 def argwhere(a: Any) -> Tensor:
@@ -183,11 +183,11 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
     >>> print(np.intersect1d([3, 1, 2], [2, 3, 3]))
     [2 3]
     """
-    one, two = layout.ravel(tensor(ar1, "intersect1d")), tensor(ar2, "intersect1d")
+    x, y = layout.ravel(tensor(ar1, "intersect1d")), tensor(ar2, "intersect1d")
     _, first, second = np.intersect1d(
-        _values(one, "intersect1d"), _values(two, "intersect1d"), assume_unique, return_indices=True
+        _values(x, "intersect1d"), _values(y, "intersect1d"), assume_unique, return_indices=True
     )
-    elements = indexing.gather(one, Tensor(first, int32), 0)
+    elements = indexing.gather(x, Tensor(first, int32), 0)
     return (elements, Tensor(first, int32), Tensor(second, int32)) if return_indices else elements
 
 
@@ -203,12 +203,12 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Tensor:
     >>> print(np.setdiff1d([3, 1, 2, 3], [2]))
     [1 3]
     """
-    one = layout.ravel(tensor(ar1, "setdiff1d"))
-    values = _values(one, "setdiff1d")
-    kept = np.flatnonzero(~np.isin(values, _values(ar2, "setdiff1d")))
+    elements = layout.ravel(tensor(ar1, "setdiff1d"))
+    values = _values(elements, "setdiff1d")
+    indices = np.flatnonzero(~np.isin(values, _values(ar2, "setdiff1d")))
     if not assume_unique:
-        kept = kept[np.unique(values[kept], return_index=True)[1]]
-    return indexing.gather(one, Tensor(kept, int32), 0)
+        indices = indices[np.unique(values[indices], return_index=True)[1]]
+    return indexing.gather(elements, Tensor(indices, int32), 0)
 
 
 def unique(x: Any, return_inverse: bool = False) -> Any:
@@ -225,10 +225,10 @@ def unique(x: Any, return_inverse: bool = False) -> Any:
     >>> print(np.unique([3, 1, 3]))
     [1 3]
     """
-    found = layout.ravel(tensor(x, "unique"))
-    values = _values(found, "unique")
+    flat = layout.ravel(tensor(x, "unique"))
+    values = _values(flat, "unique")
     _, first, which = np.unique(values, return_index=True, return_inverse=True)
-    elements = indexing.gather(found, Tensor(first, int32), 0)
+    elements = indexing.gather(flat, Tensor(first, int32), 0)
     return (elements, Tensor(which, int32)) if return_inverse else elements
 
 
@@ -242,10 +242,10 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Tensor, .
     if order not in ("C", "F"):
         raise ValueError(f"For 'unravel_index', the 'order' must be 'C' or 'F', but got {order!r}.")
     wanted = sizes(shape, "unravel_index", "shape", least=1)
-    found: Any = sequences.unravel_index(
+    coordinates: Any = sequences.unravel_index(
         tensor(indices, "unravel_index"), wanted if order == "C" else wanted[::-1]
     )
-    return tuple(found) if order == "C" else tuple(found)[::-1]
+    return tuple(coordinates) if order == "C" else tuple(coordinates)[::-1]
 
 
 # --- functions along axes ---
@@ -259,16 +259,16 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     [3 7]
     """
     x = tensor(arr, "apply_along_axis")
-    place = axis_in_range(axis, x.ndim, "apply_along_axis")
-    moved = layout.moveaxis(x, place, -1)
+    dim = axis_in_range(axis, x.ndim, "apply_along_axis")
+    moved = layout.moveaxis(x, dim, -1)
     front = moved.shape[:-1]
     rows = layout.reshape(moved, (-1, moved.shape[-1]))
     made = [tensor(func1d(rows[k], *args, **kwargs), "apply_along_axis") for k in range(rows.shape[0])]  # type: ignore[index]
     shape = made[0].shape
-    found = layout.reshape(joining.stack(made, 0), (*front, *shape))
+    stacked = layout.reshape(joining.stack(made, 0), (*front, *shape))
     count = len(shape)
     return layout.moveaxis(
-        found, tuple(range(len(front), len(front) + count)), tuple(range(place, place + count))
+        stacked, tuple(range(len(front), len(front) + count)), tuple(range(dim, dim + count))
     )
 
 
@@ -281,12 +281,12 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Tensor:
     """
     x = tensor(a, "apply_over_axes")
     for axis in one_or_more(axes):
-        found = tensor(func(x, whole_number(axis, "apply_over_axes", "axes")), "apply_over_axes")
-        if found.ndim != x.ndim:
-            found = expand_dims(found, axis)
-        if found.ndim != x.ndim:
+        reduced = tensor(func(x, whole_number(axis, "apply_over_axes", "axes")), "apply_over_axes")
+        if reduced.ndim != x.ndim:
+            reduced = expand_dims(reduced, axis)
+        if reduced.ndim != x.ndim:
             raise ValueError(
                 "For 'apply_over_axes', the function must keep the number of axes or reduce it by one."
             )
-        x = found
+        x = reduced
     return x

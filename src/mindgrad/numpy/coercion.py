@@ -1,4 +1,4 @@
-"""What NumPy's functions take: tensors, numbers and nested lists as tensors, as MindSpore types them."""
+"""Coercion turns numbers and nested lists into tensors, with the element types of MindSpore."""
 
 from __future__ import annotations
 
@@ -36,24 +36,26 @@ def tensor(x: Any, name: str, dtype: Any = None) -> Tensor:
         TypeError: it is none of these.
         ValueError: it holds lists that differ in length.
     """
-    wanted = element_type(dtype)
+    element = element_type(dtype)
     if isinstance(x, Tensor):
         found = operand(x, name)
-        return found if wanted is None else cast(found, wanted)
+        return found if element is None else cast(found, element)
     if isinstance(x, (list, tuple)) and _holds_tensor(x):
         parts = promoted(name, *[tensor(each, name) for each in x])
-        return stack([each if wanted is None else cast(each, wanted) for each in parts], 0)
+        return stack([each if element is None else cast(each, element) for each in parts], 0)
     if not isinstance(x, (bool, int, float, complex, np.ndarray, np.generic, list, tuple, range)):
         raise TypeError(
             f"For '{name}', the input must be a Tensor, number, NumPy array, list or tuple, but got "
             f"{type(x).__name__}."
         )
     try:
-        made = Tensor(list(x) if isinstance(x, range) else x)
+        natural = Tensor(list(x) if isinstance(x, range) else x)
     except TypeError:
         np.asarray(x)  # which raises ValueError where lists differ in length, as NumPy's functions do
         raise
-    return Tensor(x if not isinstance(x, range) else list(x), wanted or _NARROW.get(made.dtype, made.dtype))
+    return Tensor(
+        x if not isinstance(x, range) else list(x), element or _NARROW.get(natural.dtype, natural.dtype)
+    )
 
 
 def _holds_tensor(x: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Arrays joined, cut and repeated: ``np.concatenate``, ``np.split``, ``np.tile``, …"""
+"""Joining functions of NumPy concatenate, split and repeat: ``np.concatenate``, ``np.split``, …"""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def concatenate(arrays: Any, axis: int | None = 0) -> Tensor:
     >>> print(np.concatenate(([1, 2], [3.0])))
     [1. 2. 3.]
     """
-    given = _common(arrays, "concatenate")
+    parts = _common(arrays, "concatenate")
     if axis is None:
-        return joining.concat([layout.ravel(x) for x in given], 0)
-    return joining.concat(given, axis)
+        return joining.concat([layout.ravel(x) for x in parts], 0)
+    return joining.concat(parts, axis)
 
 
 def append(arr: Any, values: Any, axis: int | None = None) -> Tensor:
@@ -117,15 +117,15 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]
     >>> [part.shape for part in np.split([1, 2, 3], [1])]
     [(1,), (2,)]
     """
-    found = tensor(x, "split")
+    values = tensor(x, "split")
     if isinstance(indices_or_sections, int):
-        count = found.shape[axis_in_range(axis, found.ndim, "split")]
+        count = values.shape[axis_in_range(axis, values.ndim, "split")]
         if indices_or_sections < 1 or count % indices_or_sections:
             raise ValueError(
                 f"For 'split', the {count} elements along axis {axis} cannot be cut into "
                 f"{indices_or_sections} parts of one size; use array_split."
             )
-    return array_split(found, indices_or_sections, axis)
+    return array_split(values, indices_or_sections, axis)
 
 
 def hsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:

@@ -1,4 +1,4 @@
-"""Histograms, and polynomials given by their coefficients."""
+"""Histograms and polynomials follow NumPy's functions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = [
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0, length: int | None = None) -> Tensor:
-    """How often each number from 0 on occurs, or the sums of weights.
+    """The number of occurrences of 0, 1, …, or the sums of weights.
 
     Args:
         x: a vector of integers from 0.
@@ -90,14 +90,14 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 
 def _bin_of(x: Tensor, edges: Tensor) -> Tensor:
     """The number of the bin of each element; the last edge belongs to the last bin, outside is −1."""
-    place = arithmetic.sub(ordering.searchsorted(edges, x, out_int32=True, right=True), 1)
+    bins = arithmetic.sub(ordering.searchsorted(edges, x, out_int32=True, right=True), 1)
     count = edges.size - 1
-    place = indexing.where(comparison.equal(x, edges[-1]), count - 1, place)  # type: ignore[index]
-    return indexing.where(comparison.greater_equal(place, count), -1, place)
+    bins = indexing.where(comparison.equal(x, edges[-1]), count - 1, bins)  # type: ignore[index]
+    return indexing.where(comparison.greater_equal(bins, count), -1, bins)
 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False) -> Any:
-    """How many elements lie in each bin.
+    """The number of elements in each bin.
 
     Args:
         a: the elements.
@@ -126,7 +126,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, de
 def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False
 ) -> Any:
-    """How many points lie in each bin of a plane: ``(counts, edges of x, edges of y)``.
+    """The number of points in each bin of a plane: ``(counts, edges of x, edges of y)``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.histogram2d([0.0, 1.0], [0.0, 1.0], bins=2)[0])
@@ -142,7 +142,7 @@ def histogram2d(
 def histogramdd(
     sample: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False
 ) -> tuple[Tensor, list[Tensor]]:
-    """How many points lie in each bin of a space.
+    """The number of points in each bin of a space.
 
     Args:
         sample: points of shape (n, d), or d vectors of n coordinates.
@@ -164,18 +164,18 @@ def histogramdd(
     points = floating(sample, "histogramdd")
     axes = points.shape[1]
     is_number = isinstance(bins, (int, np.integer))
-    given = [bins] * axes if is_number else list(bins)
+    sizes = [bins] * axes if is_number else list(bins)
     ends = [None] * axes if range is None else list(range)
     columns = [points[:, k] for k in np.arange(axes)]  # type: ignore[index]
-    edges = [histogram_bin_edges(x, b, r) for x, b, r in zip(columns, given, ends, strict=True)]
+    edges = [histogram_bin_edges(x, b, r) for x, b, r in zip(columns, sizes, ends, strict=True)]
     one = creation.ones((points.shape[0],), float32) if weights is None else floating(weights, "histogramdd")
     # the product over axes of "in this bin" is 1 in one bin and 0 elsewhere
-    found = layout.ravel(one)
+    hits = layout.ravel(one)
     for k, (x, edge) in enumerate(zip(columns, edges, strict=True)):
         own = comparison.equal(layout.expand_dims(_bin_of(x, edge), -1), creation.arange(edge.size - 1))
         own = layout.reshape(own, (own.shape[0], *(1 for _ in np.arange(k)), own.shape[1]))
-        found = indexing.where(own, layout.expand_dims(found, -1), 0)
-    counts = reduction.sum(found, 0)
+        hits = indexing.where(own, layout.expand_dims(hits, -1), 0)
+    counts = reduction.sum(hits, 0)
     if density:
         counts = arithmetic.true_divide(counts, reduction.sum(counts))
         for k, edge in enumerate(edges):
@@ -190,13 +190,13 @@ def histogramdd(
 
 
 def _same_length(a1: Any, a2: Any, name: str) -> tuple[Tensor, Tensor]:
-    x, y = (layout.atleast_1d(each) for each in tensors([a1, a2], name))
+    x, y = (layout.atleast_1d(vector) for vector in tensors([a1, a2], name))
     count = max(x.size, y.size)
     x, y = (
-        joining.concat((creation.zeros((count - each.size,), each.dtype), each), 0)
-        if each.size < count
-        else each
-        for each in (x, y)
+        joining.concat((creation.zeros((count - vector.size,), vector.dtype), vector), 0)
+        if vector.size < count
+        else vector
+        for vector in (x, y)
     )
     return x, y
 
@@ -239,10 +239,10 @@ def polyval(p: Any, x: Any) -> Tensor:
     [3. 8.]
     """
     coefficients, at = layout.atleast_1d(tensor(p, "polyval")), tensor(x, "polyval")
-    found: Any = arithmetic.mul(at, 0)
+    value: Any = arithmetic.mul(at, 0)
     for k in np.arange(coefficients.size).tolist():
-        found = arithmetic.add(arithmetic.mul(found, at), coefficients[k])  # type: ignore[index]
-    return found
+        value = arithmetic.add(arithmetic.mul(value, at), coefficients[k])  # type: ignore[index]
+    return value
 
 
 def polyder(p: Any, m: int = 1) -> Tensor:
@@ -252,14 +252,14 @@ def polyder(p: Any, m: int = 1) -> Tensor:
     >>> print(np.polyder([1, 2, 3]))
     [2 2]
     """
-    found = layout.atleast_1d(tensor(p, "polyder"))
+    derivative = layout.atleast_1d(tensor(p, "polyder"))
     for _ in np.arange(whole_number(m, "polyder", "m", least=0)):
-        count = found.size
+        count = derivative.size
         if count < 2:
-            return creation.zeros((0,), found.dtype)
-        powers = Tensor(np.arange(count - 1, 0, -1), found.dtype)
-        found = arithmetic.mul(movement.narrow(found, 0, 0, count - 1), powers)
-    return found
+            return creation.zeros((0,), derivative.dtype)
+        powers = Tensor(np.arange(count - 1, 0, -1), derivative.dtype)
+        derivative = arithmetic.mul(movement.narrow(derivative, 0, 0, count - 1), powers)
+    return derivative
 
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Tensor:
@@ -269,13 +269,13 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Tensor:
     >>> print(np.polyint([2.0, 2.0]))
     [1. 2. 0.]
     """
-    found = layout.atleast_1d(floating(p, "polyint"))
+    integral = layout.atleast_1d(floating(p, "polyint"))
     times = whole_number(m, "polyint", "m", least=0)
     constants = [0.0] * times if k is None else list(k) if isinstance(k, (list, tuple)) else [k] * times
     if len(constants) != times:
         raise ValueError(f"For 'polyint', there must be {times} constants, but got {len(constants)}.")
     for constant in constants:
-        powers = Tensor(np.arange(found.size, 0, -1), found.dtype)
-        last = layout.reshape(cast(tensor(constant, "polyint"), found.dtype), (1,))
-        found = joining.concat((arithmetic.true_divide(found, powers), last), 0)
-    return found
+        powers = Tensor(np.arange(integral.size, 0, -1), integral.dtype)
+        last = layout.reshape(cast(tensor(constant, "polyint"), integral.dtype), (1,))
+        integral = joining.concat((arithmetic.true_divide(integral, powers), last), 0)
+    return integral

@@ -1,4 +1,6 @@
-"""Arrays made from shapes, numbers, ranges and data: ``np.array``, ``np.zeros``, ``np.linspace``, …"""
+"""Creation functions of NumPy make tensors from shapes, numbers, ranges and data: ``np.array``, ``np.zeros``,
+…
+"""
 
 from __future__ import annotations
 
@@ -36,10 +38,10 @@ def array(obj: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Ten
     >>> np.array([1, 2])
     Tensor(shape=[2], dtype=Int32, value= [1, 2])
     """
-    found = tensor(obj, "array", dtype)
-    if found.ndim < ndmin:
-        return layout.reshape(found, (*(1 for _ in range(ndmin - found.ndim)), *found.shape))
-    return found.__copy__() if copy and found is obj else found  # type: ignore[attr-defined,no-any-return]
+    values = tensor(obj, "array", dtype)
+    if values.ndim < ndmin:
+        return layout.reshape(values, (*(1 for _ in range(ndmin - values.ndim)), *values.shape))
+    return values.__copy__() if copy and values is obj else values  # type: ignore[attr-defined,no-any-return]
 
 
 def asarray(a: Any, dtype: Any = None) -> Tensor:

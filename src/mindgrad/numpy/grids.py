@@ -1,4 +1,4 @@
-"""Grids, windows and random numbers: what else NumPy makes."""
+"""Grids, window functions and random numbers follow NumPy's functions."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def indices(dimensions: Any, dtype: Any = int32, sparse: bool = False) -> Any:
       [0 1]]]
     """
     shape = sizes(dimensions, "indices", "dimensions", least=0)
-    found: Any = np.indices(shape, sparse=True) if sparse else np.indices(shape)
+    coordinates: Any = np.indices(shape, sparse=True) if sparse else np.indices(shape)
     return (
-        tuple(Tensor(each, element_type(dtype)) for each in found)
+        tuple(Tensor(each, element_type(dtype)) for each in coordinates)
         if sparse
-        else Tensor(found, element_type(dtype))
+        else Tensor(coordinates, element_type(dtype))
     )
 
 
@@ -47,12 +47,12 @@ def ix_(*args: Any) -> tuple[Tensor, ...]:
     >>> [each.shape for each in np.ix_([0, 1], [2, 3, 4])]
     [(2, 1), (1, 3)]
     """
-    given = [tensor(x, "ix_") for x in args]
-    if any(x.ndim != 1 for x in given):
+    vectors = [tensor(x, "ix_") for x in args]
+    if any(x.ndim != 1 for x in vectors):
         raise ValueError("For 'ix_', every input must have one axis.")
-    count = len(given)
+    count = len(vectors)
     return tuple(
-        layout.reshape(x, tuple(-1 if k == j else 1 for j in range(count))) for k, x in enumerate(given)
+        layout.reshape(x, tuple(-1 if k == j else 1 for j in range(count))) for k, x in enumerate(vectors)
     )
 
 
@@ -70,13 +70,13 @@ def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> Any:
      [1 2]
      [1 2]]
     """
-    given = [layout.ravel(x) for x in tensors(xi, "meshgrid")]
+    vectors = [layout.ravel(x) for x in tensors(xi, "meshgrid")]
     if not sparse:
-        return repeating.meshgrid(*given, indexing=indexing)
-    found = list(ix_(*given))
-    if indexing == "xy" and len(found) > 1:
-        found = [layout.swapaxes(x, 0, 1) for x in found]
-    return tuple(found)
+        return repeating.meshgrid(*vectors, indexing=indexing)
+    coordinates = list(ix_(*vectors))
+    if indexing == "xy" and len(coordinates) > 1:
+        coordinates = [layout.swapaxes(x, 0, 1) for x in coordinates]
+    return tuple(coordinates)
 
 
 class _Grid:
@@ -94,11 +94,11 @@ class _Grid:
         self._sparse = sparse
 
     def __getitem__(self, key: Any) -> Any:
-        found: Any = (np.ogrid if self._sparse else np.mgrid)[key]
+        coordinates: Any = (np.ogrid if self._sparse else np.mgrid)[key]
         return (
-            tuple(tensor(x, "ogrid") for x in found)
-            if isinstance(found, (tuple, list))
-            else tensor(found, "mgrid")
+            tuple(tensor(x, "ogrid") for x in coordinates)
+            if isinstance(coordinates, (tuple, list))
+            else tensor(coordinates, "mgrid")
         )
 
 

@@ -1,4 +1,4 @@
-"""Padding puts margins around a tensor: constants, ramps, statistics, or elements of the tensor again."""
+"""Padding adds margins to a tensor: constants, ramps, statistics, or repeated elements."""
 
 from __future__ import annotations
 

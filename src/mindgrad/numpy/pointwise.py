@@ -1,4 +1,4 @@
-"""NumPy's functions of elements, made from one table: a name, the function of ``mindgrad.ops``, operands."""
+"""Elementwise functions of NumPy come from one table: a name, the function of ``mindgrad.ops``, operands."""
 
 from __future__ import annotations
 
@@ -132,13 +132,13 @@ def _number(x: Any) -> bool:
     return isinstance(x, (bool, int, float, complex))
 
 
-def _made(name: str, function: Callable[..., Any], count: int, what: str) -> Callable[..., Tensor]:
+def _made(name: str, function: Callable[..., Any], count: int, meaning: str) -> Callable[..., Tensor]:
     if count == 1:
 
         def one(x: Any, dtype: Any = None) -> Tensor:
             return converted(function(tensor(x, name)), dtype)
 
-        made: Callable[..., Tensor] = one
+        wrapper: Callable[..., Tensor] = one
     else:
 
         def two(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
@@ -147,10 +147,10 @@ def _made(name: str, function: Callable[..., Any], count: int, what: str) -> Cal
             second = x2 if _number(x2) and not _number(x1) else tensor(x2, name)
             return converted(function(first, second), dtype)
 
-        made = two
-    made.__name__ = made.__qualname__ = name
-    made.__doc__ = (_ONE if count == 1 else _TWO).format(what=what, own=function.__name__)
-    return made
+        wrapper = two
+    wrapper.__name__ = wrapper.__qualname__ = name
+    wrapper.__doc__ = (_ONE if count == 1 else _TWO).format(what=meaning, own=function.__name__)
+    return wrapper
 
 
 for _name, _entry in _TABLE.items():

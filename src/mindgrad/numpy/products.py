@@ -1,4 +1,4 @@
-"""Products of vectors and matrices: ``np.matmul``, ``np.dot``, ``np.cross``, ``np.norm``, …"""
+"""Products of vectors and matrices follow NumPy: ``np.matmul``, ``np.dot``, ``np.cross``, ``np.norm``, …"""
 
 from __future__ import annotations
 
@@ -112,7 +112,8 @@ def cross(
     if axis is not None:
         axisa = axisb = axisc = axis
     x, y = (
-        moveaxis(each, place, -1) for each, place in zip(_pair(a, b, "cross"), (axisa, axisb), strict=True)
+        moveaxis(vector, place, -1)
+        for vector, place in zip(_pair(a, b, "cross"), (axisa, axisb), strict=True)
     )
     if {x.shape[-1], y.shape[-1]} - {2, 3}:
         raise ValueError(
@@ -121,8 +122,10 @@ def cross(
         )
     flat = x.shape[-1] == y.shape[-1] == 2
     x, y = (
-        each if each.shape[-1] == 3 else joining.concat((each, movement.narrow(each, -1, 0, 1) * 0), -1)  # type: ignore[operator]
-        for each in (x, y)
+        vector
+        if vector.shape[-1] == 3
+        else joining.concat((vector, movement.narrow(vector, -1, 0, 1) * 0), -1)  # type: ignore[operator]
+        for vector in (x, y)
     )
     shape = broadcast_shapes("cross", x.shape, y.shape)
     found = vectors.cross(movement.broadcast_to(x, shape), movement.broadcast_to(y, shape), -1)

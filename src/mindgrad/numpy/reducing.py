@@ -1,4 +1,4 @@
-"""Arrays summed up: sums, means, extremes, spreads, those without NaN, running ones; and questions."""
+"""Reductions of NumPy sum, average and compare along axes, also without NaN, and cumulatively."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     """
     values = floating(x, "average")
     if weights is None:
-        found = reduction.mean(values, axis)
-        total = arithmetic.true_divide(float(values.size), float(max(found.size, 1)))
+        mean = reduction.mean(values, axis)
+        total = arithmetic.true_divide(float(values.size), float(max(mean.size, 1)))
     else:
         counts = floating(weights, "average")
         if counts.shape != values.shape and counts.ndim == 1 and axis is not None:
@@ -82,10 +82,10 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
             counts = layout.reshape(counts, tuple(-1 if k == place else 1 for k in range(values.ndim)))
         counts = movement.broadcast_to(counts, values.shape)
         total = reduction.sum(counts, axis)
-        found = arithmetic.true_divide(reduction.sum(arithmetic.mul(values, counts), axis), total)
+        mean = arithmetic.true_divide(reduction.sum(arithmetic.mul(values, counts), axis), total)
     if not returned:
-        return found
-    return found, movement.broadcast_to(converted(total, found.dtype), found.shape)
+        return mean
+    return mean, movement.broadcast_to(converted(total, mean.dtype), mean.shape)
 
 
 def var(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
@@ -153,7 +153,7 @@ def amin(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, 
 
 
 def argmax(a: Any, axis: int | None = None) -> Tensor:
-    """Where the largest element stands, along an axis or in row-major order.
+    """The index of the largest element, along an axis or in row-major order.
 
     >>> import mindgrad.numpy as np
     >>> print(np.argmax([3, 7, 5]))
@@ -163,7 +163,7 @@ def argmax(a: Any, axis: int | None = None) -> Tensor:
 
 
 def argmin(a: Any, axis: int | None = None) -> Tensor:
-    """Where the smallest element stands, along an axis or in row-major order.
+    """The index of the smallest element, along an axis or in row-major order.
 
     >>> import mindgrad.numpy as np
     >>> print(np.argmin([3, 7, 1]))
@@ -213,10 +213,10 @@ def nanvar(a: Any, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims:
     1.0
     """
     x = converted(floating(a, "nanvar"), dtype)
-    there = comparison.logical_not(rounding.isnan(x))
+    is_number = comparison.logical_not(rounding.isnan(x))
     apart = arithmetic.sub(x, quantiles.nanmean(x, axis, True))
-    squares = indexing.where(there, math.square(indexing.where(there, apart, 0)), 0)
-    count = reduction.sum(converted(there, x.dtype), axis, keepdims)
+    squares = indexing.where(is_number, math.square(indexing.where(is_number, apart, 0)), 0)
+    count = reduction.sum(converted(is_number, x.dtype), axis, keepdims)
     return arithmetic.true_divide(reduction.sum(squares, axis, keepdims), arithmetic.sub(count, ddof))
 
 

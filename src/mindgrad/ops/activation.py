@@ -1,4 +1,4 @@
-"""Smooth activation functions: rows, or compositions of rows; none has a derivative rule of its own."""
+"""Smooth activation functions are rows, or compositions of rows; none has a derivative rule of its own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mindgrad.ops.operands import (
     normalize_axis,
     operand,
 )
-from mindgrad.ops.reduction import kept, widened
+from mindgrad.ops.reduction import widened, with_reduced_axes
 from mindgrad.ops.special import erf
 from mindgrad.rows import elementwise, piecewise, special
 from mindgrad.rows.reduction import logsumexp, reduce_max
@@ -122,8 +122,8 @@ def _log_softmax(x: Tensor, axis: Any, operator: str) -> Tensor:
         return x
     # the largest becomes 0 first: differences of large numbers keep their digits
     top = apply(stop_gradient, apply(reduce_max, x, axes=axes))
-    x = sub(x, kept(top, x.shape, axes, True))
-    return sub(x, kept(apply(logsumexp, x, axes=axes), x.shape, axes, True))
+    x = sub(x, with_reduced_axes(top, x.shape, axes, True))
+    return sub(x, with_reduced_axes(apply(logsumexp, x, axes=axes), x.shape, axes, True))
 
 
 def softmin(x: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:

@@ -1,4 +1,4 @@
-"""A tensor plus a product: β · input + α · product, and the bias of a layer."""
+"""Affine maps add a product to a tensor: β · input + α · product, and the bias of a layer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connectionist temporal classification: the likelihood of a sequence of labels under a longer one.
+"""Connectionist temporal classification (CTC) gives the likelihood of a label sequence under a longer one.
 
 A. Graves et al., *Connectionist temporal classification* (2006). Probabilities are kept as logarithms; what
 is impossible has −10³⁰, not −∞, whose differences have no derivative.
@@ -106,13 +106,13 @@ def ctc_loss(
     is_real = comparison.less_equal(place, broadcast_to(last, (batch, width)))
     begins = comparison.logical_and(is_real, broadcast_to(Tensor(np.arange(width) < 2), (batch, width)))
 
-    def forward(each: Any, held: Any) -> tuple[Any, Tensor]:
+    def forward(logs: Any, held: Any) -> tuple[Any, Tensor]:
         alpha, now = held
         one = _behind(alpha, 1)
         reached = math.logaddexp(math.logaddexp(alpha, one), choose(may_skip, _behind(alpha, 2), _IMPOSSIBLE))
         is_first = broadcast_to(comparison.equal(now, 0), alpha.shape)
         reached = choose(is_first, _start(begins, alpha), reached)
-        reached = choose(is_real, arithmetic.add(reached, each), _IMPOSSIBLE)
+        reached = choose(is_real, arithmetic.add(reached, logs), _IMPOSSIBLE)
         runs = comparison.less(now, layout.reshape(ends, (batch, 1)))
         alpha = choose(broadcast_to(runs, alpha.shape), reached, alpha)
         shown = choose(
@@ -144,7 +144,7 @@ def _start(begins: Tensor, like: Tensor) -> Tensor:
 
 
 def _behind(alpha: Tensor, count: int) -> Tensor:
-    """What stood ``count`` places before."""
+    """The elements ``count`` places before."""
     batch, width = alpha.shape
     count = min(count, width)
     filling = broadcast_to(operand(_IMPOSSIBLE, "CTCLoss", alpha), (batch, count))
@@ -152,34 +152,36 @@ def _behind(alpha: Tensor, count: int) -> Tensor:
 
 
 def _lengths(lengths: Any, name: str, batch: int, most: int) -> Tensor:
-    found = operand(Tensor(lengths) if isinstance(lengths, (tuple, list)) else lengths, "CTCLoss")
-    if found.dtype.is_inexact or found.dtype is bool_:
-        raise TypeError(f"For 'CTCLoss', the '{name}' must be integers, but they are {found.dtype}.")
-    if found.shape != (batch,):
+    values_ = operand(Tensor(lengths) if isinstance(lengths, (tuple, list)) else lengths, "CTCLoss")
+    if values_.dtype.is_inexact or values_.dtype is bool_:
+        raise TypeError(f"For 'CTCLoss', the '{name}' must be integers, but they are {values_.dtype}.")
+    if values_.shape != (batch,):
         raise ValueError(
-            f"For 'CTCLoss', the '{name}' must have the shape ({batch},), but it is {found.shape}."
+            f"For 'CTCLoss', the '{name}' must have the shape ({batch},), but it is {values_.shape}."
         )
-    values = known(found)
+    values = known(values_)
     if values is not None and values.size and (values.min() < 0 or values.max() > most):
         raise ValueError(f"For 'CTCLoss', the '{name}' must be from 0 to {most}, but they are {values}.")
-    return cast(found, int32)
+    return cast(values_, int32)
 
 
 def _labels(targets: Any, target_lengths: Any, batch: int) -> Tensor:
     """The targets as a tensor of shape (n, s)."""
-    found = operand(targets, "CTCLoss")
-    if found.dtype.is_inexact or found.dtype is bool_:
-        raise TypeError(f"For 'CTCLoss', the 'targets' must be integers, but they are {found.dtype}.")
-    found = cast(found, int32)
-    if found.ndim == 2 and found.shape[0] == batch:
-        return found
+    labels = operand(targets, "CTCLoss")
+    if labels.dtype.is_inexact or labels.dtype is bool_:
+        raise TypeError(f"For 'CTCLoss', the 'targets' must be integers, but they are {labels.dtype}.")
+    labels = cast(labels, int32)
+    if labels.ndim == 2 and labels.shape[0] == batch:
+        return labels
     lengths = known(operand(target_lengths, "CTCLoss"))
-    if found.ndim != 1 or lengths is None or lengths.sum() != found.shape[0]:
+    if labels.ndim != 1 or lengths is None or lengths.sum() != labels.shape[0]:
         raise ValueError(
             f"For 'CTCLoss', the 'targets' must have the shape ({batch}, s), or, with known lengths, (the "
-            f"sum of the 'target_lengths',), but it is {found.shape}."
+            f"sum of the 'target_lengths',), but it is {labels.shape}."
         )
     most = int(lengths.max()) if lengths.size else 0
     starts = np.cumsum(lengths) - lengths
-    rows = np.minimum(starts[:, None] + np.arange(most)[None], max(found.shape[0] - 1, 0))
-    return layout.reshape(gather_elements(found, 0, Tensor(rows.astype(np.int32).reshape(-1))), (batch, most))
+    rows = np.minimum(starts[:, None] + np.arange(most)[None], max(labels.shape[0] - 1, 0))
+    return layout.reshape(
+        gather_elements(labels, 0, Tensor(rows.astype(np.int32).reshape(-1))), (batch, most)
+    )

@@ -1,4 +1,4 @@
-"""What operators that move elements take besides tensors: sizes, axes, counts, sequences of tensors.
+"""Argument checks of shape operators read sizes, axes, counts and sequences of tensors.
 
 Each is read once, into plain Python values, and refused with the operator's and the argument's name.
 """
@@ -87,10 +87,10 @@ def axes_in_order(axes: Any, rank: int, operator: str, name: str = "axis") -> tu
         TypeError: one is no int.
         ValueError: one is outside of ``[-rank, rank)``, or named twice.
     """
-    found = tuple(axis_in_range(each, rank, operator, name) for each in one_or_more(axes))
-    if len(set(found)) != len(found):
+    ordered = tuple(axis_in_range(each, rank, operator, name) for each in one_or_more(axes))
+    if len(set(ordered)) != len(ordered):
         raise ValueError(f"For '{operator}', the '{name}' names one axis twice: {axes}.")
-    return found
+    return ordered
 
 
 def axis_in_range(axis: Any, rank: int, operator: str, name: str = "axis") -> int:

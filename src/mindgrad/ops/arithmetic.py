@@ -1,4 +1,4 @@
-"""The arithmetic of tensors and numbers: + − · ÷, remainders, powers.
+"""Arithmetic adds, multiplies, divides and raises tensors and numbers to powers.
 
 Shapes broadcast as NumPy's do; element types are promoted by MindSpore's table (``ir.dtype``): a
 Python number never widens a tensor of its own category. Quotients of integers are Float32.
@@ -295,17 +295,17 @@ def addn(x: Any) -> Tensor:
         )
     if not x:
         raise ValueError("For 'AddN', the input must hold at least one tensor.")
-    tensors = [operand(each, "AddN") for each in x]
+    tensors = [operand(summand, "AddN") for summand in x]
     for tensor in tensors:
         if tensor.dtype is not tensors[0].dtype:
             raise TypeError(
                 f"For 'AddN', the tensors must have one element type, but got "
-                f"{', '.join(str(each.dtype) for each in tensors)}."
+                f"{', '.join(str(summand.dtype) for summand in tensors)}."
             )
         if tensor.shape != tensors[0].shape:
             raise ValueError(
                 f"For 'AddN', the tensors must have one shape, but got "
-                f"{', '.join(str(each.shape) for each in tensors)}."
+                f"{', '.join(str(summand.shape) for summand in tensors)}."
             )
     total = tensors[0]
     for tensor in tensors[1:]:

@@ -1,4 +1,4 @@
-"""Parameters of which parts are assigned, and MindSpore's ``inplace_…``, which give new tensors."""
+"""Scatter updates assign parts of Parameters; MindSpore's ``inplace_…`` give new tensors."""
 
 from __future__ import annotations
 
@@ -51,22 +51,24 @@ _PLACES = (
 
 
 def _assigning(
-    name: str, function: Callable[[Any, Any, Any], Tensor], what: str, prints: str, by_place: bool
+    name: str, function: Callable[[Any, Any, Any], Tensor], meaning: str, prints: str, by_place: bool
 ) -> Callable[[Any, Any, Any], Tensor]:
     def assigned(input_x: Any, indices: Any, updates: Any, use_locking: bool = False) -> Tensor:
         index = operand(indices, name)
         if not by_place:
             index = layout.expand_dims(index, -1)
-        held = isinstance(input_x, Tensor) and input_x.is_parameter
+        is_parameter = isinstance(input_x, Tensor) and input_x.is_parameter
         # the stored value, whatever type the Cell that runs computes in
-        start = input_x.value() if held else operand(input_x, name)  # type: ignore[attr-defined]
-        result = function(start, index, cast(operand(updates, name, start), start.dtype) if held else updates)
-        if held:
+        start = input_x.value() if is_parameter else operand(input_x, name)  # type: ignore[attr-defined]
+        result = function(
+            start, index, cast(operand(updates, name, start), start.dtype) if is_parameter else updates
+        )
+        if is_parameter:
             state.write(input_x, result)
         return result
 
     assigned.__name__ = assigned.__qualname__ = name
-    assigned.__doc__ = (_PLACES if by_place else _PARTS).format(name=name, what=what, prints=prints)
+    assigned.__doc__ = (_PLACES if by_place else _PARTS).format(name=name, what=meaning, prints=prints)
     return assigned
 
 

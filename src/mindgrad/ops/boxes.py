@@ -1,4 +1,4 @@
-"""Boxes in images: their overlaps, their differences as targets of regression, and the features inside them.
+"""Bounding boxes give overlaps (IoU), regression targets, and pooled features (ROI align).
 
 A box is (x1, y1, x2, y2), its first and last column and row; where it has whole pixels its width is x2 − x1 +
 1.

@@ -1,4 +1,4 @@
-"""Candidate sampling: classes drawn at random, for losses over a few of very many classes.
+"""Candidate sampling draws classes at random, for losses over a few of very many classes.
 
 Distinct classes are the first to arrive when class i arrives at times of rate pᵢ, which is the distribution
 of drawing until enough distinct ones are there; the expected count of a class is then 1 − exp(−pᵢ t), with
@@ -27,7 +27,7 @@ __all__ = ["log_uniform_candidate_sampler", "uniform_candidate_sampler"]
 
 
 def _rate(classes: Tensor, size: int, logarithmic: bool) -> Tensor:
-    """The probability of each class in one draw; of numbers that are no class, what the formula says."""
+    """The probability of each class in one draw; for numbers that are no class, the formula's value."""
     if not logarithmic:
         return full_tensor(1 / size, float64, classes.shape)
     number = cast(classes, float64)

@@ -1,4 +1,4 @@
-"""Losses of classes: cross entropy, negative log-likelihood and margins between scores.
+"""Classification losses are cross entropy, negative log-likelihood and margins between scores.
 
 Probabilities are never formed where a logarithm is wanted: what takes logits is computed by ``log_softmax``,
 and is exact for logits of any size.
@@ -34,20 +34,20 @@ def _class_weights(operator: str, weight: Any, like: Tensor, classes: int) -> Te
     """The weight of each class, of the element type of ``like``."""
     if weight is None:
         return None
-    found = cast(real_operand(weight, operator), like.dtype)
-    if found.shape != (classes,):
+    weights = cast(real_operand(weight, operator), like.dtype)
+    if weights.shape != (classes,):
         raise ValueError(
             f"For '{operator}', the 'weight' must have the shape ({classes},), one element for each class, "
-            f"but its shape is {found.shape}."
+            f"but its shape is {weights.shape}."
         )
-    return found
+    return weights
 
 
 def _smoothing(operator: str, value: Any) -> float:
-    found = number(value, operator, "label_smoothing")
-    if not 0 <= found <= 1:
+    smoothing = number(value, operator, "label_smoothing")
+    if not 0 <= smoothing <= 1:
         raise ValueError(f"For '{operator}', the 'label_smoothing' must be from 0 to 1, but got {value}.")
-    return found
+    return smoothing
 
 
 def _class_axis(operator: str, x: Tensor) -> int:
@@ -184,14 +184,14 @@ def cross_entropy(
     0.3466
     """
     operator = "CrossEntropyLoss"
-    given = real_operand(input, operator)
-    x = widened(given)
+    logits = real_operand(input, operator)
+    x = widened(logits)
     smoothing = _smoothing(operator, label_smoothing)
     axis = _class_axis(operator, x)
     t = operand(target, operator)
     logs = log_softmax(x, axis)
     if not t.dtype.is_float:
-        return cast(_nll(operator, logs, t, weight, ignore_index, reduction, smoothing)[0], given.dtype)
+        return cast(_nll(operator, logs, t, weight, ignore_index, reduction, smoothing)[0], logits.dtype)
     if t.shape != x.shape:
         raise ValueError(
             f"For '{operator}', a target of probabilities must have the shape of the input, {x.shape}, but "
@@ -204,7 +204,7 @@ def cross_entropy(
     terms = arithmetic.mul_no_nan(logs, p)
     if weights is not None:
         terms = arithmetic.mul(terms, along_classes(weights, x.ndim, axis))
-    return cast(summarised(operator, arithmetic.neg(sum_of(terms, axis)), reduction), given.dtype)
+    return cast(summarised(operator, arithmetic.neg(sum_of(terms, axis)), reduction), logits.dtype)
 
 
 def softmax_cross_entropy(logits: Any, labels: Any) -> tuple[Tensor, Tensor]:

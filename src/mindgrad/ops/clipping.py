@@ -1,4 +1,4 @@
-"""The greater and the smaller of two, and elements kept between bounds."""
+"""Clipping keeps elements between bounds; maximum and minimum compare pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What processes compute together, for the one process that there is: each gets its own tensor back.
+"""Collectives combine tensors of all processes; with one process each gets its own tensor back.
 
 MindSpore's collectives on a group of one process are the identity, and so is their derivative. What names
 another process is refused (``mindgrad.communication``).
@@ -19,7 +19,7 @@ _WORLD = GlobalComm.WORLD_COMM_GROUP
 
 
 class ReduceOp:
-    """How the tensors of several processes become one.
+    """The reduction that combines the tensors of several processes.
 
     >>> from mindgrad import ops
     >>> ops.ReduceOp.SUM

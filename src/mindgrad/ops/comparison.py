@@ -1,4 +1,4 @@
-"""Comparisons, logic and bits. Their derivatives are 0."""
+"""Comparisons, logic and bit operations have derivative 0."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def approximate_equal(x: Any, y: Any, tolerance: float = 1e-05) -> Tensor:
 # --- logic: any element type, where what is not zero is true -----------------------------------------
 
 
-def _logical(name: str, row: Primitive, what: str, prints: str) -> Callable[[Any, Any], Tensor]:
+def _logical(name: str, row: Primitive, meaning: str, prints: str) -> Callable[[Any, Any], Tensor]:
     operator = operator_name(name)
 
     @also_named(input="x", other="y")
@@ -170,7 +170,7 @@ def _logical(name: str, row: Primitive, what: str, prints: str) -> Callable[[Any
         return apply(row, broadcast_to(x, shape), broadcast_to(y, shape))
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""{what}; an element that is not 0 is true.
+    function.__doc__ = f"""{meaning}; an element that is not 0 is true.
 
     Args:
         x, y: tensors or numbers whose shapes broadcast, of any element type; ``input`` and ``other`` as

@@ -1,4 +1,4 @@
-"""Complex numbers from their parts, and back."""
+"""Complex tensors are built from their parts, and split into them."""
 
 from __future__ import annotations
 

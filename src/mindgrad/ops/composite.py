@@ -1,5 +1,5 @@
-"""Functions of functions and of nested tensors: ``HyperMap``, ``Map``, ``MultitypeFuncGraph``, and what
-else MindSpore r1.x has here: ``from mindspore.ops import composite as C``.
+"""Functions of functions and of nested tensors (``HyperMap``, ``Map``, ``MultitypeFuncGraph``) follow
+MindSpore r1.x: ``from mindspore.ops import composite as C``.
 """
 
 from __future__ import annotations
@@ -93,10 +93,11 @@ def zip_operation(*sequences: Any) -> tuple[Any, ...]:
     >>> C.zip_operation((1, 2), (3, 4))
     ((1, 3), (2, 4))
     """
-    for each in sequences:
-        if not isinstance(each, (tuple, list)):
+    for sequence in sequences:
+        if not isinstance(sequence, (tuple, list)):
             raise TypeError(
-                f"For 'zip_operation', the arguments must be tuples or lists, but got {type(each).__name__}."
+                "For 'zip_operation', the arguments must be tuples or lists, but got "
+                f"{type(sequence).__name__}."
             )
     return tuple(zip(*sequences, strict=False))
 
@@ -154,11 +155,11 @@ class MultitypeFuncGraph:
         for kinds, body in self.entries:
             if len(kinds) == len(args) and all(_KINDS[kind](x) for kind, x in zip(kinds, args, strict=True)):
                 return user_calls.run(body, *args)
-        given = ", ".join(type(x).__name__ for x in args)
-        known = "; ".join(", ".join(kinds) for kinds, _ in self.entries) or "none"
+        types = ", ".join(type(x).__name__ for x in args)
+        signatures = "; ".join(", ".join(kinds) for kinds, _ in self.entries) or "none"
         raise TypeError(
             f"For 'MultitypeFuncGraph' {self.name}, no function was registered for arguments of types "
-            f"({given}); registered are: {known}."
+            f"({types}); registered are: {signatures}."
         )
 
     def __repr__(self) -> str:
@@ -227,12 +228,12 @@ class HyperMap:
             columns = list(zip(*trees, strict=True))
         if self.reverse:
             columns.reverse()
-        made = [self._mapped(function, column, depth + 1) for column in columns]
+        results = [self._mapped(function, column, depth + 1) for column in columns]
         if self.reverse:
-            made.reverse()
+            results.reverse()
         if kind is dict:
-            return dict(zip(first, made, strict=True))
-        return made if kind is list else tuple(made)
+            return dict(zip(first, results, strict=True))
+        return results if kind is list else tuple(results)
 
 
 class Map(HyperMap):

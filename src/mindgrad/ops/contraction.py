@@ -1,4 +1,4 @@
-"""Products of matrices and tensors: matmul, einsum, tensordot and their relatives.
+"""Contractions are products of matrices and tensors: matmul, einsum, tensordot and their relatives.
 
 All are plans of rows (``rows.einsum``); half precision is summed in Float32.
 """
@@ -371,11 +371,11 @@ def batch_dot(x1: Any, x2: Any, axes: Any = None) -> Tensor:
             f"For 'BatchDot', the operands must have at least two axes, but their shapes are {a.shape} and "
             f"{b.shape}."
         )
-    given = (a.ndim - 1, max(b.ndim - 2, 1)) if axes is None else one_or_more(axes)
-    given = given * 2 if len(given) == 1 else given
-    if len(given) != 2:
+    pair = (a.ndim - 1, max(b.ndim - 2, 1)) if axes is None else one_or_more(axes)
+    pair = pair * 2 if len(pair) == 1 else pair
+    if len(pair) != 2:
         raise ValueError(f"For 'BatchDot', the 'axes' must be an int or a pair of ints, but got {axes}.")
-    left, right = (normalize_axis(i, x.ndim, "BatchDot") for i, x in zip(given, (a, b), strict=True))
+    left, right = (normalize_axis(i, x.ndim, "BatchDot") for i, x in zip(pair, (a, b), strict=True))
     if 0 in (left, right):
         raise ValueError(f"For 'BatchDot', the first axis is the batch and cannot be summed: axes {axes}.")
     if (a.shape[0], a.shape[left]) != (b.shape[0], b.shape[right]):

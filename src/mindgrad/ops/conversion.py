@@ -1,4 +1,4 @@
-"""Element types changed: ``cast``."""
+"""Casts change the element type of a tensor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Convolutions over one, two or three axes, and their transposes (the gradient for the input)."""
+"""Convolutions run over one, two or three axes; their transposes are gradients for the input."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def per_axis(value: Any, axes: int, operator: str, name: str, least: int) -> Siz
         TypeError: an element is no int.
         ValueError: an element is below ``least``, or their number is another.
     """
-    given = tuple(whole_number(each, operator, name, least) for each in one_or_more(value))
-    if len(given) == axes + 2 and given[:2] == (1, 1):
-        given = given[2:]  # MindSpore's (1, 1, h, w)
-    if len(given) not in (1, axes):
+    numbers = tuple(whole_number(each, operator, name, least) for each in one_or_more(value))
+    if len(numbers) == axes + 2 and numbers[:2] == (1, 1):
+        numbers = numbers[2:]  # MindSpore's (1, 1, h, w)
+    if len(numbers) not in (1, axes):
         raise ValueError(
-            f"For '{operator}', the '{name}' must be one int or {axes}, but got {len(given)}: {value}."
+            f"For '{operator}', the '{name}' must be one int or {axes}, but got {len(numbers)}: {value}."
         )
-    return given * axes if len(given) == 1 else given
+    return numbers * axes if len(numbers) == 1 else numbers
 
 
 def margins(
@@ -49,7 +49,7 @@ def margins(
     stride: Sizes,
     padding_name: str = "padding",
 ) -> tuple[tuple[int, int], ...]:
-    """How many zeros stand before and behind each axis of an input of ``sizes``.
+    """The number of zeros before and behind each axis of an input of ``sizes``.
 
     ``"valid"``: none; ``"same"``: such that an axis of n elements gives ⌈n / stride⌉, the odd one behind;
     ``"pad"``: ``padding``: one number, one for each axis, or two (before, behind) for each.
@@ -60,22 +60,22 @@ def margins(
             without ``"pad"``.
     """
     axes = len(sizes)
-    given = tuple(whole_number(each, operator, padding_name, 0) for each in one_or_more(padding))
+    numbers = tuple(whole_number(each, operator, padding_name, 0) for each in one_or_more(padding))
     if mode == "pad":
-        if len(given) == 2 * axes:
-            return tuple(zip(given[::2], given[1::2], strict=True))
-        if len(given) not in (1, axes):
+        if len(numbers) == 2 * axes:
+            return tuple(zip(numbers[::2], numbers[1::2], strict=True))
+        if len(numbers) not in (1, axes):
             raise ValueError(
                 f"For '{operator}', the '{padding_name}' must be one int, {axes} or {2 * axes}, but got "
-                f"{len(given)}: {padding}."
+                f"{len(numbers)}: {padding}."
             )
-        given = given * axes if len(given) == 1 else given
-        return tuple((n, n) for n in given)
+        numbers = numbers * axes if len(numbers) == 1 else numbers
+        return tuple((n, n) for n in numbers)
     if mode not in ("valid", "same"):
         raise ValueError(
             f"For '{operator}', the 'pad_mode' must be 'valid', 'same' or 'pad', but got {mode!r}."
         )
-    if any(given):
+    if any(numbers):
         raise ValueError(
             f"For '{operator}', the '{padding_name}' must be 0 unless 'pad_mode' is 'pad', but it is "
             f"{padding} and 'pad_mode' {mode!r}."
@@ -88,16 +88,16 @@ def margins(
 
 def _operands(operator: str, axes: int, x: Any, weight: Any, bias: Any) -> list[Tensor]:
     tensors = [x, weight] if bias is None else [x, weight, bias]
-    for each in tensors:
-        if not isinstance(each, Tensor):
+    for tensor in tensors:
+        if not isinstance(tensor, Tensor):
             raise TypeError(
-                f"For '{operator}', input, weight and bias must be tensors, but got {type(each).__name__}."
+                f"For '{operator}', input, weight and bias must be tensors, but got {type(tensor).__name__}."
             )
     tensors = promoted(operator, *tensors, broadcast=False)
-    for name, each in zip(("input", "weight"), tensors, strict=False):
-        if each.ndim != axes + 2:
+    for name, tensor in zip(("input", "weight"), tensors, strict=False):
+        if tensor.ndim != axes + 2:
             raise ValueError(
-                f"For '{operator}', the '{name}' must have {axes + 2} axes, but its shape is {each.shape}."
+                f"For '{operator}', the '{name}' must have {axes + 2} axes, but its shape is {tensor.shape}."
             )
     return tensors
 
@@ -222,7 +222,7 @@ def input_of_convolution(
     dilation: Sizes,
     groups: int,
 ) -> Tensor:
-    """The transpose of the convolution of an input with ``sizes``: what it sends back for ``y``.
+    """The transpose of the convolution of an input with ``sizes``, applied to ``y``.
 
     ``y``, with zeros between its elements, is convolved with the kernel reversed and its channels and
     outputs exchanged.
@@ -269,18 +269,18 @@ def input_gradient(
     dilation: Any,
     groups: int,
 ) -> Tensor:
-    """What a convolution of an input of shape ``input_size`` sends back for ``y``, of its output's shape."""
+    """The gradient of a convolution for an input of shape ``input_size``, given ``y`` of its output shape."""
     y, w = _operands(operator, axes, y, weight, None)
     sizes = tuple(whole_number(each, operator, "input_size", 0) for each in one_or_more(input_size))
     strides = per_axis(stride, axes, operator, "stride", 1)
     steps = per_axis(dilation, axes, operator, "dilation", 1)
     window = _window(w, steps)
     around = margins(operator, mode, padding, sizes[2:], window, strides) if len(sizes) == axes + 2 else ()
-    made = tuple(
+    expected = tuple(
         (n + low + high - k) // s + 1
         for n, (low, high), k, s in zip(sizes[2:], around, window, strides, strict=False)
     )
-    if sizes[:2] != (y.shape[0], w.shape[1] * groups) or made != y.shape[2:]:
+    if sizes[:2] != (y.shape[0], w.shape[1] * groups) or expected != y.shape[2:]:
         raise ValueError(
             f"For '{operator}', the 'input_size' must be the shape of an input whose convolution with a "
             f"kernel of shape {w.shape} has the shape {y.shape}, but got {sizes}."

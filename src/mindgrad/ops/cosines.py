@@ -96,10 +96,10 @@ def _along(operator: str, x: Tensor, axis: int, length: int, transform: Any) -> 
     last = _taken(moveaxis(x, axis, -1), whole_number(length, operator, "n", 1))
     if last.dtype.kind == "complex":
         both = transform(complexes.real(last)), transform(complexes.imag(last))
-        found = complexes.complex(*both)
+        transformed = complexes.complex(*both)
     else:
-        found = transform(last)
-    return moveaxis(found, -1, axis)
+        transformed = transform(last)
+    return moveaxis(transformed, -1, axis)
 
 
 def _one(operator: str, x: Any, type: Any, n: Any, axis: Any, norm: Any, transform: Any) -> Tensor:
@@ -117,11 +117,11 @@ def _several(operator: str, x: Any, type: Any, s: Any, axes: Any, norm: Any, tra
         axes = tuple(range(x.ndim)) if lengths is None else tuple(range(-len(lengths), 0))
     places = axes_in_order(axes, x.ndim, operator, "axes")
     if lengths is None:
-        lengths = [x.shape[place] for place in places]
+        lengths = [x.shape[axis_] for axis_ in places]
     if len(lengths) != len(places):
         raise ValueError(f"For '{operator}', there must be one length for each axis, but got {s} and {axes}.")
-    for place, length in zip(places, lengths, strict=True):
-        x = _along(operator, x, place, length, transform)
+    for axis_, length in zip(places, lengths, strict=True):
+        x = _along(operator, x, axis_, length, transform)
     return x
 
 

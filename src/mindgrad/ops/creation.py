@@ -1,4 +1,4 @@
-"""Tensors made from numbers: zeros, ones, full, arange, linspace, eye, …"""
+"""Creation functions make tensors from numbers: zeros, ones, full, arange, linspace, eye, …"""
 
 from __future__ import annotations
 
@@ -198,11 +198,11 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None)
             f"For 'Arange', the 'step' {delta} leads from the 'start' {first} away from the 'end' {stop}."
         )
     whole = all(isinstance(v, int) for v in (first, stop, delta))
-    wanted = as_dtype(dtype) if dtype is not None else int64 if whole else float32
+    element_type = as_dtype(dtype) if dtype is not None else int64 if whole else float32
     if whole:
-        return make_tensor(np.arange(first, stop, delta).astype(wanted.numpy))
+        return make_tensor(np.arange(first, stop, delta).astype(element_type.numpy))
     count = math.ceil((stop - first) / delta)
-    return make_tensor((first + delta * np.arange(count)).astype(wanted.numpy))
+    return make_tensor((first + delta * np.arange(count)).astype(element_type.numpy))
 
 
 def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:
@@ -215,10 +215,12 @@ def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:
     >>> print(ops.range(1, 6, 2))
     [1 3 5]
     """
-    found = arange(start, end, step)
-    if found.size > maxlen:
-        raise ValueError(f"For 'Range', there are {found.size} numbers, more than 'maxlen' {maxlen} allows.")
-    return found
+    numbers = arange(start, end, step)
+    if numbers.size > maxlen:
+        raise ValueError(
+            f"For 'Range', there are {numbers.size} numbers, more than 'maxlen' {maxlen} allows."
+        )
+    return numbers
 
 
 def linspace(start: Any, end: Any, steps: int) -> Tensor:
@@ -250,11 +252,11 @@ def linspace(start: Any, end: Any, steps: int) -> Tensor:
             )
         ends.append(tensor if tensor.dtype.is_inexact else cast(tensor, float32))
     dtype = promote(ends[0].dtype, ends[1].dtype)
-    if not any(isinstance(each, Tensor) for each in (start, end)):
+    if not any(isinstance(bound, Tensor) for bound in (start, end)):
         return make_tensor(np.linspace(float(start), float(end), count).astype(dtype.numpy))
-    low, high = (broadcast_to(cast(each, dtype), (count,)) for each in ends)
+    low, high = (broadcast_to(cast(bound, dtype), (count,)) for bound in ends)
     share = np.linspace(0.0, 1.0, count)
-    upper, lower = (make_tensor(each.astype(dtype.numpy)) for each in (share, 1.0 - share))
+    upper, lower = (make_tensor(bound.astype(dtype.numpy)) for bound in (share, 1.0 - share))
     return apply(arithmetic.add, apply(arithmetic.mul, low, lower), apply(arithmetic.mul, high, upper))
 
 

@@ -1,4 +1,4 @@
-"""Running sums, products and extremes along an axis."""
+"""Cumulative operators give running sums, products and extremes along an axis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Public functions made from rows: name, row, meaning and example in one entry, the rest follows.
+"""Function factories make public functions from rows: a name, the row, its meaning and an example.
 
 The documentation of such a function is written from its entry and from what its row says it takes,
 so that it cannot disagree with the code.
@@ -76,7 +76,7 @@ def unary_function(
     module: str,
     name: str,
     row: Primitive,
-    what: str,
+    meaning: str,
     example: str,
     prints: str,
     *,
@@ -89,7 +89,7 @@ def unary_function(
         module: the module in which the function is defined.
         name: its name.
         row: the row that it applies.
-        what: what it computes, with formula and derivative, as sentences.
+        meaning: what it computes, with formula and derivative, as sentences.
         example: its argument in the example; a number is shown to four places, because the last
             digits differ between machines.
         prints: what the example prints.
@@ -107,17 +107,17 @@ def unary_function(
             input = the_one(operator, "input", input, "x", x)
         return unary(row, operator, input, float_only)
 
-    taken = _taken(row, 1, float_only)
+    accepted = _taken(row, 1, float_only)
     if integers_stay:
-        taken += "; integers and truth values are returned as they are"
+        accepted += "; integers and truth values are returned as they are"
     return _named(
         whole if integers_stay else function,
         module,
         name,
-        f"""{what}
+        f"""{meaning}
 
     Args:
-        input: a tensor of any shape, or a number, ``x`` above and as a keyword too: {taken}.
+        input: a tensor of any shape, or a number, ``x`` above and as a keyword too: {accepted}.
 
     Returns:
         Tensor of the shape of ``input``.
@@ -136,7 +136,7 @@ def binary_function(
     module: str,
     name: str,
     row: Primitive,
-    what: str,
+    meaning: str,
     example: str,
     prints: str,
     *,
@@ -165,7 +165,7 @@ def binary_function(
         function,
         module,
         name,
-        f"""{what}
+        f"""{meaning}
 
     Args:
         input, other: tensors or numbers whose shapes broadcast, ``x`` and ``y`` above and as keywords too:
@@ -196,7 +196,7 @@ def _result(row: Primitive, operands: int, among: Any = _KINDS) -> DType | None:
 
 
 def _taken(row: Primitive, operands: int, float_only: bool) -> str:
-    """Which elements the function takes, in words."""
+    """The accepted element types, in words."""
     words = [each[0] for each in _KINDS if _result(row, operands, [each]) is not None]
     if float_only:
         words = [word for word in words if word not in ("truth values", "integers")]

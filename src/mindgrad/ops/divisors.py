@@ -1,4 +1,4 @@
-"""Common divisors and multiples of integers."""
+"""Integer functions give common divisors and multiples."""
 
 from __future__ import annotations
 

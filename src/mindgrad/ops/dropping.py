@@ -1,4 +1,4 @@
-"""Dropout: elements, or whole channels, set to zero at random, and the others made larger.
+"""Dropout sets elements, or whole channels, to zero at random, and scales the others.
 
     y = x · mask / (1 − p)        mask: 1 with probability 1 − p, else 0
 
@@ -59,11 +59,11 @@ def masked(
             f"For '{operator}', the input must be of a floating-point type, but its type is {tensor.dtype}."
         )
     shape = (*tensor.shape[: tensor.ndim - shared_axes], *[1] * shared_axes)
-    kept = with_probability(operator, keep, shape, seeds)
-    factor = cast(kept, tensor.dtype)
+    mask = with_probability(operator, keep, shape, seeds)
+    factor = cast(mask, tensor.dtype)
     if 0 < keep < 1:
         factor = combined(arithmetic.mul, factor, 1 / keep)
-    return apply(arithmetic.mul, tensor, broadcast_to(factor, tensor.shape)), broadcast_to(kept, tensor.shape)
+    return apply(arithmetic.mul, tensor, broadcast_to(factor, tensor.shape)), broadcast_to(mask, tensor.shape)
 
 
 def dropout(input: Any, p: float = 0.5, training: bool = True, seed: int | None = None) -> Tensor:

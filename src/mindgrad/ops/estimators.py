@@ -1,4 +1,4 @@
-"""Differential operators in many dimensions, estimated along a few random directions.
+"""Stochastic estimators approximate differential operators in many dimensions by random directions.
 
     E[v vᵀ] = 1    ⟹    Δf = E[D²f[v, v]],    ∇·f = E[v · (∂f/∂x v)]
 
@@ -141,10 +141,10 @@ def _directions(
     lead = x.shape[:-1] if per_row else ()
     shape, scale = (*lead, size, samples), 1 / math.sqrt(samples)
     if distribution == "normal":
-        found = normals(owner, shape, x.dtype, seeds)
+        directions = normals(owner, shape, x.dtype, seeds)
     elif distribution == "rademacher":
         signs = cast(with_probability(owner, 0.5, shape, seeds), x.dtype)
-        found = combined(arithmetic.sub, combined(arithmetic.mul, signs, 2.0), 1.0)
+        directions = combined(arithmetic.sub, combined(arithmetic.mul, signs, 2.0), 1.0)
     else:
         if samples > size:
             raise ValueError(
@@ -152,5 +152,5 @@ def _directions(
             )
         order: Any = argsort(fractions(owner, (*lead, size), float64, seeds))
         axes: Any = cast(one_hot(order[..., :samples], size), x.dtype)
-        found, scale = axes.swapaxes(-1, -2), math.sqrt(size / samples)
-    return combined(arithmetic.mul, found, scale)
+        directions, scale = axes.swapaxes(-1, -2), math.sqrt(size / samples)
+    return combined(arithmetic.mul, directions, scale)

@@ -1,4 +1,4 @@
-"""The exponential of matrices, by scaling and squaring.
+"""The matrix exponential uses scaling and squaring.
 
 N. J. Higham, "The scaling and squaring method for the matrix exponential revisited" (2005): with
 s such that ‖A‖₁ / 2ˢ ≤ 5.37, e^A is the Padé approximant [13/13] of e^(A/2ˢ), squared s times.
@@ -89,7 +89,7 @@ def _over_matrices(x: Tensor, like: Tensor) -> Tensor:
 def _approximant(a: Tensor) -> Tensor:
     """The quotient of the polynomials of degree 13."""
     b = _COEFFICIENTS
-    one = broadcast_to(eye(a.shape[-1], dtype=a.dtype), a.shape)
+    identity = broadcast_to(eye(a.shape[-1], dtype=a.dtype), a.shape)
     a2 = matmul(a, a)
     a4 = matmul(a2, a2)
     a6 = matmul(a4, a2)
@@ -97,7 +97,7 @@ def _approximant(a: Tensor) -> Tensor:
     def combined(first: int) -> Tensor:
         """The even (or, without a factor a, the odd) part from the coefficient ``first`` on."""
         high = _sum((b[first + 12], a6), (b[first + 10], a4), (b[first + 8], a2))
-        low = _sum((b[first + 6], a6), (b[first + 4], a4), (b[first + 2], a2), (b[first], one))
+        low = _sum((b[first + 6], a6), (b[first + 4], a4), (b[first + 2], a2), (b[first], identity))
         return arithmetic.add(matmul(a6, high), low)
 
     odd, even = matmul(a, combined(1)), combined(0)

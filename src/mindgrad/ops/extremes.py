@@ -1,4 +1,4 @@
-"""The greatest and the smallest element along axes, and where they stand.
+"""Maxima and minima along axes come with their indices.
 
 Axes as for the other reductions. NaN counts as the extreme. Two conventions for elements that are
 equal: ``amax``, ``amin`` (ReduceMax, ReduceMin) share the derivative among them; ``max``, ``min`` along an
@@ -28,7 +28,7 @@ from mindgrad.ops.operands import (
     operand,
     truth,
 )
-from mindgrad.ops.reduction import flag, kept, reduced
+from mindgrad.ops.reduction import flag, reduced, with_reduced_axes
 from mindgrad.rows import reduction as rows
 from mindgrad.rows.indexing import gather
 from mindgrad.rows.structural import reshape
@@ -104,14 +104,14 @@ def _extreme(
     axes = normalize_axes(axis, x.ndim, operator)
     shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
     if not _math.prod(x.shape[i] for i in axes):
-        found = full_tensor(initial, x.dtype, shape)
+        extreme = full_tensor(initial, x.dtype, shape)
     else:
-        found = reduced(row, operator, x, axes, True)
+        extreme = reduced(row, operator, x, axes, True)
     limit = clipping.maximum if row is rows.reduce_max else clipping.minimum
-    found = limit(found, initial)
+    extreme = limit(extreme, initial)
     if flag(keep, operator, "keepdims"):
-        return found
-    return apply(reshape, found, shape=tuple(n for i, n in enumerate(x.shape) if i not in axes))
+        return extreme
+    return apply(reshape, extreme, shape=tuple(n for i, n in enumerate(x.shape) if i not in axes))
 
 
 def _taking_part(operator: str, x: Tensor, initial: Any, where: Any) -> Tensor:
@@ -190,7 +190,7 @@ def _extreme_and_place(
 
 
 def place_of_extreme(row: Primitive, operator: str, x: Tensor, axis: int) -> Tensor:
-    """Where the extreme along ``axis`` stands (counted from the front), as Int32."""
+    """The index of the extreme along ``axis`` (counted from the front), as Int32."""
     accepted(row, operator, x, axis=axis)
     if not x.shape[axis]:
         raise ValueError(
@@ -213,11 +213,13 @@ def taken_along(x: Tensor, places: Tensor, axis: int, keep: bool) -> tuple[Tenso
     others = tuple(i for i in range(x.ndim) if i != axis)
     indices = apply(reshape, places, shape=(*places.shape, 1))
     values = apply(gather, x, indices, axes=(axis,), batch=others)
-    return kept(values, x.shape, (axis,), keep), kept(cast(places, int64), x.shape, (axis,), keep)
+    return with_reduced_axes(values, x.shape, (axis,), keep), with_reduced_axes(
+        cast(places, int64), x.shape, (axis,), keep
+    )
 
 
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """Where the greatest element along ``dim`` stands: the first of equal ones, the first NaN.
+    """The index of the greatest element along ``dim``: the first of equal ones, the first NaN.
 
     Args:
         input: a real tensor of any shape, or a number.
@@ -239,7 +241,7 @@ def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
 
 
 def argmin(input: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """Where the smallest element along ``axis`` stands: the first of equal ones, the first NaN.
+    """The index of the smallest element along ``axis``: the first of equal ones, the first NaN.
 
     Args:
         input: a real tensor of any shape, or a number.
@@ -268,11 +270,11 @@ def _place(row: Primitive, operator: str, x: Any, axis: Any, keep: Any) -> Tenso
         found = place_of_extreme(row, operator, apply(reshape, x, shape=(x.size,)), 0)
         return apply(reshape, found, shape=(1,) * len(shape)) if keep else found
     axis = normalize_axis(axis, x.ndim, operator)
-    return kept(place_of_extreme(row, operator, x, axis), shape, (axis,), keep)
+    return with_reduced_axes(place_of_extreme(row, operator, x, axis), shape, (axis,), keep)
 
 
 def argmax_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
-    """Where the greatest element along ``axis`` stands, and the element: :func:`max`, exchanged.
+    """The index of the greatest element along ``axis``, and the element: :func:`max`, exchanged.
 
     >>> from mindgrad import Tensor, ops
     >>> places, values = ops.argmax_with_value(Tensor([[1.0, 5.0], [3.0, 4.0]]))
@@ -284,7 +286,7 @@ def argmax_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tup
 
 
 def argmin_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
-    """Where the smallest element along ``axis`` stands, and the element: :func:`min`, exchanged.
+    """The index of the smallest element along ``axis``, and the element: :func:`min`, exchanged.
 
     >>> from mindgrad import Tensor, ops
     >>> places, values = ops.argmin_with_value(Tensor([[1.0, 5.0], [3.0, 4.0]]))

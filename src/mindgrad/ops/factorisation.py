@@ -1,4 +1,4 @@
-"""Factorisations of matrices: Cholesky, QR, eigenvalues, singular values; and the pseudoinverse.
+"""Matrix factorisations are Cholesky, QR, eigenvalues, singular values, and the pseudoinverse.
 
 Matrices and element types as in ``ops.linalg``. Conventions for equal eigenvalues and singular values are
 those of the rows (``rows.eigh_svd``).
@@ -413,8 +413,8 @@ def lstsq(input: Any, A: Any) -> Tensor:
         b = apply(reshape, b, shape=(*b.shape, 1))
     if x.shape[-2] >= x.shape[-1]:
         q, r = qr(x)
-        found = triangle_solved("Lstsq", r, matmul(adjoint_of(q), b), False, False, False)
+        solution = triangle_solved("Lstsq", r, matmul(adjoint_of(q), b), False, False, False)
     else:
         q, r = qr(adjoint_of(x))
-        found = matmul(q, triangle_solved("Lstsq", adjoint_of(r), b, True, False, False))
-    return apply(reshape, found, shape=found.shape[:-1]) if vectors else found
+        solution = matmul(q, triangle_solved("Lstsq", adjoint_of(r), b, True, False, False))
+    return apply(reshape, solution, shape=solution.shape[:-1]) if vectors else solution

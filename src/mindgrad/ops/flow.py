@@ -1,4 +1,4 @@
-"""What flows on, and what does not: stop_gradient, identity, depend; and assignment to Parameters."""
+"""Gradient flow and order are set by stop_gradient, identity, depend, and assignment to Parameters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["assign", "assign_add", "assign_sub", "constexpr", "depend", "identit
 
 
 def stop_gradient(value: Any) -> Any:
-    """``value``, as a constant for every derivative: what it depends on receives no gradient through it.
+    """``value`` as a constant for every derivative: no gradient flows through it.
 
     Args:
         value: a tensor; a number or ``None``, which is returned as it is; or a tuple, list or dict of

@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms: ``fft``, ``rfft`` and their inverses, over one axis or several."""
+"""Discrete Fourier transforms and their inverses run over one axis or several: ``fft``, ``rfft``, …"""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ def _transformed(
         raise ValueError(
             f"For '{operator}', the 'norm' must be one of {', '.join(_NORMS)}, but got {norm!r}."
         )
-    found = apply(rows.fft, _complex(x), axes=axes, inverse=inverse)
+    spectrum = apply(rows.fft, _complex(x), axes=axes, inverse=inverse)
     count = math.prod(lengths)
     # the row divides by the count where it is inverse
     factor = {"backward": 1.0, "ortho": count**0.5 if inverse else count**-0.5, "forward": 1.0 / count}[name]
     if name == "forward" and inverse:
         factor = float(count)
-    return found if factor == 1.0 else arithmetic.mul(found, factor)
+    return spectrum if factor == 1.0 else arithmetic.mul(spectrum, factor)
 
 
 def _full(operator: str, input: Any, s: Any, dim: Any, norm: Any, inverse: bool) -> Tensor:
@@ -98,24 +98,24 @@ def _from_half(operator: str, input: Any, s: Any, dim: Any, norm: Any) -> Tensor
         lengths[-1] = 2 * (x.shape[last] - 1)
         if not lengths[-1]:
             raise ValueError(f"For '{operator}', one frequency belongs to one element; give its number: n=1.")
-    kept = lengths[-1] // 2 + 1
-    x = _taken(x, axes, [*lengths[:-1], kept])
+    half = lengths[-1] // 2 + 1
+    x = _taken(x, axes, [*lengths[:-1], half])
     # the other axes first: what is left is the spectrum of real numbers, whose second half is the first,
     # conjugate and the other way round
     if axes[:-1]:
         x = apply(rows.fft, x, axes=axes[:-1], inverse=True)
-    rest = lengths[-1] - kept
+    rest = lengths[-1] - half
     if rest:
         behind = complexes.conj(movement.flip(movement.narrow(x, last, 1, rest), (last,)))
         x = joining.concat((x, behind), last)
-    found = complexes.real(apply(rows.fft, x, axes=(last,), inverse=True))
+    signal = complexes.real(apply(rows.fft, x, axes=(last,), inverse=True))
     if norm not in (None, *_NORMS):
         raise ValueError(
             f"For '{operator}', the 'norm' must be one of {', '.join(_NORMS)}, but got {norm!r}."
         )
     count = math.prod(lengths)
     factor = {"ortho": count**0.5, "forward": float(count)}.get(norm, 1.0)
-    return found if factor == 1.0 else arithmetic.mul(found, factor)
+    return signal if factor == 1.0 else arithmetic.mul(signal, factor)
 
 
 _SEVERAL = "s: how many elements are taken along each axis; by default all."
@@ -163,30 +163,30 @@ def _function(kind: str, suffix: str) -> Callable[..., Tensor]:
         def several(input: Any, s: Any = None, dim: Any = dims, norm: Any = None) -> Tensor:
             return compute(input, s, dim, norm)
 
-        made: Callable[..., Tensor] = several
+        transform: Callable[..., Tensor] = several
     else:
 
         def one(input: Any, n: int | None = None, dim: int = -1, norm: Any = None) -> Tensor:
             return compute(input, n, dim, norm)
 
-        made = one
-    what = (
+        transform = one
+    meaning = (
         "The discrete Fourier transform" if not inverse else "The inverse of the discrete Fourier transform"
     )
     if kind == "rfft":
-        what += " of real numbers, the first half of it, from which the other follows,"
+        meaning += " of real numbers, the first half of it, from which the other follows,"
     if kind == "irfft":
-        what += " of real numbers, from the first half of the spectrum,"
+        meaning += " of real numbers, from the first half of the spectrum,"
     shape = (2, {"rfft": 3}.get(kind, 4))
     axes, length = _WORDS[suffix]
-    made.__name__ = made.__qualname__ = name
-    made.__doc__ = _DOC.format(
-        what=what, axes=axes, sign="+" if inverse else "−", divided=" / n" if inverse else "",
+    transform.__name__ = transform.__qualname__ = name
+    transform.__doc__ = _DOC.format(
+        what=meaning, axes=axes, sign="+" if inverse else "−", divided=" / n" if inverse else "",
         kind="real" if kind == "rfft" else "real or complex", length=length,
         dims="axis" if not suffix else f"axes, by default {'all' if dims is None else 'the last two'}",
         name=name, example="ops.ones((2, 3))" if kind == "irfft" else "ops.ones((2, 4))", shape=shape,
     )  # fmt: skip
-    return made
+    return transform
 
 
 fft, fft2, fftn = (_function("fft", suffix) for suffix in ("", "2", "n"))
@@ -236,25 +236,27 @@ def _real_spectrum(name: str, suffix: str) -> Callable[..., Tensor]:
         def several(input: Any, s: Any = None, dim: Any = dims, norm: Any = None) -> Tensor:
             return compute(input, s, dim, norm)
 
-        made: Callable[..., Tensor] = several
+        transform: Callable[..., Tensor] = several
     else:
 
         def one(input: Any, n: int | None = None, dim: int = -1, norm: Any = None) -> Tensor:
             return compute(input, n, dim, norm)
 
-        made = one
+        transform = one
     axes, length = _WORDS[suffix]
-    made.__name__ = made.__qualname__ = name + suffix
-    what = "The first half of the spectrum of which :func:`hfft` gives the real numbers,"
-    made.__doc__ = _REAL_DOC.format(
-        what=what if inverse else "The real spectrum of a signal whose second half is the first, conjugate,",
+    transform.__name__ = transform.__qualname__ = name + suffix
+    meaning = "The real spectrum of a signal whose second half is the first, conjugate,"
+    if inverse:
+        meaning = "The first half of the spectrum of which :func:`hfft` gives the real numbers,"
+    transform.__doc__ = _REAL_DOC.format(
+        what=meaning,
         axes=axes, other=("rfft" if inverse else "irfft") + suffix, length=length,
         kind="real" if inverse else "real or complex",
         dims="axis" if not suffix else f"axes, by default {'all' if dims is None else 'the last two'}",
         name=name + suffix, example="ops.ones((2, 4))" if inverse else "ops.ones((2, 3))",
         shape=(2, 3) if inverse else (2, 4),
     )  # fmt: skip
-    return made
+    return transform
 
 
 hfft, hfft2, hfftn = (_real_spectrum("hfft", suffix) for suffix in ("", "2", "n"))

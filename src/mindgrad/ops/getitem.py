@@ -1,4 +1,4 @@
-"""``x[index]`` and ``x[index] = value``: everything that NumPy indexes, as applications of rows.
+"""Indexing ``x[index]`` and ``x[index] = value`` follows NumPy, as applications of rows.
 
 A read is a slice, a reversal and a reshape for the basic part of the index and a gather for the
 advanced one (see ``ops.subscript``). A write is the same steps backwards and gives a new tensor; the
@@ -57,21 +57,21 @@ def getitem(x: Any, index: Any) -> Tensor:
     steps = None if key is None else _READS.get((x.type.shape, key))
     if steps is not None:
         return _read(x, steps)
-    found = resolve(index, x.shape)
-    if found.is_unknown:
+    subscript = resolve(index, x.shape)
+    if subscript.is_unknown:
         unknown_mask_error()
-    if not found.axes:
-        steps = _steps(x.type.shape, found)
+    if not subscript.axes:
+        steps = _steps(x.type.shape, subscript)
         if key is not None:
             if len(_READS) >= _READS_KEPT:
                 _READS.clear()
             _READS[x.type.shape, key] = steps
         return _read(x, steps)
-    part = _part(x, found.slots)
-    if found.reversed:
-        part = apply(static_slices.reverse, part, axes=tuple(found.reversed))
-    part = _reshaped(part, tuple(found.middle))
-    return _placed(read_at(part, found.columns, tuple(found.axes), _READ), found)
+    part = _part(x, subscript.slots)
+    if subscript.reversed:
+        part = apply(static_slices.reverse, part, axes=tuple(subscript.reversed))
+    part = _reshaped(part, tuple(subscript.middle))
+    return _placed(read_at(part, subscript.columns, tuple(subscript.axes), _READ), subscript)
 
 
 #: rows with parameters, applied one after another
@@ -88,15 +88,15 @@ def _read(x: Tensor, steps: Steps) -> Tensor:
     return x
 
 
-def _steps(shape: tuple[int, ...], found: Subscript) -> Steps:
+def _steps(shape: tuple[int, ...], subscript: Subscript) -> Steps:
     """The rows that read the elements at an index without an advanced part from a tensor of ``shape``."""
-    taken, result = found.taken_shape(), found.basic_shape()
+    sliced, result = subscript.taken_shape(), subscript.basic_shape()
     steps: Steps = []
-    if taken != shape:
-        steps.append((static_slices.slice, _bounds(found.slots)))
-    if found.reversed:
-        steps.append((static_slices.reverse, {"axes": tuple(found.reversed)}))
-    if taken != result:
+    if sliced != shape:
+        steps.append((static_slices.slice, _bounds(subscript.slots)))
+    if subscript.reversed:
+        steps.append((static_slices.reverse, {"axes": tuple(subscript.reversed)}))
+    if sliced != result:
         steps.append((structural.reshape, {"shape": result}))
     return steps
 
@@ -120,16 +120,16 @@ def _bounds(slots: list[Slot]) -> dict[str, Any]:
     }
 
 
-def _placed(x: Tensor, found: Subscript) -> Tensor:
+def _placed(x: Tensor, subscript: Subscript) -> Tensor:
     """The result of a read, whose looked-up axes stand in front, with its axes where they belong."""
-    basic = found.basic_shape()
-    before = found.front - found.new_in_front
-    rank = x.ndim - (len(found.middle) - len(found.axes))
+    basic = subscript.basic_shape()
+    before = subscript.front - subscript.new_in_front
+    rank = x.ndim - (len(subscript.middle) - len(subscript.axes))
     lookups = x.shape[:rank]
     order = (*range(rank, rank + before), *range(rank), *range(rank + before, x.ndim))
     if before:
         x = apply(structural.transpose, x, permutation=order)
-    return _reshaped(x, (*basic[: found.front], *lookups, *basic[found.front :]))
+    return _reshaped(x, (*basic[: subscript.front], *lookups, *basic[subscript.front :]))
 
 
 # --- x[index] = value ------------------------------------------------------------------------------
@@ -155,30 +155,32 @@ def updated(x: Any, index: Any, value: Any) -> Tensor:
     [1. 0. 0.]
     """
     x = operand(x, _WRITE)
-    found = resolve(index, x.shape)
+    subscript = resolve(index, x.shape)
     value = _value(value, x)
-    if found.mask is not None:
-        written = _masked(x, found, value)
+    if subscript.mask is not None:
+        written = _masked(x, subscript, value)
         if written is not None:
             return written
-    value = _fitted(value, found.shape())
-    if found.is_basic:
-        return _put(x, found, _reshaped(value, found.taken_shape()))
-    part = _reshaped(_part(x, found.slots), tuple(found.middle))
-    if found.reversed:  # the places count in the order of the slice
-        part = _flipped(part, found)
-    part = write_at(part, found.columns, tuple(found.axes), _fronted(value, found), _WRITE)
-    return _put_back(x, part, found)
+    value = _fitted(value, subscript.shape())
+    if subscript.is_basic:
+        return _put(x, subscript, _reshaped(value, subscript.taken_shape()))
+    part = _reshaped(_part(x, subscript.slots), tuple(subscript.middle))
+    if subscript.reversed:  # the places count in the order of the slice
+        part = _flipped(part, subscript)
+    part = write_at(part, subscript.columns, tuple(subscript.axes), _fronted(value, subscript), _WRITE)
+    return _put_back(x, part, subscript)
 
 
-def _flipped(part: Tensor, found: Subscript) -> Tensor:
-    flipped = apply(static_slices.reverse, _reshaped(part, found.taken_shape()), axes=tuple(found.reversed))
+def _flipped(part: Tensor, subscript: Subscript) -> Tensor:
+    flipped = apply(
+        static_slices.reverse, _reshaped(part, subscript.taken_shape()), axes=tuple(subscript.reversed)
+    )
     return _reshaped(flipped, part.shape)
 
 
-def _put_back(x: Tensor, part: Tensor, found: Subscript) -> Tensor:
+def _put_back(x: Tensor, part: Tensor, subscript: Subscript) -> Tensor:
     """``x`` with its basic part replaced by ``part``, of the shape ``middle``."""
-    return _put(x, found, _reshaped(part, found.taken_shape()))
+    return _put(x, subscript, _reshaped(part, subscript.taken_shape()))
 
 
 def _value(value: Any, x: Tensor) -> Tensor:
@@ -216,12 +218,12 @@ def _fitted(value: Tensor, shape: tuple[int, ...]) -> Tensor:
     return broadcast(_reshaped(value, own), shape)
 
 
-def _fronted(value: Tensor, found: Subscript) -> Tensor:
+def _fronted(value: Tensor, subscript: Subscript) -> Tensor:
     """The inverse of ``_placed``: the looked-up axes of ``value`` in front, ``None`` axes left out."""
-    rest = len(found.middle) - len(found.axes)
-    rank = value.ndim - rest - len(found.new)
-    before = found.front - found.new_in_front
-    dropped = {place if place < found.front else place + rank for place in found.new}
+    rest = len(subscript.middle) - len(subscript.axes)
+    rank = value.ndim - rest - len(subscript.new)
+    before = subscript.front - subscript.new_in_front
+    dropped = {place if place < subscript.front else place + rank for place in subscript.new}
     value = _reshaped(value, tuple(n for i, n in enumerate(value.shape) if i not in dropped))
     if not before:
         return value
@@ -229,11 +231,11 @@ def _fronted(value: Tensor, found: Subscript) -> Tensor:
     return apply(structural.transpose, value, permutation=order)
 
 
-def _put(x: Tensor, found: Subscript, value: Tensor) -> Tensor:
+def _put(x: Tensor, subscript: Subscript, value: Tensor) -> Tensor:
     """``x`` with ``value``, which has one axis per axis of ``x``, at the slots of the basic part."""
-    if found.reversed:
-        value = apply(static_slices.reverse, value, axes=tuple(found.reversed))
-    slots = found.slots
+    if subscript.reversed:
+        value = apply(static_slices.reverse, value, axes=tuple(subscript.reversed))
+    slots = subscript.slots
     if value.shape == x.shape:
         return value
     if value.size == 0:
@@ -256,19 +258,19 @@ def _put(x: Tensor, found: Subscript, value: Tensor) -> Tensor:
 # --- masks -----------------------------------------------------------------------------------------
 
 
-def _masked(x: Tensor, found: Subscript, value: Tensor) -> Tensor | None:
+def _masked(x: Tensor, subscript: Subscript, value: Tensor) -> Tensor | None:
     """The write through one mask as ``where``, whose shape does not depend on the mask.
 
     ``None`` where the values are as many as the mask has true elements and must be counted.
     """
-    mask = found.mask if isinstance(found.mask, Tensor) else make_tensor(found.mask)
-    basic = found.basic_shape()
-    behind = basic[found.front :]
+    mask = subscript.mask if isinstance(subscript.mask, Tensor) else make_tensor(subscript.mask)
+    basic = subscript.basic_shape()
+    behind = basic[subscript.front :]
     own = value.shape
     while len(own) > len(basic) + 1 and own[0] == 1:
         own = own[1:]
     if len(own) > len(behind) and own[len(own) - len(behind) - 1] != 1:
-        if not found.is_unknown:
+        if not subscript.is_unknown:
             return None
         raise RuntimeError(
             f"For '{_WRITE}', as many values as the mask has true elements can be written only where the "
@@ -276,20 +278,20 @@ def _masked(x: Tensor, found: Subscript, value: Tensor) -> Tensor | None:
             f"without the masked axes, but its shape is {value.shape}. Use ops.where(mask, value, x)."
         )
     # the result's axis of true elements as one of size 1, which then becomes the axes of the mask
-    value = _fitted(value, (*basic[: found.front], 1, *behind))
-    value = _fronted(value, found)
+    value = _fitted(value, (*basic[: subscript.front], 1, *behind))
+    value = _fronted(value, subscript)
     count = mask.ndim
-    first = found.axes[0] if found.axes else 0
-    rest = [n for i, n in enumerate(found.middle) if not first <= i < first + count]
+    first = subscript.axes[0] if subscript.axes else 0
+    rest = [n for i, n in enumerate(subscript.middle) if not first <= i < first + count]
     value = _reshaped(value, (*rest[:first], *[1] * count, *rest[first:]))
-    part = _reshaped(_part(x, found.slots), tuple(found.middle))
-    if found.reversed:
-        part = _flipped(part, found)
+    part = _reshaped(_part(x, subscript.slots), tuple(subscript.middle))
+    if subscript.reversed:
+        part = _flipped(part, subscript)
     everywhere = apply(
         structural.broadcast_in_dim, mask, shape=part.shape, dims=tuple(range(first, first + count))
     )
     part = apply(arithmetic.select, everywhere, broadcast(value, part.shape), part)
-    return _put_back(x, part, found)
+    return _put_back(x, part, subscript)
 
 
 def setitem(x: Tensor, index: Any, value: Any) -> None:

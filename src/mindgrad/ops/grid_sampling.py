@@ -1,4 +1,4 @@
-"""Images read at any places: grids of places, and the values there.
+"""Grid sampling interpolates images at arbitrary coordinates.
 
 A place has one coordinate for each axis, the last axis first, from −1 to 1 over the image. With
 ``align_corners`` ±1 are the middles of the outermost pixels, else their outer edges.
@@ -145,7 +145,7 @@ def grid_sample(
 def _pixel(at: Tensor, size: int, aligned: bool, padding_mode: str) -> Tensor:
     """Coordinates from −1 to 1 as numbers of pixels."""
     grown = arithmetic.add(at, 1.0)
-    place = (
+    pixel = (
         arithmetic.mul(grown, (size - 1) / 2)
         if aligned
         else arithmetic.sub(arithmetic.mul(grown, size / 2), 0.5)
@@ -153,28 +153,28 @@ def _pixel(at: Tensor, size: int, aligned: bool, padding_mode: str) -> Tensor:
     if padding_mode == "reflection":
         low, span = (0.0, size - 1.0) if aligned else (-0.5, float(size))
         if span:
-            turn = arithmetic.floor_mod(rounding.abs(arithmetic.sub(place, low)), 2 * span)
-            place = arithmetic.add(clipping.minimum(turn, arithmetic.sub(2 * span, turn)), low)
+            turn = arithmetic.floor_mod(rounding.abs(arithmetic.sub(pixel, low)), 2 * span)
+            pixel = arithmetic.add(clipping.minimum(turn, arithmetic.sub(2 * span, turn)), low)
         else:
-            place = arithmetic.mul(place, 0.0)
-    return place if padding_mode == "zeros" else clipping.clamp(place, 0.0, size - 1.0)
+            pixel = arithmetic.mul(pixel, 0.0)
+    return pixel if padding_mode == "zeros" else clipping.clamp(pixel, 0.0, size - 1.0)
 
 
-def _neighbours(place: Tensor, size: int, mode: str) -> list[tuple[Tensor, Tensor]]:
+def _neighbours(pixel: Tensor, size: int, mode: str) -> list[tuple[Tensor, Tensor]]:
     """The pixels that are read along an axis and their weights, 0 outside."""
     if mode == "nearest":
-        first = rounding.rint(place)
+        first = rounding.rint(pixel)
         listed: list[tuple[Tensor, Tensor | None]] = [(first, None)]
     else:
-        first = rounding.floor(place)
-        share = arithmetic.sub(place, first)
+        first = rounding.floor(pixel)
+        share = arithmetic.sub(pixel, first)
         listed = [(first, arithmetic.sub(1.0, share)), (arithmetic.add(first, 1.0), share)]
-    found = []
+    neighbours = []
     for number, weight in listed:
         inside = comparison.logical_and(
             comparison.greater_equal(number, 0.0), comparison.less_equal(number, size - 1.0)
         )
-        kept = cast(inside, place.dtype)
+        kept = cast(inside, pixel.dtype)
         index = cast(clipping.clamp(number, 0.0, size - 1.0), int32)
-        found.append((index, kept if weight is None else arithmetic.mul(weight, kept)))
-    return found
+        neighbours.append((index, kept if weight is None else arithmetic.mul(weight, kept)))
+    return neighbours

@@ -1,4 +1,5 @@
-"""Windows of images as columns, and columns added up to images: each is the transpose of the other.
+"""Unfold and fold (im2col, col2im) copy windows of images to columns, and add columns up: each is the
+transpose of the other.
 
 One axis at a time: a window of h × w elements takes h + w slices.
 """
@@ -22,23 +23,23 @@ __all__ = ["fold", "patches", "unfold"]
 
 
 def _pair(value: Any, operator: str, name: str, least: int) -> tuple[int, int]:
-    found = sizes(one_or_more(value), operator, name, least)
-    if len(found) not in (1, 2):
+    pair = sizes(one_or_more(value), operator, name, least)
+    if len(pair) not in (1, 2):
         raise ValueError(f"For '{operator}', the '{name}' must be an int or two, but got {value}.")
-    return found[0], found[-1]
+    return pair[0], pair[-1]
 
 
 def _margins(value: Any, operator: str) -> tuple[int, int, int, int]:
-    found = sizes(one_or_more(value), operator, "padding", 0)
-    if len(found) not in (1, 2, 4):
+    margins = sizes(one_or_more(value), operator, "padding", 0)
+    if len(margins) not in (1, 2, 4):
         raise ValueError(f"For '{operator}', the 'padding' must be 1, 2 or 4 ints, but got {value}.")
-    if len(found) == 4:
-        return found[0], found[1], found[2], found[3]
-    return found[0], found[0], found[-1], found[-1]
+    if len(margins) == 4:
+        return margins[0], margins[1], margins[2], margins[3]
+    return margins[0], margins[0], margins[-1], margins[-1]
 
 
 def _count(operator: str, size: int, kernel: int, dilation: int, stride: int) -> int:
-    """How many windows fit."""
+    """The number of windows that fit."""
     reach = (kernel - 1) * dilation + 1
     if reach > size:
         raise ValueError(

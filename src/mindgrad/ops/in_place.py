@@ -1,4 +1,4 @@
-"""Methods of Tensor that end in ``_``: the tensor stands for the result from there on.
+"""In-place methods of Tensor, whose names end in ``_``, let the tensor stand for the result.
 
 They bind the object anew, as ``x[0] = 1`` does, so derivatives see each value where it is used. Tensors share
 no memory: what was reshaped or sliced from the tensor before does not follow.
@@ -121,7 +121,7 @@ def replaced(x: Tensor, name: str, function: Callable[..., Any], *args: Any, **k
     return x
 
 
-def in_place(name: str, function: Callable[..., Any], what: str) -> Callable[..., Tensor]:
+def in_place(name: str, function: Callable[..., Any], meaning: str) -> Callable[..., Tensor]:
     """The method, or function of a tensor, that lets the tensor be ``function(x, …)``."""
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
@@ -129,7 +129,7 @@ def in_place(name: str, function: Callable[..., Any], what: str) -> Callable[...
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = (
-        f"Let this tensor be {what}, of the same shape and element type; gives the tensor itself."
+        f"Let this tensor be {meaning}, of the same shape and element type; gives the tensor itself."
     )
     return method
 

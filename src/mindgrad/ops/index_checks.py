@@ -1,4 +1,4 @@
-"""Places inside a tensor that an index names: checked, counted from the front, ready for the rows.
+"""Index checks count indices from the front and refuse those outside of a tensor.
 
 An index whose values are known, which is every index while nothing is compiled, becomes a NumPy
 array: it is checked here, and its arithmetic costs no operators. The values of any other are unknown
@@ -155,12 +155,12 @@ def read_at(x: Tensor, columns: Sequence[Places], axes: tuple[int, ...], operato
 
 def read_along(x: Tensor, index: Places, axis: int) -> Tensor:
     """The elements of ``x`` at places along one axis, which is replaced by the axes of ``index``."""
-    found = read_at(x, [index], (axis,), "Gather")
+    elements = read_at(x, [index], (axis,), "Gather")
     rank = len(index.shape)
     if axis == 0 or rank == 0:
-        return found
-    order = (*range(rank, rank + axis), *range(rank), *range(rank + axis, found.ndim))
-    return apply(structural.transpose, found, permutation=order)
+        return elements
+    order = (*range(rank, rank + axis), *range(rank), *range(rank + axis, elements.ndim))
+    return apply(structural.transpose, elements, permutation=order)
 
 
 def write_at(

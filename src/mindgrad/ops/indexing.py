@@ -1,4 +1,4 @@
-"""Reading elements at places that are data: gather, take, and choice by a mask.
+"""Indexing operators read elements by index tensors: gather, take, and selection by a mask.
 
 Places whose values are known are checked and an ``IndexError`` names the one that is out of range.
 Where they are unknown, because the program is being compiled, a place outside reads NaN (integers: the
@@ -65,20 +65,20 @@ def gather(input_params: Any, input_indices: Any, axis: int, batch_dims: int = 0
      [1. 2.]]
     """
     x, indices = operand(input_params, "Gather"), operand(input_indices, "Gather")
-    place = axis_in_range(axis, x.ndim, "Gather")
+    dim = axis_in_range(axis, x.ndim, "Gather")
     batch = whole_number(batch_dims, "Gather", "batch_dims")
     batch += indices.ndim if batch < 0 else 0
-    if not 0 <= batch <= min(place, indices.ndim) or x.shape[:batch] != indices.shape[:batch]:
+    if not 0 <= batch <= min(dim, indices.ndim) or x.shape[:batch] != indices.shape[:batch]:
         raise ValueError(
             f"For 'Gather', the first 'batch_dims' axes must be the same for both inputs and stand before "
             f"'axis', but got batch_dims {batch_dims}, axis {axis} and the shapes {x.shape} and "
             f"{indices.shape}."
         )
-    found = places(indices, x.shape[place], "Gather", place)
+    positions = places(indices, x.shape[dim], "Gather", dim)
     if not batch:
-        return read_along(x, found, place)
-    column = make_tensor(found) if isinstance(found, np.ndarray) else found
-    return _batched(x, column, place, tuple(range(batch)))
+        return read_along(x, positions, dim)
+    column = make_tensor(positions) if isinstance(positions, np.ndarray) else positions
+    return _batched(x, column, dim, tuple(range(batch)))
 
 
 def _batched(x: Tensor, index: Tensor, axis: int, batch: tuple[int, ...]) -> Tensor:
@@ -86,16 +86,16 @@ def _batched(x: Tensor, index: Tensor, axis: int, batch: tuple[int, ...]) -> Ten
     count = len(batch)
     lookups = index.ndim - count
     column = apply(structural.reshape, index, shape=(*index.shape, 1))
-    found = apply(indexing.gather, x, column, axes=(axis,), batch=batch)
+    elements = apply(indexing.gather, x, column, axes=(axis,), batch=batch)
     # (batch, lookups, the axes of x before axis, those behind) -> lookups in the place of axis
     before = axis - count
     order = (
         *range(count),
         *range(count + lookups, count + lookups + before),
         *range(count, count + lookups),
-        *range(count + lookups + before, found.ndim),
+        *range(count + lookups + before, elements.ndim),
     )
-    return apply(structural.transpose, found, permutation=order) if before else found
+    return apply(structural.transpose, elements, permutation=order) if before else elements
 
 
 def embedding(
@@ -131,14 +131,14 @@ def embedding(
             "gradient in the training step."
         )
     places, table = operand(input, "Embedding"), operand(weight, "Embedding")
-    found = gather(table, places, 0)
+    rows = gather(table, places, 0)
     if padding_idx is None:
-        return found
+        return rows
     row = axis_in_range(padding_idx, table.shape[0], "Embedding", "padding_idx")
     is_padding = apply(arithmetic.equal, places, scalar_tensor(row, places.type))
     shape = (*places.shape, *table.shape[1:])
     is_padding = apply(structural.broadcast_in_dim, is_padding, shape=shape, dims=tuple(range(places.ndim)))
-    return choose(is_padding, apply(structural.stop_gradient, found), found)
+    return choose(is_padding, apply(structural.stop_gradient, rows), rows)
 
 
 def gather_nd(input_x: Any, indices: Any) -> Tensor:
@@ -261,12 +261,12 @@ def index_select(input: Any, axis: int, index: Any) -> Tensor:
      [4.]]
     """
     x, chosen = operand(input, "IndexSelect"), operand(index, "IndexSelect")
-    place = axis_in_range(axis, x.ndim, "IndexSelect")
+    dim = axis_in_range(axis, x.ndim, "IndexSelect")
     if chosen.ndim != 1:
         raise ValueError(
             f"For 'IndexSelect', the 'index' must have one axis, but its shape is {chosen.shape}."
         )
-    return read_along(x, places(chosen, x.shape[place], "IndexSelect", place), place)
+    return read_along(x, places(chosen, x.shape[dim], "IndexSelect", dim), dim)
 
 
 def take(input: Any, index: Any, axis: int | None = None) -> Tensor:
@@ -283,10 +283,10 @@ def take(input: Any, index: Any, axis: int | None = None) -> Tensor:
     """
     x = operand(input, "Take")
     if axis is None:
-        x, place = ravel(x), 0
+        x, dim = ravel(x), 0
     else:
-        place = axis_in_range(axis, x.ndim, "Take")
-    return read_along(x, places(operand(index, "Take"), x.shape[place], "Take", place), place)
+        dim = axis_in_range(axis, x.ndim, "Take")
+    return read_along(x, places(operand(index, "Take"), x.shape[dim], "Take", dim), dim)
 
 
 # --- choice by a mask ------------------------------------------------------------------------------

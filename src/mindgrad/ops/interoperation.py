@@ -1,4 +1,4 @@
-"""What NumPy's functions do with tensors.
+"""NumPy's array protocol lets NumPy's functions take tensors.
 
 Operators come out as operators of ours, so that ``np.float64(2) * x`` is a tensor and stays
 differentiable. Any other NumPy function takes the values of a tensor and gives an array; of a tensor

@@ -1,4 +1,4 @@
-"""What MindSpore names beside operators on elements: questions about tensors, plain numbers, printing."""
+"""Introspection functions ask about tensors and plain numbers, and print them."""
 
 from __future__ import annotations
 
@@ -133,11 +133,11 @@ def mixed_precision_cast(dst_type: Any, x: Any) -> Any:
     >>> F.mixed_precision_cast(float16, (Tensor([1.0]), Tensor([1])))[0].dtype
     mindspore.float16
     """
-    wanted = as_dtype(dst_type)
+    dtype = as_dtype(dst_type)
 
     def converted(leaf: Any) -> Any:
         is_float = isinstance(leaf, Tensor) and leaf.dtype.is_float
-        return cast(operand(leaf, "MixedPrecisionCast"), wanted) if is_float else leaf
+        return cast(operand(leaf, "MixedPrecisionCast"), dtype) if is_float else leaf
 
     return map_leaves(converted, x)
 

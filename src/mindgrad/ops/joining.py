@@ -1,4 +1,4 @@
-"""Tensors joined and taken apart: concat, stack, split, …"""
+"""Joining functions concatenate, stack and split tensors."""
 
 from __future__ import annotations
 

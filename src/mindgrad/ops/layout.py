@@ -1,4 +1,4 @@
-"""The shape of a tensor and the order of its axes: reshape, transpose, squeeze, flatten, …"""
+"""Shape functions reshape, transpose, squeeze and flatten tensors."""
 
 from __future__ import annotations
 
@@ -200,11 +200,11 @@ def squeeze(input: Any, axis: Any = None) -> Tensor:
     if axis is None or (isinstance(axis, (tuple, list)) and not axis):
         return reshaped(x, tuple(n for n in x.shape if n != 1))
     axes = axes_in_order(axis, x.ndim, "Squeeze")
-    for each in axes:
-        if x.shape[each] != 1:
+    for dim in axes:
+        if x.shape[dim] != 1:
             raise ValueError(
-                f"For 'Squeeze', the axis {each} of the input of shape {x.shape} has size "
-                f"{x.shape[each]}; only an axis of size 1 can be left out."
+                f"For 'Squeeze', the axis {dim} of the input of shape {x.shape} has size "
+                f"{x.shape[dim]}; only an axis of size 1 can be left out."
             )
     return reshaped(x, tuple(n for i, n in enumerate(x.shape) if i not in axes))
 

@@ -1,4 +1,4 @@
-"""Losses that are negative log-likelihoods: of truth values, of numbers, and of distributions.
+"""Negative log-likelihoods are losses of truth values, of numbers, and of distributions.
 
 What takes logits is computed by ``softplus``, and is exact for logits of any size.
 """
@@ -26,13 +26,13 @@ __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "gaussian
 def _weighted(operator: str, loss: Tensor, weight: Any, name: str = "weight") -> Tensor:
     if weight is None:
         return loss
-    found = cast(real_operand(weight, operator), loss.dtype)
-    if broadcast_shapes(operator, loss.shape, found.shape) != loss.shape:
+    weights = cast(real_operand(weight, operator), loss.dtype)
+    if broadcast_shapes(operator, loss.shape, weights.shape) != loss.shape:
         raise ValueError(
             f"For '{operator}', the '{name}' must broadcast to the shape {loss.shape} of the input, but its "
-            f"shape is {found.shape}."
+            f"shape is {weights.shape}."
         )
-    return arithmetic.mul(loss, found)
+    return arithmetic.mul(loss, weights)
 
 
 def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction: str = "mean") -> Tensor:
@@ -58,13 +58,13 @@ def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction
     0.4904
     """
     operator = "BinaryCrossEntropy"
-    given, t = operands_of_one_shape(operator, logits=logits, labels=labels)
-    p, t = widened(given), widened(t)
+    original, t = operands_of_one_shape(operator, logits=logits, labels=labels)
+    p, t = widened(original), widened(t)
     yes = arithmetic.mul(t, math.log(arithmetic.add(p, 1e-12)))
     rest = arithmetic.add(arithmetic.sub(1.0, p), 1e-12)
     no = arithmetic.mul(arithmetic.sub(1.0, t), math.log(rest))
     loss = _weighted(operator, arithmetic.neg(arithmetic.add(yes, no)), weight)
-    return cast(summarised(operator, loss, reduction), given.dtype)
+    return cast(summarised(operator, loss, reduction), original.dtype)
 
 
 @also_named(input="logits", target="label")

@@ -1,4 +1,4 @@
-"""Linear algebra: systems, inverses, determinants, products and powers of matrices.
+"""Linear algebra solves systems, and gives inverses, determinants, products and powers of matrices.
 
 All take matrices (…, m, n) with any number of batch axes in front, of Float32, Float64, Complex64 or
 Complex128; integers are taken as Float32. A matrix without result (singular, not positive definite)
@@ -354,12 +354,12 @@ def kron(x: Any, y: Any) -> Tensor:
     [[ 1.  2.]
      [10. 20.]]
     """
-    for each in (x, y):
-        if not isinstance(each, Tensor):
-            raise TypeError(f"For 'Kron', the operands must be tensors, but got {type(each).__name__}.")
+    for matrix in (x, y):
+        if not isinstance(matrix, Tensor):
+            raise TypeError(f"For 'Kron', the operands must be tensors, but got {type(matrix).__name__}.")
     x, y = promoted("Kron", x, y, broadcast=False)
     rank = max(x.ndim, y.ndim)
-    first, second = ((1,) * (rank - each.ndim) + each.shape for each in (x, y))
+    first, second = ((1,) * (rank - matrix.ndim) + matrix.shape for matrix in (x, y))
     apart = apply(reshape, x, shape=tuple(n for size in first for n in (size, 1)))
     inside = apply(reshape, y, shape=tuple(n for size in second for n in (1, size)))
     product = arithmetic.mul(apart, inside)

@@ -1,4 +1,4 @@
-"""Losses that compare tensors of numbers: distances, margins and similarities.
+"""Regression losses measure distances, margins and similarities of tensors.
 
 Each is one formula for every element (or row), followed by a reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 Targets are differentiated like any other input. Losses of classes are in ``ops.likelihoods``.
@@ -63,14 +63,14 @@ def operands_of_one_shape(operator: str, **tensors: Any) -> list[Tensor]:
         TypeError: one is complex, or no tensor.
         ValueError: the shapes differ.
     """
-    found = promoted(operator, *[real_operand(x, operator) for x in tensors.values()], broadcast=False)
-    if len({x.shape for x in found}) > 1:
+    operands = promoted(operator, *[real_operand(x, operator) for x in tensors.values()], broadcast=False)
+    if len({x.shape for x in operands}) > 1:
         names = "', '".join(tensors)
         raise ValueError(
             f"For '{operator}', the shapes of '{names}' must be equal, but they are "
-            f"{', '.join(str(x.shape) for x in found)}."
+            f"{', '.join(str(x.shape) for x in operands)}."
         )
-    return found
+    return operands
 
 
 def positive(value: Any, operator: str, name: str) -> float:
@@ -80,10 +80,10 @@ def positive(value: Any, operator: str, name: str) -> float:
         TypeError: it is no number.
         ValueError: it is not greater than 0.
     """
-    found = number(value, operator, name)
-    if not found > 0:
+    result = number(value, operator, name)
+    if not result > 0:
         raise ValueError(f"For '{operator}', the '{name}' must be greater than 0, but got {value}.")
-    return found
+    return result
 
 
 def softplus(x: Tensor) -> Tensor:

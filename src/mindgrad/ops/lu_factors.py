@@ -1,4 +1,4 @@
-"""LU factors of matrices: the factors themselves, systems that are solved with them, and their parts."""
+"""LU factorisation gives factors of matrices, solves systems with them, and unpacks them."""
 
 from __future__ import annotations
 

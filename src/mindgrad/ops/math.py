@@ -1,4 +1,4 @@
-"""Elementary functions of the elements of one tensor, and of pairs, under MindSpore's names.
+"""Elementary functions act on the elements of one tensor, or of pairs, under MindSpore's names.
 
 Every function has derivatives of every order. Where a derivative is not finite or not unique,
 ``docs/conventions.md`` says what is taken. Formulas: NIST Digital Library of Mathematical Functions.
@@ -200,12 +200,12 @@ def inv(x: Any) -> Tensor:
     tensor = operand(x, "Inv")
     if tensor.dtype.kind not in ("int", "uint"):
         return reciprocal(tensor)
-    found = full_tensor(0, tensor.dtype, tensor.shape)
+    result = full_tensor(0, tensor.dtype, tensor.shape)
     least = np.iinfo(tensor.dtype.numpy).min
     for number, value in ((1, 1), (-1, -1), (0, least))[:: 2 if least == 0 else 1]:
         is_number = apply(basic.equal, tensor, full_tensor(number, tensor.dtype, tensor.shape))
-        found = choose(is_number, value, found)
-    return found
+        result = choose(is_number, value, result)
+    return result
 
 
 logaddexp = binary_function(

@@ -1,4 +1,4 @@
-"""Diagonals and triangles of matrices, and indices as rows of a unit matrix."""
+"""Diagonals, triangles and one-hot encodings build and read matrices."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def one_hot(indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axi
             f"For 'OneHot', the 'indices' must be made of integers, but their type is {index.dtype}."
         )
     count = whole_number(depth, "OneHot", "depth", least=0)
-    place = axis_in_range(axis, index.ndim + 1, "OneHot")
+    dim = axis_in_range(axis, index.ndim + 1, "OneHot")
     on, off = operand(on_value, "OneHot"), operand(off_value, "OneHot")
     if on.ndim or off.ndim:
         raise ValueError(
@@ -218,10 +218,10 @@ def one_hot(indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axi
             f"the shapes {on.shape} and {off.shape}."
         )
     dtype = promote(on.dtype, off.dtype)
-    shape = (*index.shape[:place], count, *index.shape[place:])
-    dims = tuple(axis for axis in range(len(shape)) if axis != place)
+    shape = (*index.shape[:dim], count, *index.shape[dim:])
+    dims = tuple(axis for axis in range(len(shape)) if axis != dim)
     spread = apply(structural.broadcast_in_dim, index, shape=shape, dims=dims)
     numbers = np.arange(count).astype(index.dtype.numpy)
-    steps = np.broadcast_to(numbers.reshape([-1 if i == place else 1 for i in range(len(shape))]), shape)
+    steps = np.broadcast_to(numbers.reshape([-1 if i == dim else 1 for i in range(len(shape))]), shape)
     hit = apply(arithmetic.equal, spread, make_tensor(steps))
     return apply(arithmetic.select, hit, *[broadcast_to(cast(each, dtype), shape) for each in (on, off)])

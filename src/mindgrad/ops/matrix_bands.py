@@ -1,4 +1,6 @@
-"""Bands of matrices and what is made of whole matrices: matrix_band_part, block_diag and their like."""
+"""Band matrices and block diagonals: matrix_band_part, block_diag and their like select and join parts of
+matrices.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +34,12 @@ __all__ = [
 
 
 def _matrix(x: Any, operator: str) -> Tensor:
-    found = operand(x, operator)
-    if found.ndim < 2:
+    matrix = operand(x, operator)
+    if matrix.ndim < 2:
         raise ValueError(
-            f"For '{operator}', the input must have two axes at least, but its shape is {found.shape}."
+            f"For '{operator}', the input must have two axes at least, but its shape is {matrix.shape}."
         )
-    return found
+    return matrix
 
 
 # --- diagonals --------------------------------------------------------------------------------------------
@@ -64,12 +66,12 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
     new = cast(operand(src, "DiagonalScatter", x), x.dtype)
     first, second = (axis_in_range(axis, x.ndim, "DiagonalScatter") for axis in (dim1, dim2))
     moved = layout.moveaxis(x, (first, second), (-2, -1))
-    wanted = matrices.diagonal(moved, offset, -2, -1).shape
-    if new.shape != wanted:
+    expected = matrices.diagonal(moved, offset, -2, -1).shape
+    if new.shape != expected:
         raise ValueError(
-            f"For 'DiagonalScatter', the diagonal has the shape {wanted}, but 'src' the shape {new.shape}."
+            f"For 'DiagonalScatter', the diagonal has the shape {expected}, but 'src' the shape {new.shape}."
         )
-    rows, columns = (np.arange(wanted[-1]) + max(-offset, 0), np.arange(wanted[-1]) + max(offset, 0))
+    rows, columns = (np.arange(expected[-1]) + max(-offset, 0), np.arange(expected[-1]) + max(offset, 0))
     return layout.moveaxis(updated(moved, (..., rows, columns), new), (-2, -1), (first, second))
 
 
@@ -109,11 +111,11 @@ def matrix_band_part(x: Any, lower: int, upper: int) -> Tensor:
     [[1. 2.]
      [0. 4.]]
     """
-    found = _matrix(x, "MatrixBandPart")
+    band = _matrix(x, "MatrixBandPart")
     low, high = (whole_number(n, "MatrixBandPart", name) for n, name in ((lower, "lower"), (upper, "upper")))
     if low >= 0:
-        found = matrices.triu(found, -low)
-    return matrices.tril(found, high) if high >= 0 else found
+        band = matrices.triu(band, -low)
+    return matrices.tril(band, high) if high >= 0 else band
 
 
 def block_diag(*inputs: Any) -> Tensor:
@@ -200,7 +202,7 @@ def multi_dot(inputs: Any) -> Tensor:
 
 
 def _plan(sizes: list[int]) -> tuple[dict[tuple[int, int], int], int, int]:
-    """Where each product of neighbours is best cut in two (the matrix chain problem)."""
+    """The best split of each product of neighbours (the matrix chain problem)."""
     count = len(sizes) - 1
     cost = {(k, k): 0 for k in range(count)}
     cut: dict[tuple[int, int], int] = {}

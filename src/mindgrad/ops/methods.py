@@ -1,4 +1,4 @@
-"""The operators and methods of Tensor: one table, each entry a function of ``mindgrad.ops``.
+"""Methods and operators of Tensor stand in one table, each entry a function of ``mindgrad.ops``.
 
 A method that takes what the function takes, the tensor first, is the function itself: it is named under
 its module in ``_FUNCTIONS``. All others are in ``ops.tensor_members``, ``ops.reshaping``, ``ops.storage`` and

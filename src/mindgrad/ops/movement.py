@@ -1,4 +1,4 @@
-"""Elements repeated, in another order along an axis, or left out: broadcast, flip, roll, narrow."""
+"""Data movement repeats, reorders or drops elements: broadcast, flip, roll, narrow."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def broadcast_to(input: Any, shape: Any) -> Tensor:
      [1. 2.]]
     """
     x = operand(input, "BroadcastTo")
-    wanted = sizes(shape, "BroadcastTo", "shape", least=-1)
-    offset = len(wanted) - x.ndim
-    filled = tuple(x.shape[i - offset] if n == -1 and i >= offset else n for i, n in enumerate(wanted))
+    target = sizes(shape, "BroadcastTo", "shape", least=-1)
+    offset = len(target) - x.ndim
+    filled = tuple(x.shape[i - offset] if n == -1 and i >= offset else n for i, n in enumerate(target))
     fits = offset >= 0 and all(n in (1, m) for n, m in zip(x.shape, filled[max(offset, 0) :], strict=True))
     if not fits or -1 in filled:
         raise ValueError(
             f"For 'BroadcastTo', an input of shape {x.shape} cannot be broadcast to the shape "
-            f"{wanted}: from the right, each of its sizes must be 1 or the size asked for."
+            f"{target}: from the right, each of its sizes must be 1 or the size asked for."
         )
     return broadcast(x, filled)
 

@@ -1,4 +1,4 @@
-"""Neighbours of floating-point numbers: ``nextafter``."""
+"""``nextafter`` gives neighbours of floating-point numbers."""
 
 from __future__ import annotations
 

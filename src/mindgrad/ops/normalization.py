@@ -1,4 +1,4 @@
-"""Normalisation: x − mean over √(variance + ε), with statistics of some axes, then a scale and a shift.
+"""Normalisation gives (x − mean) / √(variance + ε) with statistics of some axes, then a scale and a shift.
 
 Half precision is computed in Float32 and converted back. Batches are normalised with the variance of the
 population (divided by n); moving statistics follow its estimate (divided by n − 1), as in MindSpore.
@@ -49,13 +49,13 @@ def of_channels(operator: str, name: str, value: Any, x: Tensor) -> Tensor | Non
     """
     if value is None:
         return None
-    found = widened(operand(value, operator))
-    if found.shape != x.shape[1:2]:
+    values = widened(operand(value, operator))
+    if values.shape != x.shape[1:2]:
         raise ValueError(
             f"For '{operator}', the '{name}' must have one element for each channel of the input, but "
-            f"the shapes are {found.shape} and {x.shape}."
+            f"the shapes are {values.shape} and {x.shape}."
         )
-    return layout.reshape(cast(found, x.dtype), (1, -1, *(1 for _ in x.shape[2:])))
+    return layout.reshape(cast(values, x.dtype), (1, -1, *(1 for _ in x.shape[2:])))
 
 
 def moved(statistic: Any, now: Tensor, momentum: float) -> None:
@@ -77,8 +77,8 @@ def normalised_batch(
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The normalised batch, and the mean and variance that it was normalised with."""
-    given = real_operand(x, operator)
-    x = widened(given)
+    original = real_operand(x, operator)
+    x = widened(original)
     if x.ndim < 2:
         raise ValueError(
             f"For '{operator}', the input must have an axis of channels, but its shape is {x.shape}."
@@ -99,7 +99,7 @@ def normalised_batch(
         assert mean is not None
         assert variance is not None
         y = normalised(x, mean, variance, eps, scale, shift)
-    return cast(y, given.dtype), layout.reshape(mean, (-1,)), layout.reshape(variance, (-1,))
+    return cast(y, original.dtype), layout.reshape(mean, (-1,)), layout.reshape(variance, (-1,))
 
 
 def batch_norm(
@@ -170,21 +170,21 @@ def layer_norm(
     """
     operator = "LayerNorm"
     shape = sizes(normalized_shape, operator, "normalized_shape", 1)
-    given = real_operand(input, operator)
-    if not shape or given.shape[-len(shape) :] != shape:
+    original = real_operand(input, operator)
+    if not shape or original.shape[-len(shape) :] != shape:
         raise ValueError(
             f"For '{operator}', the 'normalized_shape' must be the last sizes of the input, but it is "
-            f"{shape} and the shape {given.shape}."
+            f"{shape} and the shape {original.shape}."
         )
-    for name, each in (("weight", weight), ("bias", bias)):
-        if each is not None and operand(each, operator).shape != shape:
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None and operand(parameter, operator).shape != shape:
             raise ValueError(
-                f"For '{operator}', the '{name}' must have the shape {shape}, but it is {each.shape}."
+                f"For '{operator}', the '{name}' must have the shape {shape}, but it is {parameter.shape}."
             )
-    x = widened(given)
+    x = widened(original)
     axes = tuple(range(x.ndim - len(shape), x.ndim))
     y = normalised(x, *statistics(x, axes), number(eps, operator, "eps"), weight, bias)
-    return cast(y, given.dtype)
+    return cast(y, original.dtype)
 
 
 def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]:
@@ -206,18 +206,18 @@ def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]
     >>> print(ops.rms_norm(Tensor([[3.0, 3.0]]), Tensor([1.0, 2.0]), 0.0)[0])
     [[1. 2.]]
     """
-    given, weight = real_operand(x, "RmsNorm"), real_operand(gamma, "RmsNorm")
+    original, weight = real_operand(x, "RmsNorm"), real_operand(gamma, "RmsNorm")
     count = weight.ndim
-    if not count or given.shape[-count:] != weight.shape:
+    if not count or original.shape[-count:] != weight.shape:
         raise ValueError(
             f"For 'RmsNorm', the shape of 'gamma' must be the last sizes of the input, but it is "
-            f"{weight.shape} and the shape {given.shape}."
+            f"{weight.shape} and the shape {original.shape}."
         )
-    wide = widened(given)
+    wide = widened(original)
     squares = mean_of(math.square(wide), tuple(range(wide.ndim - count, wide.ndim)), True)
     scale = math.rsqrt(arithmetic.add(squares, number(epsilon, "RmsNorm", "epsilon")))
     y = arithmetic.mul(arithmetic.mul(wide, scale), cast(weight, wide.dtype))
-    return cast(y, given.dtype), scale
+    return cast(y, original.dtype), scale
 
 
 def group_norm(
@@ -244,19 +244,19 @@ def group_norm(
     """
     operator = "GroupNorm"
     groups = whole_number(num_groups, operator, "num_groups", 1)
-    given = real_operand(input, operator)
-    if given.ndim < 2 or given.shape[1] % groups:
+    original = real_operand(input, operator)
+    if original.ndim < 2 or original.shape[1] % groups:
         raise ValueError(
             f"For '{operator}', the channels of the input (its second axis) must be a multiple of "
-            f"'num_groups', but the shape is {given.shape} and 'num_groups' {groups}."
+            f"'num_groups', but the shape is {original.shape} and 'num_groups' {groups}."
         )
-    x = widened(given)
+    x = widened(original)
     split = layout.reshape(x, (x.shape[0], groups, _math.prod(x.shape[1:]) // groups))
     y = normalised(split, *statistics(split, (2,)), number(eps, operator, "eps"))
     y = layout.reshape(y, x.shape)
     scale, shift = of_channels(operator, "weight", weight, x), of_channels(operator, "bias", bias, x)
     y = y if scale is None else arithmetic.mul(y, scale)
-    return cast(y if shift is None else arithmetic.add(y, shift), given.dtype)
+    return cast(y if shift is None else arithmetic.add(y, shift), original.dtype)
 
 
 def lrn(
@@ -287,15 +287,17 @@ def lrn(
     >>> print(ops.lrn(x, bias=0.0).flatten())
     [0. 1.]
     """
-    given = real_operand(x, "LRN")
+    original = real_operand(x, "LRN")
     radius = whole_number(depth_radius, "LRN", "depth_radius", 0)
-    if given.ndim != 4:
-        raise ValueError(f"For 'LRN', the input must have the shape (n, c, h, w), but it is {given.shape}.")
+    if original.ndim != 4:
+        raise ValueError(
+            f"For 'LRN', the input must have the shape (n, c, h, w), but it is {original.shape}."
+        )
     if norm_region != "ACROSS_CHANNELS":
         raise ValueError(f"For 'LRN', the 'norm_region' must be 'ACROSS_CHANNELS', but got {norm_region!r}.")
-    values = widened(given)
-    place = np.arange(given.shape[1])
-    near = np.abs(place[:, None] - place) <= radius
+    values = widened(original)
+    channel = np.arange(original.shape[1])
+    near = np.abs(channel[:, None] - channel) <= radius
     total = arithmetic.mul(mixed(math.square(values), 1, near), number(alpha, "LRN", "alpha"))
     total = arithmetic.add(total, number(bias, "LRN", "bias"))
-    return cast(arithmetic.mul(values, arithmetic.pow(total, -number(beta, "LRN", "beta"))), given.dtype)
+    return cast(arithmetic.mul(values, arithmetic.pow(total, -number(beta, "LRN", "beta"))), original.dtype)

@@ -1,5 +1,5 @@
-"""What happens to arguments before a row is reached: Parameters are read, numbers become tensors,
-element types are promoted and shapes broadcast. It happens here and nowhere else.
+"""Operand conversion reads Parameters, makes tensors of numbers, promotes element types and broadcasts
+shapes. It happens here and nowhere else, before a row is reached. It happens here and nowhere else.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
 
 
 def _read(parameter: Tensor) -> Tensor:
-    """What a Parameter stands for, in the floating-point type that the Cell that runs now computes in."""
+    """The value of a Parameter, in the floating-point type in which the running Cell computes."""
     found = state.read(parameter)
     wanted = state.float_type()
     return cast(found, wanted) if wanted is not None and found.type.dtype.is_float else found
@@ -276,13 +276,13 @@ def binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool
                     a, b = broadcast_together(operator, a, b)
                 return apply(primitive, a, b)
         elif kind_b is float or kind_b is int:
-            known = _NUMBERS.get((primitive, float_only, kind_b, b or repr(b), like))
-            if known is not None:
-                return apply(primitive, a, known)
+            constant = _NUMBERS.get((primitive, float_only, kind_b, b or repr(b), like))
+            if constant is not None:
+                return apply(primitive, a, constant)
     elif kind_b is Tensor and (kind_a is float or kind_a is int):
-        known = _NUMBERS.get((primitive, float_only, kind_a, a or repr(a), b._type or b.type))
-        if known is not None:
-            return apply(primitive, known, b)
+        constant = _NUMBERS.get((primitive, float_only, kind_a, a or repr(a), b._type or b.type))
+        if constant is not None:
+            return apply(primitive, constant, b)
     return _binary(primitive, operator, a, b, float_only)
 
 

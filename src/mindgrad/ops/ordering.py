@@ -1,4 +1,4 @@
-"""Elements in order: sort, topk, and what depends on equality: nonzero, unique, searchsorted.
+"""Sorting and search operators are sort, topk, nonzero, unique and searchsorted.
 
 Sorted values are reads at the places of sorting, so their derivatives are those of reads. Equal
 elements keep their order, and NaN counts as larger than every number.
@@ -29,10 +29,10 @@ __all__ = [
 
 
 def _ranked(x: Tensor, axis: Any, descending: bool, operator: str) -> tuple[Tensor, int]:
-    place = axis_in_range(axis, x.ndim, operator)
+    dim = axis_in_range(axis, x.ndim, operator)
     if x.dtype.kind == "complex":
         raise TypeError(f"For '{operator}', complex numbers have no order, but the input is {x.dtype}.")
-    return apply(sorting.argsort, x, axis=place, descending=bool(descending)), place
+    return apply(sorting.argsort, x, axis=dim, descending=bool(descending)), dim
 
 
 def sort(input_x: Any, axis: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
@@ -53,7 +53,7 @@ def sort(input_x: Any, axis: int = -1, descending: bool = False) -> tuple[Tensor
 
 
 def argsort(input: Any, axis: int = -1, descending: bool = False) -> Tensor:
-    """Where the elements of ``input`` in order along ``axis`` stand, as Int32; as :func:`sort`.
+    """The indices that sort ``input`` along ``axis``, as Int32; as :func:`sort`.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.argsort(Tensor([3.0, 1.0, 2.0]), descending=True))
@@ -94,18 +94,18 @@ def topk(
     [3. 2.] [0 2]
     """
     x = operand(input, "TopK")
-    order, place = _ranked(x, -1 if dim is None else dim, largest, "TopK")
+    order, along = _ranked(x, -1 if dim is None else dim, largest, "TopK")
     count = whole_number(k, "TopK", "k")
-    if not 0 <= count <= x.shape[place]:
+    if not 0 <= count <= x.shape[along]:
         raise ValueError(
-            f"For 'TopK', the 'k' must be in range [0, {x.shape[place]}], the size of axis {place}, but got "
+            f"For 'TopK', the 'k' must be in range [0, {x.shape[along]}], the size of axis {along}, but got "
             f"{k}."
         )
-    if not sorted and count == x.shape[place]:
-        shape = [-1 if axis == place else 1 for axis in range(x.ndim)]
+    if not sorted and count == x.shape[along]:
+        shape = [-1 if axis == along else 1 for axis in range(x.ndim)]
         return x, broadcast_to(make_tensor(np.arange(count, dtype=np.int32).reshape(shape)), x.shape)
-    order = slice_axis(order, place, 0, count)
-    return gather_elements(x, place, order), order
+    order = slice_axis(order, along, 0, count)
+    return gather_elements(x, along, order), order
 
 
 # --- results whose shape depends on the data -----------------------------------------------------------
@@ -144,10 +144,10 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     x = operand(input, "NonZero")
     if not x.ndim:
         raise ValueError("For 'NonZero', the input must have at least one axis, but it has none.")
-    found = [places.astype(np.int64) for places in np.nonzero(_values(x, "NonZero"))]
+    coordinates = [places.astype(np.int64) for places in np.nonzero(_values(x, "NonZero"))]
     if as_tuple:
-        return tuple(make_tensor(places) for places in found)
-    return make_tensor(np.stack(found, axis=-1))
+        return tuple(make_tensor(places) for places in coordinates)
+    return make_tensor(np.stack(coordinates, axis=-1))
 
 
 def argwhere(input: Any) -> Tensor:
@@ -179,12 +179,12 @@ def unique(input: Any) -> tuple[Tensor, Tensor]:
     values = _values(x, "Unique").ravel()
     _, first, which = np.unique(values, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(len(order))
     flat = apply(structural.reshape, x, shape=(x.size,))
     wide = int64 if x.dtype is int64 else int32
     elements = gather_elements(flat, 0, make_tensor(first[order].astype(np.int32)))
-    return elements, make_tensor(place[which].reshape(x.shape).astype(wide.numpy))
+    return elements, make_tensor(ranks[which].reshape(x.shape).astype(wide.numpy))
 
 
 # --- places of values ------------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ def searchsorted(
     side: str | None = None,
     sorter: Any = None,
 ) -> Tensor:
-    """Where ``values`` belong in a sequence that is in ascending order.
+    """The indices at which ``values`` belong into a sequence in ascending order.
 
     Args:
         sorted_sequence: a vector, or a tensor whose last axis is the sequence and whose others are
@@ -224,26 +224,26 @@ def searchsorted(
         )
     if sorter is not None:
         sorted_sequence = gather_elements(sorted_sequence, -1, sorter)
-    sequence, wanted = promoted("SearchSorted", sorted_sequence, values, broadcast=False)
-    if not sequence.ndim or (sequence.ndim > 1 and sequence.shape[:-1] != wanted.shape[:-1]):
+    sequence, needles = promoted("SearchSorted", sorted_sequence, values, broadcast=False)
+    if not sequence.ndim or (sequence.ndim > 1 and sequence.shape[:-1] != needles.shape[:-1]):
         raise ValueError(
             f"For 'SearchSorted', the sequence must be a vector, or have the axes of the values apart "
-            f"from the last, but got the shapes {sequence.shape} and {wanted.shape}."
+            f"from the last, but got the shapes {sequence.shape} and {needles.shape}."
         )
     # as many elements as are smaller (or equal) stand before a value
     count = sequence.shape[-1]
-    shape = (*wanted.shape, count)
-    each = apply(structural.broadcast_in_dim, wanted, shape=shape, dims=tuple(range(wanted.ndim)))
+    shape = (*needles.shape, count)
+    spread = apply(structural.broadcast_in_dim, needles, shape=shape, dims=tuple(range(needles.ndim)))
     if sequence.ndim > 1:
         sequence = apply(structural.reshape, sequence, shape=(*sequence.shape[:-1], 1, count))
     row = arithmetic.less_equal if right or side == "right" else arithmetic.less
-    before = apply(row, broadcast_to(sequence, shape), each)
+    before = apply(row, broadcast_to(sequence, shape), spread)
     counted = cast(before, int32 if out_int32 else int64)
-    return apply(reduction.reduce_sum, counted, axes=(wanted.ndim,))
+    return apply(reduction.reduce_sum, counted, axes=(needles.ndim,))
 
 
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
-    """How often each number from 0 on occurs in ``input`` (Float32), or the sum of its ``weights``.
+    """The number of occurrences of 0, 1, … in ``input`` (Float32), or the sums of their ``weights``.
 
     Args:
         input: a vector of integers that are not negative.
@@ -269,14 +269,14 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
             f"is {x.shape}."
         )
     size = max(whole_number(minlength, "Bincount", "minlength", least=0), int(values.max(initial=-1)) + 1)
-    given = make_tensor(np.ones(x.shape, np.float32)) if weights is None else operand(weights, "Bincount")
-    if given.shape != x.shape:
+    weight = make_tensor(np.ones(x.shape, np.float32)) if weights is None else operand(weights, "Bincount")
+    if weight.shape != x.shape:
         raise ValueError(
             f"For 'Bincount', the 'weights' must have the shape {x.shape} of the input, but got "
-            f"{given.shape}."
+            f"{weight.shape}."
         )
     hits = values[:, None] == np.arange(size)
-    spread = apply(structural.broadcast_in_dim, given, shape=hits.shape, dims=(0,))
-    nothing = broadcast_to(make_tensor(np.zeros((), given.dtype.numpy)), hits.shape)
+    spread = apply(structural.broadcast_in_dim, weight, shape=hits.shape, dims=(0,))
+    nothing = broadcast_to(make_tensor(np.zeros((), weight.dtype.numpy)), hits.shape)
     chosen = apply(arithmetic.select, make_tensor(hits), spread, nothing)
     return apply(reduction.reduce_sum, chosen, axes=(0,))

@@ -1,4 +1,4 @@
-"""Second meanings of Tensor's methods: other names of their arguments, and arguments of another kind.
+"""Overloads of Tensor's methods accept other names of their arguments, and arguments of another kind.
 
 Releases of MindSpore have given an argument several names (``axis``, later ``dim``), and methods a second
 signature (``x.gather(indices, axis)``, later ``x.gather(dim, index)``). ``SECOND_NAMES`` is the one table of

@@ -1,4 +1,4 @@
-"""Tensors with elements added around them: constants, mirrored, repeated or wrapped ones."""
+"""Padding adds elements around a tensor: constants, mirrored, repeated or wrapped ones."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -
     [3. 2. 1. 2. 3. 2.]
     """
     x = operand(input_x, "Pad")
-    given = sizes(padding, "Pad", "padding")
-    if len(given) % 2 or len(given) > 2 * x.ndim:
+    margins = sizes(padding, "Pad", "padding")
+    if len(margins) % 2 or len(margins) > 2 * x.ndim:
         raise ValueError(
             f"For 'Pad', the 'padding' must hold a pair of numbers for at most each of the {x.ndim} "
             f"axes of the input, but got {padding}."
         )
-    count = len(given) // 2
+    count = len(margins) // 2
     pairs = [(0, 0)] * (x.ndim - count)
-    pairs += [(given[2 * k], given[2 * k + 1]) for k in reversed(range(count))]
+    pairs += [(margins[2 * k], margins[2 * k + 1]) for k in reversed(range(count))]
     return padded(x, pairs, mode, value)
 
 
@@ -139,18 +139,18 @@ def _with_constant(x: Tensor, pairs: Sequence[tuple[int, int]], value: Any) -> T
 def _along_axis(x: Tensor, axis: int, before: int, behind: int, kind: str, mode: str) -> Tensor:
     count = x.shape[axis]
     most = {"reflect": count - 1, "symmetric": count, "edge": None, "wrap": count}[kind]
-    wanted = max(before, behind, 0)
-    if (most is not None and wanted > most) or (wanted and not count):
+    widest = max(before, behind, 0)
+    if (most is not None and widest > most) or (widest and not count):
         raise ValueError(
             f"For 'Pad', the mode {mode!r} can add at most {most or 0} elements to axis {axis} of the "
             f"input of shape {x.shape}, but got {before, behind}."
         )
-    if wanted == 0:
+    if widest == 0:
         return slice_axis(x, axis, -before, count + behind)
     places, added = np.arange(count), (max(before, 0), max(behind, 0))
-    kept = slice(max(-before, 0), max(before, 0) + count + max(behind, 0) - max(-behind, 0))
+    window = slice(max(-before, 0), max(before, 0) + count + max(behind, 0) - max(-behind, 0))
     if kind == "wrap":  # around what is left
         places = np.pad(places[max(-before, 0) : count - max(-behind, 0)], added, mode="wrap")
     else:
-        places = np.pad(places, added, mode=kind)[kept]  # type: ignore[call-overload]
+        places = np.pad(places, added, mode=kind)[window]  # type: ignore[call-overload]
     return read_along(x, places.astype(np.int32), axis)

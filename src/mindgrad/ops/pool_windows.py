@@ -1,4 +1,4 @@
-"""Pooling windows over the last axes of a tensor, and the greatest element or the average of each.
+"""Pooling windows reduce the last axes of a tensor to the greatest element or the average of each.
 
 A window over several axes is reduced one axis at a time, which needs as few operators as its sides have
 elements. Of equal elements the first gets the derivative, in the order of memory.
@@ -36,7 +36,7 @@ _CHAIN = 8
 
 
 class Windows(NamedTuple):
-    """Where windows stand along each of the pooled axes."""
+    """The positions of windows along each of the pooled axes."""
 
     kernel: Sizes
     stride: Sizes
@@ -77,11 +77,11 @@ def pool_windows(
         )
     counts, pairs = [], []
     for n, k, s, (low, high) in zip(sizes, span, strides, around, strict=True):
-        rest = n + low + high - k
-        count = rest // s + 1
-        if flag(ceil_mode, operator, "ceil_mode") and rest % s and count * s < n + low:
+        travel = n + low + high - k
+        count = travel // s + 1
+        if flag(ceil_mode, operator, "ceil_mode") and travel % s and count * s < n + low:
             count += 1  # a window that begins inside may reach over the edge
-            high += (count - 1) * s - rest
+            high += (count - 1) * s - travel
         counts.append(count)
         pairs.append((low, high))
     if min(counts) < 1:
@@ -119,10 +119,10 @@ def _folded(x: Tensor, axis: int, count: int, size: int) -> Tensor:
 def _chained(
     parts: Sequence[tuple[Tensor, ...]], step: Callable[..., tuple[Tensor, ...]]
 ) -> tuple[Tensor, ...]:
-    found = parts[0]
+    extreme = parts[0]
     for each in parts[1:]:
-        found = step(found, each)
-    return found
+        extreme = step(extreme, each)
+    return extreme
 
 
 # --- the greatest element ----------------------------------------------------------------------------
@@ -144,20 +144,20 @@ def max_pooled(operator: str, axes: int, x: Any, pooled: Callable[[Sizes], Windo
     w = pooled(x.shape)
     first = x.ndim - axes
     pairs = [(0, 0)] * first + list(w.padding)
-    found: tuple[Tensor, ...] = (padded(x, pairs, "constant", _lowest(x)),)
+    maxima: tuple[Tensor, ...] = (padded(x, pairs, "constant", _lowest(x)),)
     if flag(places, operator, "return_indices"):
         numbers = np.arange(_math.prod(x.shape[first:]), dtype=np.int64).reshape(x.shape[first:])
         numbers = np.pad(numbers, w.padding)
-        found = (*found, broadcast_to(make_tensor(numbers), found[0].shape))
+        maxima = (*maxima, broadcast_to(make_tensor(numbers), maxima[0].shape))
     for k in reversed(range(axes)):
         axis, size, step, count = first + k, w.kernel[k], w.stride[k], w.counts[k]
         folds = w.dilation[k] == 1 and (step == size or count == 1)
-        if folds and size > _CHAIN and len(found) == 1:
-            found = (extremes.max(_folded(found[0], axis, count, size), axis + 1)[0],)
+        if folds and size > _CHAIN and len(maxima) == 1:
+            maxima = (extremes.max(_folded(maxima[0], axis, count, size), axis + 1)[0],)
             continue
-        parts = [tuple(_part(y, axis, j * w.dilation[k], count, step) for y in found) for j in range(size)]
-        found = _chained(parts, _greater)
-    return found if len(found) > 1 else found[0]
+        parts = [tuple(_part(y, axis, j * w.dilation[k], count, step) for y in maxima) for j in range(size)]
+        maxima = _chained(parts, _greater)
+    return maxima if len(maxima) > 1 else maxima[0]
 
 
 # --- the average -------------------------------------------------------------------------------------
@@ -176,10 +176,12 @@ def _summed(x: Tensor, first: int, w: Windows) -> Tensor:
     return x
 
 
-def _counted(w: Windows, sizes: Sizes, with_padding: bool, given: tuple[tuple[int, int], ...]) -> np.ndarray:
-    """How many elements of each window are averaged."""
+def _counted(
+    w: Windows, sizes: Sizes, with_padding: bool, margins: tuple[tuple[int, int], ...]
+) -> np.ndarray:
+    """The number of elements of each window that are averaged."""
     total = np.ones((), np.float64)
-    for n, k, s, (low, high), count in zip(sizes, w.kernel, w.stride, given, w.counts, strict=True):
+    for n, k, s, (low, high), count in zip(sizes, w.kernel, w.stride, margins, w.counts, strict=True):
         start = np.arange(count) * s
         bounds = (0, n + low + high) if with_padding else (low, n + low)
         total = np.multiply.outer(total, np.clip(start + k, *bounds) - np.clip(start, *bounds))
@@ -199,8 +201,8 @@ def avg_pooled(
     divisor_override: Any = None,
 ) -> Tensor:
     """The average of each window; padding of ``"same"`` never counts."""
-    given = real_operand(x, operator)
-    x = widened(given)
+    original = real_operand(x, operator)
+    x = widened(original)
     w = pool_windows(operator, axes, x.shape, kernel_size, stride, pad_mode, padding, 1, ceil_mode)
     strict = pool_windows(operator, axes, x.shape, kernel_size, stride, pad_mode, padding)
     first = x.ndim - axes
@@ -211,8 +213,8 @@ def avg_pooled(
     else:
         shares = 1 / _counted(w, x.shape[first:], counts, strict.padding)
     if (shares == shares.flat[0]).all():
-        return cast(arithmetic.mul(total, float(shares.flat[0])), given.dtype)
-    return cast(arithmetic.mul(total, make_tensor(shares.astype(x.dtype.numpy))), given.dtype)
+        return cast(arithmetic.mul(total, float(shares.flat[0])), original.dtype)
+    return cast(arithmetic.mul(total, make_tensor(shares.astype(x.dtype.numpy))), original.dtype)
 
 
 # --- a given number of windows -----------------------------------------------------------------------
@@ -226,27 +228,27 @@ def adaptive(operator: str, axes: int, x: Tensor, output_size: Any) -> Sizes:
         ValueError: a size is not positive, or their number or that of the axes does not fit.
     """
     _check_axes(operator, axes, x.shape)
-    wanted = one_or_more(output_size)
-    wanted = wanted * axes if len(wanted) == 1 else wanted
-    if len(wanted) != axes:
+    targets = one_or_more(output_size)
+    targets = targets * axes if len(targets) == 1 else targets
+    if len(targets) != axes:
         raise ValueError(
             f"For '{operator}', the 'output_size' must be one int or {axes}, but got {output_size}."
         )
     return tuple(
         n if m is None else whole_number(m, operator, "output_size", 1)
-        for n, m in zip(x.shape[-axes:], wanted, strict=True)
+        for n, m in zip(x.shape[-axes:], targets, strict=True)
     )
 
 
 def _borders(size: int, count: int) -> list[tuple[int, int]]:
-    """Where the i-th of ``count`` windows that cover ``size`` elements begins and ends."""
+    """The begin and end of each of ``count`` windows that cover ``size`` elements."""
     return [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
 
 
 def adaptive_avg(operator: str, axes: int, x: Any, output_size: Any) -> Tensor:
     """The average of each of as many windows as are asked for."""
-    given = real_operand(x, operator)
-    x = widened(given)
+    original = real_operand(x, operator)
+    x = widened(original)
     first = x.ndim - axes
     for axis, count in enumerate(adaptive(operator, axes, x, output_size), first):
         size = x.shape[axis]
@@ -259,7 +261,7 @@ def adaptive_avg(operator: str, axes: int, x: Any, output_size: Any) -> Tensor:
         for i, (start, stop) in enumerate(_borders(size, count)):
             shares[start:stop, i] = 1 / (stop - start)
         x = mixed(x, axis, shares)
-    return cast(x, given.dtype)
+    return cast(x, original.dtype)
 
 
 def mixed(x: Tensor, axis: int, shares: np.ndarray) -> Tensor:
@@ -273,20 +275,20 @@ def adaptive_max(operator: str, axes: int, x: Any, output_size: Any, places: Any
     """The greatest element of each of as many windows as are asked for."""
     x = operand(x, operator)
     first = x.ndim - axes
-    found: tuple[Tensor, ...] = (x,)
-    wanted = adaptive(operator, axes, x, output_size)
+    pooled: tuple[Tensor, ...] = (x,)
+    targets = adaptive(operator, axes, x, output_size)
     if flag(places, operator, "return_indices"):
         numbers = np.arange(_math.prod(x.shape[first:]), dtype=np.int64).reshape(x.shape[first:])
-        found = (x, broadcast_to(make_tensor(numbers), x.shape))
+        pooled = (x, broadcast_to(make_tensor(numbers), x.shape))
     for k in reversed(range(axes)):
         axis, size = first + k, x.shape[first + k]
-        borders = _borders(size, wanted[k])
+        borders = _borders(size, targets[k])
         longest = max(stop - start for start, stop in borders)
         # windows of one length: the shorter ones look at their last element again
         columns = [[min(start + j, stop - 1) for start, stop in borders] for j in range(longest)]
-        parts = [tuple(_columns(y, axis, each) for y in found) for each in columns]
-        found = _chained(parts, _greater)
-    return found if len(found) > 1 else found[0]
+        parts = [tuple(_columns(y, axis, each) for y in pooled) for each in columns]
+        pooled = _chained(parts, _greater)
+    return pooled if len(pooled) > 1 else pooled[0]
 
 
 def _columns(x: Tensor, axis: int, places: list[int]) -> Tensor:

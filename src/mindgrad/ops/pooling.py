@@ -1,4 +1,4 @@
-"""Pooling functions: the greatest element or the average of windows over one, two or three axes."""
+"""Pooling functions take the greatest element or the average of windows over one, two or three axes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reductions that look at order, or leave out what is not a number: quantiles, nansum, aminmax."""
+"""Order statistics and NaN-aware reductions: quantiles, nansum and aminmax reduce axes."""
 
 from __future__ import annotations
 
@@ -135,16 +135,16 @@ def nanmedian(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tenso
     2.0 3
     """
     x = operand(input, "Nanmedian")
-    place = axis_in_range(axis, x.ndim, "Nanmedian")
+    dim = axis_in_range(axis, x.ndim, "Nanmedian")
     missing = rounding.isnan(x)
-    ordered, places = ordering.sort(indexing.where(missing, np.inf, x), place)
-    numbers = reduction.reduce_sum(cast(logical_not(missing), int32), place, True)
+    ordered, places = ordering.sort(indexing.where(missing, np.inf, x), dim)
+    numbers = reduction.reduce_sum(cast(logical_not(missing), int32), dim, True)
     middle = arithmetic.floor_divide(clipping.maximum(arithmetic.sub(numbers, 1), 0), 2)
-    value = indexing.gather_elements(ordered, place, middle)
+    value = indexing.gather_elements(ordered, dim, middle)
     value = indexing.where(equal(numbers, 0), np.nan, value)
-    found = cast(indexing.gather_elements(places, place, middle), int64)
+    found = cast(indexing.gather_elements(places, dim, middle), int64)
     value = cast(value, x.dtype)
-    return (value, found) if keepdims else (layout.squeeze(value, place), layout.squeeze(found, place))
+    return (value, found) if keepdims else (layout.squeeze(value, dim), layout.squeeze(found, dim))
 
 
 def _quantile(operator: str, input: Any, q: Any, axis: Any, keepdims: bool, leave_out: bool) -> Tensor:
@@ -155,21 +155,21 @@ def _quantile(operator: str, input: Any, q: Any, axis: Any, keepdims: bool, leav
     if part._array is not None and not ((part.host_array() >= 0) & (part.host_array() <= 1)).all():
         raise ValueError(f"For '{operator}', 'q' must be from 0 to 1, but got {part.host_array()}.")
     if axis is None:
-        kept: tuple[int, ...] = (1,) * x.ndim
+        reduced_shape: tuple[int, ...] = (1,) * x.ndim
         x = layout.ravel(x)
     else:
         place = axis_in_range(axis, x.ndim, operator)
-        kept = tuple(1 if k == place else n for k, n in enumerate(x.shape))
+        reduced_shape = tuple(1 if k == place else n for k, n in enumerate(x.shape))
         x = layout.moveaxis(x, place, 0)
-    count, rest = x.shape[0], x.shape[1:]
+    count, others = x.shape[0], x.shape[1:]
     if not count:
         raise ValueError(f"For '{operator}', there are no elements to take a quantile of.")
     missing = rounding.isnan(x)
     absent = reduction.sum(cast(missing, x.dtype), 0)
     ordered, _ = ordering.sort(indexing.where(missing, np.inf, x), 0)
     last = clipping.maximum(arithmetic.sub(count - 1, absent), 0) if leave_out else count - 1
-    column = layout.reshape(cast(part, x.dtype), (part.size, *(1 for _ in rest)))
-    position = movement.broadcast_to(arithmetic.mul(column, last), (part.size, *rest))
+    column = layout.reshape(cast(part, x.dtype), (part.size, *(1 for _ in others)))
+    position = movement.broadcast_to(arithmetic.mul(column, last), (part.size, *others))
     low = rounding.floor(position)
     share = arithmetic.sub(position, low)
     before = indexing.gather_elements(ordered, 0, cast(low, int32))
@@ -179,7 +179,7 @@ def _quantile(operator: str, input: Any, q: Any, axis: Any, keepdims: bool, leav
     step = arithmetic.mul(share, arithmetic.sub(after, before))
     value = indexing.where(equal(share, 0), before, arithmetic.add(before, step))
     value = indexing.where(equal(absent, count) if leave_out else greater(absent, 0), np.nan, value)
-    shape = kept if keepdims else rest
+    shape = reduced_shape if keepdims else others
     return layout.reshape(value, (part.size, *shape) if part.ndim else shape)
 
 
@@ -198,12 +198,12 @@ def logcumsumexp(input: Any, axis: int) -> Tensor:
     [0.        0.6931472 1.0986123]
     """
     x = inexact(operand(input, "Logcumsumexp"))
-    place = axis_in_range(axis, x.ndim, "Logcumsumexp")
+    dim = axis_in_range(axis, x.ndim, "Logcumsumexp")
     if not x.size:
         return x
     # each sum is over terms of which the largest is 1; the shift has no derivative of its own
-    count = x.shape[place]
-    moved = layout.moveaxis(x, place, -1)
+    count = x.shape[dim]
+    moved = layout.moveaxis(x, dim, -1)
     terms = movement.broadcast_to(layout.expand_dims(moved, -2), (*moved.shape, count))
     terms = indexing.where(Tensor(np.tri(count, dtype=bool)), terms, -np.inf)
-    return layout.moveaxis(reduction.logsumexp(terms, -1), -1, place)
+    return layout.moveaxis(reduction.logsumexp(terms, -1), -1, dim)

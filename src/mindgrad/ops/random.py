@@ -1,4 +1,4 @@
-"""Random numbers: uniform, normal, Laplace and Bernoulli distributed ones, and integers.
+"""Random functions draw uniform, normal, Laplace and Bernoulli distributed numbers, and integers.
 
 Every call gives new numbers, the same ones after ``mindgrad.set_seed``, whether it runs operator by operator
 or compiled. Gradients go through the parameters of a distribution where its numbers are a function of
@@ -152,17 +152,17 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype
     >>> print((found >= 2).all(), (found <= 3).all())
     True True
     """
-    wanted = as_dtype(dtype)
+    element_type = as_dtype(dtype)
     seeds = seeds_of("Uniform", seed)
-    if wanted.kind == "int":
-        return _integers("Uniform", shape, minval, maxval, wanted, seeds)
-    floating("Uniform", wanted)
-    whole, wide, (low, high) = parameters("Uniform", shape, {"minval": minval, "maxval": maxval})
+    if element_type.kind == "int":
+        return _integers("Uniform", shape, minval, maxval, element_type, seeds)
+    floating("Uniform", element_type)
+    full_shape, wide, (low, high) = parameters("Uniform", shape, {"minval": minval, "maxval": maxval})
     width = apply(arithmetic.sub, high, low)
     require("Uniform", "maxval", width, lambda v: v > 0, "above the 'minval', with a distance above 0")
-    noise = fractions("Uniform", whole, wide, seeds)
+    noise = fractions("Uniform", full_shape, wide, seeds)
     found = apply(arithmetic.add, low, apply(arithmetic.mul, width, noise))
-    return cast(found, wide if wide is float64 else wanted)
+    return cast(found, wide if wide is float64 else element_type)
 
 
 def rand(*size: Any, dtype: Any = None, seed: int | None = None) -> Tensor:
@@ -227,7 +227,7 @@ def randint_like(input: Any, low: Any, high: Any, seed: int | None = None, *, dt
 def _integers(operator: str, shape: Any, low: Any, high: Any, dtype: DType, seeds: tuple[int, int]) -> Tensor:
     if dtype.kind not in ("int", "uint"):
         raise TypeError(f"For '{operator}', the 'dtype' must be an integer type, but got {dtype}.")
-    whole = shape_of(operator, shape)
+    full_shape = shape_of(operator, shape)
     bounds: list[Any] = []
     for name, value in (("low", low), ("high", high)):
         if isinstance(value, Tensor) and (value.size != 1 or known(operand(value, operator)) is None):
@@ -237,11 +237,11 @@ def _integers(operator: str, shape: Any, low: Any, high: Any, dtype: DType, seed
                     f"For '{operator}', the bound '{name}' must be an int or a tensor of ints, but its type "
                     f"is {bound.dtype}."
                 )
-            whole = broadcast_shapes(operator, whole, bound.shape)
+            full_shape = broadcast_shapes(operator, full_shape, bound.shape)
             bounds.append(bound)
         else:
             if isinstance(value, Tensor):
-                whole = broadcast_shapes(operator, whole, value.shape)
+                full_shape = broadcast_shapes(operator, full_shape, value.shape)
                 value = value.host_array().reshape(-1)[0]
             bounds.append(whole_number(value, operator, name))
     if all(isinstance(bound, int) for bound in bounds):
@@ -261,7 +261,7 @@ def _integers(operator: str, shape: Any, low: Any, high: Any, dtype: DType, seed
         values = [known(x) if isinstance(x, Tensor) else np.asarray(x) for x in bounds]
         if values[0] is not None and values[1] is not None and not (values[0] < values[1]).all():
             raise ValueError(f"For '{operator}', each lower bound must be below its upper one.")
-    return integers(operator, whole, bounds[0], bounds[1], dtype, seeds)
+    return integers(operator, full_shape, bounds[0], bounds[1], dtype, seeds)
 
 
 # --- others ------------------------------------------------------------------------------------------

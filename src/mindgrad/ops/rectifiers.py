@@ -1,4 +1,4 @@
-"""Activation functions in pieces: relu and its relatives, hard and shrinking functions.
+"""Piecewise activation functions are relu and its relatives, hard and shrinking functions.
 
 At a seam the left piece gives the derivative, except where a function says otherwise.
 """
@@ -37,7 +37,7 @@ relu6 = unary_function(
 
 
 def _below(x: Tensor, above: Tensor) -> Tensor:
-    """``x`` where it is not ``above`` 0, else 0: what the left piece may be computed of."""
+    """``x`` where it is not ``above`` 0, else 0: a safe operand of the left piece."""
     return choose(above, 0.0, x)
 
 

@@ -1,4 +1,4 @@
-"""The loop over time of recurrent layers and of losses over sequences.
+"""The time loop of recurrent layers and of sequence losses is a scan.
 
 It is an ordinary Python loop while operators run one by one. While a program is compiled it is handed
 to the front end, as a user's own loop would be: a long one becomes one ``scan``. So it does in a call of
@@ -42,18 +42,18 @@ def over_time(step: Step, xs: Tensor, carry: Any) -> tuple[Tensor, Any]:
             carry, y = step(x, carry)
             outputs.append(y)
         return joining.stack(outputs), carry
-    held = [carry, mutation_policy.made(outputs)]
+    carried = [carry, mutation_policy.made(outputs)]
 
     def trip(x: Tensor) -> None:
-        held[0], y = step(x, held[0])
-        held[1].append(y)
+        carried[0], y = step(x, carried[0])
+        carried[1].append(y)
 
     def put(values: tuple[Any, ...]) -> None:
-        held[:] = values
+        carried[:] = values
 
     names = ("the state of a recurrence", "the outputs of a recurrence")
-    RUNTIME.for_(xs, trip, lambda: tuple(held), put, names)
-    return joining.stack(held[1]), held[0]
+    RUNTIME.for_(xs, trip, lambda: tuple(carried), put, names)
+    return joining.stack(carried[1]), carried[0]
 
 
 class _Loop(NamedTuple):

@@ -1,4 +1,4 @@
-"""Reductions: sum, mean, product, logsumexp and quantifiers, over one axis, several or all.
+"""Reductions sum, average, multiply and compare over one axis, several or all.
 
 An axis is an int, or a tuple or list of ints, negative ones counted from the back; ``None`` or an empty
 tuple means all axes. Reduced axes disappear, or stay with size 1 where that is asked for.
@@ -52,11 +52,11 @@ def flag(value: Any, operator: str, name: str) -> bool:
 
 
 def widened(x: Tensor) -> Tensor:
-    """``x``, half precision as Float32: what is made of many numbers needs the digits."""
+    """``x``, half precision as Float32, in which sums of many numbers keep their digits."""
     return cast(x, float32) if x.dtype.is_half else x
 
 
-def kept(y: Tensor, shape: tuple[int, ...], axes: tuple[int, ...], keep: bool) -> Tensor:
+def with_reduced_axes(y: Tensor, shape: tuple[int, ...], axes: tuple[int, ...], keep: bool) -> Tensor:
     """The result ``y`` of reducing ``axes`` of ``shape``, with them as axes of size 1 if ``keep``."""
     if not keep or not axes:
         return y
@@ -264,7 +264,7 @@ def logsumexp(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
 
 
 def count_nonzero(x: Any, axis: Any = (), keep_dims: bool = False, dtype: Any = int32) -> Tensor:
-    """How many elements over ``axis`` are not 0.
+    """The number of elements over ``axis`` that are not 0.
 
     Args:
         x: a tensor of any shape, or a number.

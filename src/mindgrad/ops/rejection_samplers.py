@@ -1,4 +1,4 @@
-"""Random numbers that are drawn by rejection: gamma and Poisson distributed ones."""
+"""Rejection sampling draws gamma and Poisson distributed numbers."""
 
 from __future__ import annotations
 
@@ -82,14 +82,14 @@ def random_gamma(shape: Any, alpha: Any, seed: int | None = None) -> Tensor:
     """
     order = inexact(operand(alpha, "RandomGamma"))
     require("RandomGamma", "alpha", order, lambda v: v > 0, "above 0")
-    whole = (*shape_of("RandomGamma", shape), *order.shape)
+    full_shape = (*shape_of("RandomGamma", shape), *order.shape)
     wide = promote(float32, order.dtype)
-    found = _standard_gamma(
+    samples = _standard_gamma(
         "RandomGamma",
-        broadcast_to(cast(_constant("RandomGamma", order), wide), whole),
+        broadcast_to(cast(_constant("RandomGamma", order), wide), full_shape),
         seeds_of("RandomGamma", seed),
     )
-    return cast(found, order.dtype)
+    return cast(samples, order.dtype)
 
 
 #: each of which is accepted with a probability above 0.95
@@ -99,10 +99,10 @@ _ATTEMPTS = 8
 def _first(is_accepted: Tensor, candidates: Tensor) -> Tensor:
     """Of the candidates along the first axis the first that is accepted; the last if none is."""
     pairs = list(zip(apply(unstack, is_accepted), apply(unstack, candidates), strict=True))
-    found = pairs.pop()[1]
+    sample = pairs.pop()[1]
     for accepted, candidate in reversed(pairs):
-        found = apply(arithmetic.select, accepted, candidate, found)
-    return found
+        sample = apply(arithmetic.select, accepted, candidate, sample)
+    return sample
 
 
 def _standard_gamma(operator: str, alpha: Tensor, seeds: tuple[int, int]) -> Tensor:
@@ -122,10 +122,10 @@ def _standard_gamma(operator: str, alpha: Tensor, seeds: tuple[int, int]) -> Ten
     v = apply(arithmetic.select, root > 0.0, root, root * 0.0) ** 3
     # log u < x²/2 + d − d v + d log v, where −log u is exponentially distributed
     is_accepted = d * (1.0 - v + v.log()) + 0.5 * noise * noise > -limit
-    found = _first(is_accepted, d * v)
+    sample = _first(is_accepted, d * v)
     exponent = apply(arithmetic.div, exponentials(operator, shape, dtype, seeds), alpha)
-    shrunk = apply(arithmetic.mul, found, apply(elementwise.exp, apply(arithmetic.neg, exponent)))
-    return stop_gradient(apply(arithmetic.select, is_small, shrunk, found))
+    shrunk = apply(arithmetic.mul, sample, apply(elementwise.exp, apply(arithmetic.neg, exponent)))
+    return stop_gradient(apply(arithmetic.select, is_small, shrunk, sample))
 
 
 def poisson(shape: Any, mean: Any, seed: int | None = None) -> Tensor:
@@ -191,7 +191,7 @@ def _poisson(
 
 
 def _by_inversion(operator: str, mean: Any, seeds: tuple[int, int]) -> Tensor:
-    """How many values of the distribution function at 0, 1, … are at most a uniform number."""
+    """Inversion sampling counts values of the distribution function that are at most a uniform number."""
     drawn: Any = fractions(operator, mean.shape, float64, seeds)
     counted = np.arange(_TERMS)
     factorials = np.array([math.lgamma(k + 1.0) for k in counted])

@@ -1,4 +1,4 @@
-"""Tensors repeated: tile, repeat_interleave, meshgrid, …"""
+"""Repetition of tensors is done by tile, repeat_interleave and meshgrid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Methods of Tensor that give its elements in another shape.
+"""Reshaping methods of Tensor give its elements in another shape.
 
 Their arguments are those of MindSpore's Tensor, of r1.x and of 2.x: ``x.reshape(2, 3)`` and
 ``x.reshape((2, 3))``.
@@ -59,10 +59,10 @@ def resize(self: Tensor, *new_shape: Any) -> Tensor:
         return self
     shape = sizes(varargs(new_shape), "Resize", "new_shape", least=0)
     flat, count = layout.ravel(self), math.prod(shape)
-    kept = movement.slice_axis(flat, 0, 0, min(count, flat.size))
+    elements = movement.slice_axis(flat, 0, 0, min(count, flat.size))
     if count > flat.size:
-        kept = joining.concat([kept, creation.zeros(count - flat.size, self.dtype)])
-    return layout.reshape(kept, shape)
+        elements = joining.concat([elements, creation.zeros(count - flat.size, self.dtype)])
+    return layout.reshape(elements, shape)
 
 
 def transpose(self: Tensor, *axes: Any, **dims: Any) -> Tensor:

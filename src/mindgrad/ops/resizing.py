@@ -1,4 +1,4 @@
-"""Resizing images: each axis is resampled on its own, which is linear in the image; pixels out of channels.
+"""Image resizing resamples each axis on its own, which is linear in the image.
 
 Where the i-th of m new elements lies among n old ones (Python counts from 0): with ``align_corners`` at
 i (n − 1) / (m − 1), so that the ends meet; otherwise at (i + 1/2) n / m − 1/2, so that the areas do; older
@@ -32,7 +32,7 @@ _KEYS = -0.5
 
 
 def places(old: int, new: int, align_corners: bool, half_pixels: bool) -> np.ndarray:
-    """Where the new elements of an axis lie among the old ones."""
+    """The positions of the new elements of an axis among the old ones."""
     i = np.arange(new)
     if align_corners:
         return i * (old - 1) / (new - 1) if new > 1 else np.zeros(1)
@@ -43,10 +43,10 @@ def linear_shares(old: int, at: np.ndarray) -> np.ndarray:
     """The shares of the two neighbours of each place."""
     at = np.clip(at, 0, old - 1)
     low = np.minimum(np.floor(at).astype(int), old - 1)
-    high, rest = np.minimum(low + 1, old - 1), at - low
+    high, fraction = np.minimum(low + 1, old - 1), at - low
     shares = np.zeros((old, len(at)))
-    np.add.at(shares, (low, np.arange(len(at))), 1 - rest)
-    np.add.at(shares, (high, np.arange(len(at))), rest)
+    np.add.at(shares, (low, np.arange(len(at))), 1 - fraction)
+    np.add.at(shares, (high, np.arange(len(at))), fraction)
     return shares
 
 
@@ -74,7 +74,7 @@ def resized(
 ) -> Tensor:
     """``x`` with the last axes of ``sizes``: ``"linear"``, ``"cubic"`` or ``"nearest"``."""
     first = x.ndim - len(sizes)
-    given = x
+    original = x
     x = x if mode == "nearest" else widened(x)
     for axis, new in enumerate(sizes, first):
         old = x.shape[axis]
@@ -87,7 +87,7 @@ def resized(
         else:
             shares = linear_shares(old, at) if mode == "linear" else cubic_shares(old, at, align_corners)
             x = mixed(x, axis, shares)
-    return cast(x, given.dtype)
+    return cast(x, original.dtype)
 
 
 def new_sizes(operator: str, old: tuple[int, ...], size: Any, scale_factor: Any) -> tuple[int, ...]:
@@ -99,19 +99,19 @@ def new_sizes(operator: str, old: tuple[int, ...], size: Any, scale_factor: Any)
     """
     if (size is None) == (scale_factor is None):
         raise ValueError(f"For '{operator}', give either 'size' or 'scale_factor', and not both.")
-    given = one_or_more(scale_factor if size is None else size)
-    given = given * len(old) if len(given) == 1 else given
-    if len(given) != len(old):
+    numbers = one_or_more(scale_factor if size is None else size)
+    numbers = numbers * len(old) if len(numbers) == 1 else numbers
+    if len(numbers) != len(old):
         raise ValueError(
             f"For '{operator}', '{'scale_factor' if size is None else 'size'}' must be one number or "
-            f"{len(old)}, but got {len(given)}."
+            f"{len(old)}, but got {len(numbers)}."
         )
     if size is not None:
-        return tuple(whole_number(n, operator, "size", 1) for n in given)
-    found = tuple(int(n * number(f, operator, "scale_factor")) for n, f in zip(old, given, strict=True))
-    if min(found) < 1:
+        return tuple(whole_number(n, operator, "size", 1) for n in numbers)
+    scaled = tuple(int(n * number(f, operator, "scale_factor")) for n, f in zip(old, numbers, strict=True))
+    if min(scaled) < 1:
         raise ValueError(f"For '{operator}', the 'scale_factor' {scale_factor} leaves nothing of {old}.")
-    return found
+    return scaled
 
 
 def interpolate(

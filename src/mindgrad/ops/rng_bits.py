@@ -1,4 +1,4 @@
-"""Drawing numbers: the generator's state moves on, and bits become fractions, normal numbers, integers.
+"""Random bits advance the generator's state, and become fractions, normal numbers and integers.
 
 Each draw is a constant for every derivative. What is exact in the element type (bits, fractions, integers,
 and so what is decided by comparing them) is the same on every device; normal numbers agree to rounding.
@@ -64,14 +64,14 @@ def seeds_of(operator: str, seed: Any) -> tuple[int, int]:
         TypeError: one is no int.
         ValueError: one is negative, or above 2³² − 1.
     """
-    found = []
+    seeds = []
     pair = seed if isinstance(seed, tuple) else (seed, 0)
     for name, value in zip(("seed", "seed2"), pair, strict=True):
         number = 0 if value is None else whole_number(value, operator, name, least=0)
         if number >= 2**32:
             raise ValueError(f"For '{operator}', the '{name}' must be below 2**32, but got {number}.")
-        found.append(number)
-    return found[0], found[1]
+        seeds.append(number)
+    return seeds[0], seeds[1]
 
 
 def floating(operator: str, dtype: Any) -> DType:
@@ -80,14 +80,16 @@ def floating(operator: str, dtype: Any) -> DType:
     Raises:
         TypeError: it is no floating-point type.
     """
-    found = float32 if dtype is None else as_dtype(dtype)
-    if not found.is_float:
-        raise TypeError(f"For '{operator}', the 'dtype' must be a floating-point type, but got {found}.")
-    return found
+    element_type = float32 if dtype is None else as_dtype(dtype)
+    if not element_type.is_float:
+        raise TypeError(
+            f"For '{operator}', the 'dtype' must be a floating-point type, but got {element_type}."
+        )
+    return element_type
 
 
 def shape_of(operator: str, shape: Any) -> tuple[int, ...]:
-    """The shape of what is drawn.
+    """The shape of the random numbers.
 
     Raises:
         TypeError: a size is no int.
@@ -108,14 +110,14 @@ def require(operator: str, name: str, x: Tensor, holds: Callable[[np.ndarray], A
 
 
 def parameters(
-    operator: str, shape: Any, given: dict[str, Any]
+    operator: str, shape: Any, values: dict[str, Any]
 ) -> tuple[tuple[int, ...], DType, list[Tensor]]:
     """The shape of the result, its element type, and the parameters in that shape and type."""
-    tensors = [inexact(operand(x, operator)) for x in given.values()]
+    tensors = [inexact(operand(x, operator)) for x in values.values()]
     dtype = float32
     for tensor in tensors:
         if not tensor.dtype.is_float:
-            name = list(given)[tensors.index(tensor)]
+            name = list(values)[tensors.index(tensor)]
             raise TypeError(f"For '{operator}', the '{name}' must be real, but its type is {tensor.dtype}.")
         dtype = promote(dtype, tensor.dtype)
     whole = broadcast_shapes(operator, shape_of(operator, shape), *[t.shape for t in tensors])
@@ -131,18 +133,18 @@ def bits(operator: str, shape: tuple[int, ...], seeds: tuple[int, int]) -> Tenso
     """Random bits, as UInt32."""
     source = _source.get()
     if not state.is_stored(source):
-        found, after = apply(random.random_bits, operand(source, operator), shape=shape, seeds=seeds)
+        words, after = apply(random.random_bits, operand(source, operator), shape=shape, seeds=seeds)
         state.write(source, after)
-        return found
+        return words
     with window:  # no two threads draw from one state
-        found, after = apply(random.random_bits, operand(source, operator), shape=shape, seeds=seeds)
+        words, after = apply(random.random_bits, operand(source, operator), shape=shape, seeds=seeds)
         state.advance(source, after)
-    return found
+    return words
 
 
 @contextmanager
 def drawing_from(generator: Any, operator: str) -> Iterator[None]:
-    """While it is open, what is drawn on this thread comes from ``generator``.
+    """A context in which this thread draws from ``generator``.
 
     Raises:
         TypeError: it is neither a Generator nor ``None``, which stands for the default one.
@@ -191,11 +193,11 @@ def normals(operator: str, shape: tuple[int, ...], dtype: DType, seeds: tuple[in
     count = math.prod(shape)
     wide = float64 if dtype is float64 else float32
     words = bits(operator, (4 if wide is float64 else 2, -(-count // 2)), seeds)
-    found = apply(random.normal, words, dtype=wide)
-    found = apply(structural.reshape, found, shape=(found.size,))
+    numbers = apply(random.normal, words, dtype=wide)
+    numbers = apply(structural.reshape, numbers, shape=(numbers.size,))
     if count % 2:
-        found = apply(static_slices.slice, found, start=(0,), limit=(count,), strides=(1,))
-    return cast(apply(structural.reshape, found, shape=shape), dtype)
+        numbers = apply(static_slices.slice, numbers, start=(0,), limit=(count,), strides=(1,))
+    return cast(apply(structural.reshape, numbers, shape=shape), dtype)
 
 
 # --- integers ----------------------------------------------------------------------------------------
@@ -241,13 +243,13 @@ def _halves(x: Tensor) -> tuple[Tensor, Tensor]:
 def _high_product(x: list[Tensor], factor: list[Tensor]) -> list[Tensor]:
     """The highest words of a product of numbers in words of 32 bits, lowest first: ``len(factor)`` words."""
     total: list[Tensor | None] = [None] * (len(x) + len(factor))
-    for i, one in enumerate(x):
+    for i, factor_x in enumerate(x):
         carry: Tensor | None = None
-        for j, two in enumerate(factor):
-            found = apply(arithmetic.mul, one, two)
+        for j, factor_y in enumerate(factor):
+            product = apply(arithmetic.mul, factor_x, factor_y)
             for term in (total[i + j], carry):
                 if term is not None:
-                    found = apply(arithmetic.add, found, term)
-            total[i + j], carry = _halves(found)
+                    product = apply(arithmetic.add, product, term)
+            total[i + j], carry = _halves(product)
         total[i + len(factor)] = carry
     return [word for word in total[len(x) :] if word is not None]

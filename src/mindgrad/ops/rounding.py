@@ -1,4 +1,4 @@
-"""Size, sign and rounding of elements, and questions about them."""
+"""Absolute values, signs and rounding act on elements; so do tests such as isnan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choosing at random: permutations, categories by their probabilities, places of a mask.
+"""Random sampling draws permutations, categories by their probabilities, and positions of a mask.
 
 What is chosen is an index, so it has no derivative; what is read there has that of the read.
 """
@@ -61,11 +61,13 @@ def randperm(n: int, seed: int | None = 0, offset: int = 0, dtype: Any = int64) 
                 "result depends on it. Give an int."
             )
     count = whole_number(n, "Randperm", "n", least=0)
-    wanted = as_dtype(dtype)
-    largest = 2**11 if wanted.is_float else np.iinfo(wanted.numpy).max
-    if wanted.kind not in ("int", "uint", "float") or (count - 1 > largest and wanted.itemsize < 4):
-        raise ValueError(f"For 'Randperm', the integers below {count} do not fit the type {wanted}.")
-    return cast(_order("Randperm", count, seeds_of("Randperm", (seed, offset))), wanted)
+    element_type = as_dtype(dtype)
+    largest = 2**11 if element_type.is_float else np.iinfo(element_type.numpy).max
+    if element_type.kind not in ("int", "uint", "float") or (
+        count - 1 > largest and element_type.itemsize < 4
+    ):
+        raise ValueError(f"For 'Randperm', the integers below {count} do not fit the type {element_type}.")
+    return cast(_order("Randperm", count, seeds_of("Randperm", (seed, offset))), element_type)
 
 
 def shuffle(x: Any, seed: int | None = None) -> Tensor:
@@ -279,13 +281,15 @@ def choice_with_mask(input_x: Any, count: int = 256, seed: int | None = None) ->
     order = _order(name, size, seeds_of(name, seed))
     # what is false comes last: the order is that of the places in a random order, true ones moved before
     first = apply(argsort, cast(indexing.gather(flat, order, 0), int32), axis=0, descending=True)
-    found = indexing.gather(order, first[:number], 0)  # type: ignore[index]
-    chosen = indexing.gather(flat, found, 0)
+    chosen_order = indexing.gather(order, first[:number], 0)  # type: ignore[index]
+    chosen = indexing.gather(flat, chosen_order, 0)
     if size < number:
-        found, chosen = (padding.padded(x, [(0, number - size)], "constant") for x in (found, chosen))
-    rest: Any = choose(chosen, found, 0)
+        chosen_order, chosen = (
+            padding.padded(x, [(0, number - size)], "constant") for x in (chosen_order, chosen)
+        )
+    remaining: Any = choose(chosen, chosen_order, 0)
     columns = []
     for length in reversed(mask.shape):
-        columns.append(apply(structural.reshape, rest % length, shape=(number, 1)))
-        rest = rest // length
+        columns.append(apply(structural.reshape, remaining % length, shape=(number, 1)))
+        remaining = remaining // length
     return apply(static_slices.concatenate, *reversed(columns), axis=1), chosen

@@ -1,4 +1,4 @@
-"""Scatters that fold several updates into one element: multiplication, division, maximum, minimum.
+"""Scatter reductions combine several updates of one element: multiplication, division, maximum, minimum.
 
     y[i] = (… ((x[i] ∘ u₁) ∘ u₂) …) ∘ uₙ        u₁ … uₙ the updates whose index is i, in their order
 
@@ -81,12 +81,12 @@ def _by_known_rounds(row: Primitive, x: Tensor, indices: np.ndarray, updates: Te
 
 def _by_loop(row: Primitive, x: Tensor, columns: Sequence[Tensor], updates: Tensor) -> Tensor:
     """The rounds as a loop over a table of the elements with one row more, where idle updates go."""
-    sizes, rest = x.shape[: len(columns)], x.shape[len(columns) :]
+    sizes, part = x.shape[: len(columns)], x.shape[len(columns) :]
     elements, count = math.prod(sizes), updates.shape[0]
     flat = _flat_indices(columns, sizes)
     rounds = _rounds(flat, elements)
     most = extremes.amax(rounds)
-    table = joining.concat([layout.reshape(x, (elements, *rest)), full_tensor(1, x.dtype, (1, *rest))])
+    table = joining.concat([layout.reshape(x, (elements, *part)), full_tensor(1, x.dtype, (1, *part))])
 
     def goes_on(turn: Tensor, table: Tensor) -> Tensor:
         return comparison.less_equal(turn, most)
@@ -95,7 +95,7 @@ def _by_loop(row: Primitive, x: Tensor, columns: Sequence[Tensor], updates: Tens
         is_due = comparison.equal(rounds, turn)
         index = layout.reshape(choose(is_due, flat, elements), (count, 1))
         old = apply(indexing.gather, table, index, axes=(0,))
-        mask = broadcast_to(layout.reshape(is_due, (count, *[1] * len(rest))), (count, *rest))
+        mask = broadcast_to(layout.reshape(is_due, (count, *[1] * len(part))), (count, *part))
         result = choose(mask, apply(row, old, choose(mask, updates, 1)), old)
         table = apply(indexing.scatter_set, table, index, result, axes=(0,), unique=False)
         return arithmetic.add(turn, 1), table

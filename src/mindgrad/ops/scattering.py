@@ -1,4 +1,4 @@
-"""Writing elements at places that are data: scatter and its relatives.
+"""Scatter operators write elements at positions given by index tensors.
 
 The result is a new tensor; the functions that MindSpore defines on Parameters assign it as well. Where
 a place is named twice, additions add up and of several writes the last one stays. A known place
@@ -266,18 +266,18 @@ def tensor_scatter_elements(
     x, index = operand(input_x, operator), operand(indices, operator)
     if reduction not in ("none", "add"):
         raise ValueError(f"For '{operator}', the 'reduction' must be 'none' or 'add', but got {reduction!r}.")
-    place = axis_in_range(axis, x.ndim, operator)
-    part_over(x, index, place, operator)
+    dim = axis_in_range(axis, x.ndim, operator)
+    part_over(x, index, dim, operator)
     new = operand(updates, operator, x)
     if new.dtype is not x.dtype or new.shape != index.shape:
         raise (TypeError if new.dtype is not x.dtype else ValueError)(
             f"For '{operator}', the updates must have the element type {x.dtype} of the input and the "
             f"shape {index.shape} of the indices, but got {new.type}."
         )
-    found = places(index, x.shape[place], operator, place)
+    positions = places(index, x.shape[dim], operator, dim)
     columns: list[Any] = list(np.ogrid[tuple(builtins.slice(n) for n in index.shape)])
     columns = [column.astype(np.int32) for column in columns]
-    columns[place] = found
+    columns[dim] = positions
     row = indexing.scatter_add if reduction == "add" else indexing.scatter_set
     return apply(row, x, side_by_side(columns, operator), new, axes=tuple(range(x.ndim)))
 
@@ -326,22 +326,22 @@ def index_add(
     """
     operator = "IndexAdd"
     target, index, new = operand(x, operator), operand(indices, operator), operand(y, operator)
-    place = axis_in_range(axis, target.ndim, operator)
-    wanted = (*target.shape[:place], index.size, *target.shape[place + 1 :])
+    dim = axis_in_range(axis, target.ndim, operator)
+    wanted = (*target.shape[:dim], index.size, *target.shape[dim + 1 :])
     if index.ndim != 1 or new.shape != wanted:
         raise ValueError(
             f"For '{operator}', the 'indices' must have one axis and 'y' the shape of 'x' with as many "
-            f"parts along axis {place}, but got the shapes {index.shape}, {new.shape} and {target.shape}."
+            f"parts along axis {dim}, but got the shapes {index.shape}, {new.shape} and {target.shape}."
         )
     if new.dtype is not target.dtype:
         raise TypeError(
             f"For '{operator}', 'x' and 'y' must have one element type, but got {target.dtype} and "
             f"{new.dtype}."
         )
-    found = places(index, target.shape[place], operator, place)
-    order = (place, *(i for i in range(new.ndim) if i != place))
+    positions = places(index, target.shape[dim], operator, dim)
+    order = (dim, *(i for i in range(new.ndim) if i != dim))
     new = apply(structural.transpose, new, permutation=order)
-    result = apply(indexing.scatter_add, target, side_by_side([found], operator), new, axes=(place,))
+    result = apply(indexing.scatter_add, target, side_by_side([positions], operator), new, axes=(dim,))
     if isinstance(x, Tensor) and x.is_parameter:
         state.write(x, result)
     return result
@@ -360,14 +360,14 @@ def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
     [7. 2. 7.]
     """
     target = operand(x, "IndexFill")
-    place = axis_in_range(axis, target.ndim, "IndexFill")
+    dim = axis_in_range(axis, target.ndim, "IndexFill")
     filling = operand(value, "IndexFill", target)
     if filling.size != 1:
         raise ValueError(
             f"For 'IndexFill', the 'value' must be a number or a tensor of one element, but its shape is "
             f"{filling.shape}."
         )
-    return updated(target, _along(place, operand(index, "IndexFill")), filling)
+    return updated(target, _along(dim, operand(index, "IndexFill")), filling)
 
 
 def slice_scatter(

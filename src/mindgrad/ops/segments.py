@@ -1,4 +1,4 @@
-"""Sums and extremes over groups of elements that an index names: ``unsorted_segment_sum`` and its like."""
+"""Segment reductions sum or compare groups of elements that an index names: ``unsorted_segment_sum``, …"""
 
 from __future__ import annotations
 
@@ -108,20 +108,20 @@ def _combined(operator: str, input_x: Any, segment_ids: Any, num_segments: Any, 
             f"For '{operator}', the 'segment_ids' must be below 'num_segments', {count}, but one is "
             f"{values.max()}."
         )
-    rest = x.shape[ids.ndim :]
+    part = x.shape[ids.ndim :]
     if isinstance(start, str):
         limits: Any = np.finfo if x.dtype.is_float else np.iinfo
         start = np.asarray(getattr(limits(x.dtype.numpy), start)).item()
-    parts = layout.reshape(x, (ids.size, *rest))
+    parts = layout.reshape(x, (ids.size, *part))
     if values is None and operator in _OVER_ALL:
         # the numbers are computed by the program being compiled: each segment looks at all parts
         numbers = creation.arange(count).reshape(count, 1)  # type: ignore[attr-defined]
         own = comparison.equal(layout.reshape(ids, (1, ids.size)), numbers)
-        own = layout.reshape(own, (count, ids.size, *(1 for _ in rest)))
+        own = layout.reshape(own, (count, ids.size, *(1 for _ in part)))
         return _OVER_ALL[operator](indexing.where(own, layout.expand_dims(parts, 0), start), 1)
     # parts that are left out go to a place of their own behind the last segment
     places = indexing.where(comparison.less(ids, 0), count, ids)
-    target = creation.full((count + 1, *rest), start, dtype=x.dtype)
+    target = creation.full((count + 1, *part), start, dtype=x.dtype)
     column = layout.reshape(places, (ids.size, 1))
     found = _FUNCTIONS[operator](target, column, parts)
     return joining.split(found, [count, 1])[0]

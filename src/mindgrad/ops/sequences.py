@@ -1,4 +1,4 @@
-"""Sequences, and places in them: reversed parts, masks by length, buckets, membership, repetitions."""
+"""Sequence functions reverse parts, build masks by length, and look up buckets and memberships."""
 
 from __future__ import annotations
 
@@ -60,23 +60,23 @@ def reverse_sequence(x: Any, seq_lengths: Any, seq_dim: int, batch_dim: int = 0)
      [6. 5. 4.]]
     """
     operator = "ReverseSequence"
-    found, lengths = operand(x, operator), operand(seq_lengths, operator)
+    tensor, lengths = operand(x, operator), operand(seq_lengths, operator)
     along, members = (
-        axis_in_range(axis, found.ndim, operator, name)
+        axis_in_range(axis, tensor.ndim, operator, name)
         for axis, name in ((seq_dim, "seq_dim"), (batch_dim, "batch_dim"))
     )
-    if along == members or lengths.shape != (found.shape[members],):
+    if along == members or lengths.shape != (tensor.shape[members],):
         raise ValueError(
-            f"For '{operator}', there must be one length for each of the {found.shape[members]} members "
+            f"For '{operator}', there must be one length for each of the {tensor.shape[members]} members "
             f"along axis {members}, and 'seq_dim' another axis, but got lengths of shape {lengths.shape} and "
             f"'seq_dim' {seq_dim}."
         )
-    place = creation.arange(found.shape[along])
-    place = layout.reshape(place, tuple(-1 if k == along else 1 for k in range(found.ndim)))
-    length = layout.reshape(lengths, tuple(-1 if k == members else 1 for k in range(found.ndim)))
-    mirrored = arithmetic.sub(arithmetic.sub(length, 1), place)
-    source = indexing.where(comparison.less(place, length), mirrored, place)
-    return indexing.gather_elements(found, along, movement.broadcast_to(source, found.shape))
+    positions = creation.arange(tensor.shape[along])
+    positions = layout.reshape(positions, tuple(-1 if k == along else 1 for k in range(tensor.ndim)))
+    length = layout.reshape(lengths, tuple(-1 if k == members else 1 for k in range(tensor.ndim)))
+    mirrored = arithmetic.sub(arithmetic.sub(length, 1), positions)
+    source = indexing.where(comparison.less(positions, length), mirrored, positions)
+    return indexing.gather_elements(tensor, along, movement.broadcast_to(source, tensor.shape))
 
 
 def sequence_mask(lengths: Any, maxlen: int | None = None) -> Tensor:
@@ -97,12 +97,12 @@ def sequence_mask(lengths: Any, maxlen: int | None = None) -> Tensor:
     [[ True False False]
      [ True  True  True]]
     """
-    found = operand(lengths, "SequenceMask")
+    ends = operand(lengths, "SequenceMask")
     if maxlen is None:
-        values = _known(found, "SequenceMask", "give 'maxlen'")
+        values = _known(ends, "SequenceMask", "give 'maxlen'")
         maxlen = int(values.max(initial=0))
     places = creation.arange(whole_number(maxlen, "SequenceMask", "maxlen", least=0))
-    return comparison.less(places, layout.expand_dims(found, -1))
+    return comparison.less(places, layout.expand_dims(ends, -1))
 
 
 def _known(x: Tensor, operator: str, instead: str) -> np.ndarray:
@@ -198,11 +198,11 @@ def unravel_index(indices: Any, dims: Any) -> Tensor:
      [2 1]]
     """
     left = operand(indices, "UnravelIndex")
-    found = []
+    coordinates = []
     for size in reversed(sizes(dims, "UnravelIndex", "dims", least=1)):
-        found.append(arithmetic.floor_mod(left, size))
+        coordinates.append(arithmetic.floor_mod(left, size))
         left = arithmetic.floor_divide(left, size)
-    return joining.stack(found[::-1], 0)
+    return joining.stack(coordinates[::-1], 0)
 
 
 def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Tensor:

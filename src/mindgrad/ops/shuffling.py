@@ -1,4 +1,4 @@
-"""Elements that move between channels, space and the batch: pixel_shuffle, space_to_batch_nd, …"""
+"""Space and channel shuffles move elements between axes: pixel_shuffle, space_to_batch_nd, …"""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _divided(size: int, by: int, operator: str, what: str, shape: tuple[int, ...]) -> int:
+def _divided(size: int, by: int, operator: str, subject: str, shape: tuple[int, ...]) -> int:
     if size % by:
         raise ValueError(
-            f"For '{operator}', the {what} must be divisible by {by}, but there are {size}: the shape "
+            f"For '{operator}', the {subject} must be divisible by {by}, but there are {size}: the shape "
             f"is {shape}."
         )
     return size // by
 
 
 def _image(x: Any, operator: str, least: int) -> Tensor:
-    found = operand(x, operator)
-    if found.ndim < least:
+    image = operand(x, operator)
+    if image.ndim < least:
         raise ValueError(
-            f"For '{operator}', there must be at least {least} axes, but the shape is {found.shape}."
+            f"For '{operator}', there must be at least {least} axes, but the shape is {image.shape}."
         )
-    return found
+    return image
 
 
 def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
@@ -98,11 +98,11 @@ def channel_shuffle(x: Any, groups: int) -> Tensor:
     >>> print(ops.channel_shuffle(Tensor([[[1.0], [2.0], [3.0], [4.0]]]), 2)[0, :, 0])
     [1. 3. 2. 4.]
     """
-    found = _image(x, "ChannelShuffle", 3)
+    image = _image(x, "ChannelShuffle", 3)
     g = whole_number(groups, "ChannelShuffle", "groups", least=1)
-    n, channels, *rest = found.shape
-    c = _divided(channels, g, "ChannelShuffle", "channels", found.shape)
-    return layout.reshape(layout.swapaxes(layout.reshape(found, (n, g, c, *rest)), 1, 2), found.shape)
+    n, channels, *rest = image.shape
+    c = _divided(channels, g, "ChannelShuffle", "channels", image.shape)
+    return layout.reshape(layout.swapaxes(layout.reshape(image, (n, g, c, *rest)), 1, 2), image.shape)
 
 
 def space_to_depth(input_x: Any, block_size: int) -> Tensor:
@@ -206,13 +206,13 @@ def batch_to_space_nd(input_x: Any, block_shape: Any, crops: Any) -> Tensor:
 
 
 def _space(operator: str, x: Any, blocks: Any, pairs: Any) -> tuple[Tensor, list[int], list[tuple[int, int]]]:
-    found = operand(x, operator)
+    tensor = operand(x, operator)
     sides = [tuple(whole_number(n, operator, "paddings", least=0) for n in pair) for pair in pairs]
     listed = list(blocks) if isinstance(blocks, (tuple, list)) else [blocks] * len(sides)
     sizes = [whole_number(n, operator, "block_size", least=1) for n in listed]
-    if len(sizes) != len(sides) or any(len(pair) != 2 for pair in sides) or found.ndim <= len(sizes):
+    if len(sizes) != len(sides) or any(len(pair) != 2 for pair in sides) or tensor.ndim <= len(sizes):
         raise ValueError(
             f"For '{operator}', there must be one block size and one pair for each axis of space, but got "
-            f"{blocks} and {pairs} for a tensor of shape {found.shape}."
+            f"{blocks} and {pairs} for a tensor of shape {tensor.shape}."
         )
-    return found, sizes, sides  # type: ignore[return-value]
+    return tensor, sizes, sides  # type: ignore[return-value]

@@ -1,4 +1,4 @@
-"""Signatures of a program's own primitives: how each input is read, and which of them share an element type.
+"""Signatures of user-defined primitives say how inputs are read, and which share an element type.
 
 A class lists them in ``__mindspore_signature__``. MindSpore promotes and checks inputs by them; a primitive
 that is Python here gets its inputs as they are.

@@ -1,4 +1,4 @@
-"""Signs and scales of numbers, questions about infinity, polar coordinates."""
+"""Sign functions, tests of infinity and polar coordinates act on elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slices whose places are given axis by axis, also places that are computed."""
+"""Slice functions take their positions axis by axis, also computed ones."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def _starts(x: Tensor, begin: Any, operator: str) -> list[Tensor]:
                 f"input of shape {x.shape}, but got a tensor {places_.type}."
             )
         return [getitem(places_, axis) for axis in range(x.ndim)]
-    given = one_or_more(begin)
-    if len(given) != x.ndim:
+    starts = one_or_more(begin)
+    if len(starts) != x.ndim:
         raise ValueError(
             f"For '{operator}', the first places must be {x.ndim} integers, one per axis of the input of "
             f"shape {x.shape}, but got {begin}."
@@ -77,7 +77,7 @@ def _starts(x: Tensor, begin: Any, operator: str) -> list[Tensor]:
     return [
         reshape(each, ()) if isinstance(each, Tensor)
         else make_tensor(np.asarray(whole_number(each, operator, "begin"), np.int32))
-        for each in given
+        for each in starts
     ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Functions of sparse tensors: those of their values one by one, sums, products, and changes of layout.
+"""Sparse functions act on values elementwise, sum, multiply, and convert layouts.
 
 ``csr_sin(x)`` is a CSRTensor of the sines of the stored values, at the same places, and so are the others of
 its kind; elements that are not stored stay 0, also where the function of 0 is something else.
@@ -45,16 +45,16 @@ def _of_values(layout: str, name: str, function: Callable[..., Any]) -> Callable
         return _sparse(x, kind, f"{layout}_{name}").with_values(function(x.values))
 
     apply_to_values.__name__ = apply_to_values.__qualname__ = f"{layout}_{name}"
-    made = "COOTensor(Tensor([[0, 1]]), Tensor([1.0]), (2, 2))"
+    example = "COOTensor(Tensor([[0, 1]]), Tensor([1.0]), (2, 2))"
     if layout == "csr":
-        made = "CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([1.0]), (2, 2))"
+        example = "CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([1.0]), (2, 2))"
     apply_to_values.__doc__ = f"""The {kind.__name__} whose stored values are :func:`{name}` of those of x.
 
     Raises:
         TypeError: ``x`` is no {kind.__name__}.
 
     >>> from mindgrad import {kind.__name__}, Tensor, ops
-    >>> ops.{layout}_{name}({made}).shape
+    >>> ops.{layout}_{name}({example}).shape
     (2, 2)
     """
     return apply_to_values
@@ -302,7 +302,7 @@ make_csr_tensor = CSRTensor
 make_row_tensor = make_row_tensor_inner = RowTensor
 
 
-def _part(name: str, kind: type, what: str, made: str, prints: str) -> Callable[[Any], Any]:
+def _part(name: str, kind: type, meaning: str, example: str, prints: str) -> Callable[[Any], Any]:
     *_, attribute = name.split("_tensor_get_")
     member = "shape" if attribute == "dense_shape" and kind is not RowTensor else attribute
 
@@ -310,10 +310,10 @@ def _part(name: str, kind: type, what: str, made: str, prints: str) -> Callable[
         return getattr(_sparse(x, kind, name), member)
 
     get.__name__ = get.__qualname__ = name
-    get.__doc__ = f"""{what} of a {kind.__name__}.
+    get.__doc__ = f"""{meaning} of a {kind.__name__}.
 
     >>> from mindgrad import {kind.__name__}, Tensor, ops
-    >>> print(ops.{name}({made}))
+    >>> print(ops.{name}({example}))
     {prints}
     """
     return get

@@ -1,4 +1,4 @@
-"""Special functions: error functions, gamma functions, logit."""
+"""Special functions are error functions, gamma functions and logit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Fourier transform of a signal piece by piece."""
+"""The short-time Fourier transform gives the spectrum of a signal piece by piece."""
 
 from __future__ import annotations
 
@@ -90,29 +90,29 @@ def stft(
         pieces = arithmetic.mul(pieces, weights)
     elif width < length:
         pieces = arithmetic.mul(pieces, _window(np.ones(width, pieces.dtype.numpy), width, length))
-    found = (fourier.rfft if half else fourier.fft)(pieces)
+    spectrum = (fourier.rfft if half else fourier.fft)(pieces)
     if flag(normalized, "STFT", "normalized"):
-        found = arithmetic.mul(found, length**-0.5)
-    found = swapaxes(found, 1, 2)
-    found = found if signal.ndim == 2 else reshape(found, found.shape[1:])
+        spectrum = arithmetic.mul(spectrum, length**-0.5)
+    spectrum = swapaxes(spectrum, 1, 2)
+    spectrum = spectrum if signal.ndim == 2 else reshape(spectrum, spectrum.shape[1:])
     if is_complex if return_complex is None else flag(return_complex, "STFT", "return_complex"):
-        return found
-    return stack([complexes.real(found), complexes.imag(found)], -1)
+        return spectrum
+    return stack([complexes.real(spectrum), complexes.imag(spectrum)], -1)
 
 
 def _mode(pad_mode: Any) -> str:
     modes = {"REFLECT": "reflect", "CONSTANT": "constant", "EDGE": "replicate", "SYMMETRIC": "symmetric"}
-    found = modes.get(pad_mode.upper()) if isinstance(pad_mode, str) else None
-    if found is None:
+    padding_mode = modes.get(pad_mode.upper()) if isinstance(pad_mode, str) else None
+    if padding_mode is None:
         raise ValueError(
             f"For 'STFT', the 'pad_mode' must be one of {', '.join(modes)}, but got {pad_mode!r}."
         )
-    return found
+    return padding_mode
 
 
 def _window(window: Any, width: int, length: int) -> Tensor:
-    found = inexact(operand(Tensor(window) if isinstance(window, np.ndarray) else window, "STFT"))
-    if found.shape != (width,):
-        raise ValueError(f"For 'STFT', the 'window' must have the shape ({width},), but it is {found.shape}.")
+    taper = inexact(operand(Tensor(window) if isinstance(window, np.ndarray) else window, "STFT"))
+    if taper.shape != (width,):
+        raise ValueError(f"For 'STFT', the 'window' must have the shape ({width},), but it is {taper.shape}.")
     before = (length - width) // 2
-    return padded(found, [(before, length - width - before)], "constant")
+    return padded(taper, [(before, length - width - before)], "constant")

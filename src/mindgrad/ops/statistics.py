@@ -1,4 +1,4 @@
-"""Variance, standard deviation, median, and norms of vectors and matrices."""
+"""Statistics are variance, standard deviation, median, and norms of vectors and matrices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mindgrad.ops.operands import (
     normalize_axis,
     operand,
 )
-from mindgrad.ops.reduction import flag, kept, reduced, widened
+from mindgrad.ops.reduction import flag, reduced, widened, with_reduced_axes
 from mindgrad.rows import reduction as rows
 from mindgrad.rows.eigh_svd import svdvals
 from mindgrad.rows.sorting import argsort
@@ -124,15 +124,17 @@ def std_mean(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False
 
 def _spread(operator: str, input: Any, axis: Any, ddof: Any, keep: Any) -> tuple[Tensor, Tensor]:
     flag(keep, operator, "keepdims")
-    rest, average, axes, left = _centred(operator, input, axis, ddof)
-    shape, kind = rest.shape, inexact(operand(input, operator)).dtype
+    deviations, average, axes, left = _centred(operator, input, axis, ddof)
+    shape, kind = deviations.shape, inexact(operand(input, operator)).dtype
     if operator == "Std":
-        found = arithmetic.div(apply(rows.norm, rest, axes=axes), _math.sqrt(left))
+        spread = arithmetic.div(apply(rows.norm, deviations, axes=axes), _math.sqrt(left))
     else:
-        found = arithmetic.div(apply(rows.reduce_sum, arithmetic.mul(rest, rest), axes=axes), left)
+        spread = arithmetic.div(
+            apply(rows.reduce_sum, arithmetic.mul(deviations, deviations), axes=axes), left
+        )
     if not keep:
-        average = apply(reshape, average, shape=found.shape)
-    return cast(kept(found, shape, axes, keep), kind), cast(average, kind)
+        average = apply(reshape, average, shape=spread.shape)
+    return cast(with_reduced_axes(spread, shape, axes, keep), kind), cast(average, kind)
 
 
 def reduce_std(
@@ -191,7 +193,7 @@ def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, 
 
 
 def _real_sizes(operator: str, x: Any, dtype: Any) -> Tensor:
-    """What a norm is made of: real numbers, |x| for complex x."""
+    """The real numbers of which a norm is computed: |x| for complex x."""
     x = inexact(operand(x, operator))
     if dtype is not None:
         x = cast(x, as_dtype(dtype))
@@ -296,18 +298,18 @@ def matrix_norm(
     if ord == "nuc" or _order(operator, ord) in (2, -2):
         singular = _singular_values(x, row, column)
         if ord == "nuc":
-            found = reduction.sum(singular, -1)
+            norm = reduction.sum(singular, -1)
         else:
-            found = (extremes.amax if ord > 0 else extremes.amin)(singular, -1)
-        return kept(found, x.shape, (row, column), keepdims)
+            norm = (extremes.amax if ord > 0 else extremes.amin)(singular, -1)
+        return with_reduced_axes(norm, x.shape, (row, column), keepdims)
     if abs(ord) not in (1, _math.inf):
         raise ValueError(
             f"For '{operator}', the 'ord' must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, but got {ord}."
         )
     summed, searched = (row, column) if abs(ord) == 1 else (column, row)
     sums = reduction.sum(rounding.abs(x), summed, True)
-    found = (extremes.amax if ord > 0 else extremes.amin)(sums, (summed, searched))
-    return kept(found, x.shape, (row, column), keepdims)
+    norm = (extremes.amax if ord > 0 else extremes.amin)(sums, (summed, searched))
+    return with_reduced_axes(norm, x.shape, (row, column), keepdims)
 
 
 def _singular_values(x: Tensor, row: int, column: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""Methods of Tensor about new tensors like it, how it is stored, and parts of it that are chosen."""
+"""Storage methods of Tensor create tensors like it, describe its memory, and select parts."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def element_size(self: Tensor) -> int:
 
 
 def stride(self: Tensor, dim: int | None = None) -> list[int] | int:
-    """How many elements apart neighbours along each axis would be in row-major order; along one with ``dim``.
+    """The distance of neighbours along each axis in row-major order, in elements; along one with ``dim``.
 
     >>> from mindgrad import Tensor
     >>> Tensor([[1.0, 2.0], [3.0, 4.0]]).stride()
@@ -223,12 +223,12 @@ def choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
         choices = [getitem(choices, k) for k in range(choices.shape[0])]
     tensors = promoted("Choose", *choices)
     last = len(tensors) - 1
-    place = clipping.clamp(self, 0, last) if mode == "clip" else arithmetic.floor_mod(self, last + 1)
+    choice = clipping.clamp(self, 0, last) if mode == "clip" else arithmetic.floor_mod(self, last + 1)
     stacked = joining.stack(tensors, 0)
     shape = tuple(np.broadcast_shapes(self.shape, stacked.shape[1:]))
     parts = broadcast_to(stacked, (len(tensors), *shape))
     return layout.squeeze(
-        indexing.gather_elements(parts, 0, layout.expand_dims(broadcast_to(place, shape), 0)), 0
+        indexing.gather_elements(parts, 0, layout.expand_dims(broadcast_to(choice, shape), 0)), 0
     )
 
 
@@ -268,10 +268,10 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).sum_to_size(1, 2))
     [[4. 6.]]
     """
-    wanted = sizes(varargs(size), "SumToSize", "size", least=0)
-    offset = self.ndim - len(wanted)
-    if offset < 0 or any(n not in (1, m) for n, m in zip(wanted, self.shape[offset:], strict=True)):
-        raise ValueError(f"For 'SumToSize', a tensor of shape {self.shape} has no sum of shape {wanted}.")
-    axes = [k for k in range(self.ndim) if k < offset or wanted[k - offset] != self.shape[k]]
+    target = sizes(varargs(size), "SumToSize", "size", least=0)
+    offset = self.ndim - len(target)
+    if offset < 0 or any(n not in (1, m) for n, m in zip(target, self.shape[offset:], strict=True)):
+        raise ValueError(f"For 'SumToSize', a tensor of shape {self.shape} has no sum of shape {target}.")
+    axes = [k for k in range(self.ndim) if k < offset or target[k - offset] != self.shape[k]]
     found = reduction.sum(self, tuple(axes), True) if axes else self
-    return layout.reshape(found, wanted)
+    return layout.reshape(found, target)

@@ -1,4 +1,4 @@
-"""What an index means: ``x[index]`` resolved against the shape of ``x``, as NumPy does.
+"""Index resolution turns ``x[index]`` into slices and lookups for the shape of ``x``, as NumPy does.
 
 An index has two parts. The *basic* one (ints, slices, ``None``, ``...``) is static: a slice, a reversal
 and a reshape. The *advanced* one (integer tensors, masks) names places along the axes that are left.
@@ -74,7 +74,7 @@ class Subscript:
 
     @property
     def new_in_front(self) -> int:
-        """How many axes of ``None`` stand before those of the advanced part."""
+        """The number of axes of ``None`` before those of the advanced part."""
         return sum(place < self.front for place in self.new)
 
     def taken_shape(self) -> tuple[int, ...]:
@@ -164,14 +164,14 @@ def _array(array: np.ndarray) -> Any:
 
 def _listed(item: Any) -> Any:
     """A (nested) list of ints, truth values and tensors as one array or tensor."""
-    rows = [_listed(each) if isinstance(each, (list, tuple)) else each for each in item]
-    if any(isinstance(each, Tensor) and known(each) is None for each in rows):
-        parts = [operand(each, OPERATOR) for each in rows]
+    rows = [_listed(element) if isinstance(element, (list, tuple)) else element for element in item]
+    if any(isinstance(element, Tensor) and known(element) is None for element in rows):
+        parts = [operand(element, OPERATOR) for element in rows]
         shape = parts[0].shape
         if any(part.shape != shape or part.dtype.kind not in ("int", "uint") for part in parts):
             return _refused(item)
         return _item(stacked(parts))
-    rows = [each.host_array() if isinstance(each, Tensor) else each for each in rows]
+    rows = [element.host_array() if isinstance(element, Tensor) else element for element in rows]
     try:
         array = np.asarray(rows if rows else np.zeros(0, np.int64))
     except ValueError:
@@ -189,12 +189,12 @@ def stacked(parts: list[Tensor]) -> Tensor:
 
 
 def _refused(item: Any) -> Any:
-    what = f"of type {type(item).__name__}"
+    description = f"of type {type(item).__name__}"
     if isinstance(item, (np.ndarray, Tensor)):
-        what = f"with elements of type {item.dtype}"
+        description = f"with elements of type {item.dtype}"
     raise IndexError(
         f"For '{OPERATOR}', a tensor is indexed by ints, slices, '...', None, and tensors, arrays or lists "
-        f"of ints or truth values, but got {item!r} {what}."
+        f"of ints or truth values, but got {item!r} {description}."
     )
 
 
@@ -225,7 +225,7 @@ def resolve(index: Any, shape: tuple[int, ...]) -> Subscript:
     if not dots:
         items.append(Ellipsis)
     advanced = any(isinstance(item, (np.ndarray, Tensor)) for item in items)
-    found = Subscript()
+    subscript = Subscript()
     gaps, inside, lookups = 0, False, False  # whether ints and arrays are all neighbours
     axis = 0
     for item in items:
@@ -233,20 +233,20 @@ def resolve(index: Any, shape: tuple[int, ...]) -> Subscript:
             if not inside:
                 gaps += lookups
                 if not lookups:
-                    found.front = _axes_so_far(found)
+                    subscript.front = _axes_so_far(subscript)
                 inside = lookups = True
         else:
             inside = False
-        axis = _take(found, item, axis, shape, rank - consumed)
+        axis = _take(subscript, item, axis, shape, rank - consumed)
     if gaps:
-        found.front = 0
-    if found.mask is not None:
-        count = 0 if found.is_unknown else len(found.mask.shape)
-        if len(found.columns) != count:
-            if found.is_unknown:
+        subscript.front = 0
+    if subscript.mask is not None:
+        count = 0 if subscript.is_unknown else len(subscript.mask.shape)
+        if len(subscript.columns) != count:
+            if subscript.is_unknown:
                 unknown_mask_error()
-            found.mask = None
-    return found
+            subscript.mask = None
+    return subscript
 
 
 def _axes_so_far(found: Subscript) -> int:
@@ -254,7 +254,7 @@ def _axes_so_far(found: Subscript) -> int:
 
 
 def _consumes(item: Any) -> int:
-    """How many axes of the tensor an entry of the index is about."""
+    """The number of axes of the tensor that an entry of the index addresses."""
     if item is None or item is Ellipsis:
         return 0
     return len(item.shape) if _is_mask(item) else 1
@@ -266,38 +266,38 @@ def _is_mask(item: Any) -> bool:
     return isinstance(item, np.ndarray) and item.dtype.kind == "b"
 
 
-def _take(found: Subscript, item: Any, axis: int, shape: tuple[int, ...], rest: int) -> int:
+def _take(subscript: Subscript, item: Any, axis: int, shape: tuple[int, ...], count: int) -> int:
     """Add one entry of the index, about the axes from ``axis`` on; the first axis after them."""
     if item is None:
-        found.new.append(_axes_so_far(found))
+        subscript.new.append(_axes_so_far(subscript))
         return axis
     if item is Ellipsis:
-        for size in shape[axis : axis + rest]:
-            found.slots.append((0, size, 1))
-            found.middle.append(size)
-        return axis + rest
+        for size in shape[axis : axis + count]:
+            subscript.slots.append((0, size, 1))
+            subscript.middle.append(size)
+        return axis + count
     if isinstance(item, int):
         size = shape[axis]
         if not -size <= item < size:
             raise IndexError(
                 f"For '{OPERATOR}', the index {item} is out of bounds for axis {axis} with size {size}."
             )
-        found.slots.append((item % size, 1, 1))
+        subscript.slots.append((item % size, 1, 1))
         return axis + 1
     if isinstance(item, slice):
-        found.slots.append(_slot(found, item, axis, shape[axis]))
-        found.middle.append(found.slots[-1][1])
+        subscript.slots.append(_slot(subscript, item, axis, shape[axis]))
+        subscript.middle.append(subscript.slots[-1][1])
         return axis + 1
     if _is_mask(item):
-        return _take_mask(found, item, axis, shape)
-    found.slots.append((0, shape[axis], 1))
-    found.axes.append(len(found.middle))
-    found.middle.append(shape[axis])
-    found.columns.append(places(item, shape[axis], OPERATOR, axis))
+        return _take_mask(subscript, item, axis, shape)
+    subscript.slots.append((0, shape[axis], 1))
+    subscript.axes.append(len(subscript.middle))
+    subscript.middle.append(shape[axis])
+    subscript.columns.append(places(item, shape[axis], OPERATOR, axis))
     return axis + 1
 
 
-def _slot(found: Subscript, item: slice, axis: int, size: int) -> Slot:
+def _slot(subscript: Subscript, item: slice, axis: int, size: int) -> Slot:
     try:
         start, stop, step = item.indices(size)
     except TypeError:
@@ -315,37 +315,37 @@ def _slot(found: Subscript, item: slice, axis: int, size: int) -> Slot:
     count = len(range(start, stop, step))
     if step < 0:
         if count > 1:
-            found.reversed.append(axis)
+            subscript.reversed.append(axis)
         return (start + (count - 1) * step if count else 0, count, -step)
     return (start if count else 0, count, step)
 
 
-def _take_mask(found: Subscript, mask: Any, axis: int, shape: tuple[int, ...]) -> int:
+def _take_mask(subscript: Subscript, mask: Any, axis: int, shape: tuple[int, ...]) -> int:
     count = len(mask.shape)
     part = shape[axis : axis + count]
-    for offset, (size, wanted) in enumerate(zip(mask.shape, part, strict=True)):
-        if size != wanted:
+    for offset, (size, expected) in enumerate(zip(mask.shape, part, strict=True)):
+        if size != expected:
             raise IndexError(
                 f"For '{OPERATOR}', the mask of shape {mask.shape} does not match the tensor of shape "
-                f"{shape}: axis {axis + offset} has size {wanted}, but that of the mask {size}."
+                f"{shape}: axis {axis + offset} has size {expected}, but that of the mask {size}."
             )
-    place = len(found.middle)
+    position = len(subscript.middle)
     for size in part:
-        found.slots.append((0, size, 1))
-        found.middle.append(size)
+        subscript.slots.append((0, size, 1))
+        subscript.middle.append(size)
     if isinstance(mask, Tensor):
-        if found.is_unknown:
+        if subscript.is_unknown:
             unknown_mask_error()
-        found.mask, found.is_unknown = mask, True
+        subscript.mask, subscript.is_unknown = mask, True
     elif count == 0:  # a truth value: an axis of one element or none
-        found.middle.append(1)
-        found.columns.append(np.zeros(1 if mask else 0, np.int32))
-        found.axes.append(place)
+        subscript.middle.append(1)
+        subscript.columns.append(np.zeros(1 if mask else 0, np.int32))
+        subscript.axes.append(position)
         return axis
     else:
-        found.mask = mask
-        found.columns.extend(column.astype(np.int32) for column in np.nonzero(mask))
-    found.axes.extend(range(place, place + count))
+        subscript.mask = mask
+        subscript.columns.extend(column.astype(np.int32) for column in np.nonzero(mask))
+    subscript.axes.extend(range(position, position + count))
     return axis + count
 
 

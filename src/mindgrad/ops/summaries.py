@@ -1,4 +1,4 @@
-"""Reductions as methods of Tensor, which take what MindSpore's Tensor takes.
+"""Reduction methods of Tensor take the arguments of MindSpore's Tensor.
 
 ``keep_dims`` and ``keepdim`` are ``keepdims``, ``dim`` is ``axis``.
 """
@@ -100,10 +100,12 @@ def _pairs_along_dim(both: Callable[..., Any]) -> Callable[..., Any]:
     return decorated
 
 
-def _extreme(self: Tensor, both: Any, one: Any, axis: Any, keepdims: bool, given: dict[str, Any]) -> Any:
-    if given.pop("return_indices"):
-        return both(self, axis, keepdims, **given)
-    return one(self, axis, keepdims, **given)
+def _extreme(
+    self: Tensor, both: Any, single: Any, axis: Any, keepdims: bool, arguments: dict[str, Any]
+) -> Any:
+    if arguments.pop("return_indices"):
+        return both(self, axis, keepdims, **arguments)
+    return single(self, axis, keepdims, **arguments)
 
 
 @_pairs_along_dim(extremes.max)
@@ -154,7 +156,7 @@ def min(
 
 @_synonyms
 def argmax(self: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """Where the largest element stands along ``axis``; see :func:`mindgrad.ops.argmax`.
+    """The index of the largest element along ``axis``; see :func:`mindgrad.ops.argmax`.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([[1.0, 5.0], [3.0, 4.0]]).argmax(axis=0))
@@ -165,7 +167,7 @@ def argmax(self: Tensor, axis: int | None = None, keepdims: bool = False) -> Ten
 
 @_synonyms
 def argmin(self: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """Where the smallest element stands along ``axis``; see :func:`mindgrad.ops.argmin`.
+    """The index of the smallest element along ``axis``; see :func:`mindgrad.ops.argmin`.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([[1.0, 5.0], [3.0, 4.0]]).argmin(axis=0))

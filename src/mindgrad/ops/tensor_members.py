@@ -1,4 +1,4 @@
-"""Operators and methods of Tensor that differ from the function of the same name, or have none."""
+"""Methods of Tensor that differ from the function of the same name, or have none, are defined here."""
 
 from __future__ import annotations
 
@@ -419,7 +419,7 @@ def count(self: Tensor) -> int:
 
 
 def strides(self: Tensor) -> tuple[int, ...]:
-    """How many bytes apart neighbours along each axis would be in row-major order.
+    """The distance of neighbours along each axis in row-major order, in bytes.
 
     >>> from mindgrad import Tensor
     >>> Tensor([[1.0, 2.0], [3.0, 4.0]]).strides

@@ -154,11 +154,11 @@ def tuple_reversed(sequence: Any) -> tuple[Any, ...]:
 
 
 def _relation(
-    name: str, what: str, function: Callable[..., Any], example: str, prints: str
+    name: str, meaning: str, function: Callable[..., Any], example: str, prints: str
 ) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (
-        f"{what}\n\n    >>> from mindgrad import ops\n    >>> ops.{name}({example})\n    {prints}\n    "
+        f"{meaning}\n\n    >>> from mindgrad import ops\n    >>> ops.{name}({example})\n    {prints}\n    "
     )
     return function
 

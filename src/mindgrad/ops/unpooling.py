@@ -1,4 +1,4 @@
-"""Kinds of pooling beside maxima and averages: power means, windows at random places, and the way back."""
+"""Power-mean and fractional pooling, and the unpooling that inverts maximum pooling, act on windows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors and what lies between them: cross products, distances, differences, integrals, covariances."""
+"""Vector functions are cross products, distances, differences, integrals and covariances."""
 
 from __future__ import annotations
 
@@ -181,21 +181,21 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     >>> print(ops.diff(Tensor([1.0, 4.0, 9.0])), ops.diff(Tensor([1.0, 4.0, 9.0]), n=2))
     [3. 5.] [2.]
     """
-    found = operand(x, "Diff")
-    place = axis_in_range(axis, found.ndim, "Diff")
+    tensor = operand(x, "Diff")
+    dim = axis_in_range(axis, tensor.ndim, "Diff")
     count = whole_number(n, "Diff", "n", least=0)
-    shape = tuple(1 if k == place else size for k, size in enumerate(found.shape))
+    shape = tuple(1 if k == dim else size for k, size in enumerate(tensor.shape))
     pieces = [
         movement.broadcast_to(each, shape) if not each.ndim else each
-        for each in [operand(each, "Diff", found) for each in (prepend, append) if each is not None]
+        for each in [operand(each, "Diff", tensor) for each in (prepend, append) if each is not None]
     ]
     if prepend is not None:
-        found = joining.concat((pieces[0], found), place)
+        tensor = joining.concat((pieces[0], tensor), dim)
     if append is not None:
-        found = joining.concat((found, pieces[-1]), place)
+        tensor = joining.concat((tensor, pieces[-1]), dim)
     for _ in range(count):
-        found = arithmetic.sub(*_neighbours(found, place))
-    return found
+        tensor = arithmetic.sub(*_neighbours(tensor, dim))
+    return tensor
 
 
 def _areas(operator: str, y: Any, x: Any, dx: Any, dim: Any) -> tuple[Tensor, int]:
@@ -279,8 +279,8 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     weights = None
     for each in (fweights, aweights):
         if each is not None:
-            one = operand(each, "Cov").astype(rows.dtype)  # type: ignore[attr-defined]
-            weights = one if weights is None else arithmetic.mul(weights, one)
+            weight = operand(each, "Cov").astype(rows.dtype)  # type: ignore[attr-defined]
+            weights = weight if weights is None else arithmetic.mul(weights, weight)
     if weights is None:
         weights = creation.ones((rows.shape[1],), rows.dtype)
     total = reduction.sum(weights)
@@ -289,8 +289,8 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     if aweights is None or not correction:
         divisor = arithmetic.sub(total, correction)
     else:
-        one = operand(aweights, "Cov").astype(rows.dtype)  # type: ignore[attr-defined]
-        share = arithmetic.true_divide(reduction.sum(arithmetic.mul(weights, one)), total)
+        weight = operand(aweights, "Cov").astype(rows.dtype)  # type: ignore[attr-defined]
+        share = arithmetic.true_divide(reduction.sum(arithmetic.mul(weights, weight)), total)
         divisor = arithmetic.sub(total, arithmetic.mul(correction, share))
     other = layout.swapaxes(complexes.conj(apart) if x.dtype.kind == "complex" else apart, 0, 1)
     product = contraction.matmul(arithmetic.mul(apart, weights), other)
@@ -309,8 +309,8 @@ def corrcoef(input: Any) -> Tensor:
     [[ 1. -1.]
      [-1.  1.]]
     """
-    found = cov(input)
-    if not found.ndim:
-        return arithmetic.true_divide(found, found)
-    spread = math.sqrt(complexes.real(found.diagonal()))  # type: ignore[attr-defined]
-    return arithmetic.true_divide(arithmetic.true_divide(found, layout.expand_dims(spread, 1)), spread)
+    covariance = cov(input)
+    if not covariance.ndim:
+        return arithmetic.true_divide(covariance, covariance)
+    spread = math.sqrt(complexes.real(covariance.diagonal()))  # type: ignore[attr-defined]
+    return arithmetic.true_divide(arithmetic.true_divide(covariance, layout.expand_dims(spread, 1)), spread)

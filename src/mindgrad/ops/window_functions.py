@@ -1,4 +1,4 @@
-"""Window functions of signal processing, and Vandermonde matrices."""
+"""Window functions of signal processing, and Vandermonde matrices, are created here."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The compiler chooses: rewrites of whole graphs, one idea a file, and the order in which they run."""
+"""Graph rewrites optimise whole programs, one idea a file, in the order of ``pipeline``."""

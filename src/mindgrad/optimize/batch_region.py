@@ -1,10 +1,9 @@
-"""The part of a program in which the rows of a batch stay apart.
+"""The batch region is the part of a program in which the rows of a batch stay independent.
 
-Every equation of a finished program is of one kind: it does not depend on the rows; or its result carries
-them along one axis (``transforms.axis_propagation``); or it adds them up; or it comes after. The part
-between the first and the last kind can be computed for some of the rows at a time, and with the axis of the
-rows at any
-place: ``optimize.tiles`` does both.
+Every equation of a finished program is of one of four kinds: it does not depend on the rows; its result
+carries the rows along one axis (``transforms.axis_propagation``); it sums over the rows; or it depends on
+such a sum. The equations of the second and third kind can be computed for some of the rows at a time, and
+with the axis of the rows moved to any position: ``optimize.tiles`` does both.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.transforms.axis_propagation import through
 
-__all__ = ["MOVABLE", "Region", "left_behind", "region", "row_axis"]
+__all__ = ["MOVABLE", "Region", "batch_region", "left_behind", "region_of", "row_axis"]
 
 #: operators whose equations can be computed for some of the rows, apart from pointwise ones
 MOVABLE = frozenset(
@@ -57,31 +56,31 @@ def _is_data(atom: Any, size: int) -> bool:
     )
 
 
-def region(graph: Graph, size: int) -> Region:
+def batch_region(graph: Graph, size: int) -> Region:
     """The parts of ``graph`` for the rows of the inputs whose first axis has ``size``."""
     return region_of(graph.equations, {v: 0 for v in graph.inputs if v.shape[:1] == (size,)}, size)
 
 
 def region_of(equations: Iterable[Equation], places: dict[Any, int], size: int = -1) -> Region:
     """The parts of ``equations`` for rows that lie along the axes ``places``."""
-    found = Region(size, places, [], [], [], [])
+    region = Region(size, places, [], [], [], [])
     late: set[Any] = set()
     for equation in equations:
-        at = [row_axis(x, found) for x in equation.inputs]
+        at = [row_axis(x, region) for x in equation.inputs]
         if not late.isdisjoint(equation.inputs):
             late.update(equation.outputs)
-            found.after.append(equation)
-        elif all(place is None for place in at):
-            found.before.append(equation)
+            region.after.append(equation)
+        elif all(row_dim is None for row_dim in at):
+            region.before.append(equation)
         else:
-            place = _carried(equation, at)
-            if place is not None:
-                found.rows.append(equation)
-                places[equation.outputs[0]] = place
+            row_dim = _carried(equation, at)
+            if row_dim is not None:
+                region.rows.append(equation)
+                places[equation.outputs[0]] = row_dim
                 continue
             late.update(equation.outputs)
-            (found.sums if _adds_up(equation, at) else found.after).append(equation)
-    return found
+            (region.sums if _adds_up(equation, at) else region.after).append(equation)
+    return region
 
 
 def _carried(equation: Equation, at: Sequence[int | None]) -> int | None:
@@ -105,8 +104,8 @@ def _adds_up(equation: Equation, at: Sequence[int | None]) -> bool:
     return None not in known and len(set(known)) == 1
 
 
-def left_behind(graph: Graph, found: Region) -> list[Variable]:
-    """Values of ``found.rows`` that are read behind the sums, or are results of ``graph``."""
-    made = {e.outputs[0] for e in found.rows}
-    read = [x for e in found.after for x in e.inputs] + list(graph.outputs)
+def left_behind(graph: Graph, region: Region) -> list[Variable]:
+    """Values of ``region.rows`` that are read behind the sums, or are results of ``graph``."""
+    made = {e.outputs[0] for e in region.rows}
+    read = [x for e in region.after for x in e.inputs] + list(graph.outputs)
     return [x for x in dict.fromkeys(read) if x in made]

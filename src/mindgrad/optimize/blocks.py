@@ -1,30 +1,22 @@
-"""Stacks in blocks: a program that keeps much for every row is run for a few rows at a time.
+"""Strip mining runs a program that stores much per row for a few rows at a time, so that stacks stay in
+cache.
 
     Σ_n g(x_n) = Σ_blocks Σ_{n in block} g(x_n)          [g(x_n)]_n = the blocks of results, one after another
 
-Proof: as of ``optimize.tiles``. There it is for many rows with little in each, here for what a forward
-Laplacian makes of a few: of every value the tangents along all directions, a stack of D tangents of H
-features for a row of D coordinates. Every value keeps its axes. The data are one input or constant, or what
-a loop in front of the stacks gives; all of it may stand in the body of a loop.
+Proof: as for ``optimize.tiles``. Tiles serve many rows with little memory each; blocks serve what a forward
+Laplacian makes of few rows: for every value the tangents along all directions, a stack of D tangents of H
+features per row of D coordinates. Every value keeps its axes. The data are one input or constant, or the
+result of a loop in front of the stacks; all of it may stand in the body of a loop.
 
-**When it pays** (two cores, jax 0.10.2, CPU time; the Laplacian of a net 64 → 256×3 → 1 at 128 points):
-blocks of 4 or 8 rows 17.4 ms and 0.7 or 1.3 MB of temporary memory, 26 ms and 25.8 MB at once, 21 ms and
-1.3 MB direction by direction; two threads have the less to share the smaller the block. Its gradient in all
-weights: 62 ms and 8 MB in blocks of 16 rows, 110 ms and 52 MB at once, 84 ms and 29 MB direction by
-direction. Sums over the rows are read and written in every block, so that blocks must not be smaller than the
-sums. Sums over the directions are then made in ``halves``: without, 20 ms for blocks of 4 rows.
+**When it pays** (measurements: ``docs/decisions/0019-thresholds-of-rewrites.md``). A block is large enough
+for two threads and small enough for the cache; since sums over the rows are read and written in every block,
+a block is never smaller than the sums. Where most stacks are needed again behind a sum over the rows (the
+gradient of the root of a mean), a first loop computes the sums, and a second one recomputes the stacks. With
+one or two products a block must be large; it then saves the memory that the allocator would return to the
+system.
 
-Where most stacks are needed again behind a sum over the rows (the gradient of a root of a mean), a first
-loop makes the sums, and a second one makes the stacks anew: 80 ms and 8 MB for the gradient of a standard
-deviation of that Laplacian, 116 ms and 45 MB at once, 75 ms and 23 MB direction by direction.
-
-With one or two products a block must be large, or there is too little work in it for two threads; what it
-saves is memory that glibc gives back above 32 MB and the system clears again in each call. The gradient of a
-Gaussian mixture, 1,000 points in 32 dimensions, 100 centres: 9 ms and 15 MB in four blocks, 27 ms and 53 MB
-at once; in 20 dimensions 5.6 and 8.5 ms; where all fits into 27 MB, 4.7 and 4.0 ms.
-
-Limits: the rows of a block are a divisor of all rows; programs with effects are left alone, as are those for
-other devices.
+Limits: the number of rows of a block divides the number of all rows; programs with effects are left alone, as
+are those for other devices.
 """
 
 from __future__ import annotations
@@ -73,15 +65,15 @@ def in_blocks(graph: Graph) -> Graph:
     large = [k for k, e in enumerate(graph.equations) if _is_stack(e)]
     if not large:
         return graph
-    # what a loop or branch in front of the stacks gives can be data
+    # results of a loop or branch in front of the stacks can be data
     start = 1 + max(
         (k for k in range(large[0]) if graph.equations[k].primitive.kind == "control"), default=-1
     )
     equations = graph.equations[start:]
     made = {y for e in equations for y in e.outputs}
     read = [x for e in equations for x in e.inputs] + list(graph.outputs)
-    given = [x for x in dict.fromkeys(read) if type(x) is Variable and x not in made]
-    later = Graph(given, equations, graph.outputs)
+    live = [x for x in dict.fromkeys(read) if type(x) is Variable and x not in made]
+    later = Graph(live, equations, graph.outputs)
     better = _in_loops(later, _LOOPS)
     if better is None:
         return graph
@@ -89,7 +81,7 @@ def in_blocks(graph: Graph) -> Graph:
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(graph.inputs)
-        before = builder.inline(Graph(graph.inputs, graph.equations[:start], given), inputs)
+        before = builder.inline(Graph(graph.inputs, graph.equations[:start], live), inputs)
         return builder.close(builder.inline(better, before))
 
 
@@ -106,8 +98,8 @@ def keeps_rows_apart(equations: Sequence[Equation], x: Variable, stack: int) -> 
     size, row = x.shape[0], x.type.size * x.dtype.itemsize
     if size < 2 or stack < _WIDTH * row or size // _rows(size, BLOCK * size // stack) < _FEWEST:
         return False
-    found = region_of(equations, {x: 0})
-    return len(found.rows) == len(equations)
+    region = region_of(equations, {x: 0})
+    return len(region.rows) == len(equations)
 
 
 def _bytes(values: Iterable[Any]) -> int:
@@ -136,33 +128,33 @@ def _in_loops(graph: Graph, most: int) -> Graph | None:
     chosen = max(_choices(graph), key=lambda choice: choice.carried, default=None)
     if chosen is None:
         return None
-    found, data = chosen.found, chosen.data
-    left = left_behind(graph, found)
+    region, data = chosen.region, chosen.data
+    left = left_behind(graph, region)
     if 4 * _bytes(left) <= chosen.carried:
-        return _Blocks(graph, found, data, chosen.rows).graph()
-    if most == 1 or not found.sums:
+        return _Blocks(graph, region, data, chosen.rows).graph()
+    if most == 1 or not region.sums:
         return None
-    known = [e.outputs[0] for e in found.sums] + [v for v in left if _bytes([v]) <= _bytes([data])]
-    is_known = {*known}
+    boundary = [e.outputs[0] for e in region.sums] + [v for v in left if _bytes([v]) <= _bytes([data])]
+    is_known = {*boundary}
     later = [e for e in graph.equations if is_known.isdisjoint(e.outputs)]
-    rest = _in_loops(Graph([*graph.inputs, *known], later, graph.outputs), most - 1)
-    if rest is None:
+    remainder = _in_loops(Graph([*graph.inputs, *boundary], later, graph.outputs), most - 1)
+    if remainder is None:
         return None
-    after = {*found.after}
-    start = Graph(graph.inputs, [e for e in graph.equations if e not in after], known)
+    after = {*region.after}
+    start = Graph(graph.inputs, [e for e in graph.equations if e not in after], boundary)
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(graph.inputs)
-        made = builder.inline(
+        results = builder.inline(
             _Blocks(start, region_of(start.equations, {data: 0}), data, chosen.rows).graph(), inputs
         )
-        return builder.close(builder.inline(rest, [*inputs, *made]))
+        return builder.close(builder.inline(remainder, [*inputs, *results]))
 
 
 class _Choice(NamedTuple):
     """Data whose rows may go in blocks of ``rows``, and the bytes of all that carries them."""
 
-    found: Region
+    region: Region
     data: Any
     rows: int
     carried: int
@@ -175,44 +167,44 @@ def _choices(graph: Graph) -> Iterable[_Choice]:
     for data in [*graph.inputs, *[x for x in read if type(x) is Constant and not x.is_splat]]:
         if len(data.shape) < 2 or data.shape[0] < _FEWEST or not data.type.size:
             continue
-        found = region_of(graph.equations, {data: 0})
-        carried = [e.outputs[0] for e in found.rows]
-        is_chain = sum(e.primitive is dot for e in found.rows) >= _PRODUCTS
+        region = region_of(graph.equations, {data: 0})
+        carried = [e.outputs[0] for e in region.rows]
+        is_chain = sum(e.primitive is dot for e in region.rows) >= _PRODUCTS
         block, fewest = (BLOCK, _FEWEST) if is_chain else (_LARGE_BLOCK, 2)
         largest = max([_bytes([y]) for y in carried], default=0)
         if largest < WORTH * BLOCK or largest < _WIDTH * _bytes([data]) or 4 * _bytes(carried) < every:
             continue
-        if not is_chain and _bytes(_of_products(found)) < _FRESH:
+        if not is_chain and _bytes(_of_products(region)) < _FRESH:
             continue
-        wanted = _wanted(found, block, largest // data.shape[0])
-        rows = _rows(data.shape[0], wanted)
-        if not is_chain and 4 * rows < wanted:  # too little work in a block of so few
+        target = _target_rows(region, block, largest // data.shape[0])
+        rows = _rows(data.shape[0], target)
+        if not is_chain and 4 * rows < target:  # too little work in a block of so few
             continue
         if data.shape[0] // rows >= fewest:
-            yield _Choice(found, data, rows, _bytes(carried))
+            yield _Choice(region, data, rows, _bytes(carried))
 
 
-def _of_products(found: Region) -> set[Any]:
+def _of_products(region: Region) -> set[Any]:
     """Values that carry the rows and that a product takes or gives: others need not be in memory."""
-    made = {e.outputs[0] for e in found.rows}
-    products = [e for e in [*found.rows, *found.sums] if e.primitive is dot]
+    made = {e.outputs[0] for e in region.rows}
+    products = [e for e in [*region.rows, *region.sums] if e.primitive is dot]
     return {x for e in products for x in (*e.inputs, *e.outputs) if x in made}
 
 
-def _wanted(found: Region, block: int, row: int) -> int:
-    """How many rows of ``row`` bytes a block should have, of which ``block`` bytes are wanted."""
+def _target_rows(region: Region, block: int, row: int) -> int:
+    """The number of rows of ``row`` bytes that fill ``block`` bytes."""
     weights: set[Any] = set()
-    for equation in [*found.rows, *found.sums]:
+    for equation in [*region.rows, *region.sums]:
         if equation.primitive is dot:
-            at = _places(equation, found)
+            at = _places(equation, region)
             weights.update(x for x, place in zip(equation.inputs, at, strict=True) if place is None)
-    sums = _bytes(e.outputs[0] for e in found.sums)
+    sums = _bytes(e.outputs[0] for e in region.sums)
     return max(block, sums, 4 * (_bytes(weights) - _CACHE)) // row
 
 
-def _rows(size: int, wanted: int) -> int:
-    """The largest divisor of ``size`` that is not larger than wanted."""
-    return max(n for n in range(1, min(max(wanted, 1), size) + 1) if size % n == 0)
+def _rows(size: int, most: int) -> int:
+    """The largest divisor of ``size`` that is at most ``most``."""
+    return max(n for n in range(1, min(max(most, 1), size) + 1) if size % n == 0)
 
 
 # -- how it is done ------------------------------------------------------------------------------------
@@ -221,30 +213,30 @@ def _rows(size: int, wanted: int) -> int:
 class _Blocks:
     """The program of one block while it is made, and the loop over the blocks."""
 
-    def __init__(self, graph: Graph, found: Region, data: Any, rows: int) -> None:
-        self._graph, self._found, self._rows = graph, found, rows
+    def __init__(self, graph: Graph, region: Region, data: Any, rows: int) -> None:
+        self._graph, self._region, self._rows = graph, region, rows
         self._count = data.shape[0] // rows
         self._outside: dict[Any, Any] = {}
         self._inside: dict[Any, Any] = {}
         self._body = Builder()
-        #: what the body is given: values as they are, and blocks of values by their axis of rows
+        #: inputs of the body: whole values, and blocks of values by their axis of rows
         self._whole: dict[Any, Variable] = {}
         self._sliced: dict[tuple[Any, int], Variable] = {}
 
     def graph(self) -> Graph:
         """The program that runs over the blocks."""
-        graph, found = self._graph, self._found
+        graph, region = self._graph, self._region
         outer = Builder()
         with building(outer):
             for v in graph.inputs:
                 self._outside[v] = outer.input(v.type, tainted=v.tainted)
-            for equation in found.before:
+            for equation in region.before:
                 self._emit_outside(outer, equation)
-            left = left_behind(graph, found)
-            values = [*[e.outputs[0] for e in found.sums], *left]
+            left = left_behind(graph, region)
+            values = [*[e.outputs[0] for e in region.sums], *left]
             for value, atom in zip(values, self._loop(left), strict=True):
                 self._outside[value] = atom
-            for equation in found.after:
+            for equation in region.after:
                 self._emit_outside(outer, equation)
             return outer.close([self._read(y) for y in graph.outputs])
 
@@ -257,25 +249,25 @@ class _Blocks:
 
     def _loop(self, left: Sequence[Variable]) -> list[Any]:
         """The sums over all blocks, and the values that are left behind, in full."""
-        found, body = self._found, self._body
+        region, body = self._region, self._body
         with building(body):
-            inner = {*found.rows, *found.sums}
+            inner = {*region.rows, *region.sums}
             for equation in self._graph.equations:
                 if equation in inner:
                     self._emit_inside(equation)
-            sums = [self._inside[e.outputs[0]] for e in found.sums]
+            sums = [self._inside[e.outputs[0]] for e in region.sums]
             carried = body.inputs_like(sums)
             added = [c + y for c, y in zip(carried, sums, strict=True)]
         outputs = [*added, *[self._inside[v] for v in left]]
         closed = body.close(outputs, [*self._whole.values(), *carried, *self._sliced.values()])
-        given = [self._outside[x] for x in self._whole]
-        made = scan(
-            *given, *[zeros(y.type) for y in sums],
+        constants = [self._outside[x] for x in self._whole]
+        results = scan(
+            *constants, *[zeros(y.type) for y in sums],
             *[self._in_blocks(self._read(x), axis) for x, axis in self._sliced],
-            body=closed, length=self._count, consts=len(given), carries=len(sums),
+            body=closed, length=self._count, consts=len(constants), carries=len(sums),
         )  # fmt: skip
-        blocks = zip(made[len(sums) :], left, strict=True)
-        return [*made[: len(sums)], *[self._joined(y, found.places[v]) for y, v in blocks]]
+        blocks = zip(results[len(sums) :], left, strict=True)
+        return [*results[: len(sums)], *[self._joined(y, region.places[v]) for y, v in blocks]]
 
     def _in_blocks(self, x: Any, axis: int) -> Any:
         shape = (*x.shape[:axis], self._count, self._rows, *x.shape[axis + 1 :])
@@ -292,39 +284,39 @@ class _Blocks:
     # -- one block ---------------------------------------------------------------------------------
 
     def _emit_inside(self, equation: Equation) -> None:
-        name, place = equation.primitive.name, self._found.places.get(equation.outputs[0])
-        at = _places(equation, self._found)
+        name, row_dim = equation.primitive.name, self._region.places.get(equation.outputs[0])
+        at = _places(equation, self._region)
         changed: dict[str, Any] = {}
         if name in ("reshape", "broadcast_in_dim"):
-            changed["shape"] = _with(equation.parameters["shape"], place, self._rows)
+            changed["shape"] = _with(equation.parameters["shape"], row_dim, self._rows)
         elif name == "slice":
             changed["limit"] = _with(equation.parameters["limit"], at[0], self._rows)
-        operands = [self._block(x, place) for x, place in zip(equation.inputs, at, strict=True)]
+        operands = [self._block(x, row_dim) for x, row_dim in zip(equation.inputs, at, strict=True)]
         made = self._body.emit_again(equation, operands, **changed)
         self._inside.update(zip(equation.outputs, made, strict=True))
 
-    def _block(self, atom: Any, place: int | None) -> Any:
-        """What the body reads of ``atom``, whose axis ``place`` runs over the rows."""
+    def _block(self, atom: Any, row_dim: int | None) -> Any:
+        """The body's block of ``atom``, whose axis ``row_dim`` runs over the rows."""
         if type(atom) is Variable and atom in self._inside:
             return self._inside[atom]
-        if type(atom) is Constant and (place is None or atom.shape[place] != self._rows * self._count):
+        if type(atom) is Constant and (row_dim is None or atom.shape[row_dim] != self._rows * self._count):
             return atom
-        if place is None:
+        if row_dim is None:
             if atom not in self._whole:
                 self._whole[atom] = self._body.input(atom.type, tainted=atom.tainted)
             return self._whole[atom]
-        type_ = atom.type.with_shape(_with(atom.shape, place, self._rows))
+        type_ = atom.type.with_shape(_with(atom.shape, row_dim, self._rows))
         if type(atom) is Constant and atom.is_splat:
             return Constant(atom.value, type_)
         made_by = atom.made_by if type(atom) is Variable else None
         if made_by is not None and made_by.primitive is broadcast_in_dim:
             dims = made_by.parameters["dims"]
-            if place not in dims:  # the same for all rows
+            if row_dim not in dims:  # the same for all rows
                 small = self._block(made_by.inputs[0], None)
                 return broadcast_in_dim(small, shape=type_.shape, dims=dims)
-        if (atom, place) not in self._sliced:
-            self._sliced[atom, place] = self._body.input(type_, tainted=atom.tainted)
-        return self._sliced[atom, place]
+        if (atom, row_dim) not in self._sliced:
+            self._sliced[atom, row_dim] = self._body.input(type_, tainted=atom.tainted)
+        return self._sliced[atom, row_dim]
 
 
 def _with(shape: Sequence[int], place: int | None, size: int) -> tuple[int, ...]:
@@ -332,11 +324,11 @@ def _with(shape: Sequence[int], place: int | None, size: int) -> tuple[int, ...]
     return (*shape[:place], size, *shape[place + 1 :])
 
 
-def _places(equation: Equation, found: Region) -> list[int | None]:
+def _places(equation: Equation, region: Region) -> list[int | None]:
     """The axis of each operand that runs over the rows, of operands that do not depend on them too."""
-    at = [row_axis(x, found) for x in equation.inputs]
+    at = [row_axis(x, region) for x in equation.inputs]
     if equation.primitive.pointwise or equation.primitive.name == "concatenate":
-        return [found.places[equation.outputs[0]]] * len(at)
+        return [region.places[equation.outputs[0]]] * len(at)
     if equation.primitive is dot:
         return [_paired(at, k, **equation.parameters) for k in (0, 1)]
     return at

@@ -1,4 +1,4 @@
-"""Values that repeat a smaller one along some axes, and products of them.
+"""Broadcast elimination computes products of repeated values on the values that they repeat.
 
     x[i₁ … i_r] = inner[i_axes]          an axis that is not named is one along which x repeats ``inner``
 
@@ -6,9 +6,8 @@
     contracted axis:  Σ_j A[i, j] x[]      = (Σ_j A[i, j]) x
     free axis:        Σ_j A[i, j] x[j, …]  = the smaller product, repeated
 
-Each needs at most the arithmetic of the product as it stood, and none needs ``x`` itself in memory. XLA
-does not find them: to it a repeated operand is as large as any other (a product with a batch of equal
-matrices of 10 x 10 and 1,000 rows each ran 25 small products instead of one).
+Each needs at most the arithmetic of the original product, and none needs ``x`` itself in memory. XLA does not
+apply these identities: it treats a repeated operand as it treats any other of its size.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ class Repeated(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many elements the smaller value has."""
+        """The number of elements of the smaller value."""
         return self.atom.type.size
 
 
@@ -77,16 +76,16 @@ def seen_through(view: Equation, axes: Sequence[int | None]) -> tuple[int | None
         return tuple([axes[axis] for axis in parameters["permutation"]])
     inner, shape = view.inputs[0].shape, parameters["shape"]
     if view.primitive is broadcast_in_dim:
-        found: list[int | None] = [None] * len(shape)
+        through: list[int | None] = [None] * len(shape)
         for axis, size, place in zip(axes, inner, parameters["dims"], strict=True):
-            found[place] = axis if size == shape[place] else None
-        return tuple(found)
+            through[place] = axis if size == shape[place] else None
+        return tuple(through)
     rest = iter([axis for axis, size in zip(axes, inner, strict=True) if size != 1])
     return tuple([None if size == 1 else next(rest) for size in shape])
 
 
 def repeated(x: Any) -> Repeated:
-    """What ``x`` is a repetition of, as far as it can be seen; nothing is emitted but a smaller constant."""
+    """``x`` as a repetition of a smaller value, seen through views; emits at most a smaller constant."""
     made_by: Equation | None = getattr(x, "made_by", None)
     if made_by is not None and is_view(made_by):
         inner = repeated(made_by.inputs[0])
@@ -94,50 +93,52 @@ def repeated(x: Any) -> Repeated:
     if type(x) is Constant and not x.is_splat:
         steps = x.value.strides
         if any(step == 0 and size > 1 for step, size in zip(steps, x.shape, strict=True)):
-            kept = [k for k, (step, size) in enumerate(zip(steps, x.shape, strict=True)) if step and size > 1]
-            index = tuple([slice(None) if k in kept else 0 for k in range(len(steps))])
+            strided = [
+                k for k, (step, size) in enumerate(zip(steps, x.shape, strict=True)) if step and size > 1
+            ]
+            index = tuple([slice(None) if k in strided else 0 for k in range(len(steps))])
             return Repeated(
                 Constant(np.ascontiguousarray(x.value[index])),
-                tuple([kept.index(k) if k in kept else None for k in range(len(steps))]),
+                tuple([strided.index(k) if k in strided else None for k in range(len(steps))]),
             )
     return Repeated(x, tuple([None if size == 1 else k for k, size in enumerate(x.shape)]))
 
 
-def with_smaller_inputs(graph: Graph, given: Sequence[Any]) -> tuple[Graph, dict[int, Any]]:
+def with_smaller_inputs(graph: Graph, operands: Sequence[Any]) -> tuple[Graph, dict[int, Any]]:
     """``graph`` with smaller inputs in place of those that are given repeated values.
 
     Args:
         graph: the program.
-        given: for each input the atom of an enclosing program that it stands for; ``None`` for those that
+        operands: for each input the atom of an enclosing program that it stands for; ``None`` for those that
             stay as they are.
 
     Returns:
-        The program, and what stands at a position of ``given`` now; the program itself and nothing where
+        The program, and what stands at a position of ``operands`` now; the program itself and nothing where
         no input of :data:`LARGE` elements or more is repeated.
     """
-    found = {}
-    for at, atom in enumerate(given):
+    smaller = {}
+    for at, atom in enumerate(operands):
         if type(atom) is Variable and atom.type.size >= LARGE and is_view(atom.made_by):
-            seen = repeated(atom)
-            if seen.size < atom.type.size:
-                found[at] = seen
-    if not found:
+            repetition = repeated(atom)
+            if repetition.size < atom.type.size:
+                smaller[at] = repetition
+    if not smaller:
         return graph, {}
     builder = Builder()
     with building(builder):
         inputs = []
         for at, variable in enumerate(graph.inputs):
-            if at not in found:
+            if at not in smaller:
                 inputs.append(builder.input(variable.type, tainted=variable.tainted))
                 continue
             inner, axes = _without_units(
-                Repeated(builder.input(found[at].atom.type, tainted=variable.tainted), found[at].axes)
+                Repeated(builder.input(smaller[at].atom.type, tainted=variable.tainted), smaller[at].axes)
             )
             dims = [k for k, axis in enumerate(axes) if axis is not None]
             moved = transpose(inner, permutation=tuple([axes[k] for k in dims]))
             inputs.append(broadcast_in_dim(moved, shape=variable.shape, dims=tuple(dims)))
         outputs = builder.inline(graph, inputs)
-    return builder.close(outputs), {at: seen.atom for at, seen in found.items()}
+    return builder.close(outputs), {at: repetition.atom for at, repetition in smaller.items()}
 
 
 def free_axes(rank: int, contract: Shape, batch: Shape) -> Shape:
@@ -146,7 +147,7 @@ def free_axes(rank: int, contract: Shape, batch: Shape) -> Shape:
 
 
 def product_size(operands: Sequence[Any], k: int, x: Repeated, contract: Axes, batch: Axes) -> int:
-    """How many elements :func:`repeated_product` computes before they are repeated."""
+    """The number of elements that :func:`repeated_product` computes before they are repeated."""
     other = operands[1 - k].shape
     mine = free_axes(len(x.axes), contract[k], batch[k])
     return math.prod([n for axis, n in enumerate(other) if axis not in contract[1 - k]]) * math.prod(
@@ -164,41 +165,41 @@ def repeated_product(operands: Sequence[Any], k: int, x: Repeated, contract: Axe
     # contracted axes that repeat: the other operand is summed over them
     contracted = list(zip(contract[k], contract[1 - k], strict=True))
     summed = [theirs for mine, theirs in contracted if axes[mine] is None]
-    rest = [axis for axis in range(len(other.shape)) if axis not in summed]
+    others = [axis for axis in range(len(other.shape)) if axis not in summed]
     smaller = reduce_sum(other, axes=tuple(summed)) if summed else other
     pairs, batches = [
-        [(axes[mine], rest.index(theirs)) for mine, theirs in given if axes[mine] is not None]
+        [(axes[mine], others.index(theirs)) for mine, theirs in given if axes[mine] is not None]
         for given in (contracted, list(zip(batch[k], batch[1 - k], strict=True)))
     ]
     sides: list[tuple[Any, list[Any], list[Any]]] = [(inner, [a for a, _ in pairs], [a for a, _ in batches])]
     sides.insert(1 - k, (smaller, [b for _, b in pairs], [b for _, b in batches]))
-    made = dot(
+    product = dot(
         *[side[0] for side in sides],
         contract=tuple([tuple(side[1]) for side in sides]),
         batch=tuple([tuple(side[2]) for side in sides]),
     )
     # the axes (batch, free of the first, free of the second) of the whole product, and where those of
     # the smaller one stand among them; what was a batch axis may now be a free one
-    free = [free_axes(len(each.shape), contract[j], batch[j]) for j, each in enumerate(operands)]
-    whole = [shape[axis] for axis in batch[k]]
-    start = [len(whole), len(whole) + len(free[0])]
+    free = [free_axes(len(operand.shape), contract[j], batch[j]) for j, operand in enumerate(operands)]
+    batch_sizes = [shape[axis] for axis in batch[k]]
+    start = [len(batch_sizes), len(batch_sizes) + len(free[0])]
     of_mine = {axes[axis]: start[k] + at for at, axis in enumerate(free[k])}
     of_theirs = {axis: start[1 - k] + at for at, axis in enumerate(free[1 - k])}
     of_theirs |= {axis: at for at, axis in enumerate(batch[1 - k])}
-    places = [of_theirs[rest[b]] for _, b in batches]
+    places = [of_theirs[others[b]] for _, b in batches]
     for j, (atom, pairs_of, batches_of) in enumerate(sides):
         for axis in free_axes(len(atom.shape), tuple(pairs_of), tuple(batches_of)):
-            places.append(of_mine[axis] if j == k else of_theirs[rest[axis]])
-    sizes = [each.shape[axis] for each, axes_of in zip(operands, free, strict=True) for axis in axes_of]
+            places.append(of_mine[axis] if j == k else of_theirs[others[axis]])
+    sizes = [operand.shape[axis] for operand, axes_of in zip(operands, free, strict=True) for axis in axes_of]
     order = sorted(range(len(places)), key=places.__getitem__)
-    made = transpose(made, permutation=tuple(order))
-    return broadcast_in_dim(made, shape=(*whole, *sizes), dims=tuple(sorted(places)))
+    product = transpose(product, permutation=tuple(order))
+    return broadcast_in_dim(product, shape=(*batch_sizes, *sizes), dims=tuple(sorted(places)))
 
 
 def _without_units(x: Repeated) -> tuple[Any, tuple[int | None, ...]]:
     """``x`` with an atom all of whose axes are named: what else it has is of size 1."""
-    kept = sorted(axis for axis in x.axes if axis is not None)
-    if len(kept) == len(x.atom.shape):
+    named = sorted(axis for axis in x.axes if axis is not None)
+    if len(named) == len(x.atom.shape):
         return x.atom, x.axes
-    inner = reshape(x.atom, shape=tuple([x.atom.shape[axis] for axis in kept]))
-    return inner, tuple([None if axis is None else kept.index(axis) for axis in x.axes])
+    inner = reshape(x.atom, shape=tuple([x.atom.shape[axis] for axis in named]))
+    return inner, tuple([None if axis is None else named.index(axis) for axis in x.axes])

@@ -1,11 +1,10 @@
-"""Derivatives of one program along several unit vectors: what they have in common is computed once.
+"""Derivative fusion shares the work of derivatives of one program along several unit vectors.
 
-    columns:    ∂_j y for several j   = columns of one gradient      where each stands for itself
-    collapse:   Σ_j c_j ∂_j² y        = one collapsed sweep          where only the sum is read
+    columns:    ∂_j y for several j   = columns of one gradient      where each is used by itself
+    collapse:   Σ_j c_j ∂_j² y        = one collapsed sweep          where only the sum is used
 
-A *family* are the ``along`` equations of one program and one input whose directions are unit vectors: what
-is left of gradients that were written one by one. Nobody asks for a family; it is what nested gradients of
-all coordinates, and loops over them, come to.
+A *family* is the set of ``taylor_coefficients`` equations of one program and one input whose directions are
+unit vectors. Nested gradients of all coordinates, and loops over them, lead to such families.
 
 Proof. Columns: y has one value per row, so ``Jᵀ 1`` holds ``∂_j y`` in column j of every row. Collapse: the
 second coefficient along e_j is ``½ ∂_j² y``, and the collapsed sweep gives ``Σ_j D²y[p_j, q_j]``
@@ -14,7 +13,7 @@ second coefficient along e_j is ``½ ∂_j² y``, and the collapsed sweep gives 
 When it pays. Columns: a gradient is one sweep, so from two first derivatives on; but not for a column that
 is differentiated again, whose series holds the first derivative. Collapse: D + 2 sweeps instead of 2 D + 1,
 and one second-order term in memory instead of D, from :data:`_DIRECTIONS` on. Limits: one value per row;
-sums that are made of additions, subtractions, constant factors, and sums over what was joined.
+sums composed of additions, subtractions, constant factors, and sums over concatenated terms.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindgrad.control.lazy import DEFERRED, settled
-from mindgrad.control.taylor_coefficients import along
+from mindgrad.control.lazy import LAZY, expand_lazy
+from mindgrad.control.taylor_coefficients import taylor_coefficients
 from mindgrad.ir.build import current
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.ir.memo import memoized
@@ -53,7 +52,7 @@ _DIRECTIONS = 3
 
 
 class Member(NamedTuple):
-    """An ``along`` equation whose direction is a unit vector: of which family, and which vector.
+    """A ``taylor_coefficients`` equation whose direction is a unit vector: its family and the vector.
 
     A family is a program with its operands; a unit vector an input and the column of it that moves.
     """
@@ -66,20 +65,20 @@ class Member(NamedTuple):
 def joined(graph: Graph) -> Graph:
     """``graph`` with its families in their cheaper forms, and without any deferred equation."""
     graph = inside(graph, joined)
-    if any(equation.primitive in DEFERRED for equation in graph.equations):
+    if any(equation.primitive in LAZY for equation in graph.equations):
         graph = _in_gradients(_collapsed(_shortened(along_diagonals(in_columns(graph)))))
-    return settled(graph)
+    return expand_lazy(graph)
 
 
 def _member(equation: Equation) -> Member | None:
-    if equation.primitive is not along:
+    if equation.primitive is not taylor_coefficients:
         return None
-    program, place, order = (equation.parameters[name] for name in ("program", "place", "order"))
-    rows = program.inputs[place].shape[:-1]
+    program, argnum, order = (equation.parameters[name] for name in ("program", "argnum", "order"))
+    rows = program.inputs[argnum].shape[:-1]
     if len(program.outputs) > 1 or program.outputs[0].shape not in (rows, (*rows, 1)):
         return None
     column = _unit(equation.inputs[-1])
-    return None if column is None else Member((program, equation.inputs[:-1]), (place, column), order)
+    return None if column is None else Member((program, equation.inputs[:-1]), (argnum, column), order)
 
 
 def _unit(direction: Any) -> int | None:
@@ -108,16 +107,16 @@ def _unit(direction: Any) -> int | None:
 
 def _shortened(graph: Graph) -> Graph:
     """``graph`` with series as long as they are read."""
-    wanted = {*graph.outputs, *[x for equation in graph.equations for x in equation.inputs]}
+    read_atoms = {*graph.outputs, *[x for equation in graph.equations for x in equation.inputs]}
 
     def replace(equation: Equation, read: Read) -> Any:
-        if equation.primitive is not along:
+        if equation.primitive is not taylor_coefficients:
             return None
-        program, place, order = (equation.parameters[name] for name in ("program", "place", "order"))
-        used = max((k % order + 1 for k, y in enumerate(equation.outputs) if y in wanted), default=1)
+        program, argnum, order = (equation.parameters[name] for name in ("program", "argnum", "order"))
+        used = max((k % order + 1 for k, y in enumerate(equation.outputs) if y in read_atoms), default=1)
         if used == order:
             return None
-        made = along(*map(read, equation.inputs), program=program, place=place, order=used)
+        made = taylor_coefficients(*map(read, equation.inputs), program=program, argnum=argnum, order=used)
         rows = [made[k * used : (k + 1) * used] for k in range(len(program.outputs))]
         return [each for row in rows for each in (*row, *[zeros(row[0].type)] * (order - used))]
 
@@ -141,19 +140,19 @@ def _in_gradients(graph: Graph) -> Graph:
         again = longer.get(family, set())
         alone = {equation: unit for equation, unit in each.items() if unit not in again}
         if len(alone) > (2 if again else 1):
-            places = tuple(sorted({place for place, _ in alone.values()}))
-            columns.update((equation, (places, *unit)) for equation, unit in alone.items())
+            argnums = tuple(sorted({argnum for argnum, _ in alone.values()}))
+            columns.update((equation, (argnums, *unit)) for equation, unit in alone.items())
     if not columns:
         return graph
 
     def replace(equation: Equation, read: Read) -> Any:
         if equation not in columns:
             return None
-        places, place, column = columns[equation]
+        argnums, argnum, column = columns[equation]
         (y,) = equation.outputs
         operands = [*map(read, equation.inputs[:-1]), ones(y.type)]
-        gradient = current().inline(_reversed(equation.parameters["program"], places), operands)
-        gradient = gradient[1 + places.index(place)]
+        gradient = current().inline(_reversed(equation.parameters["program"], argnums), operands)
+        gradient = gradient[1 + argnums.index(argnum)]
         COLUMNS.fired()
         part = slice_axis(gradient, len(gradient.shape) - 1, column, column + 1)
         return [reshape(part, shape=y.shape)]
@@ -163,7 +162,7 @@ def _in_gradients(graph: Graph) -> Graph:
 
 @memoized
 def _reversed(program: Graph, places: tuple[int, ...]) -> Graph:
-    return reverse(settled(program), places)
+    return reverse(expand_lazy(program), places)
 
 
 # -- sums of second derivatives --------------------------------------------------------------------
@@ -178,65 +177,65 @@ class _Sum(NamedTuple):
 
 def _sums(graph: Graph) -> dict[Variable, _Sum]:
     """Values that are sums of second derivatives of one family and that something else reads."""
-    found: dict[Variable, _Sum] = {}
+    sums: dict[Variable, _Sum] = {}
     for equation in graph.equations:
         member = _member(equation)
         if member is not None:
             if member.order == 2:
-                found[equation.outputs[1]] = _Sum(member.family, {member.unit: 0.5})
+                sums[equation.outputs[1]] = _Sum(member.family, {member.unit: 0.5})
             continue
-        made = _combined(equation, found)
+        made = _combined(equation, sums)
         if made is not None:
-            found[equation.outputs[0]] = made
+            sums[equation.outputs[0]] = made
     ends = set(graph.outputs)
     for equation in graph.equations:
-        if equation.primitive.multiple or equation.outputs[0] not in found:
+        if equation.primitive.multiple or equation.outputs[0] not in sums:
             ends.update(equation.inputs)
-    return {y: each for y, each in found.items() if y in ends and len(each.factors) >= _DIRECTIONS}
+    return {y: sum_ for y, sum_ in sums.items() if y in ends and len(sum_.factors) >= _DIRECTIONS}
 
 
-def _combined(equation: Equation, found: dict[Variable, _Sum]) -> _Sum | None:
-    """What ``equation`` makes of sums: the same, a multiple, or the sum of two."""
+def _combined(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:
+    """The result of ``equation`` as a sum of second derivatives: the same, a multiple, or a sum of two."""
     primitive, inputs = equation.primitive, equation.inputs
     if primitive is reduce_sum:
-        return _collected(equation, found)
-    known = [found.get(x) if type(x) is Variable else None for x in inputs]
-    if not any(known):
+        return _collected(equation, sums)
+    terms = [sums.get(x) if type(x) is Variable else None for x in inputs]
+    if not any(terms):
         return None
     if primitive is reshape or primitive is neg:
         sign = -1.0 if primitive is neg else 1.0
-        return _scaled(known[0], sign)
+        return _scaled(terms[0], sign)
     if primitive is mul:
         for this, other in ((0, 1), (1, 0)):
             factor = inputs[other]
             if type(factor) is Constant and factor.is_splat:
-                return _scaled(known[this], float(factor.value))
+                return _scaled(terms[this], float(factor.value))
     if primitive is div and type(inputs[1]) is Constant and inputs[1].is_splat and inputs[1].value:
-        return _scaled(known[0], 1 / float(inputs[1].value))
+        return _scaled(terms[0], 1 / float(inputs[1].value))
     if primitive is add or primitive is sub:
-        return _total([known[0], _scaled(known[1], 1.0 if primitive is add else -1.0)])
+        return _total([terms[0], _scaled(terms[1], 1.0 if primitive is add else -1.0)])
     return None
 
 
-def _collected(equation: Equation, found: dict[Variable, _Sum]) -> _Sum | None:
-    """The sum over an axis of what is one after another along it."""
+def _collected(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:
+    """The sum over the axis along which a concatenation joins its terms."""
     source = getattr(equation.inputs[0], "made_by", None)
     if source is None or source.primitive is not concatenate:
         return None
     axis = source.parameters["axis"]
     if equation.parameters["axes"] != (axis,) or any(x.shape[axis] != 1 for x in source.inputs):
         return None
-    return _total([found.get(x) for x in source.inputs])
+    return _total([sums.get(x) for x in source.inputs])
 
 
 def _total(sums: Sequence[_Sum | None]) -> _Sum | None:
     """The sum of sums, if they are all of one family."""
     first = sums[0]
     factors: dict[tuple[int, int], float] = {}
-    for each in sums:
-        if first is None or each is None or each.family != first.family:
+    for sum_ in sums:
+        if first is None or sum_ is None or sum_.family != first.family:
             return None
-        for unit, factor in each.factors.items():
+        for unit, factor in sum_.factors.items():
             factors[unit] = factors.get(unit, 0.0) + factor
     return _Sum(first.family, factors) if first is not None else None
 
@@ -266,20 +265,20 @@ def _swept(sum_: _Sum, read: Read) -> Any:
     """The collapsed sweep of a sum."""
     program, operands = sum_.family
     units, factors = zip(*sorted(sum_.factors.items()), strict=True)
-    places = sorted({place for place, _ in units})
+    argnums = sorted({argnum for argnum, _ in units})
     is_even = len(set(factors)) == 1
-    given = list(map(read, operands))
+    inputs = list(map(read, operands))
     for weights in [np.ones(len(units))] if is_even else [np.ones(len(units)), np.asarray(factors)]:
-        given += [_stack(program.inputs[place], place, units, weights) for place in places]
-    sweep = collapse(settled(program), places, len(units), not is_even, straight=True)
-    found = current().inline(sweep, given)[-1]
+        inputs += [_stack(program.inputs[argnum], argnum, units, weights) for argnum in argnums]
+    sweep = collapse(expand_lazy(program), argnums, len(units), not is_even, straight=True)
+    found = current().inline(sweep, inputs)[-1]
     return factors[0] * found if is_even else found
 
 
-def _stack(x: Variable, place: int, units: Any, weights: Any) -> Any:
+def _stack(x: Variable, argnum: int, units: Any, weights: Any) -> Any:
     """One tangent of ``x`` per unit vector, zero where another input moves."""
     rows = np.zeros((len(units), x.shape[-1]), x.dtype.numpy)
     for k, (which, column) in enumerate(units):
-        rows[k, column] = weights[k] if which == place else 0
+        rows[k, column] = weights[k] if which == argnum else 0
     shape = (len(units), *x.shape)
     return broadcast_in_dim(Constant(rows), shape=shape, dims=(0, len(shape) - 1))

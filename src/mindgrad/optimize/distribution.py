@@ -1,36 +1,35 @@
-"""Products of differences: each term is multiplied by itself where that is cheaper.
+"""Distribution of products over differences multiplies each term by itself where that is cheaper.
 
     A · (u ± v)      = A · (u − c) ± A · (v ± c)            for every c
     Q_k (x_i − μ_k)  = Q_k (x_i − c) − Q_k (μ_k − c)
 
 where ``u`` and ``v`` are repeated along different axes, so that their difference is much larger than both.
 All differences of n points and k centres in d dimensions are n·k·d numbers, which have to be written
-before they can be multiplied, k products of d x d with d x n; behind the rewrite it is one product
+before they can be multiplied, k products of d x d with d x n; after the rewrite it is one product
 of (k d) x d with d x n. The derivative inherits that: the gradient in the matrix is again one product, with
-``x`` instead of the differences; that in μ sums over i *before* it multiplies, which leaves out a
+``x`` instead of the differences; that in μ sums over i *before* it multiplies, which saves a
 product as large as that of the function.
 
 Proof: a product is linear in each operand; ``c`` is added to both terms with opposite signs. Where one of the
-terms is the same for all rows (μ for all points) its product is a further column of A, and the other has a
-one more:
+terms is the same for all rows (μ for all points) its product is a further column of A, and the other term has
+a further element 1:
 
     A u + r = [A, r] · [u, 1]
 
 so that there is one product, and the sum over the rows, which is the derivative in ``r``, comes out of the
-product that is the derivative in A. It is done where A has 8 to 24 columns: gradients of mixtures took 0.82
-to 0.98 of the time in 10 and 20 dimensions, but 1.3 in 2, and 1.0 to 1.2 in 32 and 64.
+product that is the derivative in A. It pays for A of 8 to 24 columns.
 
 **Rounding.** ``x − μ`` is exact where both are close, and A x − A μ is not: digits are lost as far as the
 terms are larger than their difference. So both are taken relative to ``c``, the mean of the smaller
 term over the axes that the other has not, a constant to every derivative (the product does not
-depend on it). A common offset of the data costs nothing then; what is left is |u − c| / |u − v|, the
-spread of the data over the distance that is looked at. Where the mean is not finite, c is 0: an infinite
-element spoils its own row only.
+depend on it). A common offset of the data costs no digits then; what remains is |u − c| / |u − v|, the
+spread of the data relative to the distance. Where the mean is not finite, c is 0: an infinite
+element affects its own row only.
 
-**When it pays.** Bytes that are written and read, and floating-point operations, of which a core does
-about eight while it moves a byte (measured: 40 GFLOP/s in small float64 products against 5 GB/s of
-fresh memory): ``_pays``. Both terms must be a quarter of the difference at most, and the difference have
-4,096 elements. Half precision keeps its differences: products of half precision are rounded to it.
+**When it pays.** The cost model (``_pays``) counts bytes that are written and read, and floating-point
+operations, of which a core does about eight while it moves a byte. Both terms must be a quarter of the
+difference at most, and the difference have 4,096 elements (``docs/decisions/0009-rewrites-of-algebra.md``).
+Half precision keeps its differences: products of half precision are rounded to it.
 """
 
 from __future__ import annotations
@@ -96,16 +95,16 @@ def distributed(graph: Graph) -> Graph:
         if equation.primitive is not dot:
             return None
         operands = tuple([read(x) for x in equation.inputs])
-        found = _improvement(equation, operands)
-        if found is None:
+        improvement = _improvement(equation, operands)
+        if improvement is None:
             return None
-        k, seen = found
+        k, pattern = improvement
         contract, batch = equation.parameters["contract"], equation.parameters["batch"]
-        if isinstance(seen, Repeated):
+        if isinstance(pattern, Repeated):
             REPETITION.fired()
-            return repeated_product(operands, k, seen, contract, batch)
+            return repeated_product(operands, k, pattern, contract, batch)
         DISTRIBUTION.fired()
-        centred = _Difference(*_centred(seen), seen.is_sum)
+        centred = _Difference(*_centred(pattern), pattern.is_sum)
         merged = _merged(operands, k, centred, contract, batch)
         if merged is not None:
             MERGING.fired()
@@ -113,24 +112,24 @@ def distributed(graph: Graph) -> Graph:
         first, second = [
             repeated_product(operands, k, term, contract, batch) for term in (centred.first, centred.second)
         ]
-        return (add if seen.is_sum else sub)(first, second)
+        return (add if pattern.is_sum else sub)(first, second)
 
     return rebuilt(graph, replace)
 
 
 def _improvement(equation: Equation, operands: tuple[Any, ...]) -> tuple[int, Repeated | _Difference] | None:
-    """The operand of a product, and what it is seen as, that allows a cheaper one."""
+    """The index of an operand of a product, and the pattern in it that allows a cheaper product."""
     contract, batch = equation.parameters["contract"], equation.parameters["batch"]
     if not operands[0].type.dtype.is_inexact or operands[0].type.dtype.itemsize < 4:
         return None
     for k, x in enumerate(operands):
         if x.type.size < _ELEMENTS:
             continue
-        found = repeated(x)
-        if found.size < x.type.size and any(
-            found.axes[axis] is None and x.shape[axis] != 1 for axis in (*contract[k], *batch[k])
+        repetition = repeated(x)
+        if repetition.size < x.type.size and any(
+            repetition.axes[axis] is None and x.shape[axis] != 1 for axis in (*contract[k], *batch[k])
         ):
-            return k, found
+            return k, repetition
         difference = _difference(x)
         if difference is not None and _pays(operands, k, difference, contract, batch):
             return k, difference
@@ -177,15 +176,15 @@ def _centred(x: _Difference) -> tuple[Repeated, Repeated]:
     first, second = x.first, x.second
     small, other = (first, second) if first.size <= second.size else (second, first)
     common = [k for k, axis in enumerate(small.axes) if axis is not None and other.axes[k] is not None]
-    kept = sorted(axis for k, axis in enumerate(small.axes) if axis is not None and k in common)
-    averaged = tuple([axis for axis in range(len(small.atom.shape)) if axis not in kept])
+    shared = sorted(axis for k, axis in enumerate(small.axes) if axis is not None and k in common)
+    averaged = tuple([axis for axis in range(len(small.atom.shape)) if axis not in shared])
     count = math.prod([small.atom.shape[axis] for axis in averaged])
     total = reduce_sum(stop_gradient(small.atom), axes=averaged)
     mean = total * full(total.type, 1 / count)
     centre = select(isfinite(mean), mean, zeros(mean.type))
     # which axis of the value each axis of the centre is
     places = {axis: k for k, axis in enumerate(small.axes) if axis is not None}
-    names = [places[axis] for axis in kept]
+    names = [places[axis] for axis in shared]
 
     def shifted(term: Repeated, row: Any) -> Repeated:
         order = sorted(range(len(names)), key=lambda at: term.axes[names[at]])  # type: ignore[arg-type,return-value]
@@ -210,31 +209,31 @@ def _merged(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, b
         return None
     rows, column = (x.second, x.first) if flat[0] else (x.first, x.second)
     (mine,), (theirs,), other = contract[k], contract[1 - k], operands[1 - k]
-    place = rows.axes[mine]
+    row_dim = rows.axes[mine]
     result = math.prod(other.shape) // other.shape[theirs] * math.prod([operands[k].shape[a] for a in free])
     is_many = _PART * other.type.size <= result
-    if place is None or not is_many or other.shape[theirs] not in _COLUMNS:
+    if row_dim is None or not is_many or other.shape[theirs] not in _COLUMNS:
         return None
     # A v, with the axes (batch, free of A), put in the order of A
-    kept = sorted((*contract[k], *batch[k]))
-    small = Variable(operands[k].type.with_shape(tuple([operands[k].shape[axis] for axis in kept])))
+    axes = sorted((*contract[k], *batch[k]))
+    small = Variable(operands[k].type.with_shape(tuple([operands[k].shape[axis] for axis in axes])))
     sides = [other, other]
     sides[k] = small
     contracts, batches = list(contract), list(batch)
-    contracts[k] = tuple([kept.index(axis) for axis in contract[k]])
-    batches[k] = tuple([kept.index(axis) for axis in batch[k]])
-    seen = Repeated(column.atom, tuple([column.axes[axis] for axis in kept]))
-    made = repeated_product(sides, k, seen, (contracts[0], contracts[1]), (batches[0], batches[1]))
+    contracts[k] = tuple([axes.index(axis) for axis in contract[k]])
+    batches[k] = tuple([axes.index(axis) for axis in batch[k]])
+    narrowed = Repeated(column.atom, tuple([column.axes[axis] for axis in axes]))
+    product = repeated_product(sides, k, narrowed, (contracts[0], contracts[1]), (batches[0], batches[1]))
     order = [*batch[1 - k], *free_axes(len(other.shape), contract[1 - k], batch[1 - k])]
-    made = transpose(made, permutation=tuple(sorted(range(len(order)), key=order.__getitem__)))
-    made = reshape(made, shape=tuple([1 if a == theirs else n for a, n in enumerate(other.shape)]))
+    product = transpose(product, permutation=tuple(sorted(range(len(order)), key=order.__getitem__)))
+    product = reshape(product, shape=tuple([1 if a == theirs else n for a, n in enumerate(other.shape)]))
     # the signs of first ± second: the column carries its own, the rows theirs
     atom = rows.atom
     if not x.is_sum:
-        made, atom = (made, neg(atom)) if flat[0] else (neg(made), atom)
-    one = tuple([1 if a == place else n for a, n in enumerate(atom.shape)])
-    longer = Repeated(concatenate(atom, ones(atom.type.with_shape(one)), axis=place), rows.axes)
+        product, atom = (product, neg(atom)) if flat[0] else (neg(product), atom)
+    unit_shape = tuple([1 if a == row_dim else n for a, n in enumerate(atom.shape)])
+    longer = Repeated(concatenate(atom, ones(atom.type.with_shape(unit_shape)), axis=row_dim), rows.axes)
     shape = tuple([n + 1 if a == mine else n for a, n in enumerate(operands[k].shape)])
     sides[k] = Variable(operands[k].type.with_shape(shape))
-    sides[1 - k] = concatenate(other, made, axis=theirs)
+    sides[1 - k] = concatenate(other, product, axis=theirs)
     return repeated_product(sides, k, longer, contract, batch)

@@ -1,4 +1,4 @@
-"""A graph made anew, some of its equations in another way.
+"""The graph rewriter rebuilds a graph with some of its equations replaced.
 
 rebuilt(G, f) = G with f(equation, read) in place of each equation for which f gives something
 """
@@ -34,10 +34,10 @@ def rebuilt(graph: Graph, replace: Callable[[Equation, Callable[[Any], Any]], An
             result = replace(equation, read)
             builder.source = None
             if result is None:
-                made = builder.emit_again(equation, [read(x) for x in equation.inputs])
+                outputs = builder.emit_again(equation, [read(x) for x in equation.inputs])
             else:
-                made = result if equation.primitive.multiple else (result,)
-            values.update(zip(equation.outputs, made, strict=True))
+                outputs = result if equation.primitive.multiple else (result,)
+            values.update(zip(equation.outputs, outputs, strict=True))
     return builder.close([read(x) for x in graph.outputs])
 
 

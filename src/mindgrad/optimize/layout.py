@@ -1,28 +1,26 @@
-"""Transposed values are carried along as what they are transposed from.
+"""Layout propagation sinks transposes towards the outputs by tracking a permutation per value.
 
     f(xᵀ, yᵀ) = f(x, y)ᵀ        f pointwise
     Σ_i xᵀ    = (Σ_σ(i) x)ᵀ     and every other reduction
     A · xᵀ    = a product that contracts another axis
 
-A transposition of what was computed is so moved towards the results, until it meets its inverse, becomes
-the choice of an axis, or is left on something small; repeated values are repeated in the order in
-which they are needed. Proof: a transposition is a change of names of axes. Each value of the new program
-is kept with its order: axis i of the old value is axis ``order[i]`` of the new one.
+A transpose of a computed value moves towards the results, until it meets its inverse, becomes
+the choice of an axis, or ends on a small value; repeated values are repeated in the order in
+which they are needed. Proof: a transpose renames axes. Each value of the new program
+is stored with its order: axis i of the old value is axis ``order[i]`` of the new one.
 
-**When it pays.** A product gives its axes as (batch, free of the first, free of the second), in which
-order the long axis of a batch of data often is the last: there XLA's vectors run along it in every
-pointwise operator and sums over features need no shuffling. ``einsum`` then transposes to the order that its
-author asked for, and XLA on a CPU really moves the data: gradients of Gaussian mixtures ran 1.2 – 2 times
-faster without. So the rewrite is tried only where a computed value of :data:`_ELEMENTS` elements or more is
-transposed for something that is neither a product nor the end. Limits: what is not pointwise, a reduction,
-a product or a change of shape gets its operands in the old order.
+**When it pays** (measurements: ``docs/decisions/0009-rewrites-of-algebra.md``). A product gives its axes as
+(batch, free of the first, free of the second), in which order the long axis of a batch of data often is the
+last: there XLA's vectors run along it in every pointwise operator, and sums over features need no shuffling.
+``einsum`` then transposes to the order that its author asked for, and XLA on a CPU really moves the data. So
+the rewrite is tried only where a computed value of :data:`_ELEMENTS` elements or more is transposed for
+something that is neither a product nor the end. Limits: an equation that is not pointwise, a reduction, a
+product or a change of shape gets its operands in the old order.
 
-**Narrow products.** The same holds where nothing is transposed yet: the layers of a small network on many
-rows are rows x 20, and vectors of 8 or 16 numbers fill 20 badly. There the operands of the products are
-exchanged, so that their rows come last, and the rest follows. Measured on value and gradient of tanh layers:
-10,000 rows, 2, 4 and 8 layers of 20: 1.2, 1.4 and 1.6 times faster; 1,000 rows: 1.5; 100,000 rows, width 3:
-4.5; the same time at widths of 32 to 48, and the function alone is 1.6 times slower from 64 on. On a CPU,
-from two products on. Programs in tiles (``optimize.tiles``) have their rows last already.
+**Narrow products.** The same holds without any transpose: the layers of a small network on many rows are rows
+x 20, and vectors of 8 or 16 numbers fill 20 badly. There the operands of the products are exchanged, so that
+their rows come last, and the rest follows; on a CPU, from two products on, for widths up to 24. Programs in
+tiles (``optimize.tiles``) have their rows last already.
 """
 
 from __future__ import annotations
@@ -115,10 +113,10 @@ def _carried_along(graph: Graph, turned: set[Equation]) -> Graph:
             if found is not None:
                 values[equation.outputs[0]] = found
                 continue
-            made = builder.emit(
+            emitted = builder.emit(
                 equation.primitive, tuple([_in_order(x) for x in operands]), equation.parameters
             )
-            results = made if equation.primitive.multiple else (made,)
+            results = emitted if equation.primitive.multiple else (emitted,)
             values.update(zip(equation.outputs, map(_plain, results), strict=True))
         outputs = [_in_order(values[x]) if type(x) is Variable else x for x in graph.outputs]
         builder.source = None
@@ -144,7 +142,7 @@ def _is_worth_while(graph: Graph) -> bool:
 
 def _narrow_products(graph: Graph) -> set[Equation]:
     """Products of a long first operand with a small second one, with something between them."""
-    found: set[Equation] = set()
+    products: set[Equation] = set()
     computed = False
     for equation in graph.equations:
         if equation.primitive is dot:
@@ -155,9 +153,9 @@ def _narrow_products(graph: Graph) -> set[Equation]:
             ]
             inner = math.prod([equation.inputs[0].shape[axis] for axis in contract[0]])
             if not batch[0] and rows >= _LONG and columns <= _SHORT and inner <= _SHORT:
-                found.add(equation)
+                products.add(equation)
                 computed = computed or equation.inputs[0] not in graph.inputs
-    return found if computed and len(found) > 1 else set()
+    return products if computed and len(products) > 1 else set()
 
 
 # --- values in an order ------------------------------------------------------------------------------
@@ -172,11 +170,11 @@ def _plain(atom: Any) -> _Placed:
 
 
 def _constant(atom: Constant) -> _Placed | _Spread:
-    found = repeated(atom)
-    if found.atom is atom:
+    repetition = repeated(atom)
+    if repetition.atom is atom:
         return _plain(atom)
-    dims = tuple([k for k, axis in enumerate(found.axes) if axis is not None])
-    return _Spread(_plain(found.atom), atom.shape, dims)
+    dims = tuple([k for k, axis in enumerate(repetition.axes) if axis is not None])
+    return _Spread(_plain(repetition.atom), atom.shape, dims)
 
 
 def _inverse(order: Shape) -> Shape:
@@ -184,7 +182,7 @@ def _inverse(order: Shape) -> Shape:
 
 
 def _ranks(places: Sequence[int]) -> Shape:
-    """Which of the numbers each of ``places`` is by size."""
+    """The rank of each of ``places`` by size."""
     ordered = sorted(places)
     return tuple([ordered.index(place) for place in places])
 
@@ -202,14 +200,16 @@ def _is_flexible(value: _Placed | _Spread) -> bool:
 
 def _in(value: _Placed | _Spread, order: Shape) -> Any:
     """The atom of ``value`` whose axis ``order[i]`` is the old axis i."""
-    wanted = _inverse(order)  # for each axis of the result the old one
+    old_axes = _inverse(order)  # for each axis of the result the old one
     if isinstance(value, _Placed):
-        return _transposed(value.atom, tuple([value.order[axis] for axis in wanted]))
+        return _transposed(value.atom, tuple([value.order[axis] for axis in old_axes]))
     inner, shape, dims = value
     targets = [order[axis] for axis in dims]
     by_target = sorted(range(len(targets)), key=targets.__getitem__)
     moved = _transposed(inner.atom, tuple([inner.order[j] for j in by_target]))
-    return broadcast_in_dim(moved, shape=tuple([shape[axis] for axis in wanted]), dims=tuple(sorted(targets)))
+    return broadcast_in_dim(
+        moved, shape=tuple([shape[axis] for axis in old_axes]), dims=tuple(sorted(targets))
+    )
 
 
 def _in_order(value: _Placed | _Spread) -> Any:
@@ -306,11 +306,11 @@ def _reduction(equation: Equation, operands: list[Any]) -> _Placed | None:
     axes = equation.parameters.get("axes")
     if axes is None:
         axes = (equation.parameters["axis"],)
-        made = equation.primitive(x.atom, axis=x.order[axes[0]])
+        reduced = equation.primitive(x.atom, axis=x.order[axes[0]])
     else:
-        made = equation.primitive(x.atom, axes=tuple(sorted(x.order[axis] for axis in axes)))
+        reduced = equation.primitive(x.atom, axes=tuple(sorted(x.order[axis] for axis in axes)))
     kept = [place for axis, place in enumerate(x.order) if axis not in axes]
-    return _Placed(made, _ranks(kept))
+    return _Placed(reduced, _ranks(kept))
 
 
 def _by_axis(equation: Equation, operands: list[Any]) -> _Placed | None:
@@ -361,7 +361,7 @@ def _groups(old: Shape, new: Shape) -> list[tuple[list[int], list[int]]] | None:
         return None
     mine = [axis for axis, size in enumerate(old) if size != 1]
     theirs = [axis for axis, size in enumerate(new) if size != 1]
-    found = []
+    groups = []
     while mine or theirs:
         left, right = [mine.pop(0)], [theirs.pop(0)]
         count, other = old[left[0]], new[right[0]]
@@ -372,8 +372,8 @@ def _groups(old: Shape, new: Shape) -> list[tuple[list[int], list[int]]] | None:
             else:
                 right.append(theirs.pop(0))
                 other *= new[right[-1]]
-        found.append((left, right))
-    return found
+        groups.append((left, right))
+    return groups
 
 
 def _dot(equation: Equation, operands: list[Any], is_turned: bool) -> _Placed:
@@ -385,7 +385,7 @@ def _dot(equation: Equation, operands: list[Any], is_turned: bool) -> _Placed:
         for k, x in enumerate(placed)
     ]
     sides = (1, 0) if is_turned else (0, 1)
-    made = dot(
+    product = dot(
         *[placed[k].atom for k in sides],
         contract=tuple([at[k][0] for k in sides]),
         batch=tuple([at[k][1] for k in sides]),
@@ -396,7 +396,7 @@ def _dot(equation: Equation, operands: list[Any], is_turned: bool) -> _Placed:
     first = len(batch[0])
     start = [first + len(free[1]), first] if is_turned else [first, first + len(free[0])]
     order = [*range(first), *[start[k] + rank for k in (0, 1) for rank in ranks[k]]]
-    return _Placed(made, tuple(order))
+    return _Placed(product, tuple(order))
 
 
 _RULES: dict[Any, Callable[[Equation, list[Any]], _Placed | _Spread | None]] = {

@@ -1,4 +1,4 @@
-"""Products of products in the order that costs least.
+"""Matrix chain ordering multiplies products of products in the cheapest order.
 
     (A B) v = A (B v)        (u vᵀ) x = u (vᵀ x)        (diag(d) A) x = d ∘ (A x)
 
@@ -112,10 +112,10 @@ class _Network:
                 {axis for axis, place in enumerate(x.axes) if place is not None or atom.shape[axis] == 1}
                 for x in factors
             ]
-            whole = set(range(len(labels)))
-            if parts[0] | parts[1] == whole and parts != [whole, whole]:
+            all_labels = set(range(len(labels)))
+            if parts[0] | parts[1] == all_labels and parts != [all_labels, all_labels]:
                 left, right = [
-                    self._tree(x, labels) if part == whole else self._leaf(seen, labels)
+                    self._tree(x, labels) if part == all_labels else self._leaf(seen, labels)
                     for x, seen, part in zip(equation.inputs, factors, parts, strict=True)
                 ]
                 return left, right
@@ -123,18 +123,18 @@ class _Network:
         self.leaves.append(_Leaf(atom, labels))
         return len(self.leaves) - 1
 
-    def _leaf(self, seen: Any, labels: Labels) -> Tree:
-        names: list[int | None] = [None] * len(seen.atom.shape)
-        for label, axis in zip(labels, seen.axes, strict=True):
+    def _leaf(self, factor: Any, labels: Labels) -> Tree:
+        names: list[int | None] = [None] * len(factor.atom.shape)
+        for label, axis in zip(labels, factor.axes, strict=True):
             if axis is not None:
                 names[axis] = label
-        self.leaves.append(_Leaf(seen.atom, tuple(names)))
+        self.leaves.append(_Leaf(factor.atom, tuple(names)))
         return len(self.leaves) - 1
 
     # -- what a tree costs --------------------------------------------------------------------------
 
     def labels(self, leaves: int) -> frozenset[int]:
-        """The indices of the product of some ``leaves`` (bits) that somebody else needs."""
+        """The indices of the product of some ``leaves`` (bits) that are used outside of it."""
         return frozenset(
             label
             for label, mask in enumerate(self._masks)
@@ -150,7 +150,7 @@ class _Network:
         return 2 * self._size(a | b) + _OPERATIONS_PER_BYTE * self.itemsize * moved
 
     def cost(self, tree: Tree) -> tuple[int, int]:
-        """The leaves (bits) of a tree and what it costs."""
+        """The leaves (bits) of a tree and its cost."""
         if isinstance(tree, int):
             return 1 << tree, 0
         (left, first), (right, second) = self.cost(tree[0]), self.cost(tree[1])
@@ -158,22 +158,22 @@ class _Network:
 
     def best(self) -> tuple[int, Tree]:
         """The cheapest tree."""
-        found: dict[int, tuple[int, Tree]] = {1 << k: (0, k) for k in range(len(self.leaves))}
+        cheapest: dict[int, tuple[int, Tree]] = {1 << k: (0, k) for k in range(len(self.leaves))}
         every = len(self.leaves) <= _ALL
         for leaves in _subsets(len(self.leaves)) if every else _intervals(len(self.leaves)):
-            if leaves in found:
+            if leaves in cheapest:
                 continue
-            found[leaves] = min(
+            cheapest[leaves] = min(
                 (
                     (
-                        found[left][0] + found[leaves ^ left][0] + self._step(left, leaves ^ left),
-                        (found[left][1], found[leaves ^ left][1]),
+                        cheapest[left][0] + cheapest[leaves ^ left][0] + self._step(left, leaves ^ left),
+                        (cheapest[left][1], cheapest[leaves ^ left][1]),
                     )
                     for left in (_halves(leaves) if every else _cuts(leaves))
                 ),
                 key=lambda each: each[0],
             )
-        return found[self._whole]
+        return cheapest[self._whole]
 
     # -- the product --------------------------------------------------------------------------------
 
@@ -199,15 +199,15 @@ class _Network:
         summed = [label for label in shared if label not in needed]
         if shared and not summed:
             return *self._scaled(a, mine, b, theirs), left | right
-        kept = [label for label in shared if label in needed]
+        batch_labels = [label for label in shared if label in needed]
         free = [label for label in (*mine, *theirs) if label not in shared]
-        made = dot(
+        product = dot(
             a,
             b,
             contract=(tuple(map(mine.index, summed)), tuple(map(theirs.index, summed))),
-            batch=(tuple(map(mine.index, kept)), tuple(map(theirs.index, kept))),
+            batch=(tuple(map(mine.index, batch_labels)), tuple(map(theirs.index, batch_labels))),
         )
-        return made, kept + free, left | right
+        return product, batch_labels + free, left | right
 
     def _scaled(self, a: Any, mine: list[int], b: Any, theirs: list[int]) -> tuple[Any, list[int]]:
         """A product that sums over nothing, elementwise."""
@@ -259,14 +259,14 @@ def products_ordered(graph: Graph) -> Graph:
     uses = Counter(x for e in graph.equations for x in e.inputs)
     uses.update(graph.outputs)
     better: dict[Equation, tuple[_Network, Tree]] = {}
-    seen: set[Equation] = set()
+    visited: set[Equation] = set()
     for equation in reversed(graph.equations):
-        if equation.primitive is not dot or equation in seen or not _is_exact(equation):
+        if equation.primitive is not dot or equation in visited or not _is_exact(equation):
             continue
         if not any(_inner(x, uses) for x in equation.inputs):
             continue
         network = _Network(equation, uses)
-        seen.update(network.inner)
+        visited.update(network.inner)
         if 2 < len(network.leaves) <= _MOST:
             _, before = network.cost(network.tree)
             if before >= _OPERATIONS:

@@ -1,21 +1,24 @@
-"""Reverse mode turned into forward mode where the rows of a batch do not mix.
+"""Mode choice turns reverse mode into forward mode where the rows of a batch are independent.
 
     y = s(v(x)),  s linear,  v carries the rows of x   ⟹   J_y(x)ᵀ ct = Σ_j e_j ⊗ Σ (ct_v ∘ J_v(x) d_j)
 
 with ``ct_v = sᵀ ct``, and ``d_j`` one for column j of every row. Proof: along a carried axis the Jacobian of
 ``v`` is diagonal (``transforms.axis_propagation``), so element (n, j) of ``J_vᵀ ct_v`` is
 ``Σ_m ct_v[n, m] ∂v[n, m]/∂x[n, j]``, ``∂v[n, m]/∂x[n, j] = (J_v d_j)[n, m]`` because no other row of
-``d_j`` reaches row n. It is how the equations of physics-informed networks are written: the gradient of the
+``d_j`` reaches row n. Physics-informed networks are written that way: the gradient of the
 sum of ``u`` over all points, in the points.
 
-What is emitted is one ``along`` equation, so that nested gradients become Taylor series
-(``control.taylor_coefficients``); for several columns it is one ``columns`` equation. Who reads a column
-makes an ``along`` equation of it, and who differentiates again one of each (:func:`in_columns`). When it
-pays: with one column a gradient costs the same either way, and the next one is a longer series instead of
-the gradient of a gradient. With several columns reverse mode is cheaper as long as nobody differentiates
-again; that is decided when somebody does, or when the program is finished (``optimize.derivative_fusion``).
-Limits: programs without control flow and without effects, real inputs, at most :data:`MOST` columns, nothing
-in half precision: there ``J_v d_j`` may be infinite where ``ct_v`` is small and the gradient is not.
+The rule emits one ``taylor_coefficients`` equation (``control.taylor_coefficients``), so that nested
+gradients become Taylor series; for several columns it emits one ``rowwise_gradient`` equation. Reading a
+column of the latter replaces it by a ``taylor_coefficients`` equation; differentiating it again replaces it
+by one per column (:func:`in_columns`).
+
+When it pays: with one column a gradient costs the same in both modes, and the next one is a longer series
+instead of the gradient of a gradient. With several columns reverse mode is cheaper unless the gradient is
+differentiated again; that is decided at the next derivative, or when the program is finished
+(``optimize.derivative_fusion``). Limits: programs without control flow and without effects, real inputs, at
+most :data:`MOST` columns, nothing in half precision: there ``J_v d_j`` may be infinite where ``ct_v`` is
+small and the gradient is not.
 """
 
 from __future__ import annotations
@@ -26,8 +29,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindgrad.control.rowwise_gradient import columns, written_out
-from mindgrad.control.taylor_coefficients import along
+from mindgrad.control.rowwise_gradient import rowwise_gradient, written_out
+from mindgrad.control.taylor_coefficients import taylor_coefficients
 from mindgrad.ir.build import Builder, building, current
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable, live_equations
 from mindgrad.ir.memo import interned, memoized
@@ -52,7 +55,7 @@ DIAGONAL = Rewrite("diagonal", "Jᵀ ct = Σ_j e_j (ct ∘ J d_j) where J is dia
 
 
 class _Cut(NamedTuple):
-    """Values between an input and the outputs: what is behind them is linear.
+    """Values between an input and the outputs: the outputs are linear in them.
 
     Attributes:
         x: the input.
@@ -111,7 +114,7 @@ def _is_considered(xs: Sequence[Variable], cuts: Sequence[_Cut]) -> bool:
 
 
 def as_series(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]) -> list[Any] | None:
-    """The tangents of ``ys`` as one ``along`` equation; ``None`` where that is not possible."""
+    """The tangents of ``ys`` as one ``taylor_coefficients`` equation; ``None`` where that is not possible."""
     moving = [(x, t) for x, t in zip(xs, ts, strict=True) if t is not None]
     if len(moving) != 1:
         return None
@@ -143,16 +146,16 @@ def of_vector(builder: Builder, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[G
 
 
 def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
-    """What depends on ``x``; ``None`` if control flow or an effect does."""
-    found: set[Any] = {x}
+    """The values that depend on ``x``; ``None`` if control flow or an effect does."""
+    dependents: set[Any] = {x}
     for equation in live:
-        if equation.primitive.jvp is None or found.isdisjoint(equation.inputs):
+        if equation.primitive.jvp is None or dependents.isdisjoint(equation.inputs):
             continue
-        is_control = equation.primitive.kind == "control" and equation.primitive is not along
+        is_control = equation.primitive.kind == "control" and equation.primitive is not taylor_coefficients
         if is_control or equation.has_effect:
             return None
-        found.update(equation.outputs)
-    return found
+        dependents.update(equation.outputs)
+    return dependents
 
 
 def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | None:
@@ -182,7 +185,7 @@ def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | Non
 
 
 def _mixed(x: Variable, carried: Carried) -> int:
-    """How many columns of ``x`` a value mixes."""
+    """The number of columns of ``x`` that a value mixes."""
     return math.prod(n for n, place in zip(x.shape, carried, strict=True) if place is None)
 
 
@@ -215,16 +218,16 @@ def _pulled(line: _Line, cut: _Cut) -> Any:
     column = next((axis for axis in cut.columns if cut.x.shape[axis] > 1), None)
     if column is None:
         return _column(line, cut, None, 0)
-    program, operands, place = line.program_of(cut.x)
+    program, operands, argnum = line.program_of(cut.x)
     weights = [cut.weights[v] for v in line.moved]
     carried = tuple([cut.values[v] for v in line.moved])
-    return columns(
-        *operands, *weights, program=program, place=place, axis=column, carried=carried, part=_part
+    return rowwise_gradient(
+        *operands, *weights, program=program, argnum=argnum, axis=column, carried=carried, part=_part
     )
 
 
 @memoized
-def _part(program: Graph, place: int, column: int, carried: tuple[Carried, ...], j: int) -> Graph:
+def _part(program: Graph, argnum: int, column: int, carried: tuple[Carried, ...], j: int) -> Graph:
     """Column ``j`` of the gradient, as ``control.rowwise_gradient`` takes it."""
     builder = Builder()
     with building(builder):
@@ -232,7 +235,7 @@ def _part(program: Graph, place: int, column: int, carried: tuple[Carried, ...],
         weights = builder.inputs_like(program.outputs)
         values = builder.inline(program, inputs)
         cut = _Cut(
-            inputs[place],
+            inputs[argnum],
             dict(zip(values, carried, strict=True)),
             [],
             dict(zip(values, weights, strict=True)),
@@ -243,19 +246,19 @@ def _part(program: Graph, place: int, column: int, carried: tuple[Carried, ...],
 def _column(line: _Line, cut: _Cut, column: int | None, j: int) -> Any:
     """The cotangent of column ``j``; of all of the input where ``column`` is ``None``."""
     x, mixed = cut.x, cut.columns
-    kept = [axis for axis in range(len(x.shape)) if axis not in mixed]
+    unmixed = [axis for axis in range(len(x.shape)) if axis not in mixed]
     pushed = line.tangents(x, _direction(x, column, j))
     terms = []
     for v, carried in cut.values.items():
         tangent = pushed.get(v)
         if tangent is None:
             continue
-        places = [place for axis in kept if (place := carried[axis]) is not None]
+        places = [row_dim for axis in unmixed if (row_dim := carried[axis]) is not None]
         others = tuple(axis for axis in range(len(v.shape)) if axis not in places)
         term = product(cut.weights[v], tangent)
         term = convert(reduce_sum(term, axes=others) if others else term, dtype=x.dtype)
         left = sorted(places)
-        terms.append(transpose(term, permutation=tuple(left.index(place) for place in places)))
+        terms.append(transpose(term, permutation=tuple(left.index(row_dim) for row_dim in places)))
     total = accumulate(terms)
     shape = tuple(1 if axis in mixed else n for axis, n in enumerate(x.shape))
     return zeros(x.type.with_shape(shape)) if total is None else reshape(total, shape=shape)
@@ -266,7 +269,7 @@ def _with_columns_that_count(ys: Sequence[Any], cts: Sequence[Any]) -> tuple[lis
     now: list[tuple[Any, Any]] = []
     for y, ct in zip(ys, cts, strict=True):
         made_by = getattr(y, "made_by", None)
-        if made_by is None or made_by.primitive is not columns or type(ct) is not Constant:
+        if made_by is None or made_by.primitive is not rowwise_gradient or type(ct) is not Constant:
             now.append((y, ct))
             continue
         axis = made_by.parameters["axis"]
@@ -283,23 +286,23 @@ def _opened(builder: Builder, ys: Sequence[Any]) -> list[Any]:
         if equation.has_effect:  # it runs once, where it stands
             continue
         operands = tuple([now.get(x, x) for x in equation.inputs])
-        if equation.primitive is columns:
-            found: Sequence[Any] = [written_out(equation, operands)]
+        if equation.primitive is rowwise_gradient:
+            outputs: Sequence[Any] = [written_out(equation, operands)]
         elif now.keys().isdisjoint(equation.inputs):
             continue
         else:
-            found = builder.emit_again(equation, operands)
-        now.update(zip(equation.outputs, found, strict=True))
+            outputs = builder.emit_again(equation, operands)
+        now.update(zip(equation.outputs, outputs, strict=True))
     return [now.get(y, y) for y in ys]
 
 
 def in_columns(graph: Graph) -> Graph:
     """``graph`` with the columns of its gradients (``control.rowwise_gradient``) in their place."""
-    if not any(equation.primitive is columns for equation in graph.equations):
+    if not any(equation.primitive is rowwise_gradient for equation in graph.equations):
         return graph
 
     def replace(equation: Equation, read: Any) -> Any:
-        if equation.primitive is not columns:
+        if equation.primitive is not rowwise_gradient:
             return None
         return written_out(equation, [read(x) for x in equation.inputs])
 
@@ -336,7 +339,7 @@ def _behind(builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> tuple
     where control flow or an effect, which must run once, is among them.
     """
     live = live_equations([e for e in builder.equations if not e.is_only_effect], values)
-    if any(each.primitive.kind == "control" and each.primitive is not along for each in live):
+    if any(each.primitive.kind == "control" and each.primitive is not taylor_coefficients for each in live):
         return dependent(builder, list(xs), values)
     made = {y for equation in live for y in equation.outputs}
     read = [x for equation in live for x in equation.inputs] + list(values)
@@ -345,7 +348,7 @@ def _behind(builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> tuple
 
 
 class _Line:
-    """What of a program moves with ``xs``, for any direction of one of them."""
+    """The part of a program that depends on ``xs``, for any direction of one of them."""
 
     def __init__(self, builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> None:
         self._equations = dependent(builder, list(xs), values)[0]
@@ -366,10 +369,13 @@ class _Line:
     def tangents(self, x: Any, direction: Any) -> dict[Any, Any]:
         """The derivatives along ``direction`` of the values that depend on ``x``."""
         tangents: dict[Any, Any] = {x: direction}
-        if all(each.primitive is along or _is_linear(each, self._reached) for each in self._equations):
+        if all(
+            each.primitive is taylor_coefficients or _is_linear(each, self._reached)
+            for each in self._equations
+        ):
             push_tangents(self._equations, tangents)  # series that get longer, and sums of them
         elif x in self._inputs:
-            program, operands, place = self.program_of(x)
-            found = along(*operands, direction, program=program, place=place, order=1)
+            program, operands, argnum = self.program_of(x)
+            found = taylor_coefficients(*operands, direction, program=program, argnum=argnum, order=1)
             tangents.update(zip(self.moved, found, strict=True))
         return tangents

@@ -1,33 +1,19 @@
-"""Sums over axes in front of others, in halves.
+"""Pairwise summation halves sums over axes that stand in front of others.
 
     Σ_{k<K} x_k = Σ_{k<K/2} (x_k + x_{k+K/2})        (+ the last one where K is odd)
 
 Proof: addition is associative and commutative but for rounding, of which there is less: log K additions one
 after another instead of K.
 
-**When it pays** (jax 0.10.2, CPU). Slices and additions are pointwise, so that XLA makes one pass of all of
-them and of what stands before them, in vectors and on all threads. Of a sum over the first axis it makes a
-pass of its own, over a copy of what it is given, or hands it to a library whose kernels are slow where the
-result is wide. CPU time in µs of ``(x * x).sum(0)`` for K × N elements, with the library, without, in halves:
+**When it pays** (CPU; measurements: ``docs/decisions/0019-thresholds-of-rewrites.md``). Slices and additions
+are pointwise, so that XLA fuses all of them with the equations before them, in vectors and on all threads. A
+sum over the first axis is a pass of its own over a copy of its operand, or a call of a library whose kernels
+are slow where the result is wide. From 16 to 128 terms halves are the fastest; for fewer terms it suffices to
+compile without the library (``backend.options``). Where other axes stand in front, halves pay for small
+operands, such as the stacks in ``optimize.blocks``.
 
-    N            1024            4096             16384              65536
-    K = 3     10 / 11 / 10    15 / 13 / 13     92 / 11 / 11     1556 /   31 /   34
-    K = 10    13 / 11 / 11    18 / 11 / 11     47 / 58 / 23     5752 /  124 /  114
-    K = 64    24 / 32 / 13    66 / 129 / 50   358 / 662 / 317  36409 / 5307 / 2144
-    K = 256   64 / 92 / 78   301 / 704 / 536  2102 / 3377 / 3362
-
-From 16 to 128 terms halves are the fastest or nearly so; a Laplacian of 64 directions takes 17.6 ms instead
-of 20.4 ms, its gradient 59 ms instead of 64 ms. For fewer terms it is enough to compile without the library,
-as ``backend.options`` does, and a program of ten terms a sum would get twice the equations and memory.
-
-Where other axes stand in front it is so for little memory, that of the stacks in ``optimize.blocks``. CPU
-time for ``(x * x).sum(1)`` of M × K × N elements, as above:
-
-    M, K, N    4, 16, 256    4, 32, 256    4, 64, 256    4, 128, 128    16, 64, 128    128, 64, 256
-              23 / 19 / 23  18 / 13 / 23  54 / 77 / 17   52 / 58 / 17  63 / 116 / 40  351 / 985 / 492
-
-On other devices nothing is done. Sums of half precision are left alone: they are made in single precision,
-which halves would not be.
+Limits: nothing is done on other devices. Sums of half precision are left alone: they are accumulated in
+single precision, which halves would not be.
 """
 
 from __future__ import annotations

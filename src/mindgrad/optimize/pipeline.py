@@ -1,10 +1,10 @@
-"""Pipelines of rewrites of whole graphs, in order.
+"""The rewrite pipeline applies rewrites of whole graphs in order.
 
     rewritten(G)(x) = G(x) up to rounding
 
-``before_derivative`` runs on a program that is about to be differentiated: what it changes, the derivative
-inherits. ``before_compilation`` runs on a finished program, once, before it is compiled. Each is a list of
-passes Graph → Graph; a pass that changes nothing gives back the graph that it was given.
+``before_derivative`` runs on a program that is about to be differentiated: the derivative inherits its
+changes. ``before_compilation`` runs on a finished program, once, before it is compiled. Each is a list of
+passes Graph → Graph; a pass that changes nothing returns its argument.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Traces and diagonals of Hessians, without the Hessians.
+"""Hessian traces and diagonals are computed without the Hessian, from second derivatives along unit vectors.
 
     tr ∇²y = Σ_j ∂_j² y        (∇²y)_jj = ∂_j² y
 
-Whatever reads a Hessian (``control.lazy_hessian``) only along its diagonal is given second derivatives
-along unit
-vectors: ``trace``, ``diagonal``, ``einsum('ii')``, the product with a diagonal matrix that is summed,
+Equations that read a Hessian (``control.lazy_hessian``) only along its diagonal get second derivatives along
+unit vectors instead: ``trace``, ``diagonal``, ``einsum('ii')``, the summed product with a diagonal matrix,
 elements ``[i, i]``. Their sums are collapsed (``optimize.derivative_fusion``). Proof: the definition of the
 Hessian.
 
@@ -19,8 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindgrad.control.lazy_hessian import second
-from mindgrad.control.taylor_coefficients import along
+from mindgrad.control.lazy_hessian import lazy_hessian
+from mindgrad.control.taylor_coefficients import taylor_coefficients
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.graph_rewriter import rebuilt
@@ -47,18 +46,18 @@ class _Diagonal(NamedTuple):
 
 def along_diagonals(graph: Graph) -> Graph:
     """``graph`` with sums and elements of diagonals of Hessians as second derivatives."""
-    if not any(equation.primitive is second for equation in graph.equations):
+    if not any(equation.primitive is lazy_hessian for equation in graph.equations):
         return graph
     reads = _reads(graph)
     if not reads:
         return graph
 
     def replace(equation: Equation, read: Read) -> Any:
-        found = None if equation.primitive.multiple else reads.get(equation.outputs[0])
-        if found is None:
+        diagonal = None if equation.primitive.multiple else reads.get(equation.outputs[0])
+        if diagonal is None:
             return None
         TRACE.fired()
-        return reshape(_sum(found, read), shape=equation.outputs[0].shape)
+        return reshape(_sum(diagonal, read), shape=equation.outputs[0].shape)
 
     return rebuilt(graph, replace)
 
@@ -73,21 +72,21 @@ def _reads(graph: Graph) -> dict[Variable, _Diagonal]:
             continue
         (y,) = equation.outputs
         source: Any = equation.inputs[0] if equation.inputs else None
-        if equation.primitive is second:
+        if equation.primitive is lazy_hessian:
             matrices[y] = equation
         elif equation.primitive is reduce_sum and source in diagonals:
             if len(equation.parameters["axes"]) == len(source.shape):
                 numbers[y] = diagonals[source]
         else:
-            found = _diagonal(equation, matrices)
-            if found is None:
+            diagonal = _diagonal(equation, matrices)
+            if diagonal is None:
                 continue
-            (numbers if y.type.size == 1 else diagonals)[y] = found
+            (numbers if y.type.size == 1 else diagonals)[y] = diagonal
     return numbers
 
 
 def _diagonal(equation: Equation, matrices: dict[Any, Equation]) -> _Diagonal | None:
-    """What of the diagonal of a Hessian ``equation`` takes, if it takes nothing else."""
+    """The part of the diagonal of a Hessian that ``equation`` reads, if it reads nothing else."""
     primitive, parameters = equation.primitive, equation.parameters
     if primitive is mul:
         for matrix, weights in (equation.inputs, equation.inputs[::-1]):
@@ -118,14 +117,16 @@ def _unshaped(x: Any) -> Any:
     return made_by.inputs[0] if made_by is not None and made_by.primitive is reshape else x
 
 
-def _sum(found: _Diagonal, read: Read) -> Any:
+def _sum(diagonal: _Diagonal, read: Read) -> Any:
     """Σ_j c_j ∂_j² y, from one series of second order each."""
-    program, place = found.hessian.parameters["program"], found.hessian.parameters["place"]
-    x = program.inputs[place]
-    operands = [read(each) for each in found.hessian.inputs]
+    program, argnum = diagonal.hessian.parameters["program"], diagonal.hessian.parameters["argnum"]
+    x = program.inputs[argnum]
+    operands = [read(each) for each in diagonal.hessian.inputs]
     terms = []
-    for column, factor in found.factors.items():
+    for column, factor in diagonal.factors.items():
         if factor:
             unit = Constant(np.eye(1, x.shape[0], column, dtype=x.dtype.numpy)[0])
-            terms.append(2 * factor * along(*operands, unit, program=program, place=place, order=2)[1])
-    return accumulate(terms) if terms else zeros(found.hessian.outputs[0].type.with_shape(()))
+            terms.append(
+                2 * factor * taylor_coefficients(*operands, unit, program=program, argnum=argnum, order=2)[1]
+            )
+    return accumulate(terms) if terms else zeros(diagonal.hessian.outputs[0].type.with_shape(()))

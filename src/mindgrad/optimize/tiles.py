@@ -1,18 +1,17 @@
-"""A batch in tiles: the program for some thousand rows at a time, with the rows along the last axis.
+"""Loop tiling runs a batch some thousand rows at a time, with the rows along the last axis.
 
     Σ_n g(x_n) = Σ_tiles Σ_{n in tile} g(x_n)          [g(x_n)]_n = the tiles of results, one after another
 
 Proof: rows that do not mix (``optimize.batch_region``) are functions of their own row of the data; sums
 over them are linear. Only the order in which rows are added changes.
 
-**When it pays** (two cores, jax 0.10.2; `scripts/bench t3`). *Tiles*: the gradient of a residual at 10,000
-points keeps every layer of every derivative, 54 MB, in fresh memory with each call; four tiles of 13 MB
-took half the time, and so did 2 to 10 tiles of networks 20 to 128 wide. Below 30 MB nothing is gained.
-*Rows last*: XLA's vectors run along the last axis; 20 features fill them badly, 2,500 rows well: another
-1.2 to 1.6 times, from widths of 20 to 64.
+**When it pays** (measurements: ``docs/decisions/0019-thresholds-of-rewrites.md``). *Tiles*: a gradient stores
+every layer of every derivative, in fresh memory with each call; from 30 MB on, tiles that fit the cache halve
+the time. *Rows last*: XLA's vectors run along the last axis, which some thousand rows fill better than 20
+features.
 
-The estimate of what is kept is the size of all products of the program. On other devices nothing is done.
-Limits: the number of rows must have a divisor near the wanted number of tiles; programs with effects are
+The estimate of the memory is the size of all products of the program. On other devices nothing is done.
+Limits: the number of rows must have a divisor near the target number of tiles; programs with effects are
 left alone; the order of additions is another one.
 """
 
@@ -29,7 +28,7 @@ from mindgrad.ir import settings
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.ir.rewriting import Rewrite
-from mindgrad.optimize.batch_region import Region, left_behind, region, row_axis
+from mindgrad.optimize.batch_region import Region, batch_region, left_behind, row_axis
 from mindgrad.rows.contraction import dot
 from mindgrad.rows.kinds import zeros
 from mindgrad.rows.static_slices import concatenate, pad, slice
@@ -53,48 +52,48 @@ def tiled(graph: Graph) -> Graph:
     sizes = {v.shape[0] for v in graph.inputs if v.shape and v.shape[0] >= _ROWS}
     if not sizes or graph.has_effect or settings.get("device_target") != "CPU":
         return graph
-    size, found = max(
-        ((size, region(graph, size)) for size in sorted(sizes)), key=lambda each: _bytes(each[1])
+    size, region = max(
+        ((size, batch_region(graph, size)) for size in sorted(sizes)), key=lambda each: _bytes(each[1])
     )
-    products = [e for e in found.rows if e.primitive is dot]
-    if len(products) < _PRODUCTS or _leaves_much(graph, found):
+    products = [e for e in region.rows if e.primitive is dot]
+    if len(products) < _PRODUCTS or _leaves_much(graph, region):
         return graph
-    narrow = _bytes(found) <= _FEATURES * size * sum(e.outputs[0].dtype.itemsize for e in products)
-    count = _count(found)
+    narrow = _bytes(region) <= _FEATURES * size * sum(e.outputs[0].dtype.itemsize for e in products)
+    count = _count(region)
     if count == 1 and not narrow:
         return graph
     (TILES if count > 1 else ROWS_LAST).fired()
-    return _Tiling(graph, found, count).graph()
+    return _Tiling(graph, region, count).graph()
 
 
-def _bytes(found: Region) -> int:
+def _bytes(region: Region) -> int:
     """The size of all products that carry the rows."""
-    outputs = [e.outputs[0] for e in found.rows if e.primitive is dot]
+    outputs = [e.outputs[0] for e in region.rows if e.primitive is dot]
     return sum(y.type.size * y.dtype.itemsize for y in outputs)
 
 
-def _count(found: Region) -> int:
-    """How many tiles: one, or a divisor of the number of rows near the wanted one."""
-    total = _bytes(found)
+def _count(region: Region) -> int:
+    """The number of tiles: one, or a divisor of the number of rows near the target."""
+    total = _bytes(region)
     if total <= _KEPT:
         return 1
-    wanted = math.ceil(total / _TILE)
-    near = [n for n in range(max(2, wanted // 2), 2 * wanted + 2) if found.size % n == 0]
-    return min(near, key=lambda n: abs(n - wanted), default=1)
+    target = math.ceil(total / _TILE)
+    near = [n for n in range(max(2, target // 2), 2 * target + 2) if region.size % n == 0]
+    return min(near, key=lambda n: abs(n - target), default=1)
 
 
-def _leaves_much(graph: Graph, found: Region) -> bool:
+def _leaves_much(graph: Graph, region: Region) -> bool:
     """Whether most of what the rows compute is needed as a whole afterwards."""
-    left = left_behind(graph, found)
-    return 4 * sum(v.type.size * v.dtype.itemsize for v in left) > _bytes(found)
+    left = left_behind(graph, region)
+    return 4 * sum(v.type.size * v.dtype.itemsize for v in left) > _bytes(region)
 
 
 class _Tiling:
     """The program of one tile while it is made, and the loop over the tiles."""
 
-    def __init__(self, graph: Graph, found: Region, count: int) -> None:
-        self._graph, self._found, self._count = graph, found, count
-        self._rows = found.size // count
+    def __init__(self, graph: Graph, region: Region, count: int) -> None:
+        self._graph, self._region, self._count = graph, region, count
+        self._rows = region.size // count
         self._body = Builder()
         self._outer = Builder()
         self._outside: dict[Any, Any] = {}
@@ -105,18 +104,18 @@ class _Tiling:
 
     def graph(self) -> Graph:
         """The program that runs over the tiles."""
-        graph, found = self._graph, self._found
+        graph, region = self._graph, self._region
         with building(self._outer):
             for v in graph.inputs:
                 self._outside[v] = self._outer.input(v.type, tainted=v.tainted)
-            for equation in found.before:
+            for equation in region.before:
                 self._emit_outside(equation)
-            left = left_behind(graph, found)
+            left = left_behind(graph, region)
             sums, given = self._tile(left)
-            totals = [e.outputs[0] for e in found.sums]
+            totals = [e.outputs[0] for e in region.sums]
             for value, atom in zip([*totals, *left], self._loop(sums, given, left), strict=True):
                 self._outside[value] = atom
-            for equation in found.after:
+            for equation in region.after:
                 self._emit_outside(equation)
             return self._outer.close([self._read(y) for y in graph.outputs])
 
@@ -129,25 +128,25 @@ class _Tiling:
 
     # -- the loop ----------------------------------------------------------------------------------
 
-    def _loop(self, sums: list[Any], given: list[Any], left: list[Variable]) -> list[Any]:
+    def _loop(self, sums: list[Any], values: list[Any], left: list[Variable]) -> list[Any]:
         """The sums over all tiles, and the values left behind, in full."""
-        whole = [self._outside[atom] for atom in self._whole]
+        constants = [self._outside[atom] for atom in self._whole]
         scanned = [self._rows_first(atom, axis) for atom, axis in self._scanned]
         inputs = [*self._whole.values()]
         if self._count == 1:
-            body = self._body.close([*sums, *given], [*inputs, *self._scanned.values()])
-            made = self._outer.inline(body, [*whole, *scanned])
-            return [*made[: len(sums)], *map(self._in_full, left, made[len(sums) :])]
+            body = self._body.close([*sums, *values], [*inputs, *self._scanned.values()])
+            results = self._outer.inline(body, [*constants, *scanned])
+            return [*results[: len(sums)], *map(self._in_full, left, results[len(sums) :])]
         with building(self._body):
             carried = self._body.inputs_like(sums)
             added = [c + y for c, y in zip(carried, sums, strict=True)]
-        body = self._body.close([*added, *given], [*inputs, *carried, *self._scanned.values()])
+        body = self._body.close([*added, *values], [*inputs, *carried, *self._scanned.values()])
         parts = [reshape(x, shape=(self._count, self._rows, *x.shape[1:])) for x in scanned]
-        made = scan(
-            *whole, *[zeros(y.type) for y in sums], *parts,
-            body=body, length=self._count, consts=len(whole), carries=len(sums),
+        results = scan(
+            *constants, *[zeros(y.type) for y in sums], *parts,
+            body=body, length=self._count, consts=len(constants), carries=len(sums),
         )  # fmt: skip
-        return [*made[: len(sums)], *map(self._in_full, left, made[len(sums) :])]
+        return [*results[: len(sums)], *map(self._in_full, left, results[len(sums) :])]
 
     def _rows_first(self, atom: Any, axis: int) -> Any:
         x = self._read(atom)
@@ -156,12 +155,12 @@ class _Tiling:
 
     def _in_full(self, value: Variable, tiles: Any) -> Any:
         """The tiles of ``value``, which have the rows last, as it was."""
-        place, rest = self._found.places[value], len(value.shape) - 1
+        row_dim, last = self._region.places[value], len(value.shape) - 1
         if self._count == 1:
-            return transpose(tiles, permutation=(*range(place), rest, *range(place, rest)))
+            return transpose(tiles, permutation=(*range(row_dim), last, *range(row_dim, last)))
         # (tiles, rest…, rows) with both in the place of the rows
-        before, behind = range(1, place + 1), range(place + 1, rest + 1)
-        ordered = transpose(tiles, permutation=(*before, 0, rest + 1, *behind))
+        before, behind = range(1, row_dim + 1), range(row_dim + 1, last + 1)
+        ordered = transpose(tiles, permutation=(*before, 0, last + 1, *behind))
         return reshape(ordered, shape=value.shape)
 
     # -- one tile ----------------------------------------------------------------------------------
@@ -169,19 +168,19 @@ class _Tiling:
     def _tile(self, left: list[Variable]) -> tuple[list[Any], list[Any]]:
         with building(self._body):
             for v in self._graph.inputs:
-                if v in self._found.places:
+                if v in self._region.places:
                     self._inside[v] = self._slice(v, 0)
             sums: dict[Any, Any] = {}
-            outside = {*self._found.before, *self._found.after}
+            outside = {*self._region.before, *self._region.after}
             for equation in self._graph.equations:
                 if equation in outside:
                     continue
                 self._body.source = equation.source
                 made = _EMIT.get(equation.primitive.name, _Tiling._pointwise)(self, equation)
-                target = self._inside if equation.outputs[0] in self._found.places else sums
+                target = self._inside if equation.outputs[0] in self._region.places else sums
                 target[equation.outputs[0]] = made
             self._body.source = None
-            return [sums[e.outputs[0]] for e in self._found.sums], [self._inside[v] for v in left]
+            return [sums[e.outputs[0]] for e in self._region.sums], [self._inside[v] for v in left]
 
     def _slice(self, atom: Any, axis: int) -> Any:
         """The tile of data, or of a value that does not depend on the rows, its ``axis`` last."""
@@ -201,25 +200,25 @@ class _Tiling:
             self._whole[atom] = self._body.input(atom.type, tainted=atom.tainted)
         return self._whole[atom]
 
-    def _at(self, atom: Any, place: int) -> Any:
-        """The tile of ``atom``, whose axis ``place`` counts the rows, with that axis last."""
+    def _at(self, atom: Any, row_dim: int) -> Any:
+        """The tile of ``atom``, whose axis ``row_dim`` counts the rows, with that axis last."""
         if type(atom) is Variable and atom in self._inside:
             return self._inside[atom]
-        shape = (*atom.shape[:place], *atom.shape[place + 1 :], self._rows)
+        shape = (*atom.shape[:row_dim], *atom.shape[row_dim + 1 :], self._rows)
         if type(atom) is Constant and atom.is_splat:
             return Constant(atom.value, atom.type.with_shape(shape))
-        if type(atom) is Constant and not atom.value.strides[place]:  # the same for all rows
-            return Constant(np.broadcast_to(atom.value.take(0, place)[..., None], shape))
+        if type(atom) is Constant and not atom.value.strides[row_dim]:  # the same for all rows
+            return Constant(np.broadcast_to(atom.value.take(0, row_dim)[..., None], shape))
         made_by = atom.made_by if type(atom) is Variable else None
         if made_by is not None and made_by.primitive is broadcast_in_dim:
             dims = made_by.parameters["dims"]
-            if place not in dims:
+            if row_dim not in dims:
                 small = self._as_whole(made_by.inputs[0])
-                return broadcast_in_dim(small, shape=shape, dims=tuple(_rest(d, place) for d in dims))
-        return self._slice(atom, place)
+                return broadcast_in_dim(small, shape=shape, dims=tuple(_rest(d, row_dim) for d in dims))
+        return self._slice(atom, row_dim)
 
     def _place(self, equation: Equation) -> int:
-        return self._found.places[equation.outputs[0]]
+        return self._region.places[equation.outputs[0]]
 
     def _pointwise(self, equation: Equation) -> Any:
         place = self._place(equation)
@@ -228,7 +227,7 @@ class _Tiling:
     def _first(self, equation: Equation) -> tuple[Any, int]:
         """The operand of a row of one operand, and where its rows were."""
         x = equation.inputs[0]
-        place = row_axis(x, self._found)
+        place = row_axis(x, self._region)
         assert place is not None
         return self._at(x, place), place
 
@@ -288,7 +287,7 @@ class _Tiling:
 
     def _product(self, equation: Equation) -> Any:
         contract, batch = equation.parameters["contract"], equation.parameters["batch"]
-        at = [row_axis(x, self._found) for x in equation.inputs]
+        at = [row_axis(x, self._region) for x in equation.inputs]
         for k in (0, 1):
             if at[k] is None:  # it has rows where the other's are paired with an axis of it
                 at[k] = _partner(at[1 - k], 1 - k, contract, batch)
@@ -300,7 +299,7 @@ class _Tiling:
         contracted, batched = (
             [tuple(_now(a, at[k], ranks[k]) for a in axes[k]) for k in (0, 1)] for axes in (contract, batch)
         )
-        if equation.outputs[0] not in self._found.places:
+        if equation.outputs[0] not in self._region.places:
             return dot(*operands, contract=tuple(contracted), batch=tuple(batched))
         return self._ordered(equation, operands, at, contracted, batched)
 
@@ -308,10 +307,10 @@ class _Tiling:
         self, equation: Equation, operands: list[Any], at: list[int | None], contracted: Any, batched: Any
     ) -> Any:
         """The product with the rows last, whichever operand they come from."""
-        place = self._place(equation)
+        row_dim = self._place(equation)
         swapped = at[0] is not None and at[1] is None
         order = (1, 0) if swapped else (0, 1)
-        made = dot(
+        product = dot(
             *[operands[k] for k in order],
             contract=tuple(contracted[k] for k in order),
             batch=tuple(batched[k] for k in order),
@@ -326,8 +325,8 @@ class _Tiling:
             rank = len(operands[k].shape)
             names = {_now(a, at[k], rank): a for a in range(rank)}
             now += [(k, names[a]) for a in range(rank) if a not in contracted[k] and a not in batched[k]]
-        wanted = [*old[:place], *old[place + 1 :], old[place]]
-        return transpose(made, permutation=tuple(now.index(name) for name in wanted))
+        wanted = [*old[:row_dim], *old[row_dim + 1 :], old[row_dim]]
+        return transpose(product, permutation=tuple(now.index(name) for name in wanted))
 
 
 def _rest(axis: int, place: int) -> int:
@@ -338,18 +337,18 @@ def _without(values: Sequence[int], place: int) -> tuple[int, ...]:
     return (*values[:place], *values[place + 1 :])
 
 
-def _now(axis: int, place: int | None, rank: int) -> int:
-    """Where ``axis`` of a value is once its axis ``place`` is last."""
-    if place is None:
+def _now(axis: int, row_dim: int | None, rank: int) -> int:
+    """The position of ``axis`` of a value once its axis ``row_dim`` is last."""
+    if row_dim is None:
         return axis
-    return rank - 1 if axis == place else _rest(axis, place)
+    return rank - 1 if axis == row_dim else _rest(axis, row_dim)
 
 
-def _partner(place: int | None, operand: int, contract: Any, batch: Any) -> int | None:
-    """The axis of the other operand with which axis ``place`` of ``operand`` runs."""
+def _partner(axis: int | None, operand: int, contract: Any, batch: Any) -> int | None:
+    """The axis of the other operand with which axis ``axis`` of ``operand`` runs."""
     for axes in (contract, batch):
-        if place in axes[operand]:
-            return axes[1 - operand][axes[operand].index(place)]
+        if axis in axes[operand]:
+            return axes[1 - operand][axes[operand].index(axis)]
     return None
 
 

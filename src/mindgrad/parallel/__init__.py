@@ -1,4 +1,4 @@
-"""Several processes, of which there is one: what programs ask MindSpore's ``parallel`` for."""
+"""Parallel settings describe the one process that there is, for programs that ask ``mindspore.parallel``."""
 
 from mindgrad._base.absent import absent as _absent
 from mindgrad._base.missing import explain_room as _explain_room

@@ -1,4 +1,4 @@
-"""What callbacks and training Cells of MindSpore programs ask about the processes: there is one."""
+"""Queries about processes answer MindSpore's callbacks and training Cells: there is one."""
 
 from __future__ import annotations
 

@@ -31,11 +31,10 @@ def set_algo_parameters(**kwargs: Any) -> None:
     >>> reset_algo_parameters()
     """
     for name, value in kwargs.items():
-        wanted = type(_DEFAULTS[_known("set_algo_parameters", name)])
-        if not isinstance(value, wanted) or (wanted is not bool and isinstance(value, bool)):
+        kind = type(_DEFAULTS[_known("set_algo_parameters", name)])
+        if not isinstance(value, kind) or (kind is not bool and isinstance(value, bool)):
             raise TypeError(
-                f"For 'set_algo_parameters', the '{name}' must be of type {wanted.__name__}, but got "
-                f"{value!r}."
+                f"For 'set_algo_parameters', the '{name}' must be of type {kind.__name__}, but got {value!r}."
             )
     _options.update(kwargs)
 

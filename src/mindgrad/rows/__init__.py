@@ -1,4 +1,4 @@
-"""One row per operator: kernel, derivative and samples in one place. Nothing else knows operators."""
+"""Primitives have one row per operator, with kernel, derivative and samples. Nothing else knows operators."""
 
 from mindgrad.rows import (
     arithmetic,

@@ -1,4 +1,4 @@
-"""Half precision is accumulated in float32: a sum of many float16 or bfloat16 numbers loses its end."""
+"""Accumulation types sum half precision in float32: a float16 or bfloat16 sum would lose its last digits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def in_single_xla(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The same for ``kernel(jax, x, …)``."""
+    """:func:`in_single` for kernels ``kernel(jax, x, …)``."""
 
     def run(jax: Any, x: Any, **parameters: Any) -> Any:
         if is_half(x.dtype):

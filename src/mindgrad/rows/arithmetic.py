@@ -1,4 +1,4 @@
-"""The pointwise operators that the rules of all others are written in: + − · ÷, compare, select.
+"""Arithmetic primitives (+ − · ÷, compare, select) are those that the rules of all others are written in.
 
 Python's operators on atoms (``1 - y * y`` in a rule) are bound to these rows at the end.
 """
@@ -230,10 +230,10 @@ def _simplify_absorb(a: Any, b: Any) -> Any:
             if np.isfinite(this.value):
                 if type(other) is Variable and not other.linear:
                     other.tainted = True  # it stands for the product that would have started a taint
-                found = this * other
-                if type(found) is Variable and not found.linear:
-                    found.tainted = True  # also if it had been made before
-                return found
+                product = this * other
+                if type(product) is Variable and not product.linear:
+                    product.tainted = True  # also if it had been made before
+                return product
     return None
 
 

@@ -1,4 +1,4 @@
-"""The assignment problem: one column for each row, none twice, at the least cost in total.
+"""The linear assignment problem picks one column for each row, none twice, at the least total cost.
 
 The Hungarian algorithm with potentials (E. Lawler, "Combinatorial Optimization", 1976, chapter 5) on a square
 matrix: rows and columns without a partner meet added ones, at a
@@ -125,10 +125,10 @@ def _one_xla(jax: Any, cost: Any, limit: Any, maximize: bool) -> Any:
 def _xla(jax: Any, cost: Any, limit: Any, maximize: bool) -> Any:
     if not min(cost.shape):
         return jax.numpy.full((*cost.shape[:-2], 2, min(cost.shape[-2:])), -1, np.int64)
-    one = lambda each, most: _one_xla(jax, each, most, maximize)
+    solver = lambda each, most: _one_xla(jax, each, most, maximize)
     for _ in cost.shape[:-2]:
-        one = jax.vmap(one)
-    return one(cost.astype(np.float64), limit)
+        solver = jax.vmap(solver)
+    return solver(cost.astype(np.float64), limit)
 
 
 #: ``assignment(cost, limit, maximize)``: the rows and columns of the pairs, of shape (2, min(m, n)), in the

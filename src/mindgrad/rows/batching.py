@@ -1,4 +1,4 @@
-"""Where the batch axis of an operand stands: moving it, making it, counting past it.
+"""Batch axes of operands are moved, created and skipped by these helpers of batching rules.
 
 The ``batch`` rules of the rows are written with these. A rule is given operands of which some carry
 a batch axis: ``at[i]`` is its position in operand ``i``, or ``None`` for an operand without one.

@@ -1,4 +1,4 @@
-"""Bessel functions of whole orders, of the first kind.
+"""Bessel functions of the first kind have integer orders.
 
 For |x| ≤ 25 they are the mean over a period of their integrals (DLMF 10.9.2, 10.32.3), which the trapezoidal
 rule gives to rounding with 96 places; beyond, 24 terms of Hankel's expansions (DLMF 10.17.3, 10.40.1). That
@@ -29,10 +29,10 @@ TERMS = 24  #: of them
 
 def coefficients(n: int) -> list[float]:
     """aₖ(n) of DLMF 10.17.1."""
-    found = [1.0]
+    terms = [1.0]
     for k in range(1, TERMS):
-        found.append(found[-1] * (4 * n * n - (2 * k - 1) ** 2) / (8 * k))
-    return found
+        terms.append(terms[-1] * (4 * n * n - (2 * k - 1) ** 2) / (8 * k))
+    return terms
 
 
 def power_sum(factors: list[float], t: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Bessel functions of whole orders, of the second kind.
+"""Bessel functions of the second kind have integer orders.
 
 For x ≤ 25 integrals (DLMF 10.9.7, 10.32.9), the infinite ones up to where they are below rounding: by the
 trapezoidal rule, which is exact to rounding where the integrand dies out doubly exponentially, or by that of

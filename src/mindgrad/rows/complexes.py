@@ -1,4 +1,4 @@
-"""Complex numbers from their parts and back.
+"""Complex primitives build complex numbers from real and imaginary parts, and split them.
 
 These rows are linear over the real numbers only. Cotangents pair with tangents by ``Re(Σ ct · t)``,
 without conjugation: then the transpose of a product is a product, as for real numbers, and the

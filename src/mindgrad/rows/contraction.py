@@ -1,4 +1,4 @@
-"""Contractions: the one row that every matrix product, inner product and einsum becomes."""
+"""The ``dot`` primitive is the contraction that every matrix product, inner product and einsum becomes."""
 
 from __future__ import annotations
 
@@ -113,11 +113,11 @@ def _cotangent(ct: Any, other: Any, over: Axes, batch: Axes, current: Shape, oth
     swapped = (*current[:count], *current[count + rest :], *current[count : count + rest])
     ascending = tuple(range(len(current)))
     if swapped == ascending or (other_first and current != ascending):
-        made = _multiply(other, ct, over[::-1], batch[::-1])
+        product = _multiply(other, ct, over[::-1], batch[::-1])
         current = swapped
     else:
-        made = _multiply(ct, other, over, batch)
-    return transpose(made, permutation=tuple(current.index(axis) for axis in ascending))
+        product = _multiply(ct, other, over, batch)
+    return transpose(product, permutation=tuple(current.index(axis) for axis in ascending))
 
 
 def _ct_axes(a: Any, b: Any, contract: Axes, batch: Axes) -> tuple[Shape, Shape, Shape, Shape, Shape]:
@@ -185,17 +185,19 @@ def _of_repeated(a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
         whole = {axis for axis, size in zip(dims, inner.shape, strict=True) if size == x.shape[axis]}
         if not whole.issuperset((*contract[k], *batch[k])) or whole.issuperset(free[k]):
             continue
-        place = {axis: at for at, axis in enumerate(dims)}
+        position = {axis: at for at, axis in enumerate(dims)}
         operands, contracted, batched = [a, b], list(contract), list(batch)
         operands[k] = inner
-        contracted[k] = tuple(place[axis] for axis in contract[k])
-        batched[k] = tuple(place[axis] for axis in batch[k])
+        contracted[k] = tuple(position[axis] for axis in contract[k])
+        batched[k] = tuple(position[axis] for axis in batch[k])
         # where the axes (batch, free of a, free of b) of the smaller product stand in the larger one
         count, start = len(batch[0]), [len(batch[0]), len(batch[0]) + len(free[0])]
-        kept = [[start[j] + at for at, axis in enumerate(free[j]) if j != k or axis in place] for j in (0, 1)]
+        free_dims = [
+            [start[j] + at for at, axis in enumerate(free[j]) if j != k or axis in position] for j in (0, 1)
+        ]
         made = dot(*operands, contract=tuple(contracted), batch=tuple(batched))
         shape = _dot_type(a.type, b.type, contract, batch).shape
-        return broadcast_in_dim(made, shape=shape, dims=(*range(count), *kept[0], *kept[1]))
+        return broadcast_in_dim(made, shape=shape, dims=(*range(count), *free_dims[0], *free_dims[1]))
     return None
 
 
@@ -210,10 +212,10 @@ def _dot_batch(size: int, xs: Any, at: Any, contract: Axes, batch: Axes) -> tupl
         batch = ((at[0], *batch[0]), (at[1], *batch[1]))
         return dot(*xs, contract=contract, batch=batch), 0
     k = 0 if at[1] is None else 1
-    place = len(batch[0]) + _free(len(xs[k].shape), contract[k], batch[k]).index(at[k])
+    axis = len(batch[0]) + _free(len(xs[k].shape), contract[k], batch[k]).index(at[k])
     if k == 1:
-        place += len(_free(len(xs[0].shape), contract[0], batch[0]))
-    return dot(*xs, contract=contract, batch=batch), place
+        axis += len(_free(len(xs[0].shape), contract[0], batch[0]))
+    return dot(*xs, contract=contract, batch=batch), axis
 
 
 #: ``dot(a, b, contract, batch)``: sums over the contracted axes; axes of the result are the batch

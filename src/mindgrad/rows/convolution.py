@@ -1,4 +1,4 @@
-"""Convolution in any number of dimensions: one bilinear row whose transposes are convolutions.
+"""The ``conv`` primitive convolves any number of axes: one bilinear row whose transposes are convolutions.
 
     y[n, o, p] = Σ_{c, k} x̃[n, c, p·stride + k·rhs_dilation] · w[o, c, k]
 
@@ -59,11 +59,11 @@ def _conv_type(
             f"of at least 2, but got the shapes {x.shape} and {w.shape}."
         )
     sizes = {"strides": strides, "lhs_dilation": lhs_dilation, "rhs_dilation": rhs_dilation}
-    for parameter, given in sizes.items():
-        if len(given) != spatial or any(n < 1 for n in given):
+    for parameter, numbers in sizes.items():
+        if len(numbers) != spatial or any(n < 1 for n in numbers):
             raise ValueError(
                 f"For 'conv', '{parameter}' must have {spatial} entries of at least 1 for an input "
-                f"of shape {x.shape}, but got {given}."
+                f"of shape {x.shape}, but got {numbers}."
             )
     if len(padding) != spatial:
         raise ValueError(
@@ -212,7 +212,7 @@ def _cotangent_kernel(
     low = [before for before, _ in padding]
     # windows that the strides left out at the end take no part
     high = [m + k - 1 - n - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
-    found = conv(
+    gradient = conv(
         x,
         kernel,
         strides=rhs_dilation,
@@ -221,7 +221,7 @@ def _cotangent_kernel(
         rhs_dilation=strides,
         groups=groups,
     )
-    return transpose(found, permutation=(1, 0, *range(2, len(found.shape))))
+    return transpose(gradient, permutation=(1, 0, *range(2, len(gradient.shape))))
 
 
 def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tuple[Any, int]:
@@ -251,11 +251,11 @@ def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tupl
     return reshape(y, shape=(y.shape[0], size, w.shape[1], *y.shape[2:])), 1
 
 
-def _window(rank: int, groups: int = 1, **given: Any) -> dict[str, Any]:
+def _window(rank: int, groups: int = 1, **changes: Any) -> dict[str, Any]:
     """All parameters of a sample, of which those that are given differ from the plain ones."""
     ones, none = (1,) * rank, ((0, 0),) * rank
     plain = dict(strides=ones, padding=none, lhs_dilation=ones, rhs_dilation=ones)
-    return {**plain, **given, "groups": groups}
+    return {**plain, **changes, "groups": groups}
 
 
 _SIGNAL, _IMAGE = reals(-1, 1)[2, 3, 7], reals(-1, 1)[2, 2, 5, 6]

@@ -1,4 +1,4 @@
-"""Sums and products along an axis that keep every intermediate result.
+"""Cumulative primitives sum and multiply along an axis and keep every intermediate result.
 
 cumprod is differentiated as the linear recurrence ẏ_i = x_i ẏ_{i−1} + y_{i−1} ẋ_i, solved by doubling
 in log₂ n steps of multiplications: no division, so zeros among the factors are like any other number.

@@ -1,4 +1,4 @@
-"""Determinants: exact derivatives of every order, at singular matrices too.
+"""Determinants have exact derivatives of every order, at singular matrices too.
 
 The determinant is a polynomial, and so is its gradient, the cofactor matrix C = det(A) A⁻ᵀ; only that
 formula divides. It is used where it is safe: up to 3 × 3 the cofactors are written out, and above

@@ -1,4 +1,4 @@
-"""Eigenvalues of symmetric matrices, and singular values, with their vectors.
+"""Symmetric eigenvalue decomposition and singular value decomposition give values and vectors.
 
 Derivatives divide by the gaps between eigenvalues. The convention, for rows and all their derivatives:
 
@@ -60,7 +60,7 @@ _LARGE = 0.37
 
 
 def _noise(values: Any, size: int) -> Any:
-    """What counts as zero among the eigenvalues of a matrix of this size; it has no derivative."""
+    """The threshold below which eigenvalues of a matrix of this size count as zero; it has no derivative."""
     axis = len(values.shape) - 1
     if not values.shape[axis]:
         return zeros(values.type.with_shape(values.shape[:axis]))
@@ -69,7 +69,7 @@ def _noise(values: Any, size: int) -> Any:
 
 
 def _above(x: Any, level: Any) -> Any:
-    """Where ``x`` exceeds the ``level`` of its matrix."""
+    """A mask of the elements of ``x`` that exceed the ``level`` of their matrix."""
     dims = tuple(range(len(level.shape)))
     return greater(x, broadcast_in_dim(level, shape=x.shape, dims=dims))
 
@@ -93,7 +93,7 @@ def _gaps(values: Any, like: Any) -> tuple[Any, Any]:
 
 
 def _times(factors: Any, x: Any) -> Any:
-    """``factors ∘ x`` for real factors; what is not there (zero) has no need of its factor (NaN)."""
+    """``factors ∘ x`` for real factors; a zero of ``x`` stays zero where its factor is NaN."""
     if x.dtype.kind == "complex":
         factors = complex(factors, zeros(factors.type))
     return absorb(factors, x)
@@ -103,7 +103,7 @@ def _times(factors: Any, x: Any) -> Any:
 
 
 def _pivots(numpy: Any, v: Any) -> Any:
-    """Where the first large component of each column is."""
+    """The index of the first large component of each column."""
     size = numpy.abs(v)
     large = size >= _LARGE * numpy.max(size, axis=-2, keepdims=True, initial=0)
     return large & (numpy.cumsum(large, axis=-2) == 1)

@@ -1,4 +1,4 @@
-"""Plans of contractions: an einsum, or a matrix product with broadcasting, as a list of rows.
+"""Contraction plans turn an einsum, or a matrix product with broadcasting, into a list of rows.
 
 A plan depends on shapes only. It is made of ``dot``, ``mul``, ``reduce_sum``, ``transpose``,
 ``reshape``, ``broadcast_in_dim`` and ``slice`` and has no derivative of its own. Operands are
@@ -65,11 +65,11 @@ class Plan:
             return apply(primitive, *[operands[number] for number in numbers], **parameters)
         values = list(operands)
         for primitive, numbers, parameters in self.steps:
-            given = [values[number] for number in numbers]
+            arguments = [values[number] for number in numbers]
             if apply is None:
-                values.append(primitive(*given, **parameters))
+                values.append(primitive(*arguments, **parameters))
             else:
-                values.append(apply(primitive, *given, **parameters))
+                values.append(apply(primitive, *arguments, **parameters))
         return values[self.result]
 
 
@@ -112,16 +112,16 @@ class _Planner:
                 axes = [i for i, each in enumerate(term.labels) if each == label][:2]
                 size = term.shape[axes[0]]
                 order = [i for i in range(len(term.labels)) if i not in axes]
-                rest = tuple(term.labels[i] for i in order)
+                others = tuple(term.labels[i] for i in order)
                 shape = tuple(term.shape[i] for i in order)
-                term = self.arranged(term, (*order, *axes), (*rest, label, label))
+                term = self.arranged(term, (*order, *axes), (*others, label, label))
                 term = self.step(
-                    reshape, [term], (*rest, label), (*shape, size * size), shape=(*shape, size * size)
+                    reshape, [term], (*others, label), (*shape, size * size), shape=(*shape, size * size)
                 )
                 term = self.step(
                     slice,
                     [term],
-                    (*rest, label),
+                    (*others, label),
                     (*shape, size),
                     start=(0,) * (len(shape) + 1),
                     limit=term.shape,
@@ -242,26 +242,26 @@ def contraction_plan(
     for position, (labels, shape) in enumerate(zip(inputs, shapes, strict=True)):
         own = dict(zip(labels, shape, strict=True))
         for label, size in zip(labels, shape, strict=True):
-            known = sizes.get(label, 1)
-            broadcasts = own[label] == size and 1 in (size, known)
-            if not broadcasts and not own[label] == size == known:
-                other = own[label] if own[label] != size else known
+            agreed = sizes.get(label, 1)
+            broadcasts = own[label] == size and 1 in (size, agreed)
+            if not broadcasts and not own[label] == size == agreed:
+                other = own[label] if own[label] != size else agreed
                 raise ValueError(
                     f"For '{name}', the axes labelled {label!r} must have one size, but operand "
                     f"{position} of shape {shape} has {size} where another axis has {other}."
                 )
-            sizes[label] = size if known == 1 else known
+            sizes[label] = size if agreed == 1 else agreed
     planner = _Planner(len(inputs))
     terms = [
         planner.narrowed(planner.diagonal(_Term(number, labels, shape)), sizes)
         for number, (labels, shape) in enumerate(zip(inputs, shapes, strict=True))
     ]
-    wanted = frozenset(output)
-    _, path = _path(tuple(frozenset(term.labels) for term in terms), wanted, sizes)
+    kept_labels = frozenset(output)
+    _, path = _path(tuple(frozenset(term.labels) for term in terms), kept_labels, sizes)
     for i, j in path:
         a, b = terms[i], terms[j]
         terms = [term for k, term in enumerate(terms) if k not in (i, j)]
-        later = [label for term in terms for label in term.labels if label not in wanted]
+        later = [label for term in terms for label in term.labels if label not in kept_labels]
         terms.append(planner.joined(a, b, (*output, *dict.fromkeys(later))))
     result = planner.ordered(planner.summed(terms[0], output), output)
     return Plan(len(inputs), tuple(planner.steps), result.number, result.shape)

@@ -1,4 +1,4 @@
-"""Smooth pointwise functions: one row each, kernel and partial derivatives.
+"""Smooth elementwise primitives have one row each: kernel and partial derivatives.
 
 Partials are written with rows only, so every order of derivative exists. Formulas: NIST Digital
 Library of Mathematical Functions (DLMF), chapter 4. At the edge of a domain a derivative is the limit

@@ -1,4 +1,4 @@
-"""The discrete Fourier transform: one row for both directions.
+"""The ``fft`` primitive is the discrete Fourier transform: one row for both directions.
 
 The matrix exp(±2πi jk / n) is symmetric, and cotangents pair with tangents without conjugation (see
 ``rows.complexes``), so the transform is its own transpose, whatever its direction and factor.

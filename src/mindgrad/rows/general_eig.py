@@ -1,4 +1,4 @@
-"""Eigenvalues of general matrices, which are complex, with their vectors.
+"""General eigenvalue decomposition gives complex eigenvalues and eigenvectors.
 
 With A V = V Λ and M = V⁻¹ Ȧ V (M. B. Giles, "Collected matrix derivative results", 2008)::
 
@@ -107,7 +107,7 @@ def _eig_xla(jax: Any, a: Any) -> Any:
     return values, v * phases(jax.numpy, v)
 
 
-def _general(x: Any, *rest: Any) -> list[Any]:
+def _general(x: Any, *others: Any) -> list[Any]:
     """A matrix with a pair of conjugate eigenvalues, real ones, and gaps between all of them."""
     exact = np.complex128 if x.dtype.kind == "c" else np.float64
     size = x.shape[-1]
@@ -115,7 +115,7 @@ def _general(x: Any, *rest: Any) -> list[Any]:
     if size > 1:
         middle[:2, :2] = [[0.6, -1.1], [1.1, 0.6]]
     basis = x.astype(exact) + 3 * np.eye(size)
-    return [(basis @ middle @ np.linalg.inv(basis)).astype(x.dtype), *rest]
+    return [(basis @ middle @ np.linalg.inv(basis)).astype(x.dtype), *others]
 
 
 _SAMPLES = [

@@ -1,4 +1,4 @@
-"""Reading and writing at places that are data: gather and scatter.
+"""Gather and scatter primitives read and write at positions given by index tensors.
 
     gather       y[b, r] = x[i(b), r]               scatter_add    y = x, then y[i(b), r] += u[b, r]
                                                     scatter_set    y = x, then y[i(b), r]  = u[b, r]
@@ -44,7 +44,7 @@ def _window(rank: int, axes: Shape, batch: Shape) -> Shape:
 
 
 def _lookup_shape(name: str, x: TensorType, indices: TensorType, axes: Shape, batch: Shape) -> Shape:
-    """The shape (*b, *r) of what is read or written."""
+    """The shape (*b, *r) of a read or write."""
     if indices.dtype.kind not in ("int", "uint"):
         raise TypeError(f"For '{name}', the indices must be integers, but got {indices.dtype}.")
     used = (*axes, *batch)
@@ -92,7 +92,7 @@ def _arranged(x: Any, axes: Shape, batch: Shape) -> tuple[Any, tuple[int, ...]]:
 
 
 def _outside(dtype: Any, fill: str) -> Any:
-    """What a lookup outside of x reads."""
+    """The value that a lookup outside of x reads."""
     if fill == "zero" or dtype.kind == "b":
         return np.zeros((), dtype)
     if dtype.kind in "iu":
@@ -383,18 +383,18 @@ def _scatter_set_xla(
 def _scatter_set_transpose(
     ct: Any, x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape = (), unique: bool = False
 ) -> list[Any]:
-    kept = read = None
+    of_x = of_updates = None
     if x.linear:
         nothing = zeros(updates.type)
-        kept = scatter_set(ct, indices, nothing, axes=axes, batch=batch, unique=unique)
+        of_x = scatter_set(ct, indices, nothing, axes=axes, batch=batch, unique=unique)
     if updates.linear:
-        read = gather(ct, indices, axes=axes, batch=batch, fill="zero")
+        of_updates = gather(ct, indices, axes=axes, batch=batch, fill="zero")
         if not unique:
             sizes = tuple(x.shape[axis] for axis in axes)
             last = last_write(indices, sizes=sizes, batch=len(batch))
-            last = broadcast_in_dim(last, shape=read.shape, dims=tuple(range(len(last.shape))))
-            read = select(last, read, zeros(read.type))
-    return [kept, None, read]
+            last = broadcast_in_dim(last, shape=of_updates.shape, dims=tuple(range(len(last.shape))))
+            of_updates = select(last, of_updates, zeros(of_updates.type))
+    return [of_x, None, of_updates]
 
 
 #: ``scatter_set(x, indices, updates, axes, batch=(), unique=False)``: x with the updates written at

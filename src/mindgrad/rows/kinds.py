@@ -1,4 +1,4 @@
-"""The kinds of operators: an author gives the least, the rest follows.
+"""Kinds of primitives derive all rules of an operator from the few that its author gives.
 
     pointwise    y_i = f(x_i, …)        ẏ = Σ_k p_k ẋ_k            from ``partials(y, *xs)``
     linear       y = L x                ẏ = L ẋ                    + ``transpose``

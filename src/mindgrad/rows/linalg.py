@@ -1,4 +1,4 @@
-"""Linear algebra without iteration: triangular and general systems, inverse, Cholesky, QR.
+"""Direct linear algebra solves triangular and general systems, and gives inverse, Cholesky and QR.
 
 All rows take matrices ``(…, m, n)``, the axes in front being a batch, of Float32, Float64, Complex64 or
 Complex128. A matrix for which there is no result (singular, not positive definite) gives values that
@@ -63,12 +63,12 @@ def _system_batch(name: str, size: int, xs: Any, at: Any, left: bool, parameters
     a, b = xs
     if at[0] is not None:
         return row(at_front(size, a, at[0]), at_front(size, b, at[1]), **parameters), 0
-    place = len(b.shape) - (1 if left else 2)
-    b = moved(b, at[1], place)
+    axis = len(b.shape) - (1 if left else 2)
+    b = moved(b, at[1], axis)
     *batch, first, second, third = b.shape
     joined = (first, second * third) if left else (first * second, third)
     y = row(a, reshape(b, shape=(*batch, *joined)), **parameters)
-    return reshape(y, shape=b.shape), place
+    return reshape(y, shape=b.shape), axis
 
 
 def _read(a: Any, lower_part: bool, unit_diagonal: bool) -> Any:

@@ -1,4 +1,4 @@
-"""What the rows of linear algebra are written with: products, triangles, diagonals, batches.
+"""Helpers of linear algebra rules are products, triangles, diagonals and batches of matrices.
 
 A matrix is the last two axes of an operand; all axes before them are a batch.
 """
@@ -42,13 +42,13 @@ def check_matrix(name: str, *xs: TensorType) -> None:
             raise TypeError(
                 f"For '{name}', the input must be Float32, Float64, Complex64 or Complex128"
                 f"{'' if len(xs) == 1 else ' (all operands the same)'}, but got "
-                f"{', '.join(str(each.dtype) for each in xs)}: convert it first."
+                f"{', '.join(str(matrix.dtype) for matrix in xs)}: convert it first."
             )
         if x.rank < 2 or x.shape[:-2] != xs[0].shape[:-2]:
             raise ValueError(
                 f"For '{name}', the input must be a matrix or a batch of them, of shape (…, m, n)"
                 f"{'' if len(xs) == 1 else ', with the same batch axes'}, but got the shapes "
-                f"{', '.join(str(each.shape) for each in xs)}."
+                f"{', '.join(str(matrix.shape) for matrix in xs)}."
             )
 
 
@@ -91,10 +91,10 @@ def _one_by_one(kernel: Callable[..., Any], arrays: Sequence[Any], parameters: d
     results = tuple(np.full((*batch, *np.shape(t)), np.nan, t.dtype) for t in templates)
     for index in np.ndindex(*batch):
         try:
-            found = kernel(*(a[index] for a in arrays), **parameters)
+            outputs = kernel(*(a[index] for a in arrays), **parameters)
         except np.linalg.LinAlgError:
             continue
-        for result, value in zip(results, found if several else (found,), strict=True):
+        for result, value in zip(results, outputs if several else (outputs,), strict=True):
             result[index] = value
     return results if several else results[0]
 

@@ -1,4 +1,4 @@
-"""Questions about elements, and logic on their answers and on bits. All have derivative zero.
+"""Comparison, logic and bit primitives have derivative zero.
 
 Logical rows take Bool, bitwise rows Bool and integers.
 """

@@ -1,4 +1,4 @@
-"""LU factors of matrices, with rows exchanged: P A = L U, L unit lower and U upper triangular.
+"""LU factorisation exchanges rows: P A = L U, L unit lower and U upper triangular.
 
 Both triangles stand in one matrix, as LAPACK gives them; which rows were exchanged says a row of its own, of
 integers, because it has no derivative. With square L' and U', to which the identity is added where A has more
@@ -35,7 +35,7 @@ __all__ = ["lu", "lu_pivots", "row_order"]
 
 
 def _fitted(y: Any, rows: int, columns: int) -> Any:
-    """Matrices of so many rows and columns: what is left over is cut, what is missing is zeros."""
+    """Matrices cut or padded with zeros to so many rows and columns."""
     for axis, size in ((len(y.shape) - 2, rows), (len(y.shape) - 1, columns)):
         if y.shape[axis] > size:
             y = slice_axis(y, axis, 0, size)
@@ -59,10 +59,10 @@ def _upper_square(y: Any, size: int) -> Any:
     if missing <= 0:
         return square
     *batch, rows, columns = y.shape
-    zero, one = (
+    zero, identity = (
         kind(y.type.with_shape((*batch, n, columns))) for kind, n in ((zeros, rows), (ones, missing))
     )
-    return square + on_the_diagonal(concatenate(zero, one, axis=len(batch)))
+    return square + on_the_diagonal(concatenate(zero, identity, axis=len(batch)))
 
 
 def _lu_jvp(y: Any, xs: Any, ts: Any) -> Any:

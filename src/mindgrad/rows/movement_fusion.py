@@ -1,4 +1,4 @@
-"""What has been moved is moved again: the two movements as one, or as none.
+"""Fusion of data movement replaces two movements of an array by one, or by none.
 
     part(a constant) = one element, where all are equal
     part(join(a, b)) = part(a)        join(part₀(x), part₁(x), …) = x        reshape(reshape(x)) = reshape(x)
@@ -76,35 +76,35 @@ def joined(xs: Sequence[Any], axis: int) -> Any:
 
 def _parts(xs: Sequence[Any], axis: int) -> Any:
     slices = [_made(x, "slice") for x in xs]
-    if any(each is None for each in slices):
+    if any(piece is None for piece in slices):
         return None
     source = slices[0].inputs[0]
-    place = 0
-    for each in slices:
-        start, limit, strides = map(each.parameters.__getitem__, ("start", "limit", "strides"))
-        whole = all(
+    end = 0
+    for piece in slices:
+        start, limit, strides = map(piece.parameters.__getitem__, ("start", "limit", "strides"))
+        is_whole = all(
             low == 0 and high == n
             for k, (low, high, n) in enumerate(zip(start, limit, source.shape, strict=True))
             if k != axis
         )
-        if each.inputs[0] is not source or not whole or set(strides) != {1} or start[axis] != place:
+        if piece.inputs[0] is not source or not is_whole or set(strides) != {1} or start[axis] != end:
             return None
-        place = limit[axis]
-    return source if place == source.shape[axis] else None
+        end = limit[axis]
+    return source if end == source.shape[axis] else None
 
 
 def _unstacked(xs: Sequence[Any]) -> Any:
     """The array whose slices ``xs`` are, all of them in order: each with an axis more, or as it is."""
     made = [_made(x, "reshape") for x in xs]
-    wide = all(each is not None for each in made)
-    slices = [each.inputs[0] for each in made if each is not None] if wide else list(xs)
+    wide = all(equation is not None for equation in made)
+    slices = [equation.inputs[0] for equation in made if equation is not None] if wide else list(xs)
     source = _made(slices[0], "unstack")
     if source is None or len(source.outputs) != len(slices):
         return None
     if any(one is not other for one, other in zip(source.outputs, slices, strict=True)):
         return None
-    whole = source.inputs[0]
+    array = source.inputs[0]
     if not wide:
-        shape = (whole.shape[0] * whole.shape[1], *whole.shape[2:])
-        return REGISTRY["reshape"](whole, shape=shape)
-    return whole if all(x.shape == (1, *y.shape) for x, y in zip(xs, slices, strict=True)) else None
+        shape = (array.shape[0] * array.shape[1], *array.shape[2:])
+        return REGISTRY["reshape"](array, shape=shape)
+    return array if all(x.shape == (1, *y.shape) for x, y in zip(xs, slices, strict=True)) else None

@@ -1,4 +1,4 @@
-"""The neighbour of a floating-point number in the direction of another."""
+"""``nextafter`` gives the neighbour of a floating-point number in the direction of another."""
 
 from __future__ import annotations
 

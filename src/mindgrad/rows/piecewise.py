@@ -1,4 +1,4 @@
-"""Pointwise functions with corners and steps: abs, maximum, clip, relu, floor, mod, …
+"""Piecewise elementwise primitives have corners and steps: abs, maximum, clip, relu, floor, mod, …
 
 The value of a derivative at each corner is a convention, stated beside its row and tabulated, with
 the second derivative, in ``docs/conventions.md``.
@@ -102,7 +102,7 @@ ROOTS[abs] = lambda x: Root(2, parts=(real(x), imag(x)) if x.dtype.kind == "comp
 
 
 def _shares(first: Any, second: Any, ahead: Primitive) -> list[Any]:
-    """The one that is ahead has derivative 1; equal ones share it (integers: the first has it)."""
+    """The greater one has derivative 1; equal ones share it (integers: the first has it)."""
     wins, loses = _where(ahead(first, second), first), _where(ahead(second, first), first)
     tie = _where(equal(first, second), first)
     if not first.dtype.is_inexact:

@@ -1,4 +1,4 @@
-"""Random bits: a counter-based generator, whose numbers are a function of the generator's state.
+"""The counter-based generator (Threefry) makes random bits that are a function of its state.
 
 Threefry-4x32 with 20 rounds of J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, *Parallel random
 numbers: as easy as 1, 2, 3* (SC 2011): a cipher that maps a counter of four words to four words under a
@@ -61,7 +61,7 @@ _TILE = 4096
 
 
 def _injections(key: Sequence[Any], join: Any) -> tuple[Any, Any]:
-    """What is added to the even and to the odd words, ``[when, word, 1]``; ``key``: arrays of one word."""
+    """The key schedule for the even and the odd words, ``[when, word, 1]``; ``key``: arrays of one word."""
     words = [*key, key[0] ^ key[1] ^ key[2] ^ key[3] ^ _PARITY]
     even, odd = (join([words[k] for k in order]).reshape(_COUNTED.shape) for order in (_EVEN, _ODD))
     return even, odd + _COUNTED
@@ -85,24 +85,24 @@ def threefry(key: np.ndarray, counters: np.ndarray) -> np.ndarray:
     ['9c6ca96a', 'e17eae66', 'fc10ecd4', '5256a7d8']
     """
     to_even, to_odd = _injections(np.split(key, 4), np.concatenate)
-    found = np.empty_like(counters)
+    words = np.empty_like(counters)
     for start in range(0, counters.shape[1], _TILE):
         tile = counters[:, start : start + _TILE]
         even, odd = tile[::2] + to_even[0], tile[1::2] + to_odd[0]
         for group in range(_GROUPS):
             even, odd = _group(even, odd, _ROTATIONS[group], to_even[group + 1], to_odd[group + 1], np.flipud)
-        found[::2, start : start + _TILE] = even
-        found[1::2, start : start + _TILE] = odd
-    return found
+        words[::2, start : start + _TILE] = even
+        words[1::2, start : start + _TILE] = odd
+    return words
 
 
 def _numpy(state: Any, shape: Shape, seeds: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
     if state.ndim > 1:
         size = state.shape[0]
-        found = [_numpy(each, shape, seeds) for each in state]
+        draws = [_numpy(each, shape, seeds) for each in state]
         bits = np.empty((size, *state.shape[1:-1], *shape), np.uint32)
         after = np.empty_like(state)
-        for k, (one, two) in enumerate(found):
+        for k, (one, two) in enumerate(draws):
             bits[k], after[k] = one, two
         return bits, after
     count = math.prod(shape)
@@ -146,10 +146,10 @@ def _xla(jax: Any, state: Any, shape: Shape, seeds: tuple[int, int]) -> tuple[An
         ),
     )
     # words 0, 1, 2, 3: even and odd ones in turn
-    found = join([lax.index_in_dim(part, k, 0, False) for k in (0, 1) for part in (even, odd)])
+    bits = join([lax.index_in_dim(part, k, 0, False) for k in (0, 1) for part in (even, odd)])
     low = words[4] + np.uint32(1)
     high = words[5] + lax.convert_element_type(lax.eq(low, lax.full_like(low, 0)), np.uint32)
-    return lax.reshape(lax.slice(found, (0,), (count,)), shape), join([*words[:4], low, high])
+    return lax.reshape(lax.slice(bits, (0,), (count,)), shape), join([*words[:4], low, high])
 
 
 def _types(state: TensorType, shape: Shape, seeds: tuple[int, int]) -> tuple[TensorType, TensorType]:

@@ -1,4 +1,4 @@
-"""Reductions over axes, which disappear: sum, product, extremes, logsumexp, the 2-norm, all, any.
+"""Reduction primitives remove axes: sum, product, extremes, logsumexp, the 2-norm, all, any.
 
 Conventions where a derivative is not unique: elements that tie for the maximum (minimum) share it
 equally; the norm of a zero vector has derivative 0; logsumexp of nothing but −∞ has derivative 0, and
@@ -132,10 +132,10 @@ reduce_sum = linear(
 
 def _gathered(x: Any, axes: Shape) -> Any:
     """``x`` with the reduced axes first and made one."""
-    kept = _kept(len(x.shape), axes)
-    sizes = tuple(x.shape[axis] for axis in kept)
+    remaining = _kept(len(x.shape), axes)
+    sizes = tuple(x.shape[axis] for axis in remaining)
     count = int(np.prod([x.shape[axis] for axis in axes], dtype=np.int64))
-    return reshape(transpose(x, permutation=(*axes, *kept)), shape=(count, *sizes))
+    return reshape(transpose(x, permutation=(*axes, *remaining)), shape=(count, *sizes))
 
 
 def _prod_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:

@@ -1,4 +1,4 @@
-"""Powers of roots, written without the root when an equation is built.
+"""Powers of roots are simplified when an equation is built: the root is not computed.
 
     sqrt(x)² = x      cbrt(x)³ = x      norm(v)² = Σ v²      |x|² = x²      (c · norm(v) / s)² = c² Σ v² / s²
 
@@ -124,15 +124,15 @@ def product_of_roots(a: Any, b: Any) -> Any:
     if a is b:
         return squared(a)
     for this, other in ((a, b), (b, a)):
-        seen = _root(this)
-        if seen is None:
+        root = _root(this)
+        if root is None:
             continue
-        count, rest = _taken_out(other, this, _DEPTH)
-        if count + 1 >= seen[0].degree:
-            total = _power(*seen, this.dtype)
-            for _ in range(count + 1 - seen[0].degree):
+        count, others = _taken_out(other, this, _DEPTH)
+        if count + 1 >= root[0].degree:
+            total = _power(*root, this.dtype)
+            for _ in range(count + 1 - root[0].degree):
                 total = total * this
-            return total if rest is None else rest * total
+            return total if others is None else others * total
     return None
 
 
@@ -141,10 +141,10 @@ def _taken_out(product: Any, factor: Any, depth: int) -> tuple[int, Any]:
     if product is factor:
         return 1, None
     if (negated := _equation(product, "neg")) is not None and depth:
-        count, rest = _taken_out(negated.inputs[0], factor, depth - 1)
+        count, others = _taken_out(negated.inputs[0], factor, depth - 1)
         if not count:
             return 0, product
-        return count, Constant(np.asarray(-1, factor.dtype.numpy), factor.type) if rest is None else -rest
+        return count, Constant(np.asarray(-1, factor.dtype.numpy), factor.type) if others is None else -others
     factors = _equation(product, "mul") if depth else None
     if factors is None:
         return 0, product
@@ -158,15 +158,15 @@ def _taken_out(product: Any, factor: Any, depth: int) -> tuple[int, Any]:
 
 def power_of_root(x: Any, n: int) -> Any:
     """``xⁿ`` for n > 2 without the root that ``x`` is; ``None``: it is none."""
-    seen = _root(x)
+    root = _root(x)
     power = REGISTRY["integer_power"]
-    if seen is None:
+    if root is None:
         square = squared(x)
-        whole, rest = divmod(n, 2)
+        quotient, remainder = divmod(n, 2)
     else:
-        square = _power(*seen, x.dtype) if n >= seen[0].degree else None
-        whole, rest = divmod(n, seen[0].degree)
+        square = _power(*root, x.dtype) if n >= root[0].degree else None
+        quotient, remainder = divmod(n, root[0].degree)
     if square is None:
         return None
-    total = power(square, n=whole)
-    return total * power(x, n=rest) if rest else total
+    total = power(square, n=quotient)
+    return total * power(x, n=remainder) if remainder else total

@@ -1,4 +1,4 @@
-"""What a row is tested on: it lives beside the row, so that the laws need no list of their own.
+"""Samples of a primitive are the inputs on which the laws test it; they stand in its row.
 
 A pointwise row gives a domain per operand. Any other row gives *cases*: operand domains with shapes,
 and parameters.
@@ -20,7 +20,7 @@ _SHAPES: tuple[tuple[int, ...], ...] = ((3, 2), (), (0,))
 
 
 class Domain:
-    """Where an operand's samples lie: ``make(generator, shape)`` gives float64, int64 or bool."""
+    """The domain of an operand's samples: ``make(generator, shape)`` gives float64, int64 or bool."""
 
     __slots__ = ("make", "shape")
 
@@ -29,7 +29,7 @@ class Domain:
         self.shape = shape
 
     def __getitem__(self, shape: int | tuple[int, ...]) -> Domain:
-        """The same domain with a fixed shape: ``reals(-1, 1)[2, 3]``."""
+        """This domain with a fixed shape: ``reals(-1, 1)[2, 3]``."""
         return Domain(self.make, shape if isinstance(shape, tuple) else (shape,))
 
 
@@ -74,18 +74,18 @@ def case(*domains: Domain, accepts: str = "inexact", prepare: Any = None, **para
 def draw(primitive: Primitive, dtype: DType, seed: int = 0) -> Iterator[tuple[list, dict]]:
     """Sample calls ``(arrays, parameters)`` of ``primitive`` in which reals have type ``dtype``."""
     generator = np.random.default_rng(seed)
-    given = primitive.samples
-    if isinstance(given, tuple):
-        domains, count, accepts = given
+    samples = primitive.samples
+    if isinstance(samples, tuple):
+        domains, count, accepts = samples
         listed = domains if isinstance(domains, tuple) else (domains,) * count
         cases = [Case(tuple(d[s] for d in listed), {}, accepts, None) for s in _SHAPES]
     else:
-        cases = given
-    for each in cases:
-        arrays = [_typed(d.make(generator, d.shape), dtype, generator, d) for d in each.domains]
-        if each.prepare is not None:
-            arrays = [np.asarray(a) for a in each.prepare(*arrays)]
-        yield arrays, each.parameters
+        cases = samples
+    for case in cases:
+        arrays = [_typed(d.make(generator, d.shape), dtype, generator, d) for d in case.domains]
+        if case.prepare is not None:
+            arrays = [np.asarray(a) for a in case.prepare(*arrays)]
+        yield arrays, case.parameters
 
 
 def _typed(array: np.ndarray, dtype: DType, generator: Any, domain: Domain) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Slices whose size is static and whose start is data.
+"""Dynamic slices have a static size and a start that is data.
 
     dynamic_slice         y[i] = x[s + i]            dynamic_update_slice   y = x, then y[s + i] = u[i]
 
@@ -49,11 +49,11 @@ def _numpy_window(x: Any, starts: Sequence[Any], sizes: Shape) -> tuple[builtins
 
 def _xla_starts(jax: Any, x: Any, starts: Sequence[Any], sizes: Shape) -> list[Any]:
     """The starts moved inside, as int32."""
-    found = []
+    clamped = []
     for s, n, k in zip(starts, x.shape, sizes, strict=True):
         s = s.astype(np.int32) if s.dtype.itemsize < 4 else s
-        found.append(jax.numpy.clip(s, 0, n - k).astype(np.int32))
-    return found
+        clamped.append(jax.numpy.clip(s, 0, n - k).astype(np.int32))
+    return clamped
 
 
 def _inside(start: Any, most: int) -> Any:
@@ -79,7 +79,7 @@ def _with_zero(starts: Sequence[Any], at: int) -> tuple[Any, ...]:
 
 def _slice_batch(size: int, xs: Any, at: Any, /, sizes: Shape) -> tuple[Any, int]:
     (x, *starts), (x_at, *starts_at) = xs, at
-    if not any(place is not None for place in starts_at):
+    if not any(batch_axis is not None for batch_axis in starts_at):
         moved_starts = _with_zero(starts, x_at)
         return dynamic_slice(x, *moved_starts, sizes=inserted(sizes, x_at, size)), x_at
     # one axis after the other: first those whose start is shared, then each that has a batch of them
@@ -89,9 +89,9 @@ def _slice_batch(size: int, xs: Any, at: Any, /, sizes: Shape) -> tuple[Any, int
     ]
     first = tuple(n if p is not None else k for n, k, p in zip(y.shape[1:], sizes, starts_at, strict=True))
     y = dynamic_slice(y, *_with_zero(shared, 0), sizes=(size, *first))
-    for axis, (start, place, count) in enumerate(zip(starts, starts_at, sizes, strict=True)):
+    for axis, (start, batch_axis, count) in enumerate(zip(starts, starts_at, sizes, strict=True)):
         n = y.shape[axis + 1]
-        if place is not None and count != n:
+        if batch_axis is not None and count != n:
             where = _positions(start, count, size, n - count)
             where = broadcast_in_dim(where, shape=(size, count, 1), dims=(0, 1))
             y = moved(gather(y, where, axes=(axis + 1,), batch=(0,)), 1, axis + 1)

@@ -1,4 +1,4 @@
-"""The order of sorting. Sorted values, the k largest and their derivatives are reads at these places."""
+"""Sorting gives a permutation; sorted values, the k largest and their derivatives are gathers of it."""
 
 from __future__ import annotations
 

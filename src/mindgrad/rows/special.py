@@ -1,4 +1,4 @@
-"""Special functions: error functions, gamma functions, and the family of the logistic function.
+"""Special function primitives are error functions, gamma functions, and the logistic family.
 
 NumPy has no kernels for most of them, so they are here, to about 1e-15 in float64. Formulas of
 derivatives: DLMF 5.2 (gamma), 5.15 (polygamma), 7.2 (erf).
@@ -104,25 +104,25 @@ def _polygamma_type(x: TensorType, *, n: int) -> TensorType:
 
 def _polygamma_xla(jax: Any, x: Any, *, n: int) -> Any:
     """(−1)ⁿ⁺¹ n! ζ(n + 1, x), as ``polygamma_kernel``; XLA's own ζ is wrong for x < −9."""
-    jnp, given, order = jax.numpy, x.dtype, n + 1
-    if given.itemsize == 2:
+    jnp, dtype, order = jax.numpy, x.dtype, n + 1
+    if dtype.itemsize == 2:
         x = x.astype(np.float32)
     if n == 0:
-        return _digamma_xla(jax, x).astype(given)
+        return _digamma_xla(jax, x).astype(dtype)
 
     def zeta(at: Any) -> Any:
         return jax.lax.zeta(jnp.full_like(at, order), at)
 
-    whole = x == jnp.floor(x)
-    fraction = jnp.where(whole, 0.5, x - jnp.floor(x)).astype(x.dtype)
+    is_integer = x == jnp.floor(x)
+    fraction = jnp.where(is_integer, 0.5, x - jnp.floor(x)).astype(x.dtype)
     mirrored = zeta(1 - fraction) - zeta(1 - jnp.minimum(x, 0))
     below = zeta(fraction) + (-1) ** order * mirrored
-    found = jnp.where(x < 0, below, zeta(jnp.where(x > 0, x, 1)))
-    found = jnp.where(jnp.isposinf(x), 0, found)
+    value = jnp.where(x < 0, below, zeta(jnp.where(x > 0, x, 1)))
+    value = jnp.where(jnp.isposinf(x), 0, value)
     pole = jnp.where((x == 0) | (order % 2 == 0), jnp.inf, jnp.nan)
-    found = jnp.where((x <= 0) & whole, pole, found)
-    found = jnp.where(jnp.isnan(x) | jnp.isneginf(x), jnp.nan, found)
-    return ((-1) ** order * math.gamma(order) * found).astype(given)
+    value = jnp.where((x <= 0) & is_integer, pole, value)
+    value = jnp.where(jnp.isnan(x) | jnp.isneginf(x), jnp.nan, value)
+    return ((-1) ** order * math.gamma(order) * value).astype(dtype)
 
 
 #: ``polygamma(x, n)``: the n-th derivative of ``digamma``. At a pole it is the limit where both

@@ -1,4 +1,4 @@
-"""NumPy kernels of special functions, to about 1e-15 in float64.
+"""NumPy kernels of special functions have errors of about 1e-15 in float64.
 
 Sources of the approximations:
 
@@ -29,10 +29,10 @@ def in_double(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel with every other precision computed in double precision."""
 
     def run(*arrays: Any, **parameters: Any) -> Any:
-        given = arrays[0].dtype
+        dtype = arrays[0].dtype
         wide = [np.asarray(array, np.float64) for array in arrays]
         with np.errstate(all="ignore"):
-            return kernel(*wide, **parameters).astype(given)
+            return kernel(*wide, **parameters).astype(dtype)
 
     return run
 
@@ -237,8 +237,8 @@ def polygamma_kernel(x: Any, *, n: int) -> Any:
     if n == 0:
         return digamma_kernel(x)
     s = n + 1
-    whole = x == np.floor(x)
-    fraction = np.where(whole, 0.5, x - np.floor(x))
+    is_integer = x == np.floor(x)
+    fraction = np.where(is_integer, 0.5, x - np.floor(x))
     ordinary = np.where((x > 0) & np.isfinite(x), x, 1.0)
     zeta = _hurwitz_zeta(s, ordinary)
     if np.any(x < 0):
@@ -246,5 +246,5 @@ def polygamma_kernel(x: Any, *, n: int) -> Any:
         zeta = np.where(x < 0, _hurwitz_zeta(s, fraction) + (-1) ** s * mirrored, zeta)
     zeta = np.where(np.isposinf(x), 0.0, zeta)
     pole = np.where((x == 0) | (s % 2 == 0), np.inf, np.nan)
-    zeta = np.where((x <= 0) & whole, pole, zeta)
+    zeta = np.where((x <= 0) & is_integer, pole, zeta)
     return (-1) ** s * math.gamma(s) * np.where(np.isnan(x) | np.isneginf(x), np.nan, zeta)

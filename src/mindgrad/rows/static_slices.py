@@ -1,4 +1,4 @@
-"""Slices at known places and what undoes them: concatenation, padding, reversal.
+"""Static slices, concatenation, padding and reversal move parts of arrays at known positions.
 
 All are linear; each has its transpose here.
 """
@@ -29,15 +29,15 @@ __all__ = ["concatenate", "pad", "reverse", "slice", "slice_axis"]
 def _concatenate_type(*xs: TensorType, axis: int) -> TensorType:
     first = xs[0]
     check_axes("concatenate", first, (axis,))
-    rest = first.shape[:axis], first.shape[axis + 1 :]
+    other_sizes = first.shape[:axis], first.shape[axis + 1 :]
     for x in xs:
-        same_rest = x.rank == first.rank and (x.shape[:axis], x.shape[axis + 1 :]) == rest
+        same_rest = x.rank == first.rank and (x.shape[:axis], x.shape[axis + 1 :]) == other_sizes
         if x.dtype is not first.dtype or not same_rest:
             raise ValueError(
                 f"For 'concatenate', the inputs must have one element type and one shape apart "
                 f"from axis {axis}, but got {', '.join(map(repr, xs))}."
             )
-    return first.with_shape((*rest[0], sum(x.shape[axis] for x in xs), *rest[1]))
+    return first.with_shape((*other_sizes[0], sum(x.shape[axis] for x in xs), *other_sizes[1]))
 
 
 def _concatenate_transpose(ct: Any, *xs: Any, axis: int) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Operators that move whole arrays without computing on them: convert, reshape, transpose, broadcast.
+"""Structural primitives convert, reshape, transpose and broadcast arrays without computing on them.
 
 All are linear; each has its transpose here, mostly another row of this file.
 """
@@ -28,7 +28,7 @@ __all__ = [
     "transpose",
 ]  # fmt: skip
 
-#: what few elements are: an iota of few is a constant, which folds into what uses it
+#: the size up to which an iota is a constant, which folds into the equations that use it
 _SMALL = 64
 #: elements that are copied in the time in which NumPy makes a view
 _COPIED = 4096

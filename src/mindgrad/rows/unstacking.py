@@ -1,4 +1,4 @@
-"""The slices of an array along its first axis, as one equation.
+"""The ``unstack`` primitive gives the slices of an array along its first axis in one equation.
 
     y_k = x[k]        ẏ_k = ẋ[k]        x̄ = (ȳ_0, …, ȳ_{n−1}) stacked
 

@@ -1,4 +1,4 @@
-"""Cosine transforms under SciPy's names: ``from mindspore.scipy.fft import dct``."""
+"""Cosine transforms have SciPy's names: ``from mindspore.scipy.fft import dct``."""
 
 from mindgrad.ops.cosines import dct, dctn, idct, idctn
 

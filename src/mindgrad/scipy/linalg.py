@@ -195,10 +195,10 @@ def eigh(
         return factorisation.eigvalsh(x) if eigvals_only else factorisation.eigh(x)
     factor = factorisation.cholesky(_symmetric(b, lower))
     half = _linalg.solve_triangular(factor, x, lower=True)
-    whole = _linalg.solve_triangular(factor, adjoint_of(half), lower=True)
+    reduced = _linalg.solve_triangular(factor, adjoint_of(half), lower=True)
     if eigvals_only:
-        return factorisation.eigvalsh(whole)
-    values, v = factorisation.eigh(whole)
+        return factorisation.eigvalsh(reduced)
+    values, v = factorisation.eigh(reduced)
     return values, _linalg.solve_triangular(factor, v, "C", lower=True)
 
 
@@ -253,7 +253,7 @@ def lu_solve(
 
 
 def lstsq(A: Any, B: Any, rcond: float | None = None, driver: str | None = None) -> tuple[Tensor, ...]:
-    """The least x of least ‖A x − B‖², with what is known of A, as MindSpore gives them.
+    """The solution x of least ‖A x − B‖² and, of several, of least norm; with residuals and rank.
 
     Args:
         A: a matrix of shape (m, n), of any rank.

@@ -1,4 +1,4 @@
-"""``minimize``: minima by BFGS and L-BFGS, with gradients of this package.
+"""``minimize`` finds minima by BFGS and L-BFGS, with gradients of this package.
 
 The directions are those of Nocedal and Wright, *Numerical Optimization* (2nd edition): algorithm 6.1 (BFGS)
 and 7.4 (the two loops of L-BFGS); the steps satisfy the strong Wolfe conditions (algorithms 3.5 and 3.6). The
@@ -24,7 +24,7 @@ _OPTIONS = ("maxiter", "gtol", "norm", "line_search_maxiter", "ls_maxiter", "his
 
 
 class OptimizeResults(NamedTuple):
-    """What :func:`minimize` found.
+    """The result of :func:`minimize`.
 
     Attributes:
         x: the point.
@@ -177,7 +177,7 @@ def _step(
 
 
 def _between(low: float, high: float, value: float, slope: float, tried: _Point, length: float) -> float:
-    """The minimum of the parabola through what is known, if it lies well inside; else the middle."""
+    """The minimum of the parabola through the known values, if it lies well inside; else the middle."""
     middle = 0.5 * (low + high)
     if length == high and np.isfinite(tried.value):
         width = high - low
@@ -253,16 +253,16 @@ def minimize(
             direction = -point.gradient
         is_first = quasi.direction(point.gradient) @ point.gradient == -(point.gradient @ point.gradient)
         first = min(1.0, 1.0 / np.abs(point.gradient).sum()) if is_first else 1.0
-        found = _step(function, point, direction, first, settings["line_search_maxiter"])
-        if found is None:
+        candidate = _step(function, point, direction, first, settings["line_search_maxiter"])
+        if candidate is None:
             if quasi.forget():  # once more, along the gradient
                 continue
             status = 3
             break
-        s, y = found.x - point.x, found.gradient - point.gradient
+        s, y = candidate.x - point.x, candidate.gradient - point.gradient
         if s @ y > 1e-10 * (s @ s):  # else the matrix would not stay positive
             quasi.learn(s, y)
-        point, steps = found, steps + 1
+        point, steps = candidate, steps + 1
         if callback is not None:
             callback(function.tensor(point.x))
     return OptimizeResults(
@@ -296,9 +296,9 @@ def _checked(
     for name in settings:
         if name not in _OPTIONS:
             raise ValueError(f"For 'minimize', there is no option {name!r}; there are {', '.join(_OPTIONS)}.")
-    given = {name: value for name, value in settings.items() if value is not None}
+    chosen = {name: value for name, value in settings.items() if value is not None}
     defaults: dict[str, Any] = {
         "maxiter": 200 * x0.size, "gtol": 1e-5 if tol is None else tol, "norm": np.inf,
-        "line_search_maxiter": given.get("ls_maxiter", 30), "history_size": _PAIRS,
+        "line_search_maxiter": chosen.get("ls_maxiter", 30), "history_size": _PAIRS,
     }  # fmt: skip
-    return defaults | given
+    return defaults | chosen

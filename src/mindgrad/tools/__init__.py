@@ -1,4 +1,4 @@
-"""What people use to see and to measure a derivative."""
+"""Tools explain and measure derivatives."""
 
 from mindgrad.tools import cost, profile
 from mindgrad.tools.explain import Explanation, explain

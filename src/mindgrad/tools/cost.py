@@ -1,4 +1,4 @@
-"""What a program costs, estimated from the shapes of its values.
+"""The cost model estimates operations and bytes of a program from the shapes of its values.
 
     flops = Σ times · (2 · products of a contraction | one per element)     bytes = Σ times · (read + written)
 

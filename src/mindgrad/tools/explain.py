@@ -1,4 +1,4 @@
-"""What the compiler made of a function: which rewrites were applied, and what they saved.
+"""``explain`` reports which rewrites were applied to a function, and what they saved.
 
     explain(f)(x):   G₀ = trace(f, rewrites off),   G₁ = trace(f, rewrites on),   cost(G₀) → cost(G₁)
 
@@ -39,7 +39,7 @@ class Fired(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """What :func:`explain` found; as text a table.
+    """The result of :func:`explain`; as text a table.
 
     Attributes:
         function: the name of the function.
@@ -96,7 +96,7 @@ _lock = threading.Lock()
 
 
 def explain(fn: Callable[..., Any]) -> Callable[..., Explanation]:
-    """A function that says what the compiler makes of ``fn`` for given arguments.
+    """A function that reports how ``fn`` is compiled for given arguments.
 
     Args:
         fn: a function, Cell, gradient function (``grad(f)``, ``GradOperation(...)(net)``), or compiled

@@ -1,4 +1,4 @@
-"""How large the program of a function is, and how long each step to it takes."""
+"""``profile`` measures the size of a function's program, and the time to trace, lower and compile it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Profile", "measure"]
 
 @dataclass(frozen=True)
 class Profile:
-    """What :func:`measure` found.
+    """The result of :func:`measure`.
 
     Attributes:
         equations: the number of equations of the program, after simplification.
@@ -55,14 +55,14 @@ def measure(function: Callable[..., Any], *args: Any, lower: bool = False, compi
     start = time.perf_counter()
     graph = trace(function, *args)
     built = time.perf_counter() - start
-    found = Profile(len(graph), graph.count(), built)
+    profile = Profile(len(graph), graph.count(), built)
     if lower or compile:
         start = time.perf_counter()
         lowered = lower_ahead(graph)
-        found = replace(found, lower_seconds=time.perf_counter() - start)
+        profile = replace(profile, lower_seconds=time.perf_counter() - start)
     if compile:
         start = time.perf_counter()
         compiled = compiled_with(lowered, options_of(graph, None))
-        found = replace(found, compile_seconds=time.perf_counter() - start)
-        found = replace(found, temporary_bytes=int(compiled.memory_analysis().temp_size_in_bytes))
-    return found
+        profile = replace(profile, compile_seconds=time.perf_counter() - start)
+        profile = replace(profile, temporary_bytes=int(compiled.memory_analysis().temp_size_in_bytes))
+    return profile

@@ -1,4 +1,4 @@
-"""Names of one tensor: which variables hold the same object, where a tensor has decided it.
+"""Alias analysis tracks which variables hold the same tensor object after a branch on a tensor.
 
     if c: y = z          y is z           ⇔  c
     else: y = w          y is w           ⇔  not c
@@ -56,11 +56,11 @@ def forget() -> None:
     _local.given.clear()
 
 
-def note(one: Tensor, other: Tensor, condition: Condition) -> None:
+def note(first: Tensor, second: Tensor, condition: Condition) -> None:
     """Note that two tensors of one type are the same object where ``condition`` says so."""
-    if one is other or one.type is not other.type:
+    if first is second or first.type is not second.type:
         return
-    for a, b in ((one, other), (other, one)):
+    for a, b in ((first, second), (second, first)):
         _local.names.setdefault(id(a), (a, []))[1].append((b, condition))
 
 
@@ -81,7 +81,7 @@ def _is_ended(tensor: Tensor) -> bool:
 
 def _sameness(tensor: Tensor) -> dict[int, tuple[Tensor, Tensor | None]]:
     """The tensors that may be the object ``tensor``, with the conditions; ``None`` where one is not known."""
-    found: dict[int, tuple[Tensor, Tensor | None]] = {}
+    same: dict[int, tuple[Tensor, Tensor | None]] = {}
     paths: list[tuple[Tensor, Tensor | None, bool, set[int]]] = [(tensor, None, False, {id(tensor)})]
     count = 0
     while paths:
@@ -95,13 +95,13 @@ def _sameness(tensor: Tensor) -> dict[int, tuple[Tensor, Tensor | None]]:
             if not unknown:
                 both = condition[0] if condition[1] else apply(logical_not, condition[0])  # type: ignore[index]
                 both = both if so_far is None else apply(logical_and, so_far, both)
-            before = found.get(id(other))
+            before = same.get(id(other))
             if before is not None and before[1] is not None and both is not None:
-                found[id(other)] = (other, apply(logical_or, before[1], both))
+                same[id(other)] = (other, apply(logical_or, before[1], both))
             else:
-                found[id(other)] = (other, both)
+                same[id(other)] = (other, both)
             paths.append((other, both, unknown, passed | {id(other)}))
-    return {key: each for key, each in found.items() if is_stale(each[0]) or not _is_ended(each[0])}
+    return {key: each for key, each in same.items() if is_stale(each[0]) or not _is_ended(each[0])}
 
 
 def rebind(tensor: Tensor, value: Tensor) -> None:

@@ -1,4 +1,4 @@
-"""Guards on the attributes of Cells: those that a trace read hold what they held.
+"""Guards on attributes of Cells check that those that a trace read still hold the same values.
 
 Reads are seen by whatever code makes them (converted, of this package, of a library): while some thread
 traces, the class of the Cells has a ``__getattribute__`` that notes the names. At other times it has none,
@@ -24,7 +24,7 @@ MISSING = type("Missing", (), {"__repr__": lambda _: "nothing"})()
 #: the name whose reading stands for all attributes
 _ALL = "__dict__"
 
-#: what a Cell keeps for itself; none of it is read by what is traced
+#: internal attributes of a Cell, which traced code does not read
 _OWN = frozenset(["_changes", "_compiled", "_custom", "_made_in", "_derivatives"])
 #: dictionaries that are changed in place
 _INVENTORY = ("_params", "_cells", "_hooks")
@@ -115,7 +115,7 @@ class CellGuard:
         self._names: set[str] = {_ALL} if names is None else names.setdefault(id(cell), set())
 
     def copy(self) -> CellGuard:
-        """The same guard, that remembers by itself which version of the Cell it has compared."""
+        """A copy of the guard with its own note of the version of the Cell that was compared last."""
         guard: CellGuard = object.__new__(CellGuard)
         for slot in self.__slots__:
             setattr(guard, slot, getattr(self, slot))
@@ -146,7 +146,7 @@ class CellGuard:
                 yield name, before, after
 
     def changed(self) -> Iterator[tuple[str, Any, Any]]:
-        """Those of them that differ in value too."""
+        """The shifting attributes that differ in value too."""
         for name, before, after in self.differing():
             if isinstance(before, CONTAINERS) or not same(before, after):
                 yield name, before, after

@@ -1,8 +1,8 @@
-"""Recursion limit of a trace: calls may be as deep as when they run as they are.
+"""Recursion limits are raised for a trace, so that calls may be as deep as in plain Python.
 
-One call of the user's function is several of Python's while it is traced, the function and those of the
-runtime for the ``if`` around the next call. So Python's limit is raised meanwhile. It is one for all threads,
-whence the count.
+One call of the user's function is several Python calls while it is traced: the function, and the runtime's
+for the ``if`` around the next call. So Python's limit is raised meanwhile. The limit is global to all
+threads, so nested raises are counted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["deep_calls"]
 
 #: how many of Python's frames one of the user's takes
 _FRAMES = 4
-#: what the stack of a thread holds in any case
+#: the depth that the stack of a thread holds in any case
 _MOST = 20_000
 
 _lock = threading.Lock()

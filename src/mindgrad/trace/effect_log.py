@@ -1,9 +1,9 @@
-"""Python state that a program assigns: attributes of objects, variables of enclosing functions and modules.
+"""The effect log records which Python state a program assigns: attributes, closure variables and globals.
 
-While a program is traced an assignment is really made, so that whatever code runs finds the new value, and
+While a program is traced an assignment is really made, so that all code sees the new value, and it is
 noted at the innermost of the open levels: that of the program, or that of the body of a branch or loop. When
-a level ends, what was assigned in it is undone. What a body has assigned becomes one of the variables of its
-branch or loop; what the program has assigned becomes its outputs (``outcome``).
+a level ends, its assignments are undone. Locations that a body has assigned become variables of its
+branch or loop; those that the program has assigned become its outputs (``side_effects``).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = [
 
 
 class _Undefined:
-    """What a variable holds that is not bound."""
+    """The content of a variable that is not bound."""
 
     def __repr__(self) -> str:
         return "<not defined>"
@@ -34,7 +34,7 @@ UNDEFINED = _Undefined()
 
 
 class Place:
-    """Where a value is held that a program can assign.
+    """A location of Python state that a program can assign.
 
     Attributes:
         holder: the object, closure cell or namespace that holds it.
@@ -50,15 +50,15 @@ class Place:
 
     @property
     def key(self) -> tuple[int, str]:
-        """What two places have in common that are one."""
+        """The identity of a location: equal for two objects that stand for one."""
         return (id(self.holder), self.name)
 
     def value(self) -> Any:
-        """What is found there, ``UNDEFINED`` for nothing."""
+        """The current content, ``UNDEFINED`` for nothing."""
         return self.own()
 
     def own(self) -> Any:
-        """What is held there itself, whatever a class would give."""
+        """The content of the instance itself, whatever a class would give."""
         raise RuntimeError("a place is an attribute or a variable")
 
     def put(self, value: Any) -> None:
@@ -170,7 +170,7 @@ def may_assign(owner: Any, name: str) -> bool:
 
 
 class Level(dict):
-    """What was assigned while a program or body is traced: ``key -> [place, value before, surely]``.
+    """The assignments made while a program or body is traced: ``key -> [place, value before, surely]``.
 
     Not surely assigned are variables of an enclosing function that something which ran can assign.
     """
@@ -191,7 +191,7 @@ class Level(dict):
 
 
 class Watch:
-    """What a program reads and assigns while it is traced.
+    """The reads and assignments of a program while it is traced.
 
     Attributes:
         levels: that of the program, then those of the open bodies.
@@ -223,7 +223,7 @@ def puts() -> int:
 
 
 def watch() -> Watch | None:
-    """What is noted of the program being traced on this thread; ``None``: none is."""
+    """The effect log of the program being traced on this thread; ``None``: none is."""
     return _local.watch
 
 
@@ -241,20 +241,20 @@ def watched() -> Iterator[Watch]:
 
 @contextmanager
 def body() -> Iterator[Level]:
-    """While a program, or the body of a branch or loop, is traced; what it assigns is undone."""
-    level, found = Level(), _local.watch
-    if found is None:
+    """A context for tracing a program, or the body of a branch or loop; undoes its assignments."""
+    level, watch = Level(), _local.watch
+    if watch is None:
         yield level
         return
-    if found.levels:  # a function that can assign a variable may be called again, by whatever code
-        for place, _, _ in found.levels[-1].values():
+    if watch.levels:  # a function that can assign a variable may be called again, by whatever code
+        for place, _, _ in watch.levels[-1].values():
             if not isinstance(place, Attribute):
                 level.note(place, surely=False)
-    found.levels.append(level)
+    watch.levels.append(level)
     try:
         yield level
     finally:
-        found.levels.pop()
+        watch.levels.pop()
         level.undo()
 
 
@@ -264,7 +264,7 @@ def isolated() -> AbstractContextManager[Any]:
 
 
 def innermost() -> Level:
-    """What was assigned in the innermost body."""
+    """The assignments of the innermost body."""
     found = _local.watch
     return Level() if found is None else found.levels[-1]
 
@@ -289,17 +289,17 @@ def is_known(owner: Any, name: str) -> bool:
     return found is not None and (key in found.bound or any(key in level for level in found.levels))
 
 
-def assign(place: Place, value: Any) -> None:
-    """Let ``place`` hold ``value`` from here on, until the innermost level ends."""
-    innermost().note(place)
-    place.put(value)
+def assign(location: Place, value: Any) -> None:
+    """Let ``location`` hold ``value`` from here on, until the innermost level ends."""
+    innermost().note(location)
+    location.put(value)
 
 
-def note_read(place: Place) -> None:
-    """Note that the program depends on what ``place`` holds, unless it has put it there."""
-    found = _local.watch
-    if found is not None and not is_known(place.holder, place.name):
-        found.reads.setdefault(place.key, (place, place.value()))
+def note_read(location: Place) -> None:
+    """Note that the program depends on what ``location`` holds, unless it has put it there."""
+    watch = _local.watch
+    if watch is not None and not is_known(location.holder, location.name):
+        watch.reads.setdefault(location.key, (location, location.value()))
 
 
 def note_variable(cell: Any, name: str, label: str) -> None:

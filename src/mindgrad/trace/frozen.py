@@ -1,8 +1,8 @@
-"""Values that a program reads once, while it is traced: random numbers, clocks, and entropy of the system.
+"""Impure reads (random numbers, clocks, entropy) happen once, while tracing, and each is warned of.
 
-In eager mode each call reads them anew. A compiled program keeps what the trace has read, so every call that
-leads to such a value while tracing is warned of. Not warned of are generators that the function makes itself
-from a seed: these give the same numbers in every call anyway.
+In eager mode each call reads them again. A compiled program keeps the value that the trace has read, so each
+such call warns while tracing. Generators that the function creates from a seed give the same numbers in every
+call, and do not warn.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""What of Python a program was traced with, besides its arguments, and whether that still stands.
+"""Guards record the Python state that a trace read besides its arguments, and check it at the next call.
 
     a program is current  ⇔  every name, attribute, closure variable, container and array that its trace
                              read holds what it held
 
-Noted while tracing: what was read, with its value. Asked before every call of a compiled program: some
-tens of nanoseconds for each, and nothing for Cells and the types of Parameters while none of the
+Reads are recorded with their values while tracing, and checked before every call of a compiled program: at
+the cost of a comparison for each, and at none for Cells and the types of Parameters while none of the
 process changed (``clock``). Values are compared by identity first and else as constants are
 (:func:`~mindgrad.trace.signature.same`); a list, dict or set by its items; a small NumPy array
 or tensor by its elements, a larger one by identity. Limits: what a tracing function itself changes is
@@ -65,7 +65,7 @@ clock = Clock()
 
 
 class Change(NamedTuple):
-    """Why a program was not used again.
+    """The reason why a program was not used again.
 
     Attributes:
         what: what changed: an argument, an attribute, a global, ….
@@ -78,16 +78,16 @@ class Change(NamedTuple):
     advice: str
 
 
-def change(what: str, before: Any, after: Any, advice: str) -> Change:
-    """The change of ``what`` from one value to another."""
-    one, other = shown(before), shown(after)
+def change(subject: str, before: Any, after: Any, advice: str) -> Change:
+    """The change of ``subject`` from one value to another."""
+    old_text, new_text = shown(before), shown(after)
     if before is MISSING or after is MISSING:
-        text = f"{what} was {'deleted' if after is MISSING else 'defined'}"
-    elif one == other:
-        text = f"{what} changed to another one ({other})"
+        text = f"{subject} was {'deleted' if after is MISSING else 'defined'}"
+    elif old_text == new_text:
+        text = f"{subject} changed to another one ({new_text})"
     else:
-        text = f"{what} changed from {one} to {other}"
-    return Change(what, text, advice)
+        text = f"{subject} changed from {old_text} to {new_text}"
+    return Change(subject, text, advice)
 
 
 _ATTRIBUTE = (
@@ -162,27 +162,27 @@ class Dependencies:
         """
         for each in functions_in(function):
             construct = getattr(each, "construct", None)
-            found = each if construct is None else construct
-            found = getattr(found, "__func__", found)
-            if isinstance(found, types.FunctionType) and id(found) not in self._met:
-                self._met[id(found)] = found
-                if not in_package(found):
-                    self._variables(found)
+            target = each if construct is None else construct
+            target = getattr(target, "__func__", target)
+            if isinstance(target, types.FunctionType) and id(target) not in self._met:
+                self._met[id(target)] = target
+                if not in_package(target):
+                    self._variables(target)
 
     def _variables(self, function: types.FunctionType) -> None:
         label = f"the function {function.__qualname__}"
         for name in _OF_FUNCTIONS:
             value = getattr(function, name)
             self._entries[(id(function), name)] = [getattr, function, name, value, label, _CODE_ADVICE]
-        code, held = function.__code__, function.__globals__
+        code, namespace = function.__code__, function.__globals__
         key: Any
         for name in global_names(code):
-            value = held.get(name, MISSING)
-            key = (id(held), name)
+            value = namespace.get(name, MISSING)
+            key = (id(namespace), name)
             if value is MISSING or key in self._entries or _is_foreign(value):
                 continue
             label = f"the global variable '{name}'"
-            self._entries[key] = [dict.get, held, name, value, label, _VARIABLE]
+            self._entries[key] = [dict.get, namespace, name, value, label, _VARIABLE]
             self._value(value, label)
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             try:
@@ -195,12 +195,12 @@ class Dependencies:
             label = f"the variable '{name}' that {function.__qualname__} uses"
             self._entries[key] = [None, cell, name, value, label, _VARIABLE]
             self._value(value, label)
-            # what a function wraps runs as part of it
+            # a wrapped function runs as part of its wrapper
             if isinstance(value, types.FunctionType):
                 self.function(value)
 
     def _value(self, value: Any, label: str) -> None:
-        """Note the contents of what can be changed in place."""
+        """Note the contents of mutable objects."""
         kind: Any = type(value)
         if isinstance(value, (Tensor, np.ndarray, *CONTAINERS)):
             key = ("value", id(value))
@@ -215,26 +215,26 @@ class Dependencies:
                     entry += [elements_of_array, value, "", value.tobytes(), label, _VARIABLE]
             else:
                 entry += [items, value, "", items(value, "", None), label, _VARIABLE]
-                for each in [*value, *value.values()] if isinstance(value, dict) else value:
-                    self._value(each, label)
+                for item in [*value, *value.values()] if isinstance(value, dict) else value:
+                    self._value(item, label)
         elif isinstance(value, tuple):
-            for each in value:
-                self._value(each, label)
+            for item in value:
+                self._value(item, label)
         elif hasattr(value, "__dict__") and is_read_unseen(kind):
             key = ("value", id(value))
             if key not in self._entries:
                 self._entries[key] = [attributes, value, "", attributes(value, "", None), label, _ATTRIBUTE]
-                for each in vars(value).values():
-                    self._value(each, label)
+                for item in vars(value).values():
+                    self._value(item, label)
 
-    def assigned(self, place: Place, before: Any, counts: bool) -> None:
-        """Note that the program assigns ``place``, which held ``before``.
+    def assigned(self, location: Place, before: Any, counts: bool) -> None:
+        """Note that the program assigns ``location``, which held ``before``.
 
         ``counts``: whether that selects the program. It does not if the program has not read it before, or
         takes it as an input.
         """
-        holder, name = place.holder, place.name
-        for key in (place.key, ("cell", id(holder))):
+        holder, name = location.holder, location.name
+        for key in (location.key, ("cell", id(holder))):
             if not counts:
                 self._entries.pop(key, None)
         entry = self._entries.get(("owner", id(holder)))
@@ -246,11 +246,11 @@ class Dependencies:
         if entry and entry[0] is attributes:  # each by itself, but this one
             label = entry[4]
             self._entries[("value", id(holder))] = []
-            for each, value in vars(holder).items():
-                if each != name or counts:
-                    value = before if each == name else value
-                    one = [own_attribute, holder, each, value, label, _ATTRIBUTE]
-                    self._entries.setdefault((id(holder), each), one)
+            for attribute, value in vars(holder).items():
+                if attribute != name or counts:
+                    value = before if attribute == name else value
+                    record = [own_attribute, holder, attribute, value, label, _ATTRIBUTE]
+                    self._entries.setdefault((id(holder), attribute), record)
 
     # -- closed ----------------------------------------------------------------------------------
 
@@ -317,7 +317,7 @@ class Dependencies:
         return True
 
     def changes(self) -> Iterator[Change]:
-        """What changed, in words."""
+        """The changes, in words."""
         for guard in self._owners:
             kind = type(guard.cell).__name__
             for name, before, after in guard.changed():
@@ -342,55 +342,57 @@ class Dependencies:
 
     def shifting(self) -> list[Place]:
         """The places whose tensors and floats differ from those that were read in value, not in type."""
-        found: list[Place] = []
+        locations: list[Place] = []
         for guard in self._owners:
             for name, before, after in guard.differing():
                 if alike(before, after):
-                    found.append(Attribute(guard.cell, name))
+                    locations.append(Attribute(guard.cell, name))
         for read, holder, name, before, label, _ in self._names:
             if alike(before, _read(read, holder, name)):
                 if read is getattr and may_assign(holder, name):
-                    found.append(Attribute(holder, name))
+                    locations.append(Attribute(holder, name))
                 elif read is dict.get:
-                    found.append(Global(holder, name, label))
+                    locations.append(Global(holder, name, label))
         for _, cell, name, before, label, _ in self._cells:
             if type(cell) is not int and alike(before, _read(None, cell, name)):
-                found.append(Variable(cell, name, label))
-        return found
+                locations.append(Variable(cell, name, label))
+        return locations
 
     def detached(self, cells: list[Any], walked: set[int]) -> Dependencies:
-        """The same for any function that matches the traced one.
+        """A copy for any function that matches the traced one.
 
         Args:
             cells: the closure cells of the traced function.
             walked: the functions in it, by ``id``: of one that matches they are the same.
         """
-        places = {id(cell): place for place, cell in enumerate(cells)}
-        made = self._copy()
-        made._names = [e for e in made._names if e[2] not in _OF_FUNCTIONS or id(e[1]) not in walked]
-        for entry in made._cells:
-            place = places.get(id(entry[1]))
-            if place is not None:
-                entry[1], entry[3] = place, None
-        return made
+        places = {id(cell): index for index, cell in enumerate(cells)}
+        dependencies = self._copy()
+        dependencies._names = [
+            e for e in dependencies._names if e[2] not in _OF_FUNCTIONS or id(e[1]) not in walked
+        ]
+        for entry in dependencies._cells:
+            index = places.get(id(entry[1]))
+            if index is not None:
+                entry[1], entry[3] = index, None
+        return dependencies
 
     def attached(self, cells: list[Any]) -> Dependencies:
         """The dependencies of a program of a function with these closure cells."""
-        made = self._copy()
-        for entry in made._cells:
+        dependencies = self._copy()
+        for entry in dependencies._cells:
             if type(entry[1]) is int:
                 entry[1] = cells[entry[1]]
                 entry[3] = _read(None, entry[1], "")
-        return made
+        return dependencies
 
     def _copy(self) -> Dependencies:
-        made = Dependencies()
-        made._owners = [guard.copy() for guard in self._owners]
-        made._typed = self._typed
-        made._names = [list(entry) for entry in self._names]
-        made._contents = [list(entry) for entry in self._contents]
-        made._cells = [list(entry) for entry in self._cells]
-        return made
+        duplicate = Dependencies()
+        duplicate._owners = [guard.copy() for guard in self._owners]
+        duplicate._typed = self._typed
+        duplicate._names = [list(entry) for entry in self._names]
+        duplicate._contents = [list(entry) for entry in self._contents]
+        duplicate._cells = [list(entry) for entry in self._cells]
+        return duplicate
 
     def owners(self) -> list[Any]:
         """The Cells among what was read."""
@@ -420,9 +422,9 @@ def global_names(code: types.CodeType) -> tuple[str, ...]:
     names: dict[str, None] = {}
     waiting = [code]
     while waiting:
-        each = waiting.pop()
-        for step in dis.get_instructions(each):
+        inner = waiting.pop()
+        for step in dis.get_instructions(inner):
             if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
                 names[step.argval] = None
-        waiting.extend(c for c in each.co_consts if isinstance(c, types.CodeType))
+        waiting.extend(c for c in inner.co_consts if isinstance(c, types.CodeType))
     return tuple(names)

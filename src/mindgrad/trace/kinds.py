@@ -1,4 +1,4 @@
-"""Readers and writers of the state of objects: one row for each kind of object.
+"""Accessors read and restore the mutable state of an object: one row for each kind of object.
 
 A state is read without running the user's methods, and compared by identity of what it holds: what changes in
 there is an object of its own (``reach``).
@@ -112,27 +112,27 @@ def _write_array(owner: np.ndarray, elements: np.ndarray) -> None:
 
 def _read_attributes(owner: Any) -> dict[str, Any]:
     kind: Any = type(owner)
-    held = dict(getattr(owner, "__dict__", {}))
+    attributes = dict(getattr(owner, "__dict__", {}))
     for name in cached_names(kind):  # to fill a cache is no change
-        held.pop(name, None)
+        attributes.pop(name, None)
     for name in attribute_names(kind):
         if hasattr(owner, name):
-            held[name] = getattr(owner, name)
-    return held
+            attributes[name] = getattr(owner, name)
+    return attributes
 
 
 def _same_attributes(now: dict[str, Any], then: dict[str, Any]) -> bool:
     return now.keys() == then.keys() and all(map(operator.is_, now.values(), then.values()))
 
 
-def _write_attributes(owner: Any, held: dict[str, Any]) -> None:
+def _write_attributes(owner: Any, attributes: dict[str, Any]) -> None:
     for name, value in _read_attributes(owner).items():
-        if name not in held:
+        if name not in attributes:
             object.__delattr__(owner, name)
-        elif value is not held[name]:
-            object.__setattr__(owner, name, held[name])
-    for name in held.keys() - _read_attributes(owner).keys():
-        object.__setattr__(owner, name, held[name])
+        elif value is not attributes[name]:
+            object.__setattr__(owner, name, attributes[name])
+    for name in attributes.keys() - _read_attributes(owner).keys():
+        object.__setattr__(owner, name, attributes[name])
 
 
 def _read_class(kind: type) -> dict[str, Any]:
@@ -159,13 +159,13 @@ def _stored_cells(function: Any) -> dict[str, Any]:
     code = function.__code__
     if not is_generator(function):
         return {}
-    found = {}
+    contents = {}
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
         try:
-            found[f" {name}"] = cell.cell_contents
+            contents[f" {name}"] = cell.cell_contents
         except ValueError:
             continue
-    return found
+    return contents
 
 
 # -- iterators, random numbers, files ----------------------------------------------------------------

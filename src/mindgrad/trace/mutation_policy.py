@@ -1,9 +1,9 @@
-"""What a compiled program may change: what it made itself, and attributes.
+"""The mutation policy allows a compiled program to change what it created itself, and attributes.
 
 A list that is appended to changes once, while the program is traced, and not when it runs. That is right for
-what the program made itself. For anything from outside it would be silently wrong, and so would it be inside
-the body of a branch or loop for what was made before it: it is refused. An attribute of an object from
-outside that is assigned is an output of the program (``assigned``, ``outcome``).
+objects that the program created. For objects from outside it would be silently wrong, and inside the body of
+a branch or loop also for objects created before it: such changes are refused. An attribute of an object from
+outside that is assigned becomes an output of the program (``effect_log``, ``side_effects``).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _HOLDERS = (list, dict, set, tuple)
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: what was made while tracing the program and the bodies in it, innermost last
+        #: objects created while tracing the program and the bodies in it, innermost last
         self.owned: list[dict[int, Any]] = []
         #: containers that came from attributes, closures and modules from outside
         self.outside: dict[int, Any] = {}
@@ -125,7 +125,7 @@ def why_dropped(code: Any, name: str) -> tuple[int, str] | None:
 
 
 def made(x: Any) -> Any:
-    """Note that ``x`` was made here, so that what is being traced may change it."""
+    """Note that ``x`` was created inside the trace, which may therefore change it."""
     if _local.owned:
         _local.owned[-1][id(x)] = x
     return x
@@ -144,18 +144,18 @@ def note_outside(owner: Any, container: Any) -> None:
 
 
 def note_held(function: Any) -> None:
-    """Note what a function from outside holds: the contents of its closure, and its defaults."""
+    """Note the contents of the closure of a function from outside, and its defaults."""
     if not _local.owned:
         return
-    held = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    contents = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
     for cell in function.__closure__ or ():
         try:
-            held.append(cell.cell_contents)
+            contents.append(cell.cell_contents)
         except ValueError:  # assigned later
             continue
-    for each in held:
-        if isinstance(each, _HOLDERS):
-            _local.outside[id(each)] = each
+    for holder in contents:
+        if isinstance(holder, _HOLDERS):
+            _local.outside[id(holder)] = holder
 
 
 def is_own(owner: Any) -> bool:
@@ -173,8 +173,8 @@ def assign_attribute(owner: Any, name: str, value: Any) -> None:
 
     ``UNDEFINED`` deletes it.
     """
-    place = effect_log.Attribute(owner, name)
-    if value is place.own() and hasattr(value, "parameters_and_names"):
+    location = effect_log.Attribute(owner, name)
+    if value is location.own() and hasattr(value, "parameters_and_names"):
         return
     kind: Any = type(owner)
     if is_record(kind):
@@ -186,11 +186,11 @@ def assign_attribute(owner: Any, name: str, value: Any) -> None:
     if effect_log.watch() is None or not effect_log.may_assign(owner, name):
         how = "deleted" if value is UNDEFINED else "assigned"
         refuse_change(f"the attribute '{name}' of {kind.__name__} is {how}")
-    for each in (value, place.own()):
-        _check_kept(each, place.label, hasattr(owner, "parameters_and_names"))
+    for content in (value, location.own()):
+        _check_kept(content, location.label, hasattr(owner, "parameters_and_names"))
     if was_read(owner, name):  # by code that is not converted
-        effect_log.note_read(place)
-    effect_log.assign(place, value)
+        effect_log.note_read(location)
+    effect_log.assign(location, value)
 
 
 def _check_kept(value: Any, label: str, is_of_cell: bool) -> None:
@@ -239,25 +239,29 @@ def _is_from_outside(container: Any) -> bool:
     names = user_frame().f_globals
     if id(names) not in _local.modules:
         _local.modules.add(id(names))
-        _local.outside.update((id(each), each) for each in names.values() if isinstance(each, _HOLDERS))
-    waiting = [each for key, each in _local.outside.items() if key not in _local.held]
+        _local.outside.update(
+            (id(holder), holder) for holder in names.values() if isinstance(holder, _HOLDERS)
+        )
+    waiting = [holder for key, holder in _local.outside.items() if key not in _local.held]
     while waiting:
-        each = waiting.pop()
-        if id(each) in _local.held or any(id(each) in owned for owned in _local.owned):
+        holder = waiting.pop()
+        if id(holder) in _local.held or any(id(holder) in owned for owned in _local.owned):
             continue
-        _local.held[id(each)] = each
-        if not isinstance(each, set):
+        _local.held[id(holder)] = holder
+        if not isinstance(holder, set):
             waiting += [
-                x for x in (each.values() if isinstance(each, dict) else each) if isinstance(x, _HOLDERS)
+                x
+                for x in (holder.values() if isinstance(holder, dict) else holder)
+                if isinstance(x, _HOLDERS)
             ]
     return id(container) in _local.held
 
 
-def refuse_change(what: str) -> NoReturn:
+def refuse_change(subject: str) -> NoReturn:
     """Refuse a change that would happen while compiling only."""
     where = "inside a branch or loop that a tensor decides on" if is_in_body() else "in a compiled program"
     refuse(
-        f"{what} {where}: this would happen once, while compiling, and not when the program runs",
+        f"{subject} {where}: this would happen once, while compiling, and not when the program runs",
         "Return what is to be kept, and keep it after the call; or assign a variable or an attribute anew, "
         "self.last = [x, y]; or run in PYNATIVE_MODE.",
     )

@@ -1,4 +1,4 @@
-"""Python objects that can change, in reach of functions: what running them may leave changed.
+"""Reachability analysis finds the mutable Python objects that a function can change.
 
     in reach of a function    what its closure, defaults and global variables hold
     … of an object            its attributes and items, and what the functions of its class reach
@@ -44,7 +44,7 @@ __all__ = [
     "objects_in_reach",
 ]
 
-#: what never changes, nor leads to what does
+#: types of immutable objects without mutable parts
 _FIXED: Any = (
     bool, int, float, complex, str, bytes, range, slice, type(None), type(Ellipsis), type(NotImplemented),
     types.CodeType, types.FrameType, types.GetSetDescriptorType, types.MemberDescriptorType,
@@ -180,7 +180,7 @@ class _Cells(NamedTuple):
 
 
 def _in_cell(owner: Any) -> _Cells:
-    """Children of a Cell: what it and the Cells in it hold."""
+    """Children of a Cell: the objects that it and its inner Cells hold."""
     stamp = (clock.ticks, puts())
     known = _local.cells.get(id(owner))
     if known is not None and known.stamp == stamp:
@@ -194,12 +194,12 @@ def _in_cell(owner: Any) -> _Cells:
             continue
         met[id(cell)] = cell
         kind: Any = type(cell)
-        held = vars(cell)
-        waiting.extend(held["_cells"].values())
+        attributes = vars(cell)
+        waiting.extend(attributes["_cells"].values())
         if in_package(kind.construct):
             continue
         others.append((kind, ""))
-        for name, value in held.items():
+        for name, value in attributes.items():
             if is_cell(_type(value)):
                 waiting.append(value)
             elif name not in _PRIVATE and _way(_type(value))[0] is not None:

@@ -1,12 +1,12 @@
-"""Runs of Cells that are to be differentiated: what a gradient is taken of is the run that was made before.
+"""A forward run that precedes the gradient of the same call is undone, so that its state changes once.
 
     loss = net(x)                          a run of net
     gradients = grad(net, weights)(x)      the same run, differentiated
 
-Programs for MindSpore write both, and there both are one run: moving means move once, and random numbers
-are drawn once. Here the gradient runs the net again, so what the first run wrote is taken back before.
-This holds for Cells whose ``set_grad()`` was called, as training steps do, and only if the arguments and
-what the run wrote are unchanged.
+Programs for MindSpore write both, and there both are one run: running means are updated once, and random
+numbers are drawn once. Here the gradient runs the net again, so the state updates of the first run are undone
+before. This holds for Cells whose ``set_grad()`` was called, as training steps do, and only if the arguments
+and the updated state are unchanged.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _KEPT = 4
 
 
 class _Run:
-    """One run: its Cell and arguments, and ``(Parameter, value before, value after)`` of what it wrote."""
+    """One run: its Cell and arguments, and ``(Parameter, value before, value after)`` of its writes."""
 
     __slots__ = ("args", "cell", "writes")
 
@@ -50,10 +50,10 @@ def _seen(x: Any) -> Any:
     return as_it_is(state.read(x)) if isinstance(x, Tensor) else x
 
 
-def _is_same(x: Any, seen: Any) -> bool:
-    if isinstance(x, Tensor) and isinstance(seen, Tensor):
-        return identity(state.read(x)) == identity(seen)
-    return x is seen
+def _is_same(x: Any, recorded: Any) -> bool:
+    if isinstance(x, Tensor) and isinstance(recorded, Tensor):
+        return identity(state.read(x)) == identity(recorded)
+    return x is recorded
 
 
 def _runs() -> dict[int, _Run]:
@@ -79,7 +79,7 @@ def noted(cell: Any, args: Sequence[Any]) -> Iterator[None]:
 
 
 def take_back(cell: Any, args: Sequence[Any]) -> None:
-    """Take back what the latest run of ``cell`` wrote, if it was on ``args`` and nothing changed since."""
+    """Undo the writes of the latest run of ``cell``, if it was on ``args`` and nothing changed since."""
     run = _runs().pop(id(cell), None)
     if run is None or run.cell is not cell or len(run.args) != len(args):
         return

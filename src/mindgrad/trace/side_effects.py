@@ -1,6 +1,6 @@
-"""What becomes of Python state that a program assigns: inputs, outputs, and what is stored when it has run.
+"""Side effects on Python state become inputs and outputs of the program, stored when it has run.
 
-    a place that is assigned            its value is an output; it is stored after every run
+    a location that is assigned         its value is an output; it is stored after every run
     … and read before, a tensor         is an input too, as is one that an earlier run has stored
     … and read before, anything else    its value selects the program; if it is a number that has changed,
                                         it is tried as an input too
@@ -63,10 +63,10 @@ class _Input:
 
     __slots__ = ("kinds", "leaves", "numbers", "place", "structure")
 
-    def __init__(self, place: Place, numbers: tuple[type, ...]) -> None:
-        self.place = place
+    def __init__(self, location: Place, numbers: tuple[type, ...]) -> None:
+        self.place = location
         self.numbers = numbers
-        self.leaves, self.structure = flatten(place.value())
+        self.leaves, self.structure = flatten(location.value())
         #: of every leaf the type of its input and whether that is a number; ``None``: it is known
         self.kinds = [self._kind(x) for x in self.leaves]
         # a batch of data is not kept
@@ -80,19 +80,19 @@ class _Input:
         return None
 
     def symbols(self, scope: GraphScope) -> Any:
-        """What it holds while the program is traced."""
-        made = []
+        """The state with symbols for its inputs, while the program is traced."""
+        values = []
         for kind, leaf in zip(self.kinds, self.leaves, strict=True):
             symbol: Any = leaf if kind is None else scope.symbol(kind[0])
-            made.append(make_number(symbol) if kind is not None and kind[1] else symbol)
-        return unflatten(self.structure, made)
+            values.append(make_number(symbol) if kind is not None and kind[1] else symbol)
+        return unflatten(self.structure, values)
 
     def tensors(self) -> list[Tensor] | None:
-        """The tensors that it holds now; ``None`` if the program is not one for what it holds."""
+        """The tensors that the state holds now; ``None`` if the program does not fit it."""
         leaves, structure = flatten(self.place.value())
         if structure != self.structure:
             return None
-        found = []
+        values = []
         for kind, then, now in zip(self.kinds, self.leaves, leaves, strict=True):
             if kind is None:
                 if not same(then, now):
@@ -100,11 +100,11 @@ class _Input:
             elif self._kind(now) != kind:
                 return None
             else:
-                found.append(Tensor(np.asarray(now, kind[0].dtype.numpy)) if kind[1] else now)
-        return found
+                values.append(Tensor(np.asarray(now, kind[0].dtype.numpy)) if kind[1] else now)
+        return values
 
     def change(self) -> Change:
-        """How what it holds differs, in words."""
+        """The difference from the traced state, in words."""
         then, now = unflatten(self.structure, self.leaves), self.place.value()
         then, now = (MISSING if x is UNDEFINED else x for x in (then, now))
         return change(self.place.label, then, now, _ADVICE)
@@ -144,7 +144,7 @@ class Outcome:
         return [tensor for each in self._inputs for tensor in each.tensors() or ()]
 
     def changes(self) -> Iterator[Change]:
-        """Why it does not hold; of variables of a function that is gone there is nothing to say."""
+        """The reasons why the inputs do not fit; variables of a function that is gone give none."""
         for each in self._inputs:
             if type(each.place.holder) is not int and each.tensors() is None:
                 yield each.change()
@@ -163,30 +163,34 @@ class Outcome:
         return {id(place.holder) for place in self.taken() if isinstance(place, Variable)}
 
     def store(self, leaves: Sequence[Any]) -> None:
-        """Store what a run gave, one value for each of ``leaves``."""
+        """Store the outputs of a run, one value for each of ``leaves``."""
         start = 0
-        for place, structure, count in self._stores:
-            found = [_fresh(x) for x in leaves[start : start + count]]
+        for location, structure, count in self._stores:
+            values = [_fresh(x) for x in leaves[start : start + count]]
             start += count
-            for x in found:
+            for x in values:
                 if _is_value(x):
                     _stored[id(x)] = x
-            place.store(unflatten(structure, found))
+            location.store(unflatten(structure, values))
 
     def moved(self, cell_of: Callable[[Any], Any]) -> Outcome:
-        """The same for a function with other closure cells: ``cell_of`` gives the other one."""
+        """A copy for a function with other closure cells, which ``cell_of`` gives."""
 
-        def other(place: Place) -> Place:
-            if type(place) is not Variable:
-                return place
-            return Variable(cell_of(place.holder), place.name, place.label)
+        def other(location: Place) -> Place:
+            if type(location) is not Variable:
+                return location
+            return Variable(cell_of(location.holder), location.name, location.label)
 
         inputs = []
-        for each in self._inputs:
-            made = object.__new__(_Input)
-            made.place, made.structure, made.leaves = other(each.place), each.structure, each.leaves
-            made.kinds, made.numbers = each.kinds, each.numbers
-            inputs.append(made)
+        for input_ in self._inputs:
+            duplicate = object.__new__(_Input)
+            duplicate.place, duplicate.structure, duplicate.leaves = (
+                other(input_.place),
+                input_.structure,
+                input_.leaves,
+            )
+            duplicate.kinds, duplicate.numbers = input_.kinds, input_.numbers
+            inputs.append(duplicate)
         return Outcome(inputs, [(other(p), s, n) for p, s, n in self._stores], [])
 
 
@@ -198,46 +202,46 @@ def _fresh(constant: Any) -> Any:
 # -- while tracing -------------------------------------------------------------------------------
 
 
-def bind(found: Watch, scope: GraphScope, places: Sequence[Place], numbers: Sequence[Place]) -> list[_Input]:
+def bind(watch: Watch, scope: GraphScope, places: Sequence[Place], numbers: Sequence[Place]) -> list[_Input]:
     """Let tensors and floats in ``places`` be inputs of the program, and all numbers in ``numbers``."""
     inputs = [_Input(place, (float,)) for place in places]
     inputs += [_Input(place, _NUMBERS) for place in numbers]
-    for each in inputs:
-        symbols = each.symbols(scope)
-        found.bound.note(each.place)
-        each.place.put(symbols)
+    for input_ in inputs:
+        symbols = input_.symbols(scope)
+        watch.bound.note(input_.place)
+        input_.place.put(symbols)
     return inputs
 
 
-def finish(found: Watch, scope: GraphScope, inputs: list[_Input], noted: Dependencies) -> Outcome:
-    """What a program that was traced takes and stores; ``noted`` forgets what does not select it."""
+def finish(watch: Watch, scope: GraphScope, inputs: list[_Input], noted: Dependencies) -> Outcome:
+    """The inputs and stored outputs of a traced program; state that the program assigns leaves its guards."""
     outcome = Outcome(inputs, [], [])
-    level = found.levels[0]
+    level = watch.levels[0]
     written: dict[Any, Any] = {}
-    for key, (place, before, surely) in level.items():
-        value = place.value()
-        if (not surely and value is before) or isinstance(place, Local):
+    for key, (location, before, surely) in level.items():
+        value = location.value()
+        if (not surely and value is before) or isinstance(location, Local):
             continue
         written[key] = before
         leaves, structure = flatten(value)
-        leaves = [_result(place, x, scope) for x in leaves]
-        outcome._stores.append((place, structure, len(leaves)))
+        leaves = [_result(location, x, scope) for x in leaves]
+        outcome._stores.append((location, structure, len(leaves)))
         outcome.leaves += leaves
-        is_attribute, kind = isinstance(place, Attribute), cast(Any, type(place.holder))
-        if is_attribute and key not in found.reads and is_read_unseen(kind):
-            found.reads[key] = (place, before)
+        is_attribute, kind = isinstance(location, Attribute), cast(Any, type(location.holder))
+        if is_attribute and key not in watch.reads and is_read_unseen(kind):
+            watch.reads[key] = (location, before)
         if not is_attribute:
-            found.reads.setdefault(key, (place, before))
-    for key, (place, value) in found.reads.items():
-        if key not in found.bound:
+            watch.reads.setdefault(key, (location, before))
+    for key, (location, value) in watch.reads.items():
+        if key not in watch.bound:
             tensors = [x for x in flatten(value)[0] if _is_value(x)]
-            if tensors and (key in written or _is_stored(place, tensors)):
-                outcome.missing[key] = place
+            if tensors and (key in written or _is_stored(location, tensors)):
+                outcome.missing[key] = location
             if key in written and type(value) in _NUMBERS:
-                outcome.numbers.append((place, value))
-    for key, (place, before, _) in [*level.items(), *found.bound.items()]:
-        if key in written or key in found.bound:
-            noted.assigned(place, before, key in found.reads and key not in found.bound)
+                outcome.numbers.append((location, value))
+    for key, (location, before, _) in [*level.items(), *watch.bound.items()]:
+        if key in written or key in watch.bound:
+            noted.assigned(location, before, key in watch.reads and key not in watch.bound)
     return outcome
 
 
@@ -246,23 +250,23 @@ def _is_stored(place: Place, tensors: Sequence[Tensor]) -> bool:
     return may_assign(place.holder, place.name) and any(_stored.get(id(x)) is x for x in tensors)
 
 
-def _result(place: Place, leaf: Any, scope: GraphScope) -> Any:
-    """A leaf of what a place holds at the end, as a result of the program."""
-    refuse_kept(leaf, f"what {place.label} is left with")
+def _result(location: Place, leaf: Any, scope: GraphScope) -> Any:
+    """A leaf of assigned state, as a result of the program."""
+    refuse_kept(leaf, f"what {location.label} is left with")
     if isinstance(leaf, Tensor) and leaf.is_parameter:
         return leaf
     if isinstance(leaf, Tensor) and leaf._array is None:
-        seen = lifted(leaf)
-        if seen._scope is not scope:
+        value = lifted(leaf)
+        if value._scope is not scope:
             refuse(
-                f"{place.label} is left with a tensor of a 'bprop' or of another program, which does not "
+                f"{location.label} is left with a tensor of a 'bprop' or of another program, which does not "
                 f"exist outside of it",
                 "Return it, or assign it in construct.",
             )
-        return as_it_is(seen) if type(seen) is not Number else make_number(seen)
+        return as_it_is(value) if type(value) is not Number else make_number(value)
     if isinstance(leaf, types.FunctionType) and convert.is_made_inside(leaf):
         refuse(
-            f"{place.label} is left with a function that the program itself defines",
+            f"{location.label} is left with a function that the program itself defines",
             "Define it outside of what is compiled, or return what it computes.",
         )
     return leaf
@@ -278,7 +282,7 @@ def inner(scope: GraphScope) -> list[tuple[Place, list[Any], Any]]:
     return [(p, x, s) for p, x, s in held if any(isinstance(t, Tensor) and t._scope is scope for t in x)]
 
 
-def rebuilt(place: Place, leaves: Sequence[Any], structure: Any) -> None:
+def rebuilt(location: Place, leaves: Sequence[Any], structure: Any) -> None:
     """Let a place that was assigned already hold other leaves."""
-    value = place.value()
-    place.put(in_place(value, unflatten(structure, leaves)))
+    value = location.value()
+    location.put(in_place(value, unflatten(structure, leaves)))

@@ -1,11 +1,11 @@
-"""What selects a compiled program: the arguments of a call.
+"""Call signatures select the compiled program: argument types, structures, and captured functions.
 
     signature(call) = structure of the arguments, type of every tensor, value of every constant
 
-Two constants select one program if nothing that Python computes from them can differ: they have one
+Two constants select one program if no Python computation on them can differ: they have one
 type and one value, the sign of a zero and the kind of a number included. Two functions do if they
-have one code and what their closures, defaults and attributes hold is pairwise the same: a lambda that
-is made anew at every call selects the program of the first.
+have one code and their closures, defaults and attributes are pairwise the same: a lambda that
+is created at every call selects the program of the first.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ _LARGEST_ARRAY = 4096
 
 
 def leaf_signature(leaf: Any) -> Any:
-    """What of an argument selects the program: a tensor's type, a constant's value, which Parameter it is.
+    """The part of an argument that selects the program: a tensor's type, a constant, or a Parameter's id.
 
     Raises:
         TypeError: the argument is a large NumPy array, or nothing that can be compared (a set, a bytearray).
@@ -155,7 +155,7 @@ class Snapshot:
 
 
 class _OfType:
-    """Stands in a snapshot for any tensor of a type, or any float: what a program takes as an input."""
+    """A wildcard in a snapshot for any tensor of a type, or any float, that a program takes as an input."""
 
     __slots__ = ("type",)
 
@@ -178,26 +178,26 @@ def snapshot(function: Any, free: Collection[int] = ()) -> tuple[Any, list[Any],
 def _taken(value: Any, cells: list[Any], met: dict[int, Any], free: Collection[int]) -> Any:
     if id(value) in met:
         return met[id(value)]
-    found = _parts(value)
-    if found is None:
+    description = _parts(value)
+    if description is None:
         return value
-    head, labels, parts, own = found
-    made = met[id(value)] = Snapshot(type(value), head, labels, len(cells))
+    head, labels, parts, own = description
+    snapshot = met[id(value)] = Snapshot(type(value), head, labels, len(cells))
     cells.extend(own)
-    made.parts = [_taken(each, cells, met, free) for each in parts]
+    snapshot.parts = [_taken(each, cells, met, free) for each in parts]
     for place, _, cell in _places(value, parts):
         if id(cell) in free:
-            made.parts[place] = _freed(made.parts[place])
-    return made
+            snapshot.parts[place] = _freed(snapshot.parts[place])
+    return snapshot
 
 
-def _freed(taken: Any) -> Any:
-    """What was taken, with any tensor of their types in place of tensors."""
-    if type(taken) in (Tensor, float):
-        return _OfType(_type(taken))
-    if type(taken) is Snapshot and taken.kind is tuple:
-        taken.parts = [_freed(each) for each in taken.parts]
-    return taken
+def _freed(snapshot: Any) -> Any:
+    """A snapshot with wildcards of their types in place of tensors and floats."""
+    if type(snapshot) in (Tensor, float):
+        return _OfType(_type(snapshot))
+    if type(snapshot) is Snapshot and snapshot.kind is tuple:
+        snapshot.parts = [_freed(each) for each in snapshot.parts]
+    return snapshot
 
 
 def _type(value: Any) -> Any:
@@ -208,7 +208,7 @@ def _type(value: Any) -> Any:
 
 
 def _places(value: Any, parts: list[Any]) -> Iterator[tuple[int, str, Any]]:
-    """Where the contents of closure cells stand among the parts of a user's function, with name and cell."""
+    """The positions of closure cells' contents among the parts of a user's function, with name and cell."""
     cells = getattr(value, "__closure__", None)
     if isinstance(value, types.FunctionType) and cells and not in_package(value):
         yield from zip(
@@ -218,17 +218,17 @@ def _places(value: Any, parts: list[Any]) -> Iterator[tuple[int, str, Any]]:
 
 def shifting(taken: Any, function: Any) -> list[tuple[str, str, Any]]:
     """The closure cells whose contents differ from those taken as :func:`alike` says: (name, label, cell)."""
-    found, waiting, met = [], [(taken, function)], set()
-    for one, other in waiting:
-        parts = _parts(other)
-        if type(one) is not Snapshot or id(other) in met or parts is None or len(one.parts) != len(parts[2]):
+    cells, waiting, met = [], [(taken, function)], set()
+    for old, new in waiting:
+        parts = _parts(new)
+        if type(old) is not Snapshot or id(new) in met or parts is None or len(old.parts) != len(parts[2]):
             continue
-        met.add(id(other))
-        waiting.extend(zip(one.parts, parts[2], strict=True))
-        for place, name, cell in _places(other, parts[2]):
-            if alike(one.parts[place], parts[2][place]):
-                found.append((name, one.labels[place], cell))
-    return found
+        met.add(id(new))
+        waiting.extend(zip(old.parts, parts[2], strict=True))
+        for place, name, cell in _places(new, parts[2]):
+            if alike(old.parts[place], parts[2][place]):
+                cells.append((name, old.labels[place], cell))
+    return cells
 
 
 def alike(before: Any, now: Any) -> bool:
@@ -238,26 +238,26 @@ def alike(before: Any, now: Any) -> bool:
     """
     differs = False
     waiting = [(before, now)]
-    for one, other in waiting:
-        if type(one) in (Tensor, float, _OfType):
-            kind = one.type if type(one) is _OfType else _type(one)
-            if kind is None or _type(other) is not kind:
+    for old, new in waiting:
+        if type(old) in (Tensor, float, _OfType):
+            kind = old.type if type(old) is _OfType else _type(old)
+            if kind is None or _type(new) is not kind:
                 return False
-            differs = differs or type(one) is _OfType or not same(one, other)
-        elif type(other) is tuple and (type(one) is tuple or (type(one) is Snapshot and one.kind is tuple)):
-            parts = one.parts if isinstance(one, Snapshot) else one
-            if len(parts) != len(other):
+            differs = differs or type(old) is _OfType or not same(old, new)
+        elif type(new) is tuple and (type(old) is tuple or (type(old) is Snapshot and old.kind is tuple)):
+            parts = old.parts if isinstance(old, Snapshot) else old
+            if len(parts) != len(new):
                 return False
-            waiting.extend(zip(parts, other, strict=True))
-        elif not _same(one, other, set(), None):
+            waiting.extend(zip(parts, new, strict=True))
+        elif not _same(old, new, set(), None):
             return False
     return differs
 
 
-def matched(taken: Any, function: Any) -> list[Any] | None:
+def matched(snapshot: Any, function: Any) -> list[Any] | None:
     """The closure cells of ``function`` if it is the same as what was taken, else ``None``."""
     cells: dict[int, Any] = {}
-    if not _same(taken, function, set(), cells):
+    if not _same(snapshot, function, set(), cells):
         return None
     return [cells.get(place) for place in range(max(cells, default=-1) + 1)]
 
@@ -284,32 +284,32 @@ def _same(a: Any, b: Any, met: set[tuple[int, int]], cells: dict[int, Any] | Non
     if (id(a), id(b)) in met:
         return True
     met.add((id(a), id(b)))
-    one: Parts | None = (a.head, a.labels, a.parts, ()) if was_taken else _parts(a)
-    other = _parts(b)
-    if one is None or other is None or one[0] != other[0] or len(one[2]) != len(other[2]):
+    parts_a: Parts | None = (a.head, a.labels, a.parts, ()) if was_taken else _parts(a)
+    parts_b = _parts(b)
+    if parts_a is None or parts_b is None or parts_a[0] != parts_b[0] or len(parts_a[2]) != len(parts_b[2]):
         return False
     if was_taken and cells is not None:
-        for place, cell in enumerate(other[3], a.first):
+        for place, cell in enumerate(parts_b[3], a.first):
             if cells.setdefault(place, cell) is not cell:
                 return False
-    return all(_same(x, y, met, cells) for x, y in zip(one[2], other[2], strict=True))
+    return all(_same(x, y, met, cells) for x, y in zip(parts_a[2], parts_b[2], strict=True))
 
 
 def difference(taken: Any, function: Any) -> tuple[str, Any, Any] | None:
-    """The first part in which ``function`` differs from what was taken: what it is, before, and now."""
+    """The first difference of ``function`` from its snapshot: a label, the value before, the value now."""
     waiting, met = [("", taken, function)], set()
-    for around, one, other in waiting:
-        if (id(one), id(other)) in met:
+    for around, old, new in waiting:
+        if (id(old), id(new)) in met:
             continue
-        met.add((id(one), id(other)))
-        parts = _parts(other)
-        if type(one) is not Snapshot or parts is None:
+        met.add((id(old), id(new)))
+        parts = _parts(new)
+        if type(old) is not Snapshot or parts is None:
             continue
-        if one.head != parts[0] or len(one.parts) != len(parts[2]):
+        if old.head != parts[0] or len(old.parts) != len(parts[2]):
             if around:  # another function altogether
-                return around, one, other
+                return around, old, new
             continue
-        for label, before, now in zip(one.labels, one.parts, parts[2], strict=True):
+        for label, before, now in zip(old.labels, old.parts, parts[2], strict=True):
             if type(before) is Snapshot and type(now) is before.kind:
                 waiting.append((label or around, before, now))
             elif (label or around) and not _same(before, now, set(), None):
@@ -322,7 +322,7 @@ Parts = tuple[Any, list[str], list[Any], tuple[Any, ...]]
 
 
 def _parts(value: Any) -> Parts | None:
-    """What makes a value the same as another one; ``None`` for what is compared as a whole."""
+    """The parts by which a value is compared with another one; ``None`` for values compared as a whole."""
     if isinstance(value, types.FunctionType):
         return _parts_of_function(value)
     if isinstance(value, types.MethodType):
@@ -386,7 +386,7 @@ def _equal_arrays(a: Any, b: Any) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _caches_of(code: types.CodeType) -> frozenset[str]:
-    """The closure variables that a function assigns itself: in this package, what it remembers."""
+    """The closure variables that a function of this package assigns itself: its caches."""
     return frozenset(
         step.argval
         for step in dis.get_instructions(code)

@@ -1,4 +1,4 @@
-"""Parameters inside traced programs: what is read becomes an input, what is written an output.
+"""Parameters that a traced program reads become its inputs, and those that it writes its outputs.
 
 A Parameter stands for its stored value outside every scope. Inside, the innermost scope that bound
 or wrote it says what it stands for now; the outermost compiled scope makes it an input.
@@ -99,7 +99,7 @@ def _note(parameter: Any, scope: Any) -> None:
 
 
 class Journal:
-    """What Parameters held before they were written in the scope that was innermost when it began.
+    """The values that Parameters had before they were written in the innermost scope.
 
     Attributes:
         scope: that scope.
@@ -124,11 +124,11 @@ _local = _Local()
 
 @contextlib.contextmanager
 def journal() -> Iterator[Journal]:
-    """A journal of what is written while it is open."""
-    made = Journal()
-    _local.journals.append(made)
+    """A context whose journal records writes of Parameters."""
+    opened = Journal()
+    _local.journals.append(opened)
     try:
-        yield made
+        yield opened
     finally:
         _local.journals.pop()
 
@@ -149,7 +149,7 @@ def computing_in(dtype: Any) -> Iterator[None]:
 
 
 def _noted() -> Dependencies | None:
-    """Where the program being compiled on this thread notes what it reads; ``None``: none is compiled."""
+    """The record of reads of the program being compiled on this thread; ``None``: none is compiled."""
     scopes = open_scopes()
     if not scopes or not isinstance(scopes[0], GraphScope):
         return None

@@ -1,6 +1,6 @@
-"""What can be changed in place: how it is read, and when it counts as unchanged.
+"""Equality of mutable state reads objects that can change in place, and compares them with a copy.
 
-A reader gives the contents of a list, dict, set, object, array or tensor for a later comparison:
+A reader returns the contents of a list, dict, set, object, array or tensor for a later comparison:
 ``reader(holder, name, default)``, as ``getattr``.
 """
 
@@ -53,7 +53,7 @@ def same_items(now: Any, then: Any) -> bool:
 
 
 def own_attribute(owner: Any, name: str, default: Any) -> Any:
-    """What an instance itself holds under the name of a method of its class."""
+    """The attribute of the instance itself that hides a method of its class."""
     return owner.__dict__.get(name, default)
 
 

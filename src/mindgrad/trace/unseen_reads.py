@@ -1,4 +1,4 @@
-"""Reads of attributes by code that is not converted: all attributes of the objects handed to it count.
+"""Reads by unconverted code count for all attributes of the objects that it is given.
 
 Converted code says which attribute it reads; generator functions, functions without source and those of
 Python's library do not. Of Cells every read is seen (``cell_guards``). Limit: only the arguments themselves

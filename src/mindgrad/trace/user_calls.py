@@ -1,4 +1,4 @@
-"""Where a program is entered: the user's function runs, and what goes wrong is said in the user's terms."""
+"""Calls of user functions run converted code, and translate errors into the user's terms."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         except RecursionError as error:
             if not mutation_policy.tail_calls_are_loops():
                 raise
-            place = _recursive_call(error)
-            if place is None:
+            location = _recursive_call(error)
+            if location is None:
                 explain_depth(error)
                 raise
             is_by_tensors = _bodies(error) > _MANY
@@ -55,14 +55,14 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
                 f"the function calls itself without end, or more deeply than the "
                 f"{sys.getrecursionlimit()} calls that Python's limit of recursion allows",
                 "Write a loop, or raise the limit: sys.setrecursionlimit(…).",
-                at=place,
+                at=location,
             )
         # not while the error is handled: its traceback has a thousand frames
         refuse(
             "the function calls itself without end while it is traced: what ends the recursion is a tensor, "
             "whose value is not known while compiling, so both ways are traced",
             "Write a loop: while condition: …. A call of the function itself in 'return f(…)' becomes one.",
-            at=place,
+            at=location,
         )
 
 

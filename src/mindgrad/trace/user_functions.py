@@ -1,4 +1,4 @@
-"""Functions of users behind those of this package, and what closures hold."""
+"""User functions are found behind wrappers of this package, and in closures."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ def functions_in(function: Any) -> Iterator[Any]:
     """
     waiting, met = [function], set()
     while waiting:
-        each = waiting.pop(0)
-        if id(each) in met:
+        callee = waiting.pop(0)
+        if id(callee) in met:
             continue
-        met.add(id(each))
-        if isinstance(each, functools.partial):
-            waiting.append(each.func)
-        elif isinstance(each, types.MethodType):
-            if in_package(each.__func__):
-                yield each.__self__
+        met.add(id(callee))
+        if isinstance(callee, functools.partial):
+            waiting.append(callee.func)
+        elif isinstance(callee, types.MethodType):
+            if in_package(callee.__func__):
+                yield callee.__self__
             else:
-                yield each
-        elif hasattr(type(each), "compared_by"):
-            waiting.extend(getattr(each, name) for name in type(each).compared_by)
-        elif isinstance(each, types.FunctionType) and in_package(each):
-            waiting.extend(cell_content(cell) for cell in each.__closure__ or ())
-        elif isinstance(each, types.FunctionType) or (callable(each) and hasattr(each, "construct")):
-            yield each
+                yield callee
+        elif hasattr(type(callee), "compared_by"):
+            waiting.extend(getattr(callee, name) for name in type(callee).compared_by)
+        elif isinstance(callee, types.FunctionType) and in_package(callee):
+            waiting.extend(cell_content(cell) for cell in callee.__closure__ or ())
+        elif isinstance(callee, types.FunctionType) or (callable(callee) and hasattr(callee, "construct")):
+            yield callee

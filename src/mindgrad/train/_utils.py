@@ -35,11 +35,13 @@ def _make_directory(path: str, arg_name: str = "path") -> str:
     """
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
         raise TypeError(f"The '{arg_name}' must be the path of a directory, but got {path!r}.")
-    found = Path(path).expanduser().resolve()
-    if found.exists() and not found.is_dir():
-        raise NotADirectoryError(f"The '{arg_name}' must be the path of a directory, but {found} is a file.")
-    found.mkdir(parents=True, exist_ok=True)
-    return str(found)
+    directory = Path(path).expanduser().resolve()
+    if directory.exists() and not directory.is_dir():
+        raise NotADirectoryError(
+            f"The '{arg_name}' must be the path of a directory, but {directory} is a file."
+        )
+    directory.mkdir(parents=True, exist_ok=True)
+    return str(directory)
 
 
 def _to_tensor(elem: Any, scaling_sens: Any = None) -> Any:
@@ -51,10 +53,10 @@ def _to_tensor(elem: Any, scaling_sens: Any = None) -> Any:
     [1. 1.]
     """
     items = elem if isinstance(elem, (list, tuple)) else [elem]
-    for each in items:
-        if not isinstance(each, (np.ndarray, Tensor)):
-            raise TypeError(f"Elements must be NumPy arrays, but got {type(each).__name__}.")
-    found = [Tensor(each) for each in items]
+    for item in items:
+        if not isinstance(item, (np.ndarray, Tensor)):
+            raise TypeError(f"Elements must be NumPy arrays, but got {type(item).__name__}.")
+    tensors = [Tensor(item) for item in items]
     if scaling_sens is not None:
-        found.append(Tensor(scaling_sens, found[0].dtype))
-    return found[0] if len(found) == 1 else tuple(found)
+        tensors.append(Tensor(scaling_sens, tensors[0].dtype))
+    return tensors[0] if len(tensors) == 1 else tuple(tensors)

@@ -1,4 +1,4 @@
-"""Mixed precision: which Cells of a net compute in half precision, and training steps made for that.
+"""Mixed precision casts chosen Cells of a net to half precision, and builds training steps with loss scaling.
 
 ===== ========================================================== =======================
 level what computes in half precision                            loss scale by default
@@ -227,10 +227,10 @@ def build_train_network(
     """
     owner = "build_train_network"
     _check_cell(owner, network)
-    known = ("cast_model_type", "keep_batchnorm_fp32", "loss_scale_manager")
+    options = ("cast_model_type", "keep_batchnorm_fp32", "loss_scale_manager")
     for name in kwargs:
-        if name not in known:
-            raise TypeError(f"For '{owner}', there is no option {name!r}; use {', '.join(known)}.")
+        if name not in options:
+            raise TypeError(f"For '{owner}', there is no option {name!r}; use {', '.join(options)}.")
     if level not in _LEVELS:
         raise ValueError(
             f"For '{owner}', the 'level' must be one of {', '.join(_LEVELS)}, but got {level!r}."

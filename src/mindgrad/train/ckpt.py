@@ -1,4 +1,4 @@
-"""MindSpore's ``.ckpt`` files, as MindSpore 1.x and 2.x write and read them.
+"""Checkpoint files ``.ckpt`` follow the format of MindSpore 1.x and 2.x.
 
 A file is one protobuf message, with no header before it::
 
@@ -125,17 +125,17 @@ def read(content: bytes, need_checksum: bool = False) -> dict[str, np.ndarray | 
             raise Malformed("its checksum does not agree with its content: the file is damaged")
     elif need_checksum:
         raise Malformed("'crc_check' is set, but the file has no checksum; save it with crc_check=True")
-    found: dict[str, np.ndarray | str] = {}
+    arrays: dict[str, np.ndarray | str] = {}
     for name, entries in itertools.groupby(_values(message), lambda entry: entry.name):
         first, *others = entries
-        for each in others:  # slices of one large tensor
-            if (each.shape, each.type_name) != (first.shape, first.type_name) or not each.elements:
+        for part in others:  # slices of one large tensor
+            if (part.shape, part.type_name) != (first.shape, first.type_name) or not part.elements:
                 raise Malformed(f"'{name}' is there twice")
-        if name in found:
+        if name in arrays:
             raise Malformed(f"'{name}' is there twice")
-        elements = memoryview(b"".join(each.elements for each in (first, *others))) if others else None
-        found[name] = _value(first, first.elements if elements is None else elements)
-    return found
+        elements = memoryview(b"".join(part.elements for part in (first, *others))) if others else None
+        arrays[name] = _value(first, first.elements if elements is None else elements)
+    return arrays
 
 
 class _Entry(NamedTuple):
@@ -150,13 +150,13 @@ def _values(message: memoryview) -> Iterator[_Entry]:
         body = _bytes("Checkpoint", number, wire, value, {1: "value"})
         name: str | None = None
         tensor: tuple[memoryview, int] | None = None
-        for inner, inner_wire, held, at in read_fields(body, start):
+        for inner, inner_wire, payload, at in read_fields(body, start):
             if inner == 3:
                 raise Malformed(
                     f"'{name or '?'}' is a MapParameter, a hash table of recommender systems, which mindgrad "
                     f"does not have; leave it out when saving"
                 )
-            part = _bytes("Value", inner, inner_wire, held, {1: "tag", 2: "tensor"})
+            part = _bytes("Value", inner, inner_wire, payload, {1: "tag", 2: "tensor"})
             if inner == 1:
                 if name is not None:
                     raise Malformed(f"an entry has two names, '{name}' and another one")
@@ -198,7 +198,7 @@ def _entry(name: str, message: memoryview, start: int) -> _Entry:
 
 
 def _value(entry: _Entry, elements: memoryview) -> np.ndarray | str:
-    """What an entry holds, whose ``elements`` may have been in several pieces."""
+    """The value of an entry, whose ``elements`` may have been in several pieces."""
     name, shape = entry.name, entry.shape
     if entry.type_name == _TEXT:
         try:
@@ -213,10 +213,10 @@ def _value(entry: _Entry, elements: memoryview) -> np.ndarray | str:
         )
     if shape == (0,) and len(elements) == element_type.itemsize:
         shape = ()  # a scalar of an old file
-    wanted = math.prod(shape) * element_type.itemsize
-    if wanted != len(elements):
+    size = math.prod(shape) * element_type.itemsize
+    if size != len(elements):
         raise Malformed(
-            f"'{name}' of type {entry.type_name} and shape {shape} takes {wanted} bytes, but "
+            f"'{name}' of type {entry.type_name} and shape {shape} takes {size} bytes, but "
             f"{len(elements)} are there"
         )
     if entry.type_name == "Bool" and np.frombuffer(elements, np.uint8).max(initial=0) > 1:
@@ -228,21 +228,21 @@ def _value(entry: _Entry, elements: memoryview) -> np.ndarray | str:
 
 
 def _bytes(
-    message: str, number: int, wire: int, value: int | memoryview, known: dict[int, str]
+    message: str, number: int, wire: int, value: int | memoryview, fields: dict[int, str]
 ) -> memoryview:
     """The field as bytes, if the message has such a field."""
-    if number not in known:
+    if number not in fields:
         raise Malformed(f"a {message} has no field {number}: this is no MindSpore checkpoint")
     if wire != BYTES or not isinstance(value, memoryview):
         raise Malformed(
-            f"the {known[number]} of a {message} is {wire_name(wire)} instead of bytes: this is no MindSpore "
-            f"checkpoint"
+            f"the {fields[number]} of a {message} is {wire_name(wire)} instead of bytes: this is no "
+            "MindSpore checkpoint"
         )
     return value
 
 
-def _text(part: memoryview, what: str) -> str:
+def _text(part: memoryview, subject: str) -> str:
     try:
         return bytes(part).decode()
     except UnicodeDecodeError:
-        raise Malformed(f"{what} is not UTF-8: {bytes(part[:40])!r}") from None
+        raise Malformed(f"{subject} is not UTF-8: {bytes(part[:40])!r}") from None

@@ -1,4 +1,4 @@
-"""Values of a checkpoint into the Parameters of a Cell: all of them, or none and one error."""
+"""Loading of a checkpoint sets all Parameters of a Cell, or none and raises one error."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ def load_param_into_net(
     values = {name: value for name, value in parameter_dict.items() if isinstance(value, Tensor)}
     if not strict_load:
         values, parameter_dict = _renamed(values, own), _renamed(parameter_dict, own)
-    matched: list[tuple[Parameter, str]] = [(each, each.name) for each in own if each.name in values]
-    missing = [each for each in own if each.name not in values]
+    matched: list[tuple[Parameter, str]] = [(target, target.name) for target in own if target.name in values]
+    missing = [target for target in own if target.name not in values]
     prefix = None if strict_load else _prefix(missing, values.keys() - {name for _, name in matched})
     if prefix is not None:
-        matched += [(each, prefix + each.name) for each in missing if prefix + each.name in values]
-        missing = [each for each in missing if prefix + each.name not in values]
+        matched += [(target, prefix + target.name) for target in missing if prefix + target.name in values]
+        missing = [target for target in missing if prefix + target.name not in values]
     taken = {name for _, name in matched}
-    not_loaded = [each.name for each in missing]
+    not_loaded = [target.name for target in missing]
     not_used = [name for name in parameter_dict if name not in taken]
 
     wrong: list[str] = []
@@ -123,16 +123,16 @@ def _check(net: Any, parameter_dict: Any, strict_load: Any, remove_redundancy: A
         )
 
 
-def _renamed(given: dict[str, Any], own: list[Parameter]) -> dict[str, Any]:
-    """``given`` with the names of today, where the net has Parameters of these and not of the former ones."""
+def _renamed(values: dict[str, Any], own: list[Parameter]) -> dict[str, Any]:
+    """``values`` with former names of Parameters replaced by those that the net has instead."""
     names = {f".{each.name}" for each in own}
-    found = {}
-    for name, value in given.items():
+    renamed = {}
+    for name, value in values.items():
         today = f".{name}"
         for former, later in _FORMER_NAMES.items():
             today = today.replace(former, later)
-        found[today[1:] if today in names and today[1:] not in given else name] = value
-    return found
+        renamed[today[1:] if today in names and today[1:] not in values else name] = value
+    return renamed
 
 
 def _plain(value: Tensor) -> Tensor:
@@ -143,18 +143,18 @@ def _convertible(value: Tensor, parameter: Parameter) -> bool:
     return value.dtype.kind == parameter.dtype.kind and value.dtype.kind in ("float", "int")
 
 
-def _fits(given: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-    if given == () and wanted == (1,):  # the powers of Adam are the one or the other, by version
+def _fits(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
+    if shape == () and expected == (1,):  # the powers of Adam are the one or the other, by version
         return True
-    return given[: len(wanted)] == wanted and all(size == 1 for size in given[len(wanted) :])
+    return shape[: len(expected)] == expected and all(size == 1 for size in shape[len(expected) :])
 
 
 def _prefix(missing: list[Parameter], unused: set[str]) -> str | None:
-    """What stands before most of the missing names in the checkpoint; None if two prefixes do equally.
+    """The prefix of most of the missing names in the checkpoint; None if two prefixes do equally.
 
     A file of an optimiser has ``net.weight`` and ``moment1.net.weight``: of these it is ``net.``.
     """
-    names = {f".{each.name}" for each in missing}
+    names = {f".{candidate.name}" for candidate in missing}
     serves: dict[str, int] = {}
     for name in unused:
         for dot in (at for at, character in enumerate(name) if character == "."):
@@ -163,7 +163,7 @@ def _prefix(missing: list[Parameter], unused: set[str]) -> str | None:
                 serves[prefix] = serves.get(prefix, 0) + 1
     most = max(serves.values(), default=0)
     best = sorted((prefix for prefix, number in serves.items() if number == most), key=len)
-    return best[0] if best and all(each.endswith(f".{best[0]}") for each in best[1:]) else None
+    return best[0] if best and all(candidate.endswith(f".{best[0]}") for candidate in best[1:]) else None
 
 
 def _all_that_is_wrong(net: Cell, wrong: list[str], missing: list[str], unused: list[str]) -> str:
@@ -178,11 +178,11 @@ def _all_that_is_wrong(net: Cell, wrong: list[str], missing: list[str], unused: 
     return "\n".join(lines)
 
 
-def _listed(what: str, items: list[str]) -> list[str]:
+def _listed(title: str, items: list[str]) -> list[str]:
     shown = [f"    {each}" for each in items[:_MOST_NAMES]]
     if len(items) > _MOST_NAMES:
         shown.append(f"    and {len(items) - _MOST_NAMES} more")
-    return [f"  {what}:", *shown] if items else []
+    return [f"  {title}:", *shown] if items else []
 
 
 def _warn(net: Cell, prefix: str | None, converted: list[str], missing: list[str]) -> None:

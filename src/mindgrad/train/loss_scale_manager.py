@@ -1,4 +1,4 @@
-"""How a :class:`~mindgrad.train.Model` scales the loss in mixed precision: with a fixed or moving scale."""
+"""Loss scale managers choose a fixed or dynamic scale for a :class:`~mindgrad.train.Model`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["DynamicLossScaleManager", "FixedLossScaleManager", "LossScaleManager
 
 
 class LossScaleManager:
-    """What managers of the loss scale are derived from.
+    """Base class of managers of the loss scale.
 
     A class of your own defines :meth:`get_loss_scale`, :meth:`update_loss_scale` and
     :meth:`get_update_cell`.

@@ -1,4 +1,4 @@
-"""The Model: a net with its loss, optimiser and metrics, trained, evaluated and applied over datasets."""
+"""The Model trains, evaluates and applies a net with its loss, optimiser and metrics over datasets."""
 
 from __future__ import annotations
 
@@ -363,7 +363,7 @@ class Model:
                 metric.update(outputs[indexes[1]], outputs[indexes[2]])
 
     def predict(self, *predict_data: Any, backend: str | None = None) -> Any:
-        """What the net gives, while it is not training.
+        """The outputs of the net, while it is not training.
 
         Args:
             *predict_data: what the net takes: Tensors, or structures of them.

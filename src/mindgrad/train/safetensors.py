@@ -67,7 +67,7 @@ def read(path: Path, need_checksum: bool = False) -> dict[str, np.ndarray | str]
     Raises:
         Malformed: it is no such file, or is damaged.
     """
-    found: dict[str, np.ndarray | str] = {}
+    contents: dict[str, np.ndarray | str] = {}
     arrays: dict[str, np.ndarray] = {}
     try:
         with safetensors.safe_open(path, framework="numpy") as file:
@@ -80,13 +80,13 @@ def read(path: Path, need_checksum: bool = False) -> dict[str, np.ndarray | str]
     texts = _texts(metadata)
     if both := sorted(texts.keys() & arrays.keys()):
         raise Malformed(f"'{both[0]}' is there twice")
-    found.update(arrays)
-    found.update(texts)
+    contents.update(arrays)
+    contents.update(texts)
     if need_checksum and _CHECKSUM not in metadata:
         raise Malformed("'crc_check' is set, but the file has no checksum; save it with crc_check=True")
     if _CHECKSUM in metadata and metadata[_CHECKSUM] != str(_crc(arrays)):
         raise Malformed("its checksum does not agree with its content: the file is damaged")
-    return found
+    return contents
 
 
 def _array(name: str, file: Any) -> np.ndarray:

@@ -1,4 +1,5 @@
-"""Files of Parameters: ``save_checkpoint``, ``load_checkpoint``, ``load_param_into_net``.
+"""Serialisation saves and loads Parameters: ``save_checkpoint``, ``load_checkpoint``,
+``load_param_into_net``.
 
 The name says the format: ``.ckpt`` is MindSpore's own layout (:mod:`mindgrad.train.ckpt`),
 ``.safetensors`` that of the library of this name (:mod:`mindgrad.train.safetensors`). Neither runs code when
@@ -166,7 +167,7 @@ def _entries(save_obj: Any, choice_func: _Choice | None) -> Iterable[tuple[str, 
 
 def _named(save_obj: Any) -> Iterable[tuple[Any, Any]]:
     if isinstance(save_obj, Cell):
-        return [(each.name, each) for each in save_obj.get_parameters()]
+        return [(entry.name, entry) for entry in save_obj.get_parameters()]
     if isinstance(save_obj, dict):
         return save_obj.items()
     if not isinstance(save_obj, (list, tuple)):
@@ -174,18 +175,18 @@ def _named(save_obj: Any) -> Iterable[tuple[Any, Any]]:
             f"For 'save_checkpoint', 'save_obj' must be a Cell, a list or a dict, but got "
             f"{type(save_obj).__name__}."
         )
-    found = []
-    for each in save_obj:
-        if isinstance(each, Parameter):
-            found.append((each.name, each))
-        elif isinstance(each, dict) and {"name", "data"} <= each.keys():
-            found.append((each["name"], each["data"]))
+    pairs = []
+    for entry in save_obj:
+        if isinstance(entry, Parameter):
+            pairs.append((entry.name, entry))
+        elif isinstance(entry, dict) and {"name", "data"} <= entry.keys():
+            pairs.append((entry["name"], entry["data"]))
         else:
             raise TypeError(
                 f"For 'save_checkpoint', a list must hold Parameters, or dicts of 'name' and 'data', but "
-                f"got {type(each).__name__}."
+                f"got {type(entry).__name__}."
             )
-    return found
+    return pairs
 
 
 def _appended(append_dict: Any) -> Iterable[tuple[str, np.ndarray | str]]:
@@ -332,15 +333,15 @@ def _read(name: str, format: str | None, crc_check: bool) -> dict[str, np.ndarra
 def _prefixes(argument: str, value: Any) -> tuple[str, ...] | None:
     if value is None:
         return None
-    found = (value,) if isinstance(value, str) else value
-    if not isinstance(found, (tuple, list)) or not all(isinstance(each, str) for each in found):
+    prefixes = (value,) if isinstance(value, str) else value
+    if not isinstance(prefixes, (tuple, list)) or not all(isinstance(each, str) for each in prefixes):
         raise TypeError(
             f"For 'load_checkpoint', '{argument}' must be a string, or a list or tuple of strings, but got "
             f"{value!r}."
         )
-    if not found or "" in found:
+    if not prefixes or "" in prefixes:
         raise ValueError(f"For 'load_checkpoint', '{argument}' must not be empty, but got {value!r}.")
-    return tuple(found)
+    return tuple(prefixes)
 
 
 # -- names and formats -----------------------------------------------------------------------------

@@ -71,7 +71,7 @@ def through(equation: Equation, operand: int, index: int, axis: int | None) -> i
         return None
     if equation.primitive.pointwise:
         return axis
-    if equation.primitive.name == "along":
+    if equation.primitive.name == "taylor_coefficients":
         return _along(axis, operand, index, **equation.parameters)
     rule = _RULES.get(equation.primitive.name)
     if rule is None:
@@ -79,16 +79,16 @@ def through(equation: Equation, operand: int, index: int, axis: int | None) -> i
     return rule(axis, operand, [x.shape for x in equation.inputs], **equation.parameters)
 
 
-def _along(axis: int, operand: int, index: int, program: Graph, place: int, order: int) -> int | None:
+def _along(axis: int, operand: int, index: int, program: Graph, argnum: int, order: int) -> int | None:
     """A Taylor coefficient carries what the value carries; the direction moves as its input does."""
     y: Any = program.outputs[index // order]
-    carried = _of_input(program, place if operand == len(program.inputs) else operand).get(y)
+    carried = _of_input(program, argnum if operand == len(program.inputs) else operand).get(y)
     return None if carried is None else carried[axis]
 
 
 @memoized
-def _of_input(program: Graph, place: int) -> dict[Variable, Carried]:
-    return alignment(program.equations, program.inputs[place])
+def _of_input(program: Graph, argnum: int) -> dict[Variable, Carried]:
+    return alignment(program.equations, program.inputs[argnum])
 
 
 def _same(axis: int, operand: int, shapes: Any, **_: Any) -> int:

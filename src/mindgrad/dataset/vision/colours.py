@@ -119,11 +119,11 @@ def stretched(image: np.ndarray, cutoff: float, ignored: Sequence[int]) -> np.nd
         counts[list(ignored)] = 0
         share = int(counts.sum() * cutoff // 100)
         for levels in (range(256), range(255, -1, -1)):
-            rest = share
+            remainder = share
             for level in levels:
-                taken = min(rest, counts[level])
+                taken = min(remainder, counts[level])
                 counts[level] -= taken
-                rest -= taken
+                remainder -= taken
         used = np.flatnonzero(counts)
         if len(used) and used[-1] > used[0]:
             scale = np.float32(255 / (used[-1] - used[0]))

@@ -1,4 +1,4 @@
-"""The base of image transforms: what a transform does to an array, and to an image of Pillow.
+"""Image transforms derive from a class that applies them to arrays and to images of Pillow.
 
 A transform of several columns draws its random numbers once, so that an image and its mask are cropped alike.
 """

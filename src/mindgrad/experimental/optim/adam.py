@@ -1,4 +1,4 @@
-"""Adam and AdamW, with bias correction as PyTorch has it."""
+"""Adam and AdamW correct their bias as PyTorch does."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Adam(Optimizer):
         ops.assign_add(self.state_step, 1)
         power1 = ops.assign(self.beta1_power, self.beta1_power * self.beta1)
         power2 = ops.assign(self.beta2_power, self.beta2_power * self.beta2)
-        rest, root = 1.0 - power1, ops.sqrt(1.0 - power2)
+        correction, root = 1.0 - power1, ops.sqrt(1.0 - power2)
         bounds = self.max_exp_avg_sq if self.amsgrad else (None,) * len(self.parameters)
         rows = self._rows(gradients, self.exp_avg, self.exp_avg_sq, bounds)
         for group, parameter, gradient, moment1, moment2, bound in rows:
@@ -103,7 +103,7 @@ class Adam(Optimizer):
             square = ops.assign(moment2, self.beta2 * moment2 + (1.0 - self.beta2) * ops.square(gradient))
             if bound is not None:
                 square = ops.assign(bound, ops.maximum(bound, square))
-            step = group["lr"] / rest
+            step = group["lr"] / correction
             ops.assign(parameter, old - step * mean / (ops.sqrt(square) / root + group["eps"]))
         return True
 

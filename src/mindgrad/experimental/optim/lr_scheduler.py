@@ -1,4 +1,4 @@
-"""Schedules: after each epoch, ``scheduler.step()`` writes the learning rates of an optimiser's groups."""
+"""Learning rate schedulers write the rates of an optimiser's groups after each epoch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 
 
 class LRScheduler:
-    """The base class: a derived one says in ``rate(base, epoch)`` what the rate is after ``epoch`` steps.
+    """The base class: a derived one computes the rate after ``epoch`` steps in ``rate(base, epoch)``.
 
     Args:
         optimizer: whose learning rates are changed.

@@ -1,4 +1,4 @@
-"""What these optimisers share: groups of Parameters, each with options of its own."""
+"""Optimisers with parameter groups share a base class; each group has options of its own."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ class Optimizer(Cell):
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         super().__init__(auto_prefix=False)
         owner = type(self).__name__
-        given = list(params) if isinstance(params, (list, tuple)) or hasattr(params, "__next__") else None
-        if given is None:
+        listed = list(params) if isinstance(params, (list, tuple)) or hasattr(params, "__next__") else None
+        if listed is None:
             raise TypeError(
                 f"For '{owner}', the 'params' must be a list of Parameters or of dicts, but got "
                 f"{type(params).__name__}."
             )
-        if not given:
+        if not listed:
             raise ValueError(f"For '{owner}', there are no Parameters to train.")
-        groups = given if isinstance(given[0], dict) else [{"params": given}]
+        groups = listed if isinstance(listed[0], dict) else [{"params": listed}]
         self.defaults = dict(defaults)
         self.param_groups = [self._group(owner, k, each) for k, each in enumerate(groups)]
         every = [p for group in self.param_groups for p in group["params"]]
@@ -60,22 +60,22 @@ class Optimizer(Cell):
         self.lrs = ParameterTuple([group["lr"] for group in self.param_groups])
         self.state_step = Parameter(Tensor(np.zeros((), np.int32)), name="state_step", requires_grad=False)
 
-    def _group(self, owner: str, number: int, given: Any) -> dict[str, Any]:
-        if not isinstance(given, dict) or "params" not in given:
-            raise TypeError(f"For '{owner}', a group must be a dict with 'params', but got {given!r}.")
-        unknown = sorted(set(given) - {"params", *self.defaults})
+    def _group(self, owner: str, number: int, group_: Any) -> dict[str, Any]:
+        if not isinstance(group_, dict) or "params" not in group_:
+            raise TypeError(f"For '{owner}', a group must be a dict with 'params', but got {group_!r}.")
+        unknown = sorted(set(group_) - {"params", *self.defaults})
         if unknown:
             raise ValueError(
                 f"For '{owner}', there is no option {unknown[0]!r}; there are {', '.join(self.defaults)}."
             )
-        members = given["params"]
+        members = group_["params"]
         members = [members] if isinstance(members, Parameter) else list(members)
-        for each in members:
-            if not isinstance(each, Parameter):
+        for parameter in members:
+            if not isinstance(parameter, Parameter):
                 raise TypeError(
-                    f"For '{owner}', the 'params' must be Parameters, but got {type(each).__name__}."
+                    f"For '{owner}', the 'params' must be Parameters, but got {type(parameter).__name__}."
                 )
-        group = {**self.defaults, **given, "params": members}
+        group = {**self.defaults, **group_, "params": members}
         rate = non_negative(owner, "lr", group["lr"])
         group["lr"] = Parameter(
             Tensor(np.float32(rate)), name=f"learning_rate_group_{number}", requires_grad=False
@@ -83,10 +83,10 @@ class Optimizer(Cell):
         return group
 
     def _state(self, prefix: str) -> ParameterTuple:
-        made = self.parameters.clone(prefix, "zeros")
-        for each in made:
-            each.requires_grad = False
-        return made
+        moments = self.parameters.clone(prefix, "zeros")
+        for parameter in moments:
+            parameter.requires_grad = False
+        return moments
 
     def _rows(self, gradients: Any, *states: Any) -> list[tuple[Any, ...]]:
         """(group, Parameter, gradient, its states …), gradients of groups with ``maximize`` negated."""

@@ -1,4 +1,4 @@
-"""Stochastic gradient descent, as PyTorch has it."""
+"""Stochastic gradient descent follows PyTorch's definition."""
 
 from __future__ import annotations
 

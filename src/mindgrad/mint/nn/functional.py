@@ -1,4 +1,4 @@
-"""``mint.nn.functional``: what the layers compute, as functions with PyTorch's arguments."""
+"""``mint.nn.functional`` gives the computations of layers as functions with PyTorch's arguments."""
 
 from __future__ import annotations
 

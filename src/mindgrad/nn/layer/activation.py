@@ -1,4 +1,4 @@
-"""Activation functions as Cells, and how a layer finds one by its name."""
+"""Activation layers are Cells, which other layers find by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attention of several heads (Vaswani et al., 2017)."""
+"""Multi-head attention follows Vaswani et al., 2017."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class MultiheadAttention(Cell):
             weights = [movement.slice_axis(whole, 0, k * size, (k + 1) * size) for k in range(3)]
         else:
             weights = [self.q_proj_weight, self.k_proj_weight, self.v_proj_weight]
-        found = []
+        heads = []
         for k, (x, w) in enumerate(zip(inputs, weights, strict=True)):
             bias = None
             if self.in_proj_bias is not None:
@@ -124,8 +124,8 @@ class MultiheadAttention(Cell):
             y = affine(x, w, bias)
             length, batch = y.shape[:2]
             y = layout.reshape(y, (length, batch, self.num_heads, self.head_dim))
-            found.append(layout.transpose(y, (1, 2, 0, 3)))
-        return found
+            heads.append(layout.transpose(y, (1, 2, 0, 3)))
+        return heads
 
     def construct(
         self,

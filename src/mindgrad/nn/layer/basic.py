@@ -47,18 +47,19 @@ from mindgrad.rows.contraction import dot
 # --- products ----------------------------------------------------------------------------------------
 
 
-def _activation(owner: str, given: Any) -> Any:
+def _activation(owner: str, activation: Any) -> Any:
     """The activation of a layer: ``None``, or what can be called.
 
     Raises:
-        TypeError: ``given`` is no name, Cell or operator.
+        TypeError: ``activation`` is no name, Cell or operator.
     """
-    found = get_activation(given, owner) if isinstance(given, str) else given
-    if found is not None and not isinstance(found, (Cell, Operation)):
+    function = get_activation(activation, owner) if isinstance(activation, str) else activation
+    if function is not None and not isinstance(function, (Cell, Operation)):
         raise TypeError(
-            f"For '{owner}', the 'activation' must be a string, a Cell or an operator, but got {given!r}."
+            f"For '{owner}', the 'activation' must be a string, a Cell or an operator, but got "
+            f"{activation!r}."
         )
-    return found
+    return function
 
 
 class Dense(Cell):
@@ -183,11 +184,11 @@ class BiDense(Cell):
     def construct(self, input1: Any, input2: Any) -> Tensor:
         """See the class."""
         x, y = real_operand(input1, "BiDense"), real_operand(input2, "BiDense")
-        wanted = (self.in1_channels, self.in2_channels)
-        if not x.ndim or not y.ndim or x.shape[:-1] != y.shape[:-1] or (x.shape[-1], y.shape[-1]) != wanted:
+        channels = (self.in1_channels, self.in2_channels)
+        if not x.ndim or not y.ndim or x.shape[:-1] != y.shape[:-1] or (x.shape[-1], y.shape[-1]) != channels:
             raise ValueError(
-                f"For 'BiDense', the last sizes of the inputs must be {wanted} and the others equal, but the "
-                f"shapes are {x.shape} and {y.shape}."
+                f"For 'BiDense', the last sizes of the inputs must be {channels} and the others equal, but "
+                f"the shapes are {x.shape} and {y.shape}."
             )
         return affine.bidense(x, y, self.weight, self.bias)
 

@@ -30,7 +30,7 @@ _TRANSPOSED = (
 
 
 class _Conv(Cell):
-    """What all convolution layers share: arguments, Parameters, and how they look."""
+    """Base of all convolution layers: arguments, Parameters, printed form."""
 
     axes = 0
     is_transposed = False
@@ -250,7 +250,7 @@ def _describe() -> None:
         sizes = letters[axes - 1].replace(" ", "").split(",")
         first = ("in_channels", "out_channels / group") if back else ("out_channels", "in_channels / group")
         stored = (1,) if axes == 1 else ()
-        given, made = (5,) * axes, ((10,) if back else (3,)) * axes
+        input_sizes, output_sizes = (5,) * axes, ((10,) if back else (3,)) * axes
         kernel = ((2, 4) if back else (4, 2)) + stored + (3,) * axes
         kind.__doc__ = _DOC.format(
             what="The transpose of a convolution" if back else "A convolution",
@@ -269,8 +269,8 @@ def _describe() -> None:
             else "",
             axes=letters[axes - 1],
             name=kind.__name__,
-            example=(1, 2, *given),
-            prints=f"{(1, 4, *made)} {kernel}",
+            example=(1, 2, *input_sizes),
+            prints=f"{(1, 4, *output_sizes)} {kernel}",
         )
 
 

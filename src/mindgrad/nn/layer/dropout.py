@@ -62,7 +62,7 @@ class Dropout(Cell):
 
 
 class _Channels(Cell):
-    """What the layers that drop whole channels have in common."""
+    """Base of the layers that drop whole channels."""
 
     _function: Any
 

@@ -75,13 +75,13 @@ class Embedding(Cell):
         self.padding_idx = padding_idx
         shape = (self.vocab_size, self.embedding_size)
         if padding_idx is not None:
-            place = whole_number(padding_idx, "Embedding", "padding_idx")
-            if not 0 <= place < self.vocab_size:
+            padding_row = whole_number(padding_idx, "Embedding", "padding_idx")
+            if not 0 <= padding_row < self.vocab_size:
                 raise ValueError(
                     f"For 'Embedding', the 'padding_idx' must be in [0, {vocab_size}), but got {padding_idx}."
                 )
             table = np.array(initializer(embedding_table, shape, self.dtype).asnumpy())
-            table[place] = 0
+            table[padding_row] = 0
             embedding_table = Tensor(table)
         self.embedding_table = parameter("Embedding", embedding_table, shape, "embedding_table", self.dtype)
 

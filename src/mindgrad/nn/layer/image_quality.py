@@ -1,4 +1,4 @@
-"""How alike images are, how they change from pixel to pixel, and their windows and middles."""
+"""Image metrics measure similarity and change from pixel to pixel, and crop the middle of images."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ __all__ = ["PSNR", "SSIM", "CentralCrop", "ImageGradients", "Unfold"]
 
 
 def _images(owner: str, img1: Any, img2: Any) -> tuple[Tensor, Tensor]:
-    one, two = operands_of_one_shape(owner, img1=img1, img2=img2)
-    if one.ndim != 4:
-        raise ValueError(f"For '{owner}', images must have the shape (n, c, h, w), but it is {one.shape}.")
-    if not one.dtype.is_inexact:
-        one, two = cast(one, float32), cast(two, float32)
-    return one, two
+    first, second = operands_of_one_shape(owner, img1=img1, img2=img2)
+    if first.ndim != 4:
+        raise ValueError(f"For '{owner}', images must have the shape (n, c, h, w), but it is {first.shape}.")
+    if not first.dtype.is_inexact:
+        first, second = cast(first, float32), cast(second, float32)
+    return first, second
 
 
 class PSNR(Cell):
@@ -170,14 +170,14 @@ class ImageGradients(Cell):
         x = real_operand(images, "ImageGradients")
         if x.ndim != 4:
             raise ValueError(f"For 'ImageGradients', the shape must be (n, c, h, w), but it is {x.shape}.")
-        found = []
+        gradients = []
         for axis in (2, 3):
             size = x.shape[axis]
             step = arithmetic.sub(
                 movement.slice_axis(x, axis, 1, size), movement.slice_axis(x, axis, 0, size - 1)
             )
-            found.append(padded(step, [(0, int(k == axis)) for k in range(4)], "constant"))
-        return found[0], found[1]
+            gradients.append(padded(step, [(0, int(k == axis)) for k in range(4)], "constant"))
+        return gradients[0], gradients[1]
 
 
 class CentralCrop(Cell):

@@ -1,4 +1,4 @@
-"""Normalisation layers."""
+"""Normalisation layers keep running statistics, and scales and shifts as Parameters."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = [
 
 
 def _share(owner: str, momentum: Any) -> float:
-    found = number(momentum, owner, "momentum")
-    if not 0 <= found <= 1:
+    share = number(momentum, owner, "momentum")
+    if not 0 <= share <= 1:
         raise ValueError(f"For '{owner}', the 'momentum' must be from 0 to 1, but got {momentum}.")
-    return found
+    return share
 
 
 class _BatchNorm(Cell):
-    """What the batch normalisations share; they differ in the number of axes of their input."""
+    """Base of the batch normalisations, which differ in the number of axes of their input."""
 
     axes: tuple[int, ...] = ()
 
@@ -243,16 +243,13 @@ class LayerNorm(Cell):
 
     def construct(self, input_x: Any) -> Tensor:
         """See the class."""
-        given = real_operand(input_x, "LayerNorm")
-        if (
-            given.shape[normalize_axis(self.begin_params_axis, given.ndim, "LayerNorm") :]
-            != self.normalized_shape
-        ):
+        x = real_operand(input_x, "LayerNorm")
+        if x.shape[normalize_axis(self.begin_params_axis, x.ndim, "LayerNorm") :] != self.normalized_shape:
             raise ValueError(
                 f"For 'LayerNorm', the sizes of the input from axis {self.begin_params_axis} on must be "
-                f"{self.normalized_shape}, but its shape is {given.shape}."
+                f"{self.normalized_shape}, but its shape is {x.shape}."
             )
-        return self.layer_norm(given, self.gamma, self.beta)[0]
+        return self.layer_norm(x, self.gamma, self.beta)[0]
 
     def extend_repr(self) -> str:
         return (
@@ -322,7 +319,7 @@ class GroupNorm(Cell):
 
 
 class _InstanceNorm(Cell):
-    """What the instance normalisations share; they differ in the number of axes of their input."""
+    """Base of the instance normalisations, which differ in the number of axes of their input."""
 
     rank = 0
 

@@ -17,15 +17,15 @@ def _layer(name: str, axes: int, mode: str, meaning: str, example: str, prints: 
         x = operand(x, name)
         if x.ndim < axes:
             raise ValueError(f"For '{name}', the input must have at least {axes} axes, but it is {x.shape}.")
-        given = sizes(self.padding, name, "padding")
-        given = given * (2 * axes) if len(given) == 1 else given
-        if len(given) != 2 * axes:
+        margins = sizes(self.padding, name, "padding")
+        margins = margins * (2 * axes) if len(margins) == 1 else margins
+        if len(margins) != 2 * axes:
             raise ValueError(
                 f"For '{name}', the 'padding' must be one int, or {2 * axes}: before and behind each of the "
                 f"last {axes} axes, the last one first; but got {self.padding}."
             )
         value = getattr(self, "value", None)
-        return padding.pad(x, given, mode, value)
+        return padding.pad(x, margins, mode, value)
 
     attributes = {"padding": integers()}
     if name.startswith("Constant"):
@@ -39,13 +39,13 @@ def _layer(name: str, axes: int, mode: str, meaning: str, example: str, prints: 
 
 def family(name: str, mode: str, meaning: str, prints: str, more: str = "", counts: Any = (1, 2, 3)) -> Any:
     """The layers of one kind for each number of axes in ``counts``."""
-    made = []
+    layers = []
     for axes in counts:
         pairs = ", ".join(["1, 1"] + ["0, 0"] * (axes - 1))
         shape = f"ops.reshape(Tensor([1.0, 2.0, 3.0]), ({'1, ' * axes}3))"
         example = f"nn.{name}{axes}d(({pairs}){more})({shape}).flatten()"
-        made.append(_layer(f"{name}{axes}d", axes, mode, meaning, example, prints))
-    return made
+        layers.append(_layer(f"{name}{axes}d", axes, mode, meaning, example, prints))
+    return layers
 
 
 ConstantPad1d, ConstantPad2d, ConstantPad3d = family(

@@ -1,4 +1,4 @@
-"""The Parameters of layers: how they are made, and what MindSpore 2.x initialises them with."""
+"""Parameters of layers are created here, with the default initializers of MindSpore 2.x."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def bias_of_fan(init: Any, fan_in: int) -> Any:
     return Uniform(1 / math.sqrt(fan_in)) if fan_in else "zeros"
 
 
-def check_data_format(owner: str, given: Any, wanted: str) -> None:
+def check_data_format(owner: str, data_format: Any, supported: str) -> None:
     """Raise unless the axes of images stand in the order that is supported."""
-    if given != wanted:
+    if data_format != supported:
         raise ValueError(
-            f"For '{owner}', the 'data_format' must be '{wanted}', but got {given!r}; move the channels "
-            f"first: ops.moveaxis(x, -1, 1)."
+            f"For '{owner}', the 'data_format' must be '{supported}', but got {data_format!r}; move the "
+            "channels first: ops.moveaxis(x, -1, 1)."
         )

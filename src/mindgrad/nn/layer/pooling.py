@@ -1,4 +1,4 @@
-"""Pooling layers."""
+"""Pooling layers reduce windows over the last axes of images and sequences."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def _windows(*more: str) -> dict[str, Attribute]:
         "divisor_override": anything("an int or None", None),
         "data_format": text("NCHW"),
     }
-    found = {
+    attributes = {
         "kernel_size": integers(1),
         "stride": integers(1),
         "pad_mode": text("valid"),
         "padding": integers(0),
     }
-    return found | {name: others[name] for name in more}
+    return attributes | {name: others[name] for name in more}
 
 
 def _max(axes: int, attributes: dict[str, Attribute], example: str, prints: str) -> Any:

@@ -1,4 +1,4 @@
-"""One step of each recurrent layer."""
+"""Recurrence functions compute one step of each recurrent layer."""
 
 from __future__ import annotations
 

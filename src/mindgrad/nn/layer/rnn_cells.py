@@ -1,4 +1,4 @@
-"""One step of a recurrent network: RNNCell, GRUCell and LSTMCell."""
+"""Recurrent cells compute one step: RNNCell, GRUCell and LSTMCell."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["GRUCell", "LSTMCell", "RNNCell"]
 
 
 class _RecurrentCell(Cell):
-    """What the three have in common: weights and checks."""
+    """Base of the three cells: weights and checks."""
 
     kind = ""
 
@@ -46,11 +46,11 @@ class _RecurrentCell(Cell):
                 f"For '{owner}', the input must have the shape (batch, {self.input_size}), but it is "
                 f"{x.shape}."
             )
-        for each in states:
-            if real_operand(each, owner).shape != (x.shape[0], self.hidden_size):
+        for hidden in states:
+            if real_operand(hidden, owner).shape != (x.shape[0], self.hidden_size):
                 raise ValueError(
                     f"For '{owner}', a state must have the shape ({x.shape[0]}, {self.hidden_size}), but it "
-                    f"is {each.shape}."
+                    f"is {hidden.shape}."
                 )
         given = affine(x, self.weight_ih, self.bias_ih)
         state = states if self.kind == "lstm" else states[0]

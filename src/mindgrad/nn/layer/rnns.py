@@ -1,4 +1,4 @@
-"""Recurrent layers: RNN, GRU and LSTM over whole sequences, in several layers and both directions."""
+"""Recurrent layers run RNN, GRU and LSTM over sequences, in several layers and both directions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["GRU", "LSTM", "RNN"]
 
 
 class _Recurrent(Cell):
-    """What the three layers share; they differ in the step that is repeated."""
+    """Base of the three layers, which differ in the step that is repeated."""
 
     kind = ""
 
@@ -142,22 +142,22 @@ class _Recurrent(Cell):
         shape = (self._directions * self.num_layers, batch, self.hidden_size)
         if hx is None:
             return creation.zeros(shape, like.dtype)
-        found = real_operand(hx, owner)
-        if found.shape != shape:
-            raise ValueError(f"For '{owner}', a state must have the shape {shape}, but it is {found.shape}.")
-        return found
+        state = real_operand(hx, owner)
+        if state.shape != shape:
+            raise ValueError(f"For '{owner}', a state must have the shape {shape}, but it is {state.shape}.")
+        return state
 
     def _lengths(self, seq_length: Any, time: int, batch: int) -> Tensor | None:
         if seq_length is None:
             return None
         owner = type(self).__name__
-        found = operand(seq_length, owner)
-        if found.dtype.kind not in ("int", "uint") or found.shape != (batch,):
+        lengths = operand(seq_length, owner)
+        if lengths.dtype.kind not in ("int", "uint") or lengths.shape != (batch,):
             raise ValueError(
                 f"For '{owner}', the 'seq_length' must hold an integer for each of {batch} sequences, but "
-                f"it has the shape {found.shape} and the type {found.dtype}."
+                f"it has the shape {lengths.shape} and the type {lengths.dtype}."
             )
-        return cast(found, int32)
+        return cast(lengths, int32)
 
     # -- computation -----------------------------------------------------------------------------
 
@@ -169,45 +169,45 @@ class _Recurrent(Cell):
         if is_pair and hx is not None and (not isinstance(hx, (tuple, list)) or len(hx) != 2):
             raise TypeError(f"For 'LSTM', the 'hx' must be a tuple (h, c), but got {type(hx).__name__}.")
         given = (hx if hx is not None else (None, None)) if is_pair else (hx,)
-        states = [self._first_state(each, batch, x) for each in given]
+        states = [self._first_state(state, batch, x) for state in given]
         lengths = self._lengths(seq_length, time, batch)
         last: list[list[Tensor]] = [[] for _ in states]
         for layer in range(self.num_layers):
             outputs = []
             for direction in range(self._directions):
-                place = layer * self._directions + direction
+                index = layer * self._directions + direction
                 start = [
-                    layout.reshape(movement.slice_axis(s, 0, place, place + 1), s.shape[1:]) for s in states
+                    layout.reshape(movement.slice_axis(s, 0, index, index + 1), s.shape[1:]) for s in states
                 ]
-                y, end = self._one(x, start, lengths, place, direction == 1)
+                y, end = self._one(x, start, lengths, index, direction == 1)
                 outputs.append(y)
-                for found, each in zip(last, end, strict=True):
-                    found.append(each)
+                for found, state in zip(last, end, strict=True):
+                    found.append(state)
             x = joining.concat(outputs, -1) if len(outputs) > 1 else outputs[0]
             if self.dropout_op is not None and layer + 1 < self.num_layers:
                 x = self.dropout_op(x)
-        ends = tuple(joining.stack(each) for each in last)
+        ends = tuple(joining.stack(state) for state in last)
         return (layout.swapaxes(x, 0, 1) if self.batch_first else x), (ends if is_pair else ends[0])
 
     def _one(
-        self, x: Tensor, start: list[Tensor], lengths: Tensor | None, place: int, is_reversed: bool
+        self, x: Tensor, start: list[Tensor], lengths: Tensor | None, index: int, is_reversed: bool
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
         """One layer in one direction: its outputs and its last state."""
-        w_hh, b_hh = self.w_hh_list[place], self.b_hh_list[place] if self.has_bias else None
-        xs = affine(x, self.w_ih_list[place], self.b_ih_list[place] if self.has_bias else None)
+        w_hh, b_hh = self.w_hh_list[index], self.b_hh_list[index] if self.has_bias else None
+        xs = affine(x, self.w_ih_list[index], self.b_ih_list[index] if self.has_bias else None)
         if is_reversed:
             xs = _reversed(xs, lengths)
         repeated = STEPS[self.kind]
         begin = tuple(cast(each, xs.dtype) for each in start)
 
-        def step(given: Tensor, carry: Any) -> Any:
-            held, t = carry
-            found = repeated(given, held if len(held) > 1 else held[0], w_hh, b_hh)
-            now = found if isinstance(found, tuple) else (found,)
+        def step(x_t: Tensor, carry: Any) -> Any:
+            states, t = carry
+            outputs = repeated(x_t, states if len(states) > 1 else states[0], w_hh, b_hh)
+            now = outputs if isinstance(outputs, tuple) else (outputs,)
             if lengths is None:
                 return (now, t), now[0]
             runs = broadcast_to(layout.expand_dims(comparison.less(t, lengths), 1), now[0].shape)
-            kept = tuple(choose(runs, a, b) for a, b in zip(now, held, strict=True))
+            kept = tuple(choose(runs, a, b) for a, b in zip(now, states, strict=True))
             return (kept, arithmetic.add(t, 1)), choose(runs, now[0], 0.0)
 
         clock = make_tensor(np.zeros((), np.int32))

@@ -1,4 +1,4 @@
-"""The encoder and decoder of the transformer (Vaswani et al., 2017)."""
+"""Transformer encoders and decoders follow Vaswani et al., 2017."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ __all__ = [
 
 
 def _called(activation: Any, owner: str) -> Any:
-    found = get_activation(activation, owner) if isinstance(activation, str) else activation
-    if not callable(found):
+    function = get_activation(activation, owner) if isinstance(activation, str) else activation
+    if not callable(function):
         raise TypeError(
             f"For '{owner}', the 'activation' must be a string, Cell or function, but got {activation!r}."
         )
-    return found
+    return function
 
 
 class _Block(Cell):
-    """What the layers of encoder and decoder share: two dense layers, and how parts are added up."""
+    """Base of the layers of encoder and decoder: two dense layers, and residual connections."""
 
     norm_first = False
 

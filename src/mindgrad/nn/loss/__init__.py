@@ -1,4 +1,4 @@
-"""Loss functions as Cells."""
+"""Loss functions are Cells."""
 
 from mindgrad.nn.loss import loss
 from mindgrad.nn.loss.loss import *  # noqa: F403

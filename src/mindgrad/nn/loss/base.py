@@ -1,4 +1,4 @@
-"""The base class of losses: a weight for each element, and the reduction to a number."""
+"""Losses derive from a class that weights elements and reduces them to a number."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["LossBase"]
 
 
 class LossBase(Cell):
-    """What a loss function of one's own extends: ``construct`` computes, ``get_loss`` weights and reduces.
+    """Base class of loss functions: ``construct`` computes, ``get_loss`` weights and reduces.
 
     Args:
         reduction: ``"mean"``, ``"sum"`` or ``"none"``; ``None`` is ``"none"``.
@@ -55,10 +55,10 @@ class LossBase(Cell):
             weights: a number, or a tensor that broadcasts with ``x``.
         """
         x = operand(x, type(self).__name__)
-        found = arithmetic.mul(widened(x), weights)
+        loss = arithmetic.mul(widened(x), weights)
         if self.reduce:
-            found = mean(found) if self.average else sum_of(found)
-        return cast(found, x.dtype)
+            loss = mean(loss) if self.average else sum_of(loss)
+        return cast(loss, x.dtype)
 
     def construct(self, *inputs: Any) -> Any:
         """The loss; every loss function defines its own.

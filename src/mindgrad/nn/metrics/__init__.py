@@ -1,4 +1,4 @@
-"""Metrics: what an evaluation counts over all batches."""
+"""Metrics accumulate what an evaluation counts over all batches."""
 
 from __future__ import annotations
 

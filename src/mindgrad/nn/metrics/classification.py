@@ -73,7 +73,7 @@ class Accuracy(EvaluationBase):
 
 
 class _Counted(EvaluationBase):
-    """Counts, for each class, of what is right, predicted and true."""
+    """Base of metrics that count, for each class, right, predicted and true labels."""
 
     def __init__(self, eval_type: str = "classification") -> None:
         super().__init__(eval_type)

@@ -1,4 +1,4 @@
-"""The ConfusionMatrixMetric: one of many measures of what a classifier confuses, of channels of 0 and 1."""
+"""ConfusionMatrixMetric computes one of many measures from a confusion matrix."""
 
 from __future__ import annotations
 

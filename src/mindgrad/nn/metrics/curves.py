@@ -1,4 +1,4 @@
-"""Receiver operating characteristics, the areas below them, and matrices of what a classifier confuses."""
+"""ROC curves, the areas below them, and confusion matrices are metrics of a classifier."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Metric: what an evaluation counts over all batches."""
+"""The Metric accumulates what an evaluation counts over all batches."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def rearrange_inputs(func: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Metric(metaclass=ABCMeta):
-    """What metrics are derived from: ``clear`` starts, ``update`` takes a batch, ``eval`` gives the result.
+    """Base class of metrics: ``clear`` starts, ``update`` takes a batch, ``eval`` gives the result.
 
     >>> from mindgrad import nn
     >>> class Count(nn.Metric):
@@ -70,7 +70,7 @@ class Metric(metaclass=ABCMeta):
 
     @property
     def indexes(self) -> list[int] | None:
-        """Which of the inputs ``update`` uses, in order; ``None``: all."""
+        """The indices of the inputs that ``update`` uses, in order; ``None``: all."""
         return getattr(self, "_indexes", None)
 
     def set_indexes(self, indexes: list[int]) -> Any:
@@ -130,7 +130,7 @@ class Metric(metaclass=ABCMeta):
 
 
 class EvaluationBase(Metric):
-    """What metrics of classification are derived from.
+    """Base class of classification metrics.
 
     Args:
         eval_type: ``"classification"``, with one class for each sample, or ``"multilabel"``, with any
@@ -176,11 +176,11 @@ class EvaluationBase(Metric):
                 )
             if not np.isin(predicted, (0, 1)).all() or not np.isin(true, (0, 1)).all():
                 raise ValueError(f"For '{type(self).__name__}', multilabel values must be 0 or 1.")
-        known = getattr(self, "_classes", None)
-        if known is not None and classes != known:
+        expected = getattr(self, "_classes", None)
+        if expected is not None and classes != expected:
             raise ValueError(
-                f"For '{type(self).__name__}', the number of classes must stay the same, but it was {known} "
-                f"and is {classes}."
+                f"For '{type(self).__name__}', the number of classes must stay the same, but it was "
+                f"{expected} and is {classes}."
             )
         self._classes: int | None = classes
         return predicted, true

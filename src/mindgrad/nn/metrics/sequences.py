@@ -77,10 +77,10 @@ class BleuScore(Metric):
             lengths = [len(reference) for reference in references]
             self._reference_length += min(lengths, key=lambda length: abs(length - len(translation)))
             runs = _runs(translation, self.n_gram)
-            known: Counter[tuple[Any, ...]] = Counter()
+            reference_runs: Counter[tuple[Any, ...]] = Counter()
             for reference in references:
-                known |= _runs(reference, self.n_gram)
-            for counts, total in ((runs & known, self._matches), (runs, self._total)):
+                reference_runs |= _runs(reference, self.n_gram)
+            for counts, total in ((runs & reference_runs, self._matches), (runs, self._total)):
                 for run, count in counts.items():
                     total[len(run) - 1] += count
         self._is_update = True

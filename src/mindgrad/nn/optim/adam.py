@@ -95,7 +95,7 @@ class Adam(Optimizer):
         gradients, rates = self._prepared(gradients), self._rates()
         power1 = ops.assign(self.beta1_power, self.beta1_power * self.beta1)
         power2 = ops.assign(self.beta2_power, self.beta2_power * self.beta2)
-        root, rest = ops.sqrt(1.0 - power2), 1.0 - power1
+        root, correction = ops.sqrt(1.0 - power2), 1.0 - power1
         greatest = self.vhat if self.use_amsgrad else (None,) * self.param_length
         rows = zip(self.parameters, gradients, rates, self.moment1, self.moment2, greatest, strict=True)
         for parameter, gradient, rate, moment1, moment2, bound in rows:
@@ -105,7 +105,7 @@ class Adam(Optimizer):
             if self.use_nesterov:
                 mean = self.beta1 * mean + (1.0 - self.beta1) * gradient
             # divided last: XLA computes a quotient once, a product again in the loop over each Parameter
-            step = ops.reshape(rate * root / rest, ())
+            step = ops.reshape(rate * root / correction, ())
             ops.assign_sub(parameter, step * mean / (ops.sqrt(square) + self.eps))
         return True
 

@@ -1,4 +1,4 @@
-"""Averaged stochastic gradient descent."""
+"""Averaged stochastic gradient descent returns the mean of its iterates."""
 
 from __future__ import annotations
 

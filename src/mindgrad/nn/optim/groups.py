@@ -1,4 +1,4 @@
-"""What an optimiser is given: Parameters, or groups of them with rates and decays of their own."""
+"""Parameter groups give an optimiser Parameters with learning rates and weight decays of their own."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Member(NamedTuple):
     is_centralised: bool = False
 
 
-def members(owner: str, given: Any) -> tuple[list[Member], bool]:
-    """The Parameters that ``given`` lists, in the order of updates, and whether it is made of groups.
+def members(owner: str, parameters: Any) -> tuple[list[Member], bool]:
+    """The Parameters that ``parameters`` lists, in the order of updates, and whether it is made of groups.
 
     Args:
         owner: the optimiser that errors name.
-        given: an iterable of Parameters, or of dicts with the key ``params`` and any of ``lr``,
+        parameters: an iterable of Parameters, or of dicts with the key ``params`` and any of ``lr``,
             ``weight_decay`` and ``grad_centralization``; a dict of ``order_params`` alone gives the order.
 
     Raises:
@@ -37,13 +37,13 @@ def members(owner: str, given: Any) -> tuple[list[Member], bool]:
         KeyError: a group has another key, or no ``params``.
         RuntimeError: a Parameter stands in two groups, or two Parameters have one name.
     """
-    listed = _listed(owner, "parameters", given)
-    if all(isinstance(each, Parameter) for each in listed):
-        found = [Member(each, 0) for each in listed]
-        _check_names(owner, found)
-        return found, False
-    if not all(isinstance(each, dict) for each in listed):
-        kinds = sorted({type(each).__name__ for each in listed})
+    listed = _listed(owner, "parameters", parameters)
+    if all(isinstance(entry, Parameter) for entry in listed):
+        single = [Member(entry, 0) for entry in listed]
+        _check_names(owner, single)
+        return single, False
+    if not all(isinstance(entry, dict) for entry in listed):
+        kinds = sorted({type(entry).__name__ for entry in listed})
         raise TypeError(
             f"For '{owner}', all elements of the 'params' must be Parameters, or all dicts, but got "
             f"{', '.join(kinds)}."
@@ -51,21 +51,21 @@ def members(owner: str, given: Any) -> tuple[list[Member], bool]:
     return _of_groups(owner, listed), True
 
 
-def _listed(owner: str, name: str, given: Any) -> list[Any]:
-    if given is None:
+def _listed(owner: str, name: str, values: Any) -> list[Any]:
+    if values is None:
         raise ValueError(f"For '{owner}', the '{name}' can not be None: give net.trainable_params().")
-    if isinstance(given, (Tensor, dict, str)) or not isinstance(given, Iterable):
+    if isinstance(values, (Tensor, dict, str)) or not isinstance(values, Iterable):
         raise TypeError(
-            f"For '{owner}', the '{name}' must be a list of Parameters, but got {type(given).__name__}."
+            f"For '{owner}', the '{name}' must be a list of Parameters, but got {type(values).__name__}."
         )
-    listed = list(given)
+    listed = list(values)
     if not listed:
         raise ValueError(f"For '{owner}', the '{name}' are empty: there is nothing to train.")
     return listed
 
 
 def _of_groups(owner: str, groups: list[dict[str, Any]]) -> list[Member]:
-    found: list[Member] = []
+    entries: list[Member] = []
     order = None
     for number, group in enumerate(groups):
         unknown = [key for key in group if key not in _KEYS]
@@ -86,29 +86,29 @@ def _of_groups(owner: str, groups: list[dict[str, Any]]) -> list[Member]:
                 f"For '{owner}', the 'grad_centralization' must be bool, but got "
                 f"{type(centralised).__name__}."
             )
-        for each in _listed(owner, "params of a group", group["params"]):
-            if not isinstance(each, Parameter):
+        for parameter in _listed(owner, "params of a group", group["params"]):
+            if not isinstance(parameter, Parameter):
                 raise TypeError(
                     f"For '{owner}', the 'params' of a group must be Parameters, but got "
-                    f"{type(each).__name__}."
+                    f"{type(parameter).__name__}."
                 )
             rate, decay = group.get("lr"), group.get("weight_decay")
-            found.append(Member(each, number, rate, decay, centralised))
-    if not found:
+            entries.append(Member(parameter, number, rate, decay, centralised))
+    if not entries:
         raise ValueError(f"For '{owner}', no group has 'params': there is nothing to train.")
-    _check_names(owner, found)
-    return found if order is None else _ordered(owner, found, order)
+    _check_names(owner, entries)
+    return entries if order is None else _ordered(owner, entries, order)
 
 
-def _check_names(owner: str, found: list[Member]) -> None:
+def _check_names(owner: str, entries: list[Member]) -> None:
     first: dict[str, int] = {}
-    for number, member in enumerate(found):
+    for number, member in enumerate(entries):
         name = member.parameter.name
         before = first.setdefault(name, number)
         if before == number:
             continue
         where = f"as number {before} and number {number} of the Parameters"
-        other = found[before].parameter
+        other = entries[before].parameter
         if other is member.parameter:
             raise RuntimeError(f"For '{owner}', the Parameter '{name}' is given twice, {where}.")
         raise RuntimeError(
@@ -117,16 +117,16 @@ def _check_names(owner: str, found: list[Member]) -> None:
         )
 
 
-def _ordered(owner: str, found: list[Member], order: list[Any]) -> list[Member]:
-    by_parameter = {id(member.parameter): member for member in found}
+def _ordered(owner: str, entries: list[Member], order: list[Any]) -> list[Member]:
+    by_parameter = {id(member.parameter): member for member in entries}
     wanted = [by_parameter.get(id(each)) for each in order]
     chosen = [member for member in wanted if member is not None]
     if len(chosen) != len(wanted) or {id(m.parameter) for m in chosen} != set(by_parameter):
         raise ValueError(
             f"For '{owner}', the 'order_params' must be the Parameters of all groups, each once: the groups "
-            f"have {len(found)}, of which 'order_params' lists {len({id(m) for m in chosen})}, among "
+            f"have {len(entries)}, of which 'order_params' lists {len({id(m) for m in chosen})}, among "
             f"{len(order)}."
         )
-    if len(chosen) != len(found):
+    if len(chosen) != len(entries):
         raise ValueError(f"For '{owner}', the 'order_params' list a Parameter twice.")
     return chosen

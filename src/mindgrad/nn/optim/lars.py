@@ -1,4 +1,4 @@
-"""Layer-wise adaptive rates: an optimiser around another one."""
+"""Layer-wise adaptive rate scaling (LARS) wraps another optimiser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradient descent with momentum."""
+"""Momentum adds a fraction of the previous step to each gradient step."""
 
 from __future__ import annotations
 

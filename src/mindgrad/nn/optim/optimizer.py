@@ -1,4 +1,6 @@
-"""The Optimizer: Parameters, learning rates, weight decay, and what every optimiser does to gradients."""
+"""Optimisers derive from a class that holds Parameters, learning rates and weight decay, and prepares
+gradients.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ def opt_init_args_register(fn: Callable[..., None]) -> Callable[..., None]:
 
 
 class Optimizer(Cell):
-    """What all optimisers are derived from: a Cell that changes Parameters, given their gradients.
+    """Base class of optimisers: a Cell that changes Parameters, given their gradients.
 
     A step is a call ``optimizer(gradients)``. In GRAPH_MODE it is one compiled program; inside a
     compiled function it is part of that program, which replaces the Parameters in place.
@@ -94,15 +96,15 @@ class Optimizer(Cell):
     ) -> None:
         super().__init__(auto_prefix=False)
         owner = self.cls_name
-        found, self.is_group = members(owner, parameters)
+        entries, self.is_group = members(owner, parameters)
         self.loss_scale = positive(owner, "loss_scale", loss_scale)
         self.need_scale = self.loss_scale != 1.0
         self.reciprocal_scale = Tensor(1.0 / self.loss_scale, dtype.float32)
-        self.parameters = self._parameters = ParameterTuple([member.parameter for member in found])
-        self.param_length = len(found)
-        self._hold_rates(learning_rate, found)
-        self._hold_decays(weight_decay, found)
-        self.grad_centralization_flags = tuple([member.is_centralised for member in found])
+        self.parameters = self._parameters = ParameterTuple([member.parameter for member in entries])
+        self.param_length = len(entries)
+        self._hold_rates(learning_rate, entries)
+        self._hold_decays(weight_decay, entries)
+        self.grad_centralization_flags = tuple([member.is_centralised for member in entries])
         self.global_step = Parameter(Tensor(np.zeros(1, np.int32)), name="global_step", requires_grad=False)
         # names that optimisers written for MindSpore use
         self.global_step_increase_tensor = Tensor(1, dtype.int32)
@@ -111,16 +113,16 @@ class Optimizer(Cell):
         self.hyper_map, self.hyper_map_reverse = ops.HyperMap(), ops.HyperMap(None, True)
         self.optim_filter = (True,) * self.param_length
 
-    def _hold_rates(self, learning_rate: Any, found: list[Any]) -> None:
+    def _hold_rates(self, learning_rate: Any, entries: list[Any]) -> None:
         owner = self.cls_name
         default = checked_rate(owner, learning_rate)
-        self.is_group_lr = any(member.rate is not None for member in found)
+        self.is_group_lr = any(member.rate is not None for member in entries)
         if not self.is_group_lr:
             self.learning_rate = held_rate(default, "learning_rate")
             self.dynamic_lr = isinstance(self.learning_rate, LearningRateSchedule)
             return
         by_group: dict[int, Any] = {}
-        for member in found:
+        for member in entries:
             if member.group not in by_group:
                 rate = default if member.rate is None else checked_rate(owner, member.rate)
                 by_group[member.group] = rate
@@ -130,23 +132,27 @@ class Optimizer(Cell):
                 f"For '{owner}', lists of learning rates must have one length in all groups, but got "
                 f"{', '.join(map(str, sorted(lengths)))}."
             )
-        held = {group: held_rate(rate, f"learning_rate_group_{group}") for group, rate in by_group.items()}
-        self.dynamic_lr = any(isinstance(each, LearningRateSchedule) for each in held.values())
+        held_rates = {
+            group: held_rate(rate, f"learning_rate_group_{group}") for group, rate in by_group.items()
+        }
+        self.dynamic_lr = any(isinstance(each, LearningRateSchedule) for each in held_rates.values())
         if self.dynamic_lr:
-            held = {k: ConstantRate(r) if isinstance(r, Parameter) else r for k, r in held.items()}
-        rates = [held[member.group] for member in found]
+            held_rates = {
+                k: ConstantRate(r) if isinstance(r, Parameter) else r for k, r in held_rates.items()
+            }
+        rates = [held_rates[member.group] for member in entries]
         self.learning_rate = CellList(rates, auto_prefix=False) if self.dynamic_lr else ParameterTuple(rates)
 
-    def _hold_decays(self, weight_decay: Any, found: list[Any]) -> None:
+    def _hold_decays(self, weight_decay: Any, entries: list[Any]) -> None:
         default = self._checked_decay(weight_decay)
         if self.is_group:
-            decays = [default if m.decay is None else self._checked_decay(m.decay) for m in found]
+            decays = [default if m.decay is None else self._checked_decay(m.decay) for m in entries]
             self.weight_decay: Any = tuple(decays)
             self.decay_flags = tuple([isinstance(decay, Cell) or decay > 0 for decay in decays])
             cells = [decay for decay in decays if isinstance(decay, Cell)]
         else:
             self.weight_decay = default
-            self.decay_flags = tuple([_is_decayed(m.parameter.name) for m in found])
+            self.decay_flags = tuple([_is_decayed(m.parameter.name) for m in entries])
             cells = [default] if isinstance(default, Cell) else []
         self.dynamic_weight_decay = bool(cells)
         if cells:
@@ -163,7 +169,7 @@ class Optimizer(Cell):
         return type(self).__name__
 
     def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
-        """Put ``prefix`` before the names of the state; what is trained belongs to its net."""
+        """Put ``prefix`` before the names of the state; trained Parameters belong to their net."""
         trained = {id(parameter) for parameter in self.parameters}
         for parameter in self.get_parameters(recurse):
             if id(parameter) not in trained:
@@ -191,10 +197,10 @@ class Optimizer(Cell):
 
     def _state(self, prefix: str, init: Any = "zeros") -> ParameterTuple:
         """One Parameter like each trained one, named ``prefix.name``."""
-        made = self.parameters.clone(prefix, init)
-        for parameter in made:
+        moments = self.parameters.clone(prefix, init)
+        for parameter in moments:
             parameter.requires_grad = False
-        return made
+        return moments
 
     def _scalar_state(self, name: str, value: float) -> Any:
         return Parameter(Tensor(np.full(1, value, np.float32)), name=name, requires_grad=False)
@@ -286,11 +292,11 @@ class Optimizer(Cell):
         """The learning rate of this step, a 0-D Tensor; a tuple of them for groups with own rates."""
         if not self.is_group_lr:
             return _at(self.learning_rate, self.global_step)
-        known: dict[int, Any] = {}
-        for each in self.learning_rate:
-            if id(each) not in known:
-                known[id(each)] = _at(each, self.global_step)
-        return tuple([known[id(each)] for each in self.learning_rate])
+        values: dict[int, Any] = {}
+        for rate in self.learning_rate:
+            if id(rate) not in values:
+                values[id(rate)] = _at(rate, self.global_step)
+        return tuple([values[id(rate)] for rate in self.learning_rate])
 
     def get_weight_decay(self) -> Any:
         """The weight decay of this step: a number or Tensor, a tuple of them for groups."""
@@ -312,14 +318,14 @@ class Optimizer(Cell):
             ValueError: the optimiser does not train it.
         """
         if isinstance(param, (list, tuple)):
-            return [self.get_lr_parameter(each) for each in param]
+            return [self.get_lr_parameter(parameter) for parameter in param]
         if not isinstance(param, Parameter):
             raise TypeError(
                 f"For 'get_lr_parameter', the 'param' must be a Parameter or a list of them, but got "
                 f"{type(param).__name__}."
             )
-        for each, rate in zip(self.parameters, self._held_rates(), strict=True):
-            if each is param:
+        for parameter, rate in zip(self.parameters, self._held_rates(), strict=True):
+            if parameter is param:
                 return getattr(rate, "learning_rate", rate) if _is_own(rate) else rate
         raise ValueError(f"For 'get_lr_parameter', the optimiser does not train Parameter '{param.name}'.")
 

@@ -1,4 +1,4 @@
-"""Learning rates as an optimiser holds them: a Parameter, or a Cell that computes the rate of a step."""
+"""Learning rates are held by an optimiser as a Parameter, or as a Cell that computes them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ListedRate(LearningRateSchedule):
 
 
 class ConstantRate(LearningRateSchedule):
-    """The same rate in every step."""
+    """A schedule with one rate for every step."""
 
     def __init__(self, learning_rate: Parameter) -> None:
         super().__init__(auto_prefix=False)
@@ -42,28 +42,28 @@ class ConstantRate(LearningRateSchedule):
         return self.learning_rate.value()
 
 
-def checked_rate(owner: str, given: Any) -> Any:
+def checked_rate(owner: str, rate: Any) -> Any:
     """A learning rate as a float, a 0-D Tensor, an array of rates, or a schedule.
 
     Raises:
         TypeError: it is nothing of these, nor an iterable of numbers.
         ValueError: it is negative, not finite, empty, or has more than one axis.
     """
-    if isinstance(given, LearningRateSchedule):
-        return given
-    if isinstance(given, Tensor):
-        if given.ndim > 1:
+    if isinstance(rate, LearningRateSchedule):
+        return rate
+    if isinstance(rate, Tensor):
+        if rate.ndim > 1:
             raise ValueError(
                 f"For '{owner}', a 'learning_rate' that is a Tensor must have at most 1 axis, but got "
-                f"{given.ndim}."
+                f"{rate.ndim}."
             )
-        array = given.asnumpy()
+        array = rate.asnumpy()
         _check_values(owner, array)
-        return Tensor(array) if given.ndim == 0 else array.astype(np.float32)
-    if isinstance(given, (str, bytes, dict)):
-        raise TypeError(_expected(owner, given))
-    if isinstance(given, Iterable):
-        listed = [each.asnumpy() if isinstance(each, Tensor) else each for each in given]
+        return Tensor(array) if rate.ndim == 0 else array.astype(np.float32)
+    if isinstance(rate, (str, bytes, dict)):
+        raise TypeError(_expected(owner, rate))
+    if isinstance(rate, Iterable):
+        listed = [each.asnumpy() if isinstance(each, Tensor) else each for each in rate]
         try:
             array = np.array(listed, np.float32)
         except (TypeError, ValueError):
@@ -74,15 +74,15 @@ def checked_rate(owner: str, given: Any) -> Any:
             )
         _check_values(owner, array)
         return array
-    if isinstance(given, (bool, np.bool_)) or not isinstance(given, (int, float, np.integer, np.floating)):
-        raise TypeError(_expected(owner, given))
-    return non_negative(owner, "learning_rate", given)
+    if isinstance(rate, (bool, np.bool_)) or not isinstance(rate, (int, float, np.integer, np.floating)):
+        raise TypeError(_expected(owner, rate))
+    return non_negative(owner, "learning_rate", rate)
 
 
-def _expected(owner: str, given: Any) -> str:
+def _expected(owner: str, rate: Any) -> str:
     return (
         f"For '{owner}', the 'learning_rate' must be a float, an int, a Tensor, an iterable of numbers or a "
-        f"LearningRateSchedule, but got {type(given).__name__}."
+        f"LearningRateSchedule, but got {type(rate).__name__}."
     )
 
 
@@ -94,7 +94,7 @@ def _check_values(owner: str, array: np.ndarray) -> None:
 
 
 def held_rate(rate: Any, name: str) -> Any:
-    """What :func:`checked_rate` gave as a Parameter of the given name, or a schedule."""
+    """The result of :func:`checked_rate` as a Parameter of the given name, or a schedule."""
     if isinstance(rate, LearningRateSchedule):
         return rate
     if isinstance(rate, np.ndarray):

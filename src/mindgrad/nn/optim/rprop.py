@@ -1,4 +1,4 @@
-"""Resilient backpropagation: steps that know the signs of gradients only."""
+"""Resilient backpropagation uses only the signs of gradients."""
 
 from __future__ import annotations
 

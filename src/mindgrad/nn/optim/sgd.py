@@ -1,4 +1,4 @@
-"""Stochastic gradient descent."""
+"""Stochastic gradient descent has momentum, dampening and Nesterov's variant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells around a net: with its loss, with its gradient, one training step."""
+"""Wrapper Cells add a loss, a gradient, or a training step to a net."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mean of gradients over processes, of which there is one."""
+"""Gradient reduction averages over processes, of which there is one."""
 
 from __future__ import annotations
 

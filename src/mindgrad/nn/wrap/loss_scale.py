@@ -1,4 +1,4 @@
-"""Training with a scaled loss, for types of few digits: steps whose gradients overflow are left out.
+"""Loss scaling trains in types of small range, and skips steps whose gradients overflow.
 
 Small gradients vanish in Float16. The loss is multiplied with a scale before it is differentiated and
 the gradients are divided by it; where one is infinite or NaN, the Parameters stay and the scale shrinks.
@@ -25,12 +25,12 @@ __all__ = ["DynamicLossScaleUpdateCell", "FixedLossScaleUpdateCell", "TrainOneSt
 
 def all_finite(tensors: Any) -> Any:
     """Whether no element of any of the tensors in a structure is infinite or NaN, as a 0-D Bool Tensor."""
-    found = [ops.all(ops.isfinite(each)) for each in flatten(tensors)[0] if isinstance(each, Tensor)]
-    if not found:
+    flags = [ops.all(ops.isfinite(leaf)) for leaf in flatten(tensors)[0] if isinstance(leaf, Tensor)]
+    if not flags:
         raise TypeError("For 'all_finite', there must be at least one Tensor.")
-    result = found[0]
-    for each in found[1:]:
-        result = ops.logical_and(result, each)
+    result = flags[0]
+    for flag in flags[1:]:
+        result = ops.logical_and(result, flag)
     return result
 
 

@@ -27,7 +27,7 @@ _REQUIRED = inspect.Parameter.empty
 
 
 class Attribute(NamedTuple):
-    """What an attribute must be: ``check(value)`` gives the value to keep, or raises ``TypeError``."""
+    """An attribute's check: ``check(value)`` gives the value to keep, or raises ``TypeError``."""
 
     check: Callable[[Any], Any]
     words: str
@@ -62,20 +62,20 @@ class Operation(Primitive):
                 f"For '{name}', there are {len(names)} attributes, but {len(args)} were given; inputs are "
                 f"given in the call: ops.{name}()(x)."
             )
-        given = dict(zip(names, args, strict=False))
+        values = dict(zip(names, args, strict=False))
         for key, value in kwargs.items():
             if key not in self.attributes:
                 raise TypeError(
                     f"For '{name}', there is no attribute '{key}'; it has {', '.join(names) or 'none'}."
                 )
-            if key in given:
+            if key in values:
                 raise TypeError(f"For '{name}', the attribute '{key}' is given twice.")
-            given[key] = value
+            values[key] = value
         for key, attribute in self.attributes.items():
-            value = given.get(key, attribute.default)
+            value = values.get(key, attribute.default)
             if value is _REQUIRED:
                 raise TypeError(f"For '{name}', the attribute '{key}' must be given.")
-            if key in given:
+            if key in values:
                 value = self._checked(key, value, attribute)
             setattr(self, key, value)
 
@@ -129,19 +129,19 @@ def operation(
         example: an expression that uses the class; by default that of the function's documentation.
         prints: what printing it shows.
     """
-    found = attributes or {}
+    declared = attributes or {}
     used = inspect.unwrap(function) if run is None else run
     body = {
-        "attributes": found,
+        "attributes": declared,
         "_function": staticmethod(used),
         "_uses_attributes": run is not None,
         "_counts": _counts(used, skip=0 if run is None else 1),
         "__module__": module,
         "__qualname__": name,
         "__doc__": Later(
-            _documentation, name, function, used, 0 if run is None else 1, found, example, prints
+            _documentation, name, function, used, 0 if run is None else 1, declared, example, prints
         ),
-        "__signature__": Later(signature, found),
+        "__signature__": Later(signature, declared),
     }
     return type(name, (Operation,), body)
 
@@ -155,7 +155,7 @@ def signature(attributes: dict[str, Attribute]) -> inspect.Signature:
 
 
 def classes(namespace: dict[str, Any]) -> list[str]:
-    """The names of the operators' classes in a module: what it exports."""
+    """The names of the operators' classes in a module, for its ``__all__``."""
     return sorted(
         name
         for name, value in namespace.items()
@@ -232,31 +232,31 @@ def _documentation(
     prints: str,
 ) -> str:
     text = inspect.getdoc(function) or ""
-    summary, _, rest = text.partition("\n\n")
+    summary, _, body = text.partition("\n\n")
     public = getattr(functional, function.__name__, None) is function
     home = "mindgrad.ops" if public else function.__module__
     lines = [summary, "", f"The class form of :func:`{home}.{function.__name__}`, which says more."]
     if attributes:
         lines += ["", "Args:"]
-        for key, each in attributes.items():
-            default = "" if each.default is _REQUIRED else f", by default {each.default!r}"
+        for key, attribute in attributes.items():
+            default = "" if attribute.default is _REQUIRED else f", by default {attribute.default!r}"
             meaning = described(text, key) or _MEANINGS.get(key, "")
-            lines.append(f"    {key}: {each.words}{default}{': ' * bool(meaning)}{meaning}.")
+            lines.append(f"    {key}: {attribute.words}{default}{': ' * bool(meaning)}{meaning}.")
     lines += ["", f"Called with {_inputs(used, skip)}.", "", "Raises:"]
     lines += ["    TypeError: an attribute or an input is of another type, or the number of inputs another."]
-    if "ValueError" in rest or attributes:
+    if "ValueError" in body or attributes:
         lines += ["    ValueError: an attribute or an input has a value or shape that does not fit."]
     if example:
         needed = ", ".join(word for word in ("Parameter", "Tensor", "ops", "scipy") if word in example)
         lines += ["", f">>> from mindgrad import {needed}", f">>> print({example})", *prints.split("\n")]
     else:
-        shown = rest[rest.index(">>> ") :]
+        shown = body[body.index(">>> ") :]
         lines += ["", shown.replace(f"ops.{function.__name__}(", f"ops.{name}()(")]
     return "\n".join(lines)
 
 
 def described(text: str, name: str) -> str:
-    """What the documentation ``text`` of a function says of its argument ``name``, without the full stop."""
+    """The description of the argument ``name`` in the docstring ``text``, without the full stop."""
     start = text.find(f"\n    {name}: ")
     if start < 0:
         return ""

@@ -87,7 +87,7 @@ Bincount = operation(
 
 
 def _counted(array: Any, size: Any, weights: Any) -> Tensor:
-    """Bins up to ``size``; what is beyond does not count."""
+    """Counts in bins up to ``size``; numbers beyond do not count."""
     bins = int(operand(size, "Bincount").host_array())
     found = ordering.bincount(array, weights, bins)
     return found[:bins]  # type: ignore[index]
@@ -191,11 +191,11 @@ def _im2col(self: Any, x: Any) -> Tensor:
 
 
 def _col2im(self: Any, x: Any, output_size: Any) -> Tensor:
-    given = operand(x, "Col2Im")
-    if given.ndim != 4:
-        raise ValueError(f"For 'Col2Im', the input must have the shape (n, c, k, l), not {given.shape}.")
-    n, c, k, count = given.shape
-    flat = layout.reshape(given, (n, c * k, count))
+    columns = operand(x, "Col2Im")
+    if columns.ndim != 4:
+        raise ValueError(f"For 'Col2Im', the input must have the shape (n, c, k, l), not {columns.shape}.")
+    n, c, k, count = columns.shape
+    flat = layout.reshape(columns, (n, c * k, count))
     return im2col.fold(flat, output_size, self.kernel_size, self.dilation, self.padding, self.stride)
 
 

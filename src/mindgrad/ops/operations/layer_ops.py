@@ -24,10 +24,10 @@ from mindgrad.ops.resizing import interpolate, resized_image
 
 
 def _mode(self: Any) -> str:
-    wanted = "NCDHW" if type(self).__name__.endswith("3D") else "NCHW"
-    if self.data_format != wanted:
+    supported = "NCDHW" if type(self).__name__.endswith("3D") else "NCHW"
+    if self.data_format != supported:
         raise ValueError(
-            f"For '{type(self).__name__}', the 'data_format' must be '{wanted}', but got "
+            f"For '{type(self).__name__}', the 'data_format' must be '{supported}', but got "
             f"{self.data_format!r}."
         )
     return self.pad_mode.lower()
@@ -124,20 +124,20 @@ ResizeNearestNeighbor = operation(
 
 def _layer_norm(self: Any, x: Any, gamma: Any, beta: Any) -> tuple[Tensor, Tensor, Tensor]:
     """The normalised input, its mean and its variance over the axes from ``begin_norm_axis`` on."""
-    given = real_operand(x, "LayerNorm")
-    first = normalize_axis(self.begin_norm_axis, given.ndim, "LayerNorm")
-    params = normalize_axis(self.begin_params_axis, given.ndim, "LayerNorm")
+    original = real_operand(x, "LayerNorm")
+    first = normalize_axis(self.begin_norm_axis, original.ndim, "LayerNorm")
+    params = normalize_axis(self.begin_params_axis, original.ndim, "LayerNorm")
     for name, each in (("gamma", gamma), ("beta", beta)):
         shape = real_operand(each, "LayerNorm").shape
-        if shape != given.shape[params:]:
+        if shape != original.shape[params:]:
             raise ValueError(
-                f"For 'LayerNorm', the '{name}' must have the shape {given.shape[params:]}, but it "
+                f"For 'LayerNorm', the '{name}' must have the shape {original.shape[params:]}, but it "
                 f"is {shape}."
             )
-    x = widened(given)
+    x = widened(original)
     mean, variance = normalization.statistics(x, tuple(range(first, x.ndim)))
     y = normalization.normalised(x, mean, variance, self.epsilon, gamma, beta)
-    return cast(y, given.dtype), mean, variance
+    return cast(y, original.dtype), mean, variance
 
 
 LayerNorm = operation(

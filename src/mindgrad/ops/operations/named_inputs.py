@@ -82,5 +82,5 @@ def with_named(
 
 
 def _meant(name: str, free: list[str]) -> str | None:
-    """The one of the inputs in ``free`` that ``name`` has stood for."""
+    """The input in ``free`` that ``name`` has stood for."""
     return next((own for group in _SYNONYMS if name in group for own in free if own in group), None)

@@ -97,11 +97,11 @@ def _format(name: str, wanted: str, given: str) -> None:
 
 def _kernel(name: str, axes: int, weight: Any, outputs: int, size: Any) -> None:
     """Raise unless ``weight`` is the kernel that the attributes describe."""
-    wanted = convolution.per_axis(size, axes, name, "kernel_size", 1)
-    if isinstance(weight, Tensor) and (weight.shape[:1], weight.shape[2:]) != ((outputs,), wanted):
+    expected = convolution.per_axis(size, axes, name, "kernel_size", 1)
+    if isinstance(weight, Tensor) and (weight.shape[:1], weight.shape[2:]) != ((outputs,), expected):
         raise ValueError(
             f"For '{name}', the 'weight' must have the shape ({outputs}, channels, "
-            f"{', '.join(map(str, wanted))}), but its shape is {weight.shape}."
+            f"{', '.join(map(str, expected))}), but its shape is {weight.shape}."
         )
 
 

@@ -78,13 +78,13 @@ Dense = operation(__name__, "Dense", affine.dense)
 def _running_logsumexp(x: Any, axis: Any, exclusive: bool, reverse: bool) -> Tensor:
     """The running sum, from the end with ``reverse``; before each element with ``exclusive``."""
     tensor = operand(x, "CumulativeLogsumexp")
-    place = axis_in_range(axis, tensor.ndim, "CumulativeLogsumexp")
-    turned = movement.flip(tensor, (place,)) if reverse else tensor
-    sums = quantiles.logcumsumexp(turned, place)
-    if exclusive and sums.shape[place]:
-        first = creation.full_like(movement.narrow(sums, place, 0, 1), np.finfo(sums.dtype.numpy).min.item())
-        sums = joining.concat((first, movement.narrow(sums, place, 0, sums.shape[place] - 1)), place)
-    return movement.flip(sums, (place,)) if reverse else sums
+    dim = axis_in_range(axis, tensor.ndim, "CumulativeLogsumexp")
+    turned = movement.flip(tensor, (dim,)) if reverse else tensor
+    sums = quantiles.logcumsumexp(turned, dim)
+    if exclusive and sums.shape[dim]:
+        first = creation.full_like(movement.narrow(sums, dim, 0, 1), np.finfo(sums.dtype.numpy).min.item())
+        sums = joining.concat((first, movement.narrow(sums, dim, 0, sums.shape[dim] - 1)), dim)
+    return movement.flip(sums, (dim,)) if reverse else sums
 
 
 CumulativeLogsumexp = operation(

@@ -1,4 +1,4 @@
-"""What MindSpore programs do with operators besides calling them, and why they cannot define their own."""
+"""``Primitive`` has the methods that MindSpore programs call on operators, and refuses to be derived from."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Primitive:
         return self
 
     def recompute(self, mode: bool = True) -> Self:
-        """Accepted for compatibility: the compiler decides what is kept; gives the operator itself."""
+        """Accepted for compatibility: the compiler chooses residuals; gives the operator itself."""
         return self
 
 

@@ -1,4 +1,4 @@
-"""Krylov methods for linear systems whose matrix is known by its products: ``cg`` and ``gmres``.
+"""Krylov methods solve linear systems given by matrix-vector products: ``cg`` and ``gmres``.
 
     A x = b          ẋ = A⁻¹ (ḃ − Ȧ x),   b̄ = A⁻ᵀ x̄          (``solvers.implicit``)
 
@@ -81,8 +81,8 @@ def cg(
 
     def solve(_: Any, start: _Value) -> _Value:
         bound = system.bound()
-        rest = system.b - system.product(start)
-        z = system.preconditioned(rest)
+        residual = system.b - system.product(start)
+        z = system.preconditioned(residual)
 
         def goes_on(trips: _Value, _: _Value, r: _Value, *__: _Value) -> _Value:
             return (norm([r]) > bound) & (trips < most)
@@ -95,7 +95,7 @@ def cg(
             after = dot([r], [z])
             return trips + 1, x + alpha * p, r, z + after / rho * p, after
 
-        return repeat(goes_on, step, Tensor(0), start, rest, z, dot([rest], [z]))[1]
+        return repeat(goes_on, step, Tensor(0), start, residual, z, dot([residual], [z]))[1]
 
     return custom_root(system.residual, system.start, solve, tangent_solve="cg"), None
 

@@ -1,4 +1,4 @@
-"""Branches on tensors: both sides are traced, and joined variable by variable in one ``cond``."""
+"""Branches on tensors are traced on both sides and joined, variable by variable, in one ``cond``."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def branch(
     variables: State,
     later: Any = None,
 ) -> None:
-    """Trace both sides, emit a ``cond``, and bind the variables to what it gives.
+    """Trace both sides, emit a ``cond``, and bind the variables to its results.
 
     Args:
         predicate: a Bool tensor of no axes.
@@ -64,40 +64,44 @@ def branch(
         variables = more
         bodies = _traced(sides, variables, snapshot)
     a, b = bodies
-    wanted: list[tuple[Any, Any, TensorType]] = []
+    merges: list[tuple[Any, Any, TensorType]] = []
     joint: dict[tuple[int, int], int] = {}
     finals: list[Callable[[Sequence[Tensor]], Any]] = []
     for k, name in enumerate(variables.names):
-        finals.append(_joined_variable(variables, k, name, a, b, wanted, joint))
-    count = len(wanted)
+        finals.append(_joined_variable(variables, k, name, a, b, merges, joint))
+    count = len(merges)
     places = []
     for key in {**a.changed, **b.changed}:
         tensor = (a.changed.get(key) or b.changed[key])[0]
-        one, two = [body.changed[key][1] if key in body.changed else as_it_is(tensor) for body in bodies]
-        places.append((tensor, len(wanted)))
-        wanted.append((one, two, tensor.type))
+        when_true, when_false = [
+            body.changed[key][1] if key in body.changed else as_it_is(tensor) for body in bodies
+        ]
+        places.append((tensor, len(merges)))
+        merges.append((when_true, when_false, tensor.type))
     writes = []
     for key in {**a.written, **b.written}:
         parameter = (a.written.get(key) or b.written[key])[0]
-        one, two = [body.written[key][1] if key in body.written else state.read(parameter) for body in bodies]
-        writes.append((parameter, len(wanted)))
-        wanted.append((one, two, one.type))
-    outputs = [[body.atom(each[k], each[2]) for each in wanted] for k, body in enumerate(bodies)]
+        when_true, when_false = [
+            body.written[key][1] if key in body.written else state.read(parameter) for body in bodies
+        ]
+        writes.append((parameter, len(merges)))
+        merges.append((when_true, when_false, when_true.type))
+    outputs = [[body.atom(each[k], each[2]) for each in merges] for k, body in enumerate(bodies)]
     graphs, captured = assemble(bodies, outputs, [[], []])
-    found: Sequence[Tensor] = ()
-    if wanted or any(graph.has_effect for graph in graphs):
-        found = apply(cond, predicate, *captured, true=graphs[0], false=graphs[1])
-    values = tuple([final(found) for final in finals])
-    for (one, two, _), joined in zip(wanted[:count], found, strict=False):
-        for tensor, side in ((one, True), (two, False)):
+    results: Sequence[Tensor] = ()
+    if merges or any(graph.has_effect for graph in graphs):
+        results = apply(cond, predicate, *captured, true=graphs[0], false=graphs[1])
+    values = tuple([final(results) for final in finals])
+    for (when_true, when_false, _), joined in zip(merges[:count], results, strict=False):
+        for tensor, side in ((when_true, True), (when_false, False)):
             if isinstance(tensor, Tensor) and not tensor.is_parameter:
                 aliases.note(joined, tensor, (predicate, side))
     mutation_policy.own(values)
     variables.put(values)
     for tensor, k in places:
-        rebind(tensor, found[k])
+        rebind(tensor, results[k])
     for parameter, k in writes:
-        state.write(parameter, found[k])
+        state.write(parameter, results[k])
     for tensor in [*a.stale, *b.stale]:
         aliases.make_stale(tensor)
 
@@ -115,22 +119,22 @@ def _joined_variable(
     name: str,
     a: Traced,
     b: Traced,
-    wanted: list,
+    merges: list,
     joint: dict[tuple[int, int], int],
 ) -> Callable[[Sequence[Tensor]], Any]:
-    """Add to ``wanted`` what of a variable the ``cond`` must give; how to make its value from that.
+    """Add to ``merges`` what of a variable the ``cond`` must give; how to make its value from that.
 
-    ``joint`` says of pairs of values where in ``wanted`` they are.
+    ``joint`` says of pairs of values where in ``merges`` they are.
     """
     x, y = a.values[k], b.values[k]
     if x is UNDEFINED or y is UNDEFINED:
         missing = a if x is UNDEFINED else b
-        held = variables.place(k)
-        if held is not None and not isinstance(held, Local) and x is not y:
-            refuse_missing(held, "on one side of this 'if' only, whose test is a tensor")
+        location = variables.place(k)
+        if location is not None and not isinstance(location, Local) and x is not y:
+            refuse_missing(location, "on one side of this 'if' only, whose test is a tensor")
         if x is y or not (name.startswith(FLAGS) or _has_left(variables, missing)):
             if x is not y:
-                mutation_policy.dropped(held.name if held is not None else name, _dropped(variables))
+                mutation_policy.dropped(location.name if location is not None else name, _dropped(variables))
             return lambda found: UNDEFINED
         side, other = (b, a) if x is UNDEFINED else (a, b)
         leaves, structure = side.leaves[k], side.structures[k]
@@ -146,24 +150,24 @@ def _joined_variable(
         structure = a.structures[k]
         pairs = list(zip(a.leaves[k], b.leaves[k], strict=True))
     makers: list[Callable[[Sequence[Tensor]], Any]] = []
-    for one, two in pairs:
-        if equal(one, two):
-            makers.append(partial(_kept, one))
+    for when_true, when_false in pairs:
+        if equal(when_true, when_false):
+            makers.append(partial(_kept, when_true))
             continue
-        joined = joined_type(one, two)
+        joined = joined_type(when_true, when_false)
         if isinstance(joined, Mismatch):
             what = "the value returned" if name.startswith("result__") else quoted(name)
             refuse(
                 f"the two ways of this 'if', whose test is a tensor, cannot be joined: {what} is "
                 f"{joined.first} on one, and {joined.second} on the other",
-                _JOIN if isinstance(one, Tensor) or isinstance(two, Tensor) else _OBJECTS,
+                _JOIN if isinstance(when_true, Tensor) or isinstance(when_false, Tensor) else _OBJECTS,
             )
         type, is_number = joined
         # two names of one object on each way are two names of one object behind
-        place = joint.setdefault((id(one), id(two)), len(wanted))
-        if place == len(wanted):
-            wanted.append((one, two, type))
-        makers.append(_taken(place, is_number))
+        index = joint.setdefault((id(when_true), id(when_false)), len(merges))
+        if index == len(merges):
+            merges.append((when_true, when_false, type))
+        makers.append(_taken(index, is_number))
     same_object = x is a.given[k] and y is b.given[k]
     before = variables.values[k] if same_object else None
 

@@ -1,7 +1,7 @@
-"""Python's own functions, and attributes, where tensors of the program being compiled meet them.
+"""Python's built-in functions, and attribute access, get a traced meaning for symbolic tensors.
 
-Most of Python's functions run as they are. Those that would have to know a tensor's value, or that change
-something outside of the program, are replaced here by what does the same in the compiled program, or refused.
+Most of Python's functions run unchanged. Those that need a tensor's value, or that change
+state outside of the program, are replaced here by their equivalents in the compiled program, or refused.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ class TensorRange:
     __slots__ = ("start", "step", "stop")
 
     def __init__(self, *bounds: Any) -> None:
-        for each in bounds:
-            if isinstance(each, Tensor) and (each.dtype.kind not in ("int", "uint") or each.size != 1):
+        for bound in bounds:
+            if isinstance(bound, Tensor) and (bound.dtype.kind not in ("int", "uint") or bound.size != 1):
                 refuse(
-                    f"a bound of 'range' must be one integer, but is a tensor of type {each.type}",
+                    f"a bound of 'range' must be one integer, but is a tensor of type {bound.type}",
                     "Convert it first: n.astype(ms.int32).",
                 )
-        numbers = [_number(each) for each in bounds]
+        numbers = [_number(bound) for bound in bounds]
         self.start, self.step = 0, 1
         if len(numbers) == 1:
             (self.stop,) = numbers
@@ -106,8 +106,8 @@ def chosen(items: Any, key: Tensor, runtime: Any) -> Any:
     pairs = [flatten(item) for item in items]
     leaves, structure = pairs[0]
     alike = all(
-        kind == structure and all(_alike(a, b) for a, b in zip(found, leaves, strict=True))
-        for found, kind in pairs
+        kind == structure and all(_alike(a, b) for a, b in zip(alternatives, leaves, strict=True))
+        for alternatives, kind in pairs
     )
     if not alike:
         refuse(
@@ -115,11 +115,15 @@ def chosen(items: Any, key: Tensor, runtime: Any) -> Any:
             "compiling",
             "Let all items be tensors of one shape and dtype, or write if/elif on the index.",
         )
-    picked = [_picked([found[k] for found, _ in pairs], key) for k in range(len(leaves))]
-    for k, one in enumerate(picked):
-        for found, _ in pairs:
-            if isinstance(one, Tensor) and isinstance(found[k], Tensor) and not found[k].is_parameter:
-                aliases.note(one, found[k], None)
+    picked = [_picked([alternatives[k] for alternatives, _ in pairs], key) for k in range(len(leaves))]
+    for k, joined in enumerate(picked):
+        for alternatives, _ in pairs:
+            if (
+                isinstance(joined, Tensor)
+                and isinstance(alternatives[k], Tensor)
+                and not alternatives[k].is_parameter
+            ):
+                aliases.note(joined, alternatives[k], None)
     return unflatten(structure, picked)
 
 
@@ -147,14 +151,18 @@ _PROPERTIES: dict[tuple[type, str], Any] = {}
 
 def _property(kind: type, name: str) -> Any:
     """The property of a user's class, ``None`` if the attribute is none."""
-    found = getattr(kind, name, None)
-    if isinstance(found, functools.cached_property):
-        return found
-    return found if isinstance(found, property) and not kind.__module__.startswith("mindgrad.") else None
+    descriptor = getattr(kind, name, None)
+    if isinstance(descriptor, functools.cached_property):
+        return descriptor
+    return (
+        descriptor
+        if isinstance(descriptor, property) and not kind.__module__.startswith("mindgrad.")
+        else None
+    )
 
 
 def _inherited(owner: Any, name: str) -> Any:
-    """What ``super().name`` finds on the classes."""
+    """The attribute that ``super().name`` gives."""
     order = type(owner.__self__).__mro__ if not isinstance(owner.__self__, type) else owner.__self__.__mro__
     behind = order[order.index(owner.__thisclass__) + 1 :]
     return next((each.__dict__[name] for each in behind if name in each.__dict__), None)
@@ -166,22 +174,22 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
     if kind is Tensor:
         return getattr(owner, name)
     if kind is super:
-        found = _inherited(owner, name)
-        if isinstance(found, property) and found.fget is not None:
-            return runtime.call(found.fget)(owner.__self__)
+        descriptor = _inherited(owner, name)
+        if isinstance(descriptor, property) and descriptor.fget is not None:
+            return runtime.call(descriptor.fget)(owner.__self__)
     key = (kind, name)
     if key not in _PROPERTIES:
         _PROPERTIES[key] = _property(kind, name)
-    found = _PROPERTIES[key]
-    if isinstance(found, functools.cached_property):
+    descriptor = _PROPERTIES[key]
+    if isinstance(descriptor, functools.cached_property):
         if not state.has_attribute(owner, name, own=True):
-            computed = runtime.call(found.func)(owner)
+            computed = runtime.call(descriptor.func)(owner)
             if any(map(is_symbolic, flatten(computed)[0])) or not hasattr(owner, "__dict__"):
                 set_attribute(owner, name, computed, runtime)
             else:  # a cache: it is filled once, whoever asks first
                 owner.__dict__[name] = computed
-    elif found is not None and found.fget is not None:
-        return runtime.call(found.fget)(owner)
+    elif descriptor is not None and descriptor.fget is not None:
+        return runtime.call(descriptor.fget)(owner)
     value = state.read_attribute(owner, name)
     if type(value) in (list, dict, set):
         mutation_policy.note_outside(owner, value)
@@ -255,7 +263,7 @@ def _unread(name: str) -> Callable[..., Any]:
     return read
 
 
-#: the runtime; ``flow`` puts it here, for it needs this module first
+#: the runtime, set by ``runtime``, which imports this module
 RUNTIME_OF: list[Any] = []
 
 
@@ -338,13 +346,13 @@ def _filter(function: Any, items: Any) -> Any:
     keep = bool if function is None else RUNTIME_OF[0].call(function)
 
     def known(item: Any) -> Any:
-        found = keep(item)
-        if is_symbolic(found):
+        verdict = keep(item)
+        if is_symbolic(verdict):
             refuse(
                 "'filter' keeps items by a tensor: how many stay is not known while compiling",
                 "Mask them instead: ops.select(condition, x, 0).",
             )
-        return found
+        return verdict
 
     return filter(known, items)
 
@@ -411,7 +419,7 @@ _METHOD = type("".join)
 
 
 def replacement(function: Any) -> Any:
-    """What stands for one of Python's functions while compiling, ``None`` for any other."""
+    """The replacement of one of Python's functions while compiling, ``None`` for any other."""
     try:
         replaced = _REPLACED.get(function)
     except TypeError:  # not hashable

@@ -1,4 +1,4 @@
-"""Carries of loops: the tensors that a body takes from the trip before, and gives to the next."""
+"""Loop carries are the tensors that a body takes from the trip before, and gives to the next."""
 
 from __future__ import annotations
 
@@ -62,5 +62,5 @@ class Carry:
         return self.symbol is not None and self.symbol._atom is not self.atom
 
     def made(self, tensor: Tensor) -> Tensor:
-        """``tensor`` as what it is: a number or a tensor."""
+        """``tensor`` as a number or a tensor, whichever the carry holds."""
         return make_number(tensor) if self.is_number else tensor

@@ -1,8 +1,8 @@
-"""Choices among functions: ``[f, g, h][i](x)`` where ``i`` is a tensor becomes branches.
+"""Indexed calls ``[f, g, h][i](x)``, where ``i`` is a tensor, become branches.
 
     [f₀, …, fₙ][i](x) = f₀(x) if i ≤ 0 else f₁(x) if i ≤ 1 else … else fₙ(x)
 
-All functions are traced, and what they give is joined as the two ways of an ``if`` are.
+All functions are traced, and their results are joined as those of the two sides of an ``if``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def functions_in(items: Any) -> list[Callable[..., Any]]:
 
 
 def choice(functions: Sequence[Callable[..., Any]], index: Any, runtime: Any) -> Callable[..., Any]:
-    """The one of ``functions`` that ``index`` decides when the program runs.
+    """The function among ``functions`` that ``index`` selects when the program runs.
 
     Args:
         functions: the functions.
@@ -44,12 +44,12 @@ def choice(functions: Sequence[Callable[..., Any]], index: Any, runtime: Any) ->
     last = len(functions) - 1
 
     def chosen(*args: Any, **kwargs: Any) -> Any:
-        def from_place(place: int) -> Any:
-            function = runtime.call(functions[place])
-            if place == last:
+        def from_place(number: int) -> Any:
+            function = runtime.call(functions[number])
+            if number == last:
                 return function(*args, **kwargs)
-            one, others = lambda: function(*args, **kwargs), lambda: from_place(place + 1)
-            return runtime.if_expression(position <= place, one, others)
+            one, others = lambda: function(*args, **kwargs), lambda: from_place(number + 1)
+            return runtime.if_expression(position <= number, one, others)
 
         return from_place(0)
 

@@ -1,4 +1,4 @@
-"""``raise``, ``assert`` and ``try`` in rewritten code: a compiled program can neither raise nor catch."""
+"""Exceptions in rewritten code are resolved while tracing: a compiled program can neither raise nor catch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Exceptions"]
 
 
 class Exceptions:
-    """What rewritten code calls of a runtime where it raises or catches."""
+    """The part of the runtime that rewritten code calls for ``raise``, ``assert`` and ``try``."""
 
     def raise_(self, make: Callable[[], Any], cause: Any = None) -> None:
         """``raise make()``; ``cause`` is ``from`` what."""
@@ -35,13 +35,13 @@ class Exceptions:
 
     def assert_(self, test: Any, message: Callable[[], Any] | None = None) -> None:
         """``assert test, message()``."""
-        known = plain_truth(test)
-        if isinstance(known, Tensor):
+        truth = plain_truth(test)
+        if isinstance(truth, Tensor):
             refuse(
                 "an assertion is about the value of a tensor, which is not known while compiling",
                 "Assert on shapes and Python values only, or check the result of the call.",
             )
-        if not known:
+        if not truth:
             raise AssertionError(*([] if message is None else [message()]))
 
     def try_begin(self) -> Any:
@@ -49,7 +49,7 @@ class Exceptions:
         return (innermost(), equations())
 
     def try_end(self, token: Any) -> None:
-        """At the end of what is tried: refuse it if tensors were computed there."""
+        """Refuse a ``try`` whose body computed tensors."""
         scope, before = token
         if innermost() is scope and equations() > before:
             refuse(

@@ -1,4 +1,4 @@
-"""Iteration over Python's iterators while compiling: their rest, when a tensor says when a loop ends."""
+"""Iterators of Python are unrolled while tracing; a loop that a tensor ends reads their remaining items."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _MOST_ITEMS = 100_000
 def remaining_items(iterator: Iterator[Any], later: Any) -> list[Any]:
     """The items that are left when a tensor says that a loop may end; nothing read ``later`` may change."""
     with snapshots.Snapshot(later):
-        rest = list(itertools.islice(iterator, _MOST_ITEMS + 1))
-    if len(rest) > _MOST_ITEMS:
+        items = list(itertools.islice(iterator, _MOST_ITEMS + 1))
+    if len(items) > _MOST_ITEMS:
         refuse(
             f"a tensor decides when a loop ends over an iterator of more than {_MOST_ITEMS} items, or one "
             f"without an end: all are asked for while compiling",
             "Write a loop over numbers, 'while condition: … i += 1', or a 'for' over range(n).",
         )
-    return rest
+    return items
 
 
 def endless_range(numbers: itertools.count[Any], later: Any) -> builtins.TensorRange:

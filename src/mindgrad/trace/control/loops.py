@@ -1,4 +1,4 @@
-"""Loops on tensors: the body is traced with its state as symbols, and becomes a ``while`` or a ``scan``.
+"""Loops on tensors trace their body once, with the state as symbols, into a ``while`` or a ``scan``.
 
 It is traced again until the state has the same types after a trip as before: a Python number that a trip
 changes becomes a value of the running program, a Parameter that it writes a part of what the loop carries.
@@ -66,14 +66,14 @@ class _Loop:
             pass
 
     def _begin(self, variables: State) -> None:
-        """Start with what the variables hold before the loop."""
+        """Start with the values of the variables before the loop."""
         self.variables = variables
-        self.leaves = [list(each) for each in variables.leaves]
+        self.leaves = [list(initial) for initial in variables.leaves]
         self.structures = list(variables.structures)
         self.is_defined = [value is not UNDEFINED for value in variables.values]
         self.places: list[list[Carry | None]] = [
-            [None if (k, j) in self.objects else self._place_of(name, x) for j, x in enumerate(each)]
-            for k, (name, each) in enumerate(zip(variables.names, self.leaves, strict=True))
+            [None if (k, j) in self.objects else self._place_of(name, x) for j, x in enumerate(initial)]
+            for k, (name, initial) in enumerate(zip(variables.names, self.leaves, strict=True))
         ]
 
     @staticmethod
@@ -98,10 +98,10 @@ class _Loop:
             pairs = zip(self.places[k], self.leaves[k], strict=True)
             made = unflatten(structure, [x if p is None else p.start(scope) for p, x in pairs])
             values.append(GrowingList(made) if k in self.growing else made)
-        for tensor, place in self.changed.values():
-            rebind(tensor, place.start(scope))
-        for key, (_, place) in self.written.items():
-            scope.bindings[key] = place.start(scope)
+        for tensor, carry in self.changed.values():
+            rebind(tensor, carry.start(scope))
+        for key, (_, carry) in self.written.items():
+            scope.bindings[key] = carry.start(scope)
         return tuple(values)
 
     def _run(self) -> Any:
@@ -137,10 +137,10 @@ class _Loop:
                 self._check(self.written[key][1], value, f"Parameter '{parameter.name}'")
         return is_stable
 
-    def _check(self, place: Carry, value: Tensor, what: str) -> None:
-        place.after = value
-        if value.type is not place.type:
-            self._refuse_change(what, Mismatch(f"a {place.type}", f"a {value.type}"))
+    def _check(self, carry: Carry, value: Tensor, subject: str) -> None:
+        carry.after = value
+        if value.type is not carry.type:
+            self._refuse_change(subject, Mismatch(f"a {carry.type}", f"a {value.type}"))
 
     def _grows(self, k: int) -> bool:
         """Whether a trip of a known number of trips leaves a longer list in place of the one it got."""
@@ -159,14 +159,14 @@ class _Loop:
                 )
             return self._settle_last(k, name)
         if not self.is_defined[k]:
-            held = self.variables.place(k)
+            location = self.variables.place(k)
             if (
-                held is not None
-                and not isinstance(held, Local)
+                location is not None
+                and not isinstance(location, Local)
                 and after is not UNDEFINED
                 and not self.makes_a_trip
             ):
-                refuse_missing(held, "only in a loop that may make no trip")
+                refuse_missing(location, "only in a loop that may make no trip")
             # a program that reads it before a trip has assigned it stops with Python's own error unrolled
             if after is not UNDEFINED and (self.makes_a_trip or name.startswith(FLAGS)):
                 self.leaves[k] = [blank(x) for x in body.leaves[k]]
@@ -202,13 +202,13 @@ class _Loop:
 
     def _settle_last(self, k: int, name: str) -> bool:
         """The last item of a growing list, as far as a trip reads that of the trip before."""
-        given = self.body.given[k]
-        if not given.is_read:
-            for place in self.places[k]:
-                if place is not None:
-                    place.after = place.symbol
+        growing = self.body.given[k]
+        if not growing.is_read:
+            for carry in self.places[k]:
+                if carry is not None:
+                    carry.after = carry.symbol
             return True
-        leaves, structure = flatten(given.items()[-1])
+        leaves, structure = flatten(growing.items()[-1])
         if structure != self.structures[k]:
             refuse(
                 f"the items of the list {quoted(name)} differ in structure", "Append items of one structure."
@@ -218,16 +218,16 @@ class _Loop:
     def _settle_leaves(self, k: int, name: str, leaves: Sequence[Any]) -> bool:
         is_stable = True
         for j, x in enumerate(leaves):
-            place = self.places[k][j]
+            carry = self.places[k][j]
             initial = self.leaves[k][j]
-            if place is not None and place.is_changed() and (k, j) not in self.objects:
-                place.after = x
-                if place.is_object():
+            if carry is not None and carry.is_changed() and (k, j) not in self.objects:
+                carry.after = x
+                if carry.is_object():
                     self.objects.add((k, j))
                     self.places[k][j] = None
                     is_stable = False
                     continue
-            if place is None:
+            if carry is None:
                 if equal(initial, x):
                     continue
                 joined = joined_type(initial, x)
@@ -236,11 +236,11 @@ class _Loop:
                 self.places[k][j] = Carry(*joined, initial)
                 is_stable = False
                 continue
-            place.after = x
-            joined = joined_type(place.symbol, x)
+            carry.after = x
+            joined = joined_type(carry.symbol, x)
             if isinstance(joined, Mismatch):
                 self._refuse_change(quoted(name), joined)
-            if joined != (place.type, place.is_number):
+            if joined != (carry.type, carry.is_number):
                 self.places[k][j] = Carry(*joined, initial)
                 is_stable = False
         return is_stable
@@ -266,7 +266,7 @@ class _Loop:
         return [x for x in leaves if isinstance(x, Tensor) and not x.is_parameter]
 
     def _grown(self, k: int, slices: Iterator[Any], length: int) -> list[Any]:
-        """The list after the loop: what it held before, and what each trip has appended."""
+        """The list after the loop: its items before, and those that each trip has appended."""
         rows = []
         for x in self.body.leaves[k]:
             if isinstance(x, Tensor) and not x.is_parameter:
@@ -274,15 +274,15 @@ class _Loop:
                 rows.append(list(map(make_number, made)) if type(x) is Number else made)
             else:
                 rows.append([x] * length)
-        held = self.variables.values[k]
+        items = self.variables.values[k]
         for trip in range(length):
-            held.extend(unflatten(self.body.structures[k], [row[trip] for row in rows]))
-        return held
+            items.extend(unflatten(self.body.structures[k], [row[trip] for row in rows]))
+        return items
 
     def finish(
         self,
         moving: Sequence[Carry],
-        found: Sequence[Tensor],
+        results: Sequence[Tensor],
         stacks: Sequence[Tensor] = (),
         length: int = 0,
         first: Tensor | None = None,
@@ -290,17 +290,17 @@ class _Loop:
         """Bind variables, tensors and Parameters to their values after the loop.
 
         Args:
-            moving: the places that change, and ``found`` their values.
+            moving: the places that change, and ``results`` their values.
             stacks: what the trips have appended to lists, stacked; ``length`` how many trips there were.
             first: whether there was a first trip, ``None`` for surely.
         """
         slices = iter(stacks)
-        last = dict(zip(moving, found, strict=True))
+        last = dict(zip(moving, results, strict=True))
 
-        def value(place: Carry | None, initial: Any) -> Any:
-            if place is None or (place not in last and place.is_object()):
+        def value(carry: Carry | None, initial: Any) -> Any:
+            if carry is None or (carry not in last and carry.is_object()):
                 return initial
-            return place.made(last[place]) if place in last else place.made(place.first())
+            return carry.made(last[carry]) if carry in last else carry.made(carry.first())
 
         values: list[Any] = []
         for k, name in enumerate(self.variables.names):
@@ -320,32 +320,32 @@ class _Loop:
             values.append(in_place(self.variables.values[k] if same_object else None, made))
         mutation_policy.own(values)
         self.variables.put(tuple(values))
-        for tensor, place in self.changed.values():
-            rebind(tensor, value(place, None))
-        for parameter, place in self.written.values():
-            state.write(parameter, value(place, None))
+        for tensor, carry in self.changed.values():
+            rebind(tensor, value(carry, None))
+        for parameter, carry in self.written.values():
+            state.write(parameter, value(carry, None))
         self._note_names(last, first)
         for tensor in self.body.stale:
             aliases.make_stale(tensor)
 
     def _note_names(self, last: dict[Carry, Tensor], first: Tensor | None) -> None:
-        """Note which tensors the variables may be: those before the loop, and what a trip assigned."""
+        """Note which tensors the variables may be: those before the loop, and those that a trip assigned."""
         for places in self.places:
-            for place in places:
+            for carry in places:
                 if (
-                    place is None
-                    or place not in last
-                    or place.is_number
-                    or not isinstance(place.after, Tensor)
+                    carry is None
+                    or carry not in last
+                    or carry.is_number
+                    or not isinstance(carry.after, Tensor)
                 ):
                     continue
-                before, after = place.initial, place.after
+                before, after = carry.initial, carry.after
                 outside = after._scope is not self.body.scope
                 if first is not None and isinstance(before, Tensor):
-                    aliases.note(last[place], before, (first, False))
+                    aliases.note(last[carry], before, (first, False))
                 condition = (first, True) if first is not None and outside else None
-                aliases.note(last[place], after, condition)
-                if place.is_changed() and isinstance(before, Tensor) and before.type is place.type:
+                aliases.note(last[carry], after, condition)
+                if carry.is_changed() and isinstance(before, Tensor) and before.type is carry.type:
                     if any(identity(x) == identity(before) for _, x in self.body.scope.captures):
                         aliases.refuse_stale()  # the first trip has changed what the others read
                     aliases.make_stale(before)
@@ -356,17 +356,17 @@ def loop(
     run: Callable[[], Tensor],
     variables: State,
 ) -> None:
-    """Trace a loop's body, emit a ``while``, and bind the variables to what it gives.
+    """Trace a loop's body, emit a ``while``, and bind the variables to its results.
 
     Args:
         first: whether a first trip is made, a Bool tensor of no axes.
         run: makes a trip, and gives whether another one follows.
         variables: as for :func:`branch`.
     """
-    made = _Loop(lambda _: run(), variables)
-    still, moving = made.parts()
-    body = made.body
-    again = body.atom(made.body.result, NUMBER_TYPES[bool])
+    tracer = _Loop(lambda _: run(), variables)
+    still, moving = tracer.parts()
+    body = tracer.body
+    again = body.atom(tracer.body.result, NUMBER_TYPES[bool])
     outputs = [*[body.atom(p.after, p.type) for p in moving], again]
     test = Variable(again.type)
     symbols = [p.atom for p in [*still, *moving]]
@@ -376,7 +376,7 @@ def loop(
     operands = [*captured, *[p.first() for p in [*still, *moving]], first]
     consts = len(captured) + len(still)
     found = apply(while_, *operands, condition=condition, body=graphs[0], consts=consts)
-    made.finish(moving, found[:-1], first=first)
+    tracer.finish(moving, found[:-1], first=first)
 
 
 def scanned(
@@ -398,25 +398,25 @@ def scanned(
         Whether it was emitted.
     """
     slices = [(t.type.with_shape(t.shape[1:]), is_number) for t, is_number in stacks]
-    made = _Loop(run, variables, slices, length > 0)
-    if not is_worth(made.body.scope.builder.equations):
+    tracer = _Loop(run, variables, slices, length > 0)
+    if not is_worth(tracer.body.scope.builder.equations):
         return False
-    still, moving = made.parts()
-    body = made.body
+    still, moving = tracer.parts()
+    body = tracer.body
     outputs = [body.atom(p.after, p.type) for p in moving]
-    outputs += [body.atom(x, x.type) for x in made.appended()]
-    symbols = [*[p.atom for p in [*still, *moving]], *made.item_atoms]
+    outputs += [body.atom(x, x.type) for x in tracer.appended()]
+    symbols = [*[p.atom for p in [*still, *moving]], *tracer.item_atoms]
     graphs, captured = assemble([body], [outputs], [symbols])
     operands = [*captured, *[p.first() for p in [*still, *moving]], *[t for t, _ in stacks]]
-    found = apply(
+    results = apply(
         scan, *operands, body=graphs[0], length=length, consts=len(captured) + len(still),
         carries=len(moving), reverse=False,
     )  # fmt: skip
-    made.finish(moving, found[: len(moving)], found[len(moving) :], length)
+    tracer.finish(moving, results[: len(moving)], results[len(moving) :], length)
     return True
 
 
-#: what tells that a body cannot be traced for all items at once; it is unrolled then, and says what is wrong
+#: errors of a body that cannot be traced for all items at once; it is unrolled then, and raises them again
 _FAILURES = (
     CompileError, TypeError, ValueError, IndexError, KeyError, AttributeError, RuntimeError, NameError,
     AssertionError, ArithmeticError, NotImplementedError,

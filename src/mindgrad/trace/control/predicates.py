@@ -1,4 +1,4 @@
-"""The truth of tensors and other values: a known one, or a Bool tensor that the program computes."""
+"""Truth values of tensors are known while tracing, or Bool tensors that the program computes."""
 
 from __future__ import annotations
 
@@ -53,6 +53,6 @@ def predicate(test: Any) -> Tensor:
 
 
 def equations() -> int:
-    """How many equations the innermost program has."""
+    """The number of equations of the innermost program."""
     scope = innermost()
     return len(scope.builder.equations) if isinstance(scope, GraphScope) else 0

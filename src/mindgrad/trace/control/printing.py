@@ -1,4 +1,4 @@
-"""``print`` in compiled programs: what it shows is known when the program runs, and is shown then.
+"""``print`` in compiled programs becomes a debug callback, which prints when the program runs.
 
 A tensor without a value that is made a text (``str``, ``repr``, an f-string) leaves a mark in the text
 (``ir.tensor``); where the text is printed, the mark becomes the value.
@@ -31,11 +31,11 @@ def printed(
     pieces: list[Any] = []
     tensors: list[Tensor] = []
     position = 0
-    for found in MARK.finditer(text):
-        tensor, how = marked(int(found[1]))
-        pieces += [text[position : found.start()], (len(tensors), how, type(tensor) is Number)]
+    for match_ in MARK.finditer(text):
+        tensor, how = marked(int(match_[1]))
+        pieces += [text[position : match_.start()], (len(tensors), how, type(tensor) is Number)]
         tensors.append(lifted(tensor))
-        position = found.end()
+        position = match_.end()
     pieces.append(text[position:])
 
     def write(*arrays: np.ndarray) -> None:

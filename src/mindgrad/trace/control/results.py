@@ -1,4 +1,5 @@
-"""Results of compiled functions in place of iterators, which could not outlive the trace.
+"""Iterators among the results of compiled functions, which could not outlive the trace, become tuples or
+lists.
 
 ==========================================================  ===============================================
 returned, also inside of containers                          given

@@ -1,7 +1,7 @@
-"""What rewritten source calls: each statement on Python values runs as Python, on tensors it is traced.
+"""The runtime of rewritten source runs a statement as Python, or traces it where a tensor decides.
 
-The rewriting (``rewrite``) turns the control flow of a function into calls of one :class:`Runtime`. Each
-method looks at the value that decides. If it is known, what happens is what Python does; if it is a tensor
+The rewriter (``rewrite``) turns the control flow of a function into calls of one :class:`Runtime`. Each
+method tests the value that decides. If it is known, the statement runs as Python; if it is a tensor
 of the program being compiled, the bodies are traced and become a ``cond``, a ``while`` or a ``scan``
 (``branches``, ``loops``).
 """
@@ -40,7 +40,7 @@ __all__ = ["RUNTIME", "Runtime", "call"]
 SCAN_EQUATIONS = 128
 #: … and if it has at least so many trips
 SCAN_TRIPS = 8
-#: what an operator that calls a library counts: XLA's CPU back end takes long to compile many of them
+#: the weight of an operator that calls a library: XLA's CPU back end compiles many of them slowly
 _LIBRARY_CALL = 8
 
 _AUGMENT = {
@@ -65,8 +65,8 @@ class Runtime(Exceptions):
         test: Any,
         then: Callable[[], None],
         orelse: Callable[[], None],
-        get: Any,
-        put: Any,
+        getter: Any,
+        setter: Any,
         names: Any,
         later: Any = None,
     ) -> None:
@@ -74,16 +74,16 @@ class Runtime(Exceptions):
 
         ``later`` is a function, never called, of all variables that are read behind it.
         """
-        known = plain_truth(test)
-        if isinstance(known, Tensor):
-            branch(known, (then, orelse), State(get, put, names), later)
-        elif known:
+        truth = plain_truth(test)
+        if isinstance(truth, Tensor):
+            branch(truth, (then, orelse), State(getter, setter, names), later)
+        elif truth:
             then()
         else:
             orelse()
 
     def while_(
-        self, test: Callable[[], Any], body: Callable[[], None], get: Any, put: Any, names: Any
+        self, test: Callable[[], Any], body: Callable[[], None], getter: Any, setter: Any, names: Any
     ) -> None:
         """``while test(): body()``."""
         before = equations()
@@ -98,29 +98,31 @@ class Runtime(Exceptions):
                     body()
                     return predicate(test())
 
-                loop(first, trip, State(get, put, names))
+                loop(first, trip, State(getter, setter, names))
                 return
             if not first:
                 return
-            if equations() - before > SCAN_EQUATIONS and self._rest_as_loop(test, body, get, put, names):
+            if equations() - before > SCAN_EQUATIONS and self._rest_as_loop(
+                test, body, getter, setter, names
+            ):
                 return
             body()
 
-    def _rest_as_loop(self, test: Any, body: Any, get: Any, put: Any, names: Any) -> bool:
+    def _rest_as_loop(self, test: Any, body: Any, getter: Any, setter: Any, names: Any) -> bool:
         """Try to make the rest of a long loop over Python numbers one ``while``."""
 
         def trip() -> Tensor:
             body()
             return predicate(test())
 
-        return attempt(lambda: loop(known_truth(True), trip, State(get, put, names)))
+        return attempt(lambda: loop(known_truth(True), trip, State(getter, setter, names)))
 
     def for_(
         self,
         items: Any,
         body: Callable[[Any], None],
-        get: Any,
-        put: Any,
+        getter: Any,
+        setter: Any,
         names: Any,
         stopped: Any = None,
         later: Any = None,
@@ -130,9 +132,9 @@ class Runtime(Exceptions):
         ``later`` is a function, never called, of all variables that are read behind the loop.
         """
         if isinstance(items, builtins.TensorRange):
-            self._for_range(items, body, get, put, names, stopped)
+            self._for_range(items, body, getter, setter, names, stopped)
             return
-        if stopped is None and self._for_scan(items, body, get, put, names):
+        if stopped is None and self._for_scan(items, body, getter, setter, names):
             return
         before, trips = equations(), 0
         iterator = iterator_of(items)
@@ -147,30 +149,32 @@ class Runtime(Exceptions):
             trips += 1
         if type(items) is itertools.count:
             bounds: Any = endless_range(items, later)
-            self._for_range(bounds, body, get, put, names, stopped)
+            self._for_range(bounds, body, getter, setter, names, stopped)
             return
-        rest = remaining_items(iterator, later)
-        if isinstance(items, range) and rest and _is_long(before, trips, len(rest)):
+        remaining = remaining_items(iterator, later)
+        if isinstance(items, range) and remaining and _is_long(before, trips, len(remaining)):
             bounds = builtins.TensorRange(items[trips], items.stop, items.step)
-            if attempt(partial(self._for_range, bounds, body, get, put, names, stopped)):
+            if attempt(partial(self._for_range, bounds, body, getter, setter, names, stopped)):
                 return
-        for each in rest:
-            self._guarded(each, body, get, put, names, stopped, later)
+        for each in remaining:
+            self._guarded(each, body, getter, setter, names, stopped, later)
 
     def _guarded(
         self,
         item: Any,
         body: Callable[[Any], None],
-        get: Any,
-        put: Any,
+        getter: Any,
+        setter: Any,
         names: Any,
         stopped: Any,
         later: Any,
     ) -> None:
         """One item of a loop that a tensor can leave."""
-        self.if_(self.not_(stopped()), lambda: body(item), _nothing, get, put, names, later)
+        self.if_(self.not_(stopped()), lambda: body(item), _nothing, getter, setter, names, later)
 
-    def _for_scan(self, items: Any, body: Callable[[Any], None], get: Any, put: Any, names: Any) -> bool:
+    def _for_scan(
+        self, items: Any, body: Callable[[Any], None], getter: Any, setter: Any, names: Any
+    ) -> bool:
         """Make a long loop one ``scan``, if its body can be traced for all items at once."""
         if isinstance(items, range):
             length = len(items)
@@ -191,15 +195,13 @@ class Runtime(Exceptions):
             worth.append(size * length > SCAN_EQUATIONS)
             return worth[0]
 
-        done = attempt(
-            lambda: scanned(
-                length, [(stack, is_number)], lambda given: body(given[0]), State(get, put, names), is_worth,
-            )
-        )  # fmt: skip
+        variables = State(getter, setter, names)
+        trip = lambda slices: body(slices[0])
+        done = attempt(lambda: scanned(length, [(stack, is_number)], trip, variables, is_worth))
         return done and worth[0]
 
     def _for_range(
-        self, items: Any, body: Callable[[Any], None], get: Any, put: Any, names: Any, stopped: Any
+        self, items: Any, body: Callable[[Any], None], getter: Any, setter: Any, names: Any, stopped: Any
     ) -> None:
         """A ``for`` over a range of which a bound is a tensor, as a ``while``."""
         index: list[Any] = [items.start]
@@ -207,14 +209,14 @@ class Runtime(Exceptions):
         count = len(names)
 
         def get_all() -> tuple:
-            values = get()
+            values = getter()
             return (*values[:count], index[0], *values[count:])
 
         def put_all(values: tuple) -> None:
-            put((*values[:count], *values[count + 1 :]))
+            setter((*values[:count], *values[count + 1 :]))
             index[0] = values[count]
 
-        put_all.__wrapped__ = put  # type: ignore[attr-defined]
+        put_all.__wrapped__ = setter  # type: ignore[attr-defined]
 
         def goes_on() -> Any:
             inside = items.contains(index[0])
@@ -231,9 +233,9 @@ class Runtime(Exceptions):
 
     def if_expression(self, test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
         """``then() if test else orelse()``."""
-        known = plain_truth(test)
-        if not isinstance(known, Tensor):
-            return then() if known else orelse()
+        truth = plain_truth(test)
+        if not isinstance(truth, Tensor):
+            return then() if truth else orelse()
         result: list[Any] = [UNDEFINED]
 
         def put(values: tuple) -> None:
@@ -243,48 +245,48 @@ class Runtime(Exceptions):
             return lambda: result.__setitem__(0, value())
 
         variables = State(lambda: (result[0],), put, (VALUE,))
-        branch(known, (side(then), side(orelse)), variables)
+        branch(truth, (side(then), side(orelse)), variables)
         return result[0]
 
-    def and_(self, first: Any, *rest: Callable[[], Any]) -> Any:
+    def and_(self, first: Any, *others: Callable[[], Any]) -> Any:
         """``first and rest[0]() and …``."""
         value = first
-        for k, each in enumerate(rest):
-            known = plain_truth(value)
-            if isinstance(known, Tensor):
-                return self._both(known, value, partial(_rest, self.and_, rest[k:]), True)
-            if not known:
+        for k, operand in enumerate(others):
+            truth = plain_truth(value)
+            if isinstance(truth, Tensor):
+                return self._both(truth, value, partial(_rest, self.and_, others[k:]), True)
+            if not truth:
                 return value
-            value = each()
+            value = operand()
         return value
 
-    def or_(self, first: Any, *rest: Callable[[], Any]) -> Any:
+    def or_(self, first: Any, *others: Callable[[], Any]) -> Any:
         """``first or rest[0]() or …``."""
         value = first
-        for k, each in enumerate(rest):
-            known = plain_truth(value)
-            if isinstance(known, Tensor):
-                return self._both(known, value, partial(_rest, self.or_, rest[k:]), False)
-            if known:
+        for k, operand in enumerate(others):
+            truth = plain_truth(value)
+            if isinstance(truth, Tensor):
+                return self._both(truth, value, partial(_rest, self.or_, others[k:]), False)
+            if truth:
                 return value
-            value = each()
+            value = operand()
         return value
 
-    def _both(self, known: Tensor, value: Any, other: Callable[[], Any], is_and: bool) -> Any:
-        """``value and other()``, or ``value or other()``, where ``known`` is the truth of ``value``."""
+    def _both(self, truth: Tensor, value: Any, other: Callable[[], Any], is_and: bool) -> Any:
+        """``value and other()``, or ``value or other()``, where ``truth`` is the truth of ``value``."""
 
         def same() -> Any:
-            return known if value.dtype is bool_ else value
+            return truth if value.dtype is bool_ else value
 
         def second() -> Any:
-            found = other()
-            truth_value = isinstance(found, bool) or (isinstance(found, Tensor) and found.dtype is bool_)
+            result = other()
+            truth_value = isinstance(result, bool) or (isinstance(result, Tensor) and result.dtype is bool_)
             # a condition: what it is joined with must be a truth value of no axes too
             if truth_value and value.dtype is bool_:
-                return predicate(found)
-            return found
+                return predicate(result)
+            return result
 
-        return self.if_expression(known, *((second, same) if is_and else (same, second)))
+        return self.if_expression(truth, *((second, same) if is_and else (same, second)))
 
     def not_(self, x: Any) -> Any:
         """``not x``."""
@@ -329,7 +331,7 @@ class Runtime(Exceptions):
         return items[key]
 
     def augment(self, sign: str, x: Any, y: Any) -> Any:
-        """``x op= y``: the value for ``x``. A tensor is not changed in place, whoever else holds it."""
+        """``x op= y``: the value for ``x``. A tensor is not changed in place: other names may hold it."""
         if not isinstance(x, (Tensor, int, float, str, tuple)) and hasattr(x, _IN_PLACE[sign]):
             mutation_policy.may_change(x, f"{sign}=")
         return texts.marked_text(_AUGMENT[sign](x, y))
@@ -385,7 +387,7 @@ class Runtime(Exceptions):
     # -- calls ------------------------------------------------------------------------
 
     def call(self, function: Any) -> Any:
-        """What is called in place of ``function``."""
+        """The callee in place of ``function``."""
         return call(function)
 
     def is_itself(self, function: Any, name: str, line: int) -> bool:
@@ -418,7 +420,7 @@ builtins.RUNTIME_OF.append(RUNTIME)
 
 
 def call(function: Any) -> Any:
-    """What is called in place of ``function`` while compiling: itself, a converted one, or a replacement."""
+    """The callee in place of ``function`` while compiling: itself, a converted one, or a replacement."""
     replaced = builtins.replacement(function) or frozen.note_call(function)
     if replaced is not None:
         return replaced

@@ -1,11 +1,11 @@
-"""Snapshots of Python's state before a body is traced: what it changes is put back, and refused.
+"""Snapshots of Python state undo what the trace of a body changes, and refuse such changes.
 
     a branch    both ways run while it is traced, and one of them when the program runs
     a loop      its body runs once or a few times while it is traced
 
-So state that neither becomes a variable of the branch or loop nor is undone (``assigned``) would change in
-the way that is not taken, or twice. What is in reach of a body (``reach``) is read before it and compared
-after it; large NumPy arrays are read-only meanwhile instead.
+So state that neither becomes a variable of the branch or loop nor is undone (``effect_log``) would change on
+the side that is not taken, or twice. The objects in reach of a body (``reach``) are read before it and
+compared after it; large NumPy arrays are made read-only meanwhile.
 """
 
 from __future__ import annotations
@@ -82,14 +82,14 @@ class Snapshot:
         self._later = later
         self._read: set[int] | None = None
         large: list[np.ndarray] = []
-        for owner, label in objects_in_reach([(each, "") for each in functions]):
+        for owner, label in objects_in_reach([(function, "") for function in functions]):
             if isinstance(owner, np.ndarray) and (owner.nbytes > COPIED_BYTES or not owner.flags.writeable):
                 if _can_be_locked(owner):
                     large.append(owner)
             elif not isinstance(owner, types.FunctionType) or owner.__dict__ or is_generator(owner):
                 cls: Any = type(owner)
                 self._entries[id(owner)] = [_Entry(owner, kind, label) for kind in kinds_of(cls)]
-        reaches = [_reach(each) for each in functions] if large else []
+        reaches = [_reach(function) for function in functions] if large else []
         self._locked = [x for x in large if self.is_read(x) or sum(id(x) in reach for reach in reaches) > 1]
 
     def is_read(self, owner: Any) -> bool:
@@ -101,7 +101,7 @@ class Snapshot:
         return id(owner) in self._read
 
     def renew(self, function: Any) -> Snapshot:
-        """Put back what a body before has changed, as far as ``function`` reaches it."""
+        """Undo the changes of an earlier body, as far as ``function`` reaches them."""
         changed = self._changed()
         reach = _reach(function) if changed else ()
         for entry in changed:
@@ -179,11 +179,11 @@ def _sentence(entry: _Entry) -> str:
     return f"{entry.label or 'an object'} ({kind.__name__}), which was made outside, is {entry.kind.verb}"
 
 
-def _refuse(what: str, *, frame: Any = None, is_final: bool = False) -> NoReturn:
+def _refuse(subject: str, *, frame: Any = None, is_final: bool = False) -> NoReturn:
     try:
         refuse(
-            f"{what} inside a branch or loop that a tensor decides on: this would happen while compiling, on "
-            f"all ways, and not when the program runs",
+            f"{subject} inside a branch or loop that a tensor decides on: this would happen while compiling, "
+            "on all ways, and not when the program runs",
             "Do it before or behind the branch or loop, and use there what it gave; numbers and tensors can "
             "be kept in variables and attributes, which may differ; or run in PYNATIVE_MODE.",
             frame=frame,
@@ -227,7 +227,7 @@ _NEVER = frozenset(["__next__", "send", "throw", "close", "write", "writelines",
 
 
 def checked(function: Any) -> Any:
-    """Wrapper of a function that is not converted, which checks what it has changed."""
+    """Wrapper of a function that is not converted, which checks for changes of state."""
     if not _local.snapshots:
         return function
     owner = getattr(function, "__self__", None)

@@ -1,8 +1,8 @@
-"""Texts with values that are not known while compiling: they can be put together and shown, not read.
+"""Symbolic strings hold values that are not known while tracing: they can be concatenated and printed.
 
-A tensor without a value leaves a mark in a text (``ir.tensor``), which ``print`` fills in when the program
-runs. What Python computes from such a text otherwise, its length or whether it equals another, would be
-computed of the mark.
+A tensor without a value leaves a mark in a string (``ir.tensor``), which ``print`` fills in when the
+program runs. Other computations on such a string, its length or a comparison, would see the mark, and are
+refused.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class UnknownText(str):
         )
 
 
-#: what gives a text again, or is not about its contents
+#: methods that give a string again, or do not depend on its contents
 _FREE = frozenset([
     "__new__", "__add__", "__mul__", "__rmul__", "__mod__", "__rmod__", "__str__", "__format__", "__repr__",
     "__getattribute__", "__doc__", "__sizeof__", "join", "format", "format_map", "maketrans",
@@ -76,10 +76,10 @@ def with_marks(function: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
-def refuse_kept(leaf: Any, what: str) -> None:
+def refuse_kept(leaf: Any, subject: str) -> None:
     """Refuse a text with marks that leaves the program."""
     if isinstance(leaf, str) and MARK.search(str(leaf)):
         refuse(
-            f"{what} is a text with the value of a tensor, which is not known while compiling",
+            f"{subject} is a text with the value of a tensor, which is not known while compiling",
             "Return the tensor itself and make the text of it outside; print shows it in the program.",
         )

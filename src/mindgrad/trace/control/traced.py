@@ -1,8 +1,8 @@
-"""A body of a branch or loop, traced in a scope of its own.
+"""A traced body is that of a branch or loop, recorded in a scope of its own.
 
-What the program can see of a body afterwards is the variables that it assigns, elements that it assigns to
-tensors from outside (``x[0] = 1``), and Parameters that it writes. All of these are as before when the trace
-has ended; whoever asked for it binds them to what the equation gives that it makes of the body.
+The effects of a body on the program are the variables that it assigns, elements that it assigns to
+tensors from outside (``x[0] = 1``), and Parameters that it writes. All of these are restored when the trace
+ends; the caller binds them to the results of the equation that it makes of the body.
 """
 
 from __future__ import annotations
@@ -109,35 +109,35 @@ class Traced:
 
 def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
     """The variables with all places that the bodies assign; ``None`` if they have them already."""
-    known = {place.key for place in variables.places}
-    found = {
-        key: place
+    keys = {location.key for location in variables.places}
+    locations = {
+        key: location
         for body in bodies
-        for key, place in body.assigned.items()
-        if key not in known and not _is_named(place, variables)
+        for key, location in body.assigned.items()
+        if key not in keys and not _is_named(location, variables)
     }
-    if not found:
+    if not locations:
         return None
-    for place in found.values():
+    for location in locations.values():
         # on another way, or in no trip, it keeps what it holds
-        if isinstance(place, Attribute):
-            state.has_attribute(place.holder, place.name)
-        if not mutation_policy.is_own(place.holder):
-            effect_log.innermost().note(place)
-    return variables.extended(list(found.values()))
+        if isinstance(location, Attribute):
+            state.has_attribute(location.holder, location.name)
+        if not mutation_policy.is_own(location.holder):
+            effect_log.innermost().note(location)
+    return variables.extended(list(locations.values()))
 
 
-def _is_named(place: Place, variables: State) -> bool:
+def _is_named(location: Place, variables: State) -> bool:
     """Whether a place is one of the names of the construct, which holds it already."""
-    if place.key not in variables.cells:
+    if location.key not in variables.cells:
         return False
-    return isinstance(place, Local) or place.value() is not UNDEFINED
+    return isinstance(location, Local) or location.value() is not UNDEFINED
 
 
-def refuse_missing(place: Place, where: str) -> NoReturn:
+def refuse_missing(location: Place, where: str) -> NoReturn:
     """Refuse a place that holds something on some ways through the program only."""
     refuse(
-        f"{place.label} is assigned {where}, and there is none before",
+        f"{location.label} is assigned {where}, and there is none before",
         "Give it a value before, an attribute in '__init__', of the type and shape that it has afterwards.",
     )
 
@@ -162,16 +162,16 @@ def assemble(
     tensors: dict[Any, Tensor] = {}
     inside: list[dict[Any, Variable]] = []
     for body in bodies:
-        found = {}
+        by_key = {}
         for variable, tensor in body.scope.captures:
             seen = lifted(state.read(tensor) if tensor.is_parameter else tensor)
             key = identity(seen)
             tensors.setdefault(key, seen)
-            found[key] = variable
-        inside.append(found)
+            by_key[key] = variable
+        inside.append(by_key)
     graphs = []
-    for body, found, results, first in zip(bodies, inside, outputs, firsts, strict=True):
-        inputs = [found[key] if key in found else Variable(t.type) for key, t in tensors.items()]
+    for body, by_key, results, first in zip(bodies, inside, outputs, firsts, strict=True):
+        inputs = [by_key[key] if key in by_key else Variable(t.type) for key, t in tensors.items()]
         builder = body.scope.builder
         builder.restore_order()
         graphs.append(Graph([*inputs, *first], live_equations(builder.equations, results), results))

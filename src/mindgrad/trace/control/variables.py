@@ -1,8 +1,8 @@
-"""The variables of a branch or loop: what they hold, and whether one can hold either of two values.
+"""Variables of a branch or loop are read, bound, and joined where either of two values may be held.
 
 A Python number that a compiled branch or loop changes becomes a value of the running program, a
 :class:`mindgrad.ir.tensor.Number`; everything that is no number, tensor or container of these must be the
-same on all ways through the program.
+same on all paths through the program.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class GrowingList(list):
         self.is_read = False
 
     def items(self) -> list[Any]:
-        """What was appended."""
+        """The appended items."""
         return list.__getitem__(self, slice(None))
 
     def __getitem__(self, key: Any) -> Any:
@@ -96,15 +96,17 @@ class State:
 
     __slots__ = ("cells", "get", "leaves", "names", "places", "put", "structures", "values")
 
-    def __init__(self, get: Callable[[], tuple], put: Callable[[tuple], None], names: Sequence[str]) -> None:
+    def __init__(
+        self, getter: Callable[[], tuple], setter: Callable[[tuple], None], names: Sequence[str]
+    ) -> None:
         count = len(names)
         self.places: list[Place] = []
-        self.cells = frozenset(_cells(put))
-        every = get()
-        # what only one side of an `if` uses: the other must find it as it was
+        self.cells = frozenset(_cells(setter))
+        every = getter()
+        # variables that one side of an `if` uses: the other must find their old values
         scratch = every[count:]
-        self.get = lambda: get()[:count]
-        self.put = lambda values: put((*values, *scratch))
+        self.get = lambda: getter()[:count]
+        self.put = lambda values: setter((*values, *scratch))
         self.names = names
         self.values = every[:count]
         for value in self.values:
@@ -117,7 +119,7 @@ class State:
         self.put(self.values)
 
     def extended(self, places: Sequence[Place]) -> State:
-        """These variables, and ``places``."""
+        """These variables and ``places``."""
         count = len(self.names)
 
         def put(values: tuple) -> None:
@@ -125,11 +127,11 @@ class State:
             for place, value in zip(places, values[count:], strict=True):
                 place.put(value)
 
-        labels = [place.label for place in places]
-        made = State(lambda: (*self.get(), *[p.value() for p in places]), put, (*self.names, *labels))
-        made.places = [*self.places, *places]
-        made.cells = self.cells
-        return made
+        labels = [location.label for location in places]
+        variables = State(lambda: (*self.get(), *[p.value() for p in places]), put, (*self.names, *labels))
+        variables.places = [*self.places, *places]
+        variables.cells = self.cells
+        return variables
 
     def place(self, k: int) -> Place | None:
         """The place that a variable is, ``None`` for a name of the construct."""
@@ -143,12 +145,12 @@ class State:
         )
 
 
-def _cells(put: Callable[[tuple], None]) -> Iterator[tuple[int, str]]:
+def _cells(setter: Callable[[tuple], None]) -> Iterator[tuple[int, str]]:
     """The keys, as places, of the variables that a function of rewritten source binds."""
-    put = getattr(put, "__wrapped__", put)
-    code, closure = put.__code__, put.__closure__ or ()  # type: ignore[attr-defined]
+    setter = getattr(setter, "__wrapped__", setter)
+    code, closure = setter.__code__, setter.__closure__ or ()  # type: ignore[attr-defined]
     yield from zip(map(id, closure), code.co_freevars, strict=True)
-    namespace = put.__globals__  # type: ignore[attr-defined]
+    namespace = setter.__globals__  # type: ignore[attr-defined]
     yield from ((id(namespace), name) for name in code.co_names if name != "undefined")
 
 
@@ -157,18 +159,18 @@ def flattened(values: Sequence[Any]) -> tuple[list[list[Any]], list[Any]]:
     return [leaves for leaves, _ in pairs], [structure for _, structure in pairs]
 
 
-def containers(value: Any, found: dict[int, Any]) -> dict[int, Any]:
+def containers(value: Any, by_id: dict[int, Any]) -> dict[int, Any]:
     if type(value) is GrowingList:
-        found[id(value)] = value
+        by_id[id(value)] = value
     elif isinstance(value, (list, tuple, set)):
-        found[id(value)] = value
-        for each in value:
-            containers(each, found)
+        by_id[id(value)] = value
+        for item in value:
+            containers(item, by_id)
     elif isinstance(value, dict):
-        found[id(value)] = value
-        for each in value.values():
-            containers(each, found)
-    return found
+        by_id[id(value)] = value
+        for item in value.values():
+            containers(item, by_id)
+    return by_id
 
 
 # -- joining -------------------------------------------------------------------------------------

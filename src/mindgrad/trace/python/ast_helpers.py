@@ -1,4 +1,4 @@
-"""Pieces of Python syntax, made at a place of the user's program.
+"""AST builders make syntax nodes that carry the source position of a user's node.
 
 Every node carries the line and columns of the source that it stands for, so that tracebacks and
 refusals of rewritten code point into the user's own text.
@@ -21,27 +21,27 @@ RUNTIME = "mg__"
 PART = "part__"
 
 
-def at(node: Any, place: ast.AST, until: ast.AST | None = None) -> Any:
-    """``node`` with the position of ``place`` (up to the end of ``until``, if given)."""
-    end = until if until is not None else place
-    node.lineno, node.col_offset = place.lineno, place.col_offset  # type: ignore[attr-defined]
+def at(node: Any, origin: ast.AST, until: ast.AST | None = None) -> Any:
+    """``node`` with the position of ``origin`` (up to the end of ``until``, if given)."""
+    end = until if until is not None else origin
+    node.lineno, node.col_offset = origin.lineno, origin.col_offset  # type: ignore[attr-defined]
     node.end_lineno, node.end_col_offset = end.end_lineno, end.end_col_offset  # type: ignore[attr-defined]
     return node
 
 
-def name(identifier: str, place: ast.AST) -> ast.expr:
+def name(identifier: str, origin: ast.AST) -> ast.expr:
     """Reads a variable."""
-    return at(ast.Name(identifier, ast.Load()), place)
+    return at(ast.Name(identifier, ast.Load()), origin)
 
 
-def constant(value: Any, place: ast.AST) -> ast.expr:
+def constant(value: Any, origin: ast.AST) -> ast.expr:
     """A literal."""
-    return at(ast.Constant(value), place)
+    return at(ast.Constant(value), origin)
 
 
-def assign(identifier: str, value: ast.expr, place: ast.AST) -> ast.stmt:
+def assign(identifier: str, value: ast.expr, origin: ast.AST) -> ast.stmt:
     """``identifier = value``."""
-    return at(ast.Assign([at(ast.Name(identifier, ast.Store()), place)], value), place)
+    return at(ast.Assign([at(ast.Name(identifier, ast.Store()), origin)], value), origin)
 
 
 def statement(value: ast.expr) -> ast.stmt:
@@ -50,16 +50,16 @@ def statement(value: ast.expr) -> ast.stmt:
 
 
 def call(
-    function: ast.expr, args: Sequence[ast.expr], place: ast.AST, until: ast.AST | None = None
+    function: ast.expr, args: Sequence[ast.expr], origin: ast.AST, until: ast.AST | None = None
 ) -> ast.expr:
     """``function(*args)``."""
-    return at(ast.Call(function, list(args), []), place, until)
+    return at(ast.Call(function, list(args), []), origin, until)
 
 
-def runtime(method: str, args: Sequence[ast.expr], place: ast.AST, until: ast.AST | None = None) -> ast.expr:
+def runtime(method: str, args: Sequence[ast.expr], origin: ast.AST, until: ast.AST | None = None) -> ast.expr:
     """A call of a method of the runtime."""
-    function = at(ast.Attribute(name(RUNTIME, place), method, ast.Load()), place, until)
-    return call(function, args, place, until)
+    function = at(ast.Attribute(name(RUNTIME, origin), method, ast.Load()), origin, until)
+    return call(function, args, origin, until)
 
 
 def function_arguments(*names: str) -> ast.arguments:
@@ -74,14 +74,14 @@ def thunk(body: ast.expr) -> ast.expr:
     return at(ast.Lambda(arguments, body), body)
 
 
-def define(identifier: str, parameters: Iterable[str], body: list[ast.stmt], place: ast.AST) -> ast.stmt:
+def define(identifier: str, parameters: Iterable[str], body: list[ast.stmt], origin: ast.AST) -> ast.stmt:
     """A nested function."""
     arguments = function_arguments(*parameters)
     for argument in arguments.args:
-        at(argument, place)
-    function = ast.FunctionDef(identifier, arguments, body or [at(ast.Pass(), place)], [])
+        at(argument, origin)
+    function = ast.FunctionDef(identifier, arguments, body or [at(ast.Pass(), origin)], [])
     function.type_params = []  # type: ignore[attr-defined]  # a field since Python 3.12
-    return at(function, place)
+    return at(function, origin)
 
 
 def negation(value: ast.expr) -> ast.expr:
@@ -89,7 +89,7 @@ def negation(value: ast.expr) -> ast.expr:
     return at(ast.UnaryOp(ast.Not(), value), value)
 
 
-def either(names: Sequence[str], place: ast.AST) -> ast.expr:
+def either(names: Sequence[str], origin: ast.AST) -> ast.expr:
     """``a or b or …`` of variables."""
-    values = [name(each, place) for each in names]
-    return values[0] if len(values) == 1 else at(ast.BoolOp(ast.Or(), values), place)
+    values = [name(identifier, origin) for identifier in names]
+    return values[0] if len(values) == 1 else at(ast.BoolOp(ast.Or(), values), origin)

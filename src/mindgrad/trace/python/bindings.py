@@ -1,4 +1,4 @@
-"""Which variables a piece of Python reads, binds, changes in place and hands to inner functions.
+"""Scope analysis lists the variables that code reads, binds, mutates and captures in inner functions.
 
 Python decides by the text of a function alone which names are its own; so does this. Inner
 functions, lambdas and classes have names of their own, and so has a comprehension, except that ``:=``
@@ -36,19 +36,19 @@ def parameters(arguments: ast.arguments) -> list[str]:
 
 
 def _evaluated_outside(node: Any) -> Iterator[ast.AST]:
-    """What of a function or class statement is evaluated in the scope around it."""
+    """The expressions of a function or class statement that are evaluated in the scope around it."""
     if isinstance(node, ast.ClassDef):
         yield from (*node.decorator_list, *node.bases, *node.keywords)
         return
     arguments = node.args
     yield from arguments.defaults
-    yield from (each for each in arguments.kw_defaults if each is not None)
+    yield from (argument for argument in arguments.kw_defaults if argument is not None)
     if not isinstance(node, ast.Lambda):
         yield from node.decorator_list
         every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-        for each in (*every, arguments.vararg, arguments.kwarg):
-            if each is not None and each.annotation is not None:
-                yield each.annotation
+        for argument in (*every, arguments.vararg, arguments.kwarg):
+            if argument is not None and argument.annotation is not None:
+                yield argument.annotation
         if node.returns is not None:
             yield node.returns
 
@@ -73,14 +73,14 @@ def within(*nodes: ast.AST) -> Iterator[ast.AST]:
 
 def binds(*nodes: ast.AST) -> dict[str, None]:
     """The names that running the nodes may bind or delete, in the order of the text."""
-    found: dict[str, None] = {}
+    bound: dict[str, None] = {}
     for node in within(*nodes):
-        found.update(dict.fromkeys(_bound_by(node)))
-    return found
+        bound.update(dict.fromkeys(_bound_by(node)))
+    return bound
 
 
 def _bound_by(node: ast.AST) -> Iterable[str]:
-    """The names that the node itself binds, not counting what is below it."""
+    """The names that the node itself binds, not counting its children."""
     match node:
         case ast.Name(id=each, ctx=ast.Store() | ast.Del()):
             return (each,)
@@ -97,50 +97,50 @@ def _bound_by(node: ast.AST) -> Iterable[str]:
 
 def reads(*nodes: ast.AST) -> set[str]:
     """The names that running the nodes may read, now or (by inner functions) later."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in nodes:
-        _collect_reads(node, found)
-    return found
+        _collect_reads(node, names)
+    return names
 
 
-def _collect_reads(node: ast.AST, found: set[str]) -> None:
+def _collect_reads(node: ast.AST, names: set[str]) -> None:
     if isinstance(node, ast.Name):
         if not isinstance(node.ctx, ast.Store):
-            found.add(node.id)
+            names.add(node.id)
     elif isinstance(node, Function):
-        found |= reads(*_evaluated_outside(node))
+        names |= reads(*_evaluated_outside(node))
         scope = Scope(node)
-        found |= (reads(*scope.body) - scope.locals.keys() - scope.globals) | scope.nonlocals
+        names |= (reads(*scope.body) - scope.locals.keys() - scope.globals) | scope.nonlocals
     elif isinstance(node, ast.ClassDef):
-        found |= reads(*_evaluated_outside(node), *node.body)
+        names |= reads(*_evaluated_outside(node), *node.body)
     elif isinstance(node, _COMPREHENSIONS):
         first, *others = node.generators
-        found |= reads(first.iter)
-        inside = [*first.ifs, *(part for each in others for part in (each.iter, *each.ifs))]
+        names |= reads(first.iter)
+        inside = [*first.ifs, *(part for inner in others for part in (inner.iter, *inner.ifs))]
         inside += [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         targets = {
-            each.id
+            inner.id
             for generator in node.generators
-            for each in ast.walk(generator.target)
-            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+            for inner in ast.walk(generator.target)
+            if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
         }
-        found |= reads(*inside, *(each.target for each in node.generators)) - targets
+        names |= reads(*inside, *(inner.target for inner in node.generators)) - targets
     else:
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            found.add(node.target.id)
+            names.add(node.target.id)
         for child in ast.iter_child_nodes(node):
-            _collect_reads(child, found)
+            _collect_reads(child, names)
 
 
 def captured(*nodes: ast.AST) -> set[str]:
     """The names that functions, classes and generators made by the nodes read when they run later."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in within(*nodes):
         if isinstance(node, (Function, ast.ClassDef, ast.GeneratorExp)):
-            found |= reads(node)
+            names |= reads(node)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _LOOK_AROUND:
-            found |= binds(*nodes).keys()
-    return found
+            names |= binds(*nodes).keys()
+    return names
 
 
 def _root(node: ast.AST) -> str | None:
@@ -163,7 +163,7 @@ def _changed_by(node: ast.AST) -> Iterable[str]:
 
 
 class Assignments:
-    """What the statements of one tree bind and change in place.
+    """The names that the statements of one tree bind and change in place.
 
     Each statement is looked at once: the tree must stay as it is between the questions.
     """
@@ -181,19 +181,19 @@ class Assignments:
         return self._gathered(nodes, self._changed, _changed_by)
 
     def _gathered(
-        self, nodes: Iterable[ast.AST], known: dict[ast.AST, dict[str, None]], own: Callable[[Any], Any]
+        self, nodes: Iterable[ast.AST], memo: dict[ast.AST, dict[str, None]], own: Callable[[Any], Any]
     ) -> dict[str, None]:
-        found: dict[str, None] = {}
+        names: dict[str, None] = {}
         for node in nodes:
             if not isinstance(node, (ast.stmt, ast.ExceptHandler, ast.match_case)):
-                for each in within(node):
-                    found.update(dict.fromkeys(own(each)))
+                for child in within(node):
+                    names.update(dict.fromkeys(own(child)))
                 continue
-            if node not in known:
-                inside = self._gathered(_own_children(node), known, own)
-                known[node] = dict.fromkeys(own(node)) | inside
-            found.update(known[node])
-        return found
+            if node not in memo:
+                inside = self._gathered(_own_children(node), memo, own)
+                memo[node] = dict.fromkeys(own(node)) | inside
+            names.update(memo[node])
+        return names
 
 
 def is_generator(function: Function) -> bool:

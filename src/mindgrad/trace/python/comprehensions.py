@@ -1,9 +1,9 @@
-"""``sum``, ``any`` and ``all`` of a comprehension: its filter may be a tensor, its length costs nothing.
+"""Reductions of comprehensions (``sum``, ``any``, ``all``) become traced loops, with tensors as filters.
 
     sum(f(x) for x in xs if c(x))   =   a loop:  for x in xs: if c(x): total = total + f(x)
 
-How many items pass a filter on tensors is not known while compiling, their sum needs not to know; and a loop
-over many trips becomes one ``scan`` (``flow``).
+The number of items that pass a filter on tensors is unknown while compiling, but their sum does not depend on
+it; a loop over many trips becomes one ``scan`` (``runtime``).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def consumed(
     test: Callable[..., Any] | None,
     element: Callable[..., Any],
     is_list: bool,
-    rest: tuple[Any, ...],
+    others: tuple[Any, ...],
 ) -> Any:
     """``function((element(x) for x in items if test(x)), *rest)``.
 
@@ -38,15 +38,15 @@ def consumed(
         items: what is iterated.
         test, element: functions of an item, behind one argument that does not count.
         is_list: whether it was written as a list, which a function that is none of these gets.
-        rest: further arguments: where a sum starts.
+        others: further arguments: where a sum starts.
     """
     if isinstance(innermost(), GraphScope):
         if function is sum:
-            return _sum(runtime, items, test, element, *rest)
-        if function in (any, all) and not rest:
+            return _sum(runtime, items, test, element, *others)
+        if function in (any, all) and not others:
             return _decided(runtime, function is any, items, test, element, is_list)
     made = (element(None, x) for x in _read(items) if test is None or test(None, x))
-    return runtime.call(function)(runtime.made(list(made)) if is_list else made, *rest)
+    return runtime.call(function)(runtime.made(list(made)) if is_list else made, *others)
 
 
 def _read(items: Any) -> Any:
@@ -62,14 +62,14 @@ def _decided(
     is_list: bool,
 ) -> Any:
     """Whether any element holds, or whether all do; those of a list are all there before one counts."""
-    found: Any = not is_any
+    verdict: Any = not is_any
 
     def get() -> tuple[Any, ...]:
-        return (found,)
+        return (verdict,)
 
     def put(values: tuple[Any, ...]) -> None:
-        nonlocal found
-        (found,) = values
+        nonlocal verdict
+        (verdict,) = values
 
     def holds(x: Any) -> Any:
         def truth() -> Any:
@@ -82,20 +82,20 @@ def _decided(
         return runtime.or_(runtime.not_(test(None, x)), truth)
 
     def trip(x: Any) -> None:
-        nonlocal found
+        nonlocal verdict
         decided = runtime.or_ if is_any else runtime.and_
         if is_list:
             value = holds(x)
-            found = decided(found, lambda: value)
+            verdict = decided(verdict, lambda: value)
         else:
-            found = decided(found, lambda: holds(x))
+            verdict = decided(verdict, lambda: holds(x))
 
     items = _read(items)
-    # what is iterated may have no end
+    # the iterable may be infinite
     is_finite = isinstance(items, (range, Tensor))
-    stopped = None if is_finite or is_list else lambda: found if is_any else runtime.not_(found)
+    stopped = None if is_finite or is_list else lambda: verdict if is_any else runtime.not_(verdict)
     runtime.for_(items, trip, get, put, ("what 'any' or 'all' gives",), stopped)
-    return found
+    return verdict
 
 
 def _sum(

@@ -1,14 +1,14 @@
-"""Function objects with their control flow handed to the runtime.
+"""Function conversion makes function objects whose control flow calls the runtime.
 
-:func:`convert` gives, for what a program calls, what is called instead while a program is compiled: the
+:func:`convert` gives, for a callee, the function that is called instead while a program is compiled: the
 same function with rewritten code, which shares variables, defaults and names with the original. The
 code is rewritten once per code object. It keeps the file, lines and columns of the original, and its
 inner helper functions carry the name of the user's function, so tracebacks show the user's program.
 
-Converted are plain Python functions, wherever they hide: methods, ``functools.partial``, objects with a
-``__call__`` of their own. Not converted, called as they are: builtins, classes, this package, the
-standard library, numeric libraries that know nothing of tensors, generator and async functions, and
-functions whose source is not to be had (:func:`reason_unconverted` says why).
+Converted are plain Python functions, also inside of methods, ``functools.partial`` and objects with a
+``__call__`` of their own. Called unchanged are builtins, classes, this package, the
+standard library, numeric libraries without tensors, generator and async functions, and
+functions whose source is unavailable (:func:`reason_unconverted`).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _STANDARD = os.path.join(os.path.dirname(os.__file__), "")
 
 
 class _Code:
-    """What became of one code object: its rewritten code, or why it stays as it is.
+    """A code object with its rewritten code, or the reason why it stays as it is.
 
     ``cells`` says for each free variable of the rewritten code which one of the original it is; −1 is
     the runtime.
@@ -100,7 +100,7 @@ def _remember(code: types.CodeType, rewritten: types.CodeType | None, reason: st
 
 
 def convert(function: Any, runtime: Any) -> Any:
-    """What to call instead of ``function`` so that ``runtime`` decides its control flow.
+    """The function to call instead of ``function``, so that ``runtime`` decides its control flow.
 
     Gives ``function`` itself where there is nothing to convert: see the head of this file. ``runtime``
     is the object on which the rewritten code calls its control flow.
@@ -138,7 +138,7 @@ def convertible(function: Any) -> bool:
 
 
 def reason_unconverted(function: Any) -> str:
-    """Why a function, whatever is called in the end, is called as it is; ``""`` if it is converted."""
+    """The reason why a callee is called unchanged; ``""`` if it is converted."""
     inner = _function_of(function)
     if inner is None:
         return "it is not written in Python"
@@ -154,7 +154,7 @@ def is_without_source(function: Any) -> bool:
 
 
 def reason_without_source(frame: types.FrameType) -> str:
-    """Why the source of what runs in a frame cannot be had; ``""`` if it can, or if nobody asked for it."""
+    """The reason why the source of a frame is unavailable; ``""`` if it is available, or was not needed."""
     code = frame.f_code
     entry = _codes.get(id(code))
     if entry is not None:
@@ -192,7 +192,7 @@ def _function_of(function: Any) -> types.FunctionType | None:
 
 
 def _call_of(kind: type) -> Any:
-    """What calling an object of the class runs."""
+    """The function that calling an object of the class runs."""
     for each in kind.__mro__:
         if "__call__" in each.__dict__:
             return each.__dict__["__call__"]
@@ -207,28 +207,28 @@ def _converted(function: types.FunctionType, runtime: Any) -> types.FunctionType
     rewritten = entry.rewritten
     if rewritten is None and not entry.is_inner:
         return function
-    held, own = function.__closure__, types.CellType(runtime)
+    cells, own = function.__closure__, types.CellType(runtime)
     note = effect_log.note_local if entry.is_inner or id(code) in _inside else effect_log.note_variable
-    for each in entry.assigned[0]:
-        label = f"the variable '{each}' that {function.__qualname__} assigns"
-        note(held[code.co_freevars.index(each)], each, label)  # type: ignore[index]
+    for variable in entry.assigned[0]:
+        label = f"the variable '{variable}' that {function.__qualname__} assigns"
+        note(cells[code.co_freevars.index(variable)], variable, label)  # type: ignore[index]
     if rewritten is None:
         return function
-    for each in entry.assigned[1]:
-        effect_log.note_global(function.__globals__, each)
-    closure = tuple([own if each < 0 else held[each] for each in entry.cells])  # type: ignore[index]
-    made = types.FunctionType(
+    for variable in entry.assigned[1]:
+        effect_log.note_global(function.__globals__, variable)
+    closure = tuple([own if index < 0 else cells[index] for index in entry.cells])  # type: ignore[index]
+    converted = types.FunctionType(
         rewritten, function.__globals__, function.__name__, function.__defaults__, closure
     )
-    made.__kwdefaults__ = function.__kwdefaults__
-    made.__qualname__ = function.__qualname__
-    made.__doc__ = function.__doc__
-    made.__module__ = function.__module__
+    converted.__kwdefaults__ = function.__kwdefaults__
+    converted.__qualname__ = function.__qualname__
+    converted.__doc__ = function.__doc__
+    converted.__module__ = function.__module__
     if function.__annotations__:
-        made.__annotations__ = function.__annotations__
+        converted.__annotations__ = function.__annotations__
     if function.__dict__:
-        made.__dict__.update(function.__dict__)
-    return made
+        converted.__dict__.update(function.__dict__)
+    return converted
 
 
 def _assigned_by(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
@@ -294,7 +294,7 @@ def _compiled_here(function: types.FunctionType) -> types.CodeType:
 
 
 def _reason(function: types.FunctionType) -> str:
-    """Why a function is called as it is, whatever its source says; ``""`` if nothing speaks against it."""
+    """The reason why a function is called unchanged, apart from its source; ``""`` if there is none."""
     code = function.__code__
     file = code.co_filename
     if is_generator_function(code):
@@ -323,27 +323,27 @@ def _named(code: types.CodeType, name: str, qualified: str, converted: bool = Tr
     is_class = not code.co_flags & inspect.CO_NEWLOCALS
     around = qualified.removesuffix(HELPER)
     constants: list[Any] = []
-    for each in code.co_consts:
-        if isinstance(each, types.CodeType):
-            if converted and _is_helper(each):
-                each = _named(each, name, around + HELPER)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            if converted and _is_helper(constant):
+                constant = _named(constant, name, around + HELPER)
             else:
-                inner = each.co_name
-                if each.co_qualname != inner:  # one that is declared global stands alone
+                inner = constant.co_name
+                if constant.co_qualname != inner:  # one that is declared global stands alone
                     inner = f"{around}.{inner}" if is_class else f"{around}.<locals>.{inner}"
-                generates = is_generator_function(each) and each.co_name != "<genexpr>"
-                is_rewritten = converted and not generates and bool(each.co_flags & inspect.CO_NEWLOCALS)
-                each = _named(each, each.co_name, inner, is_rewritten)
+                generates = is_generator_function(constant) and constant.co_name != "<genexpr>"
+                is_rewritten = converted and not generates and bool(constant.co_flags & inspect.CO_NEWLOCALS)
+                constant = _named(constant, constant.co_name, inner, is_rewritten)
                 if is_rewritten:
-                    entry = _remember(each, None)
+                    entry = _remember(constant, None)
                     entry.is_inner = True
-                    entry.assigned = (_assigned_by(each)[0] & {*each.co_freevars}, frozenset())
+                    entry.assigned = (_assigned_by(constant)[0] & {*constant.co_freevars}, frozenset())
                 else:
-                    forget = functools.partial(_forget_inside, id(each))
-                    _inside[id(each)] = weakref.ref(each, forget)
-        elif is_class and each == code.co_qualname:
-            each = qualified  # becomes `__qualname__`
-        constants.append(each)
+                    forget = functools.partial(_forget_inside, id(constant))
+                    _inside[id(constant)] = weakref.ref(constant, forget)
+        elif is_class and constant == code.co_qualname:
+            constant = qualified  # becomes `__qualname__`
+        constants.append(constant)
     return code.replace(co_name=name, co_qualname=qualified, co_consts=tuple(constants))
 
 

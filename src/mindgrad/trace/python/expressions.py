@@ -1,4 +1,4 @@
-"""Expressions whose path may depend on tensors, as calls of the runtime.
+"""Conditional expressions (``and``, ``or``, ``x if t else y``, comparisons) become calls of the runtime.
 
 ======================================  =====================================================
 Python                                  rewritten (``mg__`` is the runtime)
@@ -119,33 +119,33 @@ class Expressions(ast.NodeTransformer):
         return self._comparison(self.visit(node.left), node.ops, node.comparators, node)
 
     def _comparison(
-        self, left: ast.expr, ops: Sequence[ast.cmpop], rights: Sequence[ast.expr], whole: ast.AST
+        self, left: ast.expr, ops: Sequence[ast.cmpop], rights: Sequence[ast.expr], node: ast.AST
     ) -> ast.expr:
         """``left op right op …``; ``left`` is rewritten already, and ``rights`` are not."""
-        place = at(ast.Pass(), left, until=rights[0])
+        origin = at(ast.Pass(), left, until=rights[0])
         if len(ops) == 1:
-            return self._compare(left, ops[0], self.visit(rights[0]), at(place, whole))
+            return self._compare(left, ops[0], self.visit(rights[0]), at(origin, node))
         # (lambda part__, middle__: and_(part__ < middle__, lambda: middle__ < …))(left, right)
         middle = name("middle__", rights[0])
-        first = self._compare(name(PART, left), ops[0], middle, place)
+        first = self._compare(name(PART, left), ops[0], middle, origin)
         right = self.visit(rights[0])
         before, self._part = self._part, True
         end = at(ast.Pass(), rights[0], until=rights[-1])
         others = self._comparison(name("middle__", rights[0]), ops[1:], rights[1:], end)
         self._part = before
-        both = runtime("and_", [first, thunk(others)], whole)
-        arguments = [at(ast.arg(each), whole) for each in (PART, "middle__")]
-        function = at(ast.Lambda(ast.arguments([], arguments, None, [], [], None, []), both), whole)
-        return call(function, [left, right], whole)
+        both = runtime("and_", [first, thunk(others)], node)
+        arguments = [at(ast.arg(parameter), node) for parameter in (PART, "middle__")]
+        function = at(ast.Lambda(ast.arguments([], arguments, None, [], [], None, []), both), node)
+        return call(function, [left, right], node)
 
-    def _compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr, place: ast.AST) -> ast.expr:
+    def _compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr, origin: ast.AST) -> ast.expr:
         method = {ast.In: "in_", ast.NotIn: "in_", ast.Is: "is_", ast.IsNot: "is_"}.get(type(op))
         if method == "is_" and (_is_none(left) or _is_none(right)):
-            method = None  # what a tensor has decided is never None
+            method = None  # the result of a decision on a tensor is never None
         if method is not None:
-            found = runtime(method, [left, right], place)
-            return runtime("not_", [found], place) if isinstance(op, (ast.NotIn, ast.IsNot)) else found
-        return at(ast.Compare(left, [op], [right]), place)
+            found = runtime(method, [left, right], origin)
+            return runtime("not_", [found], origin) if isinstance(op, (ast.NotIn, ast.IsNot)) else found
+        return at(ast.Compare(left, [op], [right]), origin)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
         self.generic_visit(node)
@@ -239,17 +239,17 @@ class Expressions(ast.NodeTransformer):
             or not node.args
         ):
             return None
-        written, *rest = node.args
+        written, *others = node.args
         if (
             not isinstance(written, (ast.GeneratorExp, ast.ListComp))
             or len(written.generators) != 1
-            or len(rest) > 1
+            or len(others) > 1
         ):
             return None
         (loop,) = written.generators
         inside = [written.elt, *loop.ifs]
         kinds = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.Lambda)
-        if loop.is_async or not isinstance(loop.target, ast.Name) or isinstance(rest[:1], ast.Starred):
+        if loop.is_async or not isinstance(loop.target, ast.Name) or isinstance(others[:1], ast.Starred):
             return None
         if any(isinstance(each, kinds) for part in inside for each in ast.walk(part)):
             return None
@@ -263,7 +263,7 @@ class Expressions(ast.NodeTransformer):
             test = self._of_item(joined, loop.target.id)
         element = self._of_item(written.elt, loop.target.id)
         is_list = constant(isinstance(written, ast.ListComp), written)
-        args = [node.func, items, test, element, is_list, *map(self.visit, rest)]
+        args = [node.func, items, test, element, is_list, *map(self.visit, others)]
         return runtime("consumed", args, node)
 
     def _of_item(self, value: ast.expr, variable: str) -> ast.expr:

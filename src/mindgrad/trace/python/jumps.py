@@ -1,4 +1,4 @@
-"""``break``, ``continue`` and ``return`` as structure: afterwards a function leaves only at its end.
+"""Structured control flow replaces ``break``, ``continue`` and ``return``: a function leaves only at its end.
 
 Where a branch always jumps, the statements after the ``if`` move into its other branch::
 
@@ -11,8 +11,8 @@ Where it only may jump, and in loops, a flag says whether it did; what follows r
 loop stops on it. An ``else`` of a loop becomes what runs when the loop was not left by ``break``.
 Nothing is duplicated, so the result is at most a constant times as long as the source.
 
-Jumps out of a ``finally`` have no such form (they discard an exception on its way); ``fence`` refuses
-them.
+Jumps out of a ``finally`` have no such form (they discard an exception on its way); ``unsupported``
+refuses them.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ _TRY: tuple[type, ...] = (ast.Try, ast.TryStar)
 
 
 def escapes(body: Sequence[ast.stmt]) -> set[str]:
-    """Which jumps (``"return"``, ``"break"``, ``"continue"``) may leave the statements."""
-    found: set[str] = set()
-    for each in body:
-        match each:
+    """The jumps (``"return"``, ``"break"``, ``"continue"``) that may leave the statements."""
+    kinds: set[str] = set()
+    for statement in body:
+        match statement:
             case ast.Return() | ast.Break() | ast.Continue():
-                found.add(type(each).__name__.lower())
+                kinds.add(type(statement).__name__.lower())
             case ast.While() | ast.For():
-                found |= (escapes(each.body) & {"return"}) | escapes(each.orelse)
+                kinds |= (escapes(statement.body) & {"return"}) | escapes(statement.orelse)
             case ast.If():
-                found |= escapes(each.body) | escapes(each.orelse)
+                kinds |= escapes(statement.body) | escapes(statement.orelse)
             case ast.With():
-                found |= escapes(each.body)
+                kinds |= escapes(statement.body)
             case ast.Match():
-                found.update(*(escapes(case.body) for case in each.cases))
+                kinds.update(*(escapes(case.body) for case in statement.cases))
             case ast.Try() | ast.TryStar():
-                found |= escapes(each.body) | escapes(each.orelse) | escapes(each.finalbody)
-                found.update(*(escapes(handler.body) for handler in each.handlers))
-    return found
+                kinds |= escapes(statement.body) | escapes(statement.orelse) | escapes(statement.finalbody)
+                kinds.update(*(escapes(handler.body) for handler in statement.handlers))
+    return kinds
 
 
 def completes(body: Sequence[ast.stmt]) -> bool:
@@ -59,26 +59,28 @@ def completes(body: Sequence[ast.stmt]) -> bool:
     return all(_completes(each) for each in body)
 
 
-def _completes(each: ast.stmt) -> bool:
-    match each:
+def _completes(statement: ast.stmt) -> bool:
+    match statement:
         case ast.Return() | ast.Break() | ast.Continue() | ast.Raise():
             return False
         case ast.If():
-            return completes(each.body) or completes(each.orelse)
+            return completes(statement.body) or completes(statement.orelse)
         case ast.While() | ast.For():
-            if "break" in escapes(each.body):
+            if "break" in escapes(statement.body):
                 return True
-            return not (isinstance(each, ast.While) and is_true(each.test)) and completes(each.orelse)
+            return not (isinstance(statement, ast.While) and is_true(statement.test)) and completes(
+                statement.orelse
+            )
         case ast.Match():
-            last = each.cases[-1]
+            last = statement.cases[-1]
             exhaustive = last.guard is None and isinstance(last.pattern, ast.MatchAs)
             exhaustive = exhaustive and last.pattern.pattern is None  # type: ignore[attr-defined]
-            return not exhaustive or any(completes(case.body) for case in each.cases)
+            return not exhaustive or any(completes(case.body) for case in statement.cases)
         case ast.Try() | ast.TryStar():
-            if not completes(each.finalbody):
+            if not completes(statement.finalbody):
                 return False
-            normally = completes(each.body) and completes(each.orelse)
-            return normally or any(completes(handler.body) for handler in each.handlers)
+            normally = completes(statement.body) and completes(statement.orelse)
+            return normally or any(completes(handler.body) for handler in statement.handlers)
     return True  # a ``with`` too: it may swallow an exception that comes before the jump
 
 
@@ -88,7 +90,7 @@ def is_true(test: ast.expr) -> bool:
 
 
 class _Context(NamedTuple):
-    """Where a jump stands: the flags of its loop, and which jumps must be noted in a flag.
+    """The context of a jump: the flags of its loop, and which jumps must set a flag.
 
     ``leaving``: pairs of a name that a ``break`` must hand on, and that by which it does.
     """
@@ -120,7 +122,7 @@ def lower_jumps(body: Block, bound: frozenset[str] = frozenset()) -> Block:
     note_exits(body, bound)
     if "return" in escapes(body) and completes(body):
         end = at(ast.Pass(), body[-1])
-        end.lineno = end.end_lineno  # what falls off the end does so after the last line
+        end.lineno = end.end_lineno  # falling off the end happens after the last line
         end.col_offset = max(0, end.end_col_offset - 1)
         body = [*body, at(ast.Return(None), end)]
     lowering = _Lowering()
@@ -138,18 +140,18 @@ def lower_jumps(body: Block, bound: frozenset[str] = frozenset()) -> Block:
 
 def _reached(body: Block) -> Block:
     """``body`` without the statements that nothing leads to."""
-    for index, each in enumerate(body):
+    for index, statement in enumerate(body):
         for field in ("body", "orelse", "finalbody"):
-            inner = getattr(each, field, None)
-            if inner and not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                setattr(each, field, _reached(inner))
-        for part in (*getattr(each, "handlers", ()), *getattr(each, "cases", ())):
+            inner = getattr(statement, field, None)
+            if inner and not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                setattr(statement, field, _reached(inner))
+        for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
             part.body = _reached(part.body)
-        if isinstance(each, (ast.Try, ast.TryStar)) and not completes(each.body):
-            each.orelse = []
-        if isinstance(each, ast.While) and is_true(each.test):
-            each.orelse = []
-        if not _completes(each):
+        if isinstance(statement, (ast.Try, ast.TryStar)) and not completes(statement.body):
+            statement.orelse = []
+        if isinstance(statement, ast.While) and is_true(statement.test):
+            statement.orelse = []
+        if not _completes(statement):
             return body[: index + 1]
     return body
 
@@ -172,95 +174,98 @@ class _Lowering:
     def block(self, body: Block, context: _Context) -> Block:
         """``body`` without jumps; where ``context`` says so, a jump leaves a note in its flag."""
         done: Block = []
-        for index, each in enumerate(body):
-            rest = body[index + 1 :]
-            if isinstance(each, (ast.Return, ast.Break, ast.Continue)):
-                return done + self.jump(each, context)
-            if isinstance(each, (ast.While, ast.For)):
-                return done + self.loop(each, rest, context)
-            kinds = escapes([each])
-            if kinds and rest and isinstance(each, ast.If):
-                if not completes(each.body):
-                    each.orelse, rest = each.orelse + rest, []
-                elif not completes(each.orelse):
-                    each.body, rest = each.body + rest, []
-            inner = context.noting(kinds) if rest else context
-            self.parts(each, inner)
-            done.append(each)
+        for index, node in enumerate(body):
+            following = body[index + 1 :]
+            if isinstance(node, (ast.Return, ast.Break, ast.Continue)):
+                return done + self.jump(node, context)
+            if isinstance(node, (ast.While, ast.For)):
+                return done + self.loop(node, following, context)
+            kinds = escapes([node])
+            if kinds and following and isinstance(node, ast.If):
+                if not completes(node.body):
+                    node.orelse, following = node.orelse + following, []
+                elif not completes(node.orelse):
+                    node.body, following = node.body + following, []
+            inner = context.noting(kinds) if following else context
+            self.parts(node, inner)
+            done.append(node)
             if kinds:
-                if rest:
-                    done.append(self.unless(kinds, each, self.block(rest, context), context))
+                if following:
+                    done.append(self.unless(kinds, node, self.block(following, context), context))
                 return done
         return done
 
-    def parts(self, each: Any, context: _Context) -> None:
+    def parts(self, node: Any, context: _Context) -> None:
         """Lower the blocks inside a statement that is not a loop."""
-        match each:
+        match node:
             case ast.If():
-                each.body = _some(self.block(each.body, context), each)
-                each.orelse = self.block(each.orelse, context)
+                node.body = _some(self.block(node.body, context), node)
+                node.orelse = self.block(node.orelse, context)
             case ast.With():
-                each.body = _some(self.block(each.body, context), each)
+                node.body = _some(self.block(node.body, context), node)
             case ast.Match():
-                for case in each.cases:
-                    case.body = _some(self.block(case.body, context), each)
+                for case in node.cases:
+                    case.body = _some(self.block(case.body, context), node)
             case ast.Try() | ast.TryStar():
-                kinds = escapes(each.body)
-                orelse = self.block(each.orelse, context)
+                kinds = escapes(node.body)
+                orelse = self.block(node.orelse, context)
                 inner = context.noting(kinds) if orelse else context
                 if orelse and kinds:
-                    orelse = [self.unless(kinds, each, orelse, context)]
-                each.body, each.orelse = _some(self.block(each.body, inner), each), orelse
-                for handler in each.handlers:
+                    orelse = [self.unless(kinds, node, orelse, context)]
+                node.body, node.orelse = (
+                    _some(self.block(node.body, inner), node),
+                    orelse,
+                )
+                for handler in node.handlers:
                     handler.body = _some(self.block(handler.body, context), handler)
-                if each.finalbody:
-                    each.finalbody = _some(self.block(each.finalbody, context), each)
+                if node.finalbody:
+                    node.finalbody = _some(self.block(node.finalbody, context), node)
 
-    def jump(self, each: Any, context: _Context) -> Block:
-        kind = type(each).__name__.lower()
+    def jump(self, node: Any, context: _Context) -> Block:
+        kind = type(node).__name__.lower()
         done: Block = []
         if kind == "return":
             self.returns += 1
-            done.append(assign(RESULT, each.value or constant(None, each), each))
+            done.append(assign(RESULT, node.value or constant(None, node), node))
         if kind == "break":
-            done += [assign(held, name(variable, each), each) for variable, held in context.leaving]
+            done += [assign(saved, name(variable, node), node) for variable, saved in context.leaving]
         if kind == "break" or kind in context.noted:
             (flag,) = context.flags({kind})
             self.flagged.add(flag)
-            done.append(assign(flag, constant(True, each), each))
+            done.append(assign(flag, constant(True, node), node))
         return done
 
-    def unless(self, kinds: set[str], place: ast.AST, body: Block, context: _Context) -> ast.stmt:
+    def unless(self, kinds: set[str], origin: ast.AST, body: Block, context: _Context) -> ast.stmt:
         """``body``, to be run only if none of the jumps was made."""
-        test = negation(either(context.flags(kinds), place))
-        return at(ast.If(test, _some(body, place), []), place)
+        test = negation(either(context.flags(kinds), origin))
+        return at(ast.If(test, _some(body, origin), []), origin)
 
-    def loop(self, each: ast.While | ast.For, rest: Block, context: _Context) -> Block:
-        kinds = escapes(each.body)
+    def loop(self, node: ast.While | ast.For, following: Block, context: _Context) -> Block:
+        kinds = escapes(node.body)
         self.loops += 1
         number = self.loops
-        names = tuple([(variable, f"{LEAVE}{number}__{variable}") for variable in leaving(each)])
+        names = tuple([(variable, f"{LEAVE}{number}__{variable}") for variable in leaving(node)])
         inner = _Context(frozenset(kinds & {"return"}), f"broke__{number}", f"continued__{number}", names)
-        body = _some(self.block(each.body, inner), each)
+        body = _some(self.block(node.body, inner), node)
         if inner.continued in self.flagged:
-            body.insert(0, assign(inner.continued, constant(False, each), each))
+            body.insert(0, assign(inner.continued, constant(False, node), node))
         ends = inner.flags(kinds & {"break", "return"})
         done: Block = []
         if "break" in kinds:
-            done.append(assign(inner.broke, constant(False, each), each))
-        orelse = each.orelse
+            done.append(assign(inner.broke, constant(False, node), node))
+        orelse = node.orelse
         if orelse and "break" in kinds:
             test = negation(name(inner.broke, orelse[0]))
             place = orelse[0]
             orelse = [
-                at(ast.If(test, orelse, [assign(n, name(held, place), place) for n, held in names]), place)
+                at(ast.If(test, orelse, [assign(n, name(saved, place), place) for n, saved in names]), place)
             ]
         elif names:
-            orelse = [assign(n, name(held, each), each) for n, held in names]
-        each.body, each.orelse = body, []
-        each.stops = ends  # type: ignore[union-attr]
-        done.append(each)
-        after = orelse + rest
+            orelse = [assign(n, name(saved, node), node) for n, saved in names]
+        node.body, node.orelse = body, []
+        node.stops = ends  # type: ignore[union-attr]
+        done.append(node)
+        after = orelse + following
         if after:
             lowered = self.block(after, context)
             if "return" in kinds:

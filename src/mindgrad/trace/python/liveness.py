@@ -1,4 +1,4 @@
-"""Which variables an ``if`` or a loop hands on: assigned inside it, and read again.
+"""Liveness analysis finds the variables that a branch or loop assigns and later code reads.
 
 Backward over the structured statements of one function (after ``jumps``), with ``live`` the names that
 may be read later and ``in`` those that may be read from here on::
@@ -71,83 +71,83 @@ class _Liveness:
             live = self.statement(each, live | raised, raised)
         return live
 
-    def statement(self, each: Any, live: Names, raised: Names) -> Names:
-        match each:
+    def statement(self, node: Any, live: Names, raised: Names) -> Names:
+        match node:
             case ast.If():
-                self.note(each, [*each.body, *each.orelse], live)
-                self.later[each] = live | self.outside
-                inside = self.block(each.body, live, raised) | self.block(each.orelse, live, raised)
-                return self.expression(each.test, inside)
+                self.note(node, [*node.body, *node.orelse], live)
+                self.later[node] = live | self.outside
+                inside = self.block(node.body, live, raised) | self.block(node.orelse, live, raised)
+                return self.expression(node.test, inside)
             case ast.While():
-                return self.loop(each, live, raised)
+                return self.loop(node, live, raised)
             case ast.For():
-                return self.expression(each.iter, self.loop(each, live, raised))
+                return self.expression(node.iter, self.loop(node, live, raised))
             case ast.With():
-                inside = self.block(each.body, live, raised | live)
-                for item in reversed(each.items):
+                inside = self.block(node.body, live, raised | live)
+                for item in reversed(node.items):
                     if item.optional_vars is not None:
                         inside = self.target(item.optional_vars, inside)
                     inside = self.expression(item.context_expr, inside)
                 return inside
             case ast.Try() | ast.TryStar():
-                return self.attempt(each, live, raised)
+                return self.attempt(node, live, raised)
             case ast.Match():
                 # a case that fails may have bound some of its names, so nothing counts as overwritten
                 inside = live
-                for case in each.cases:
+                for case in node.cases:
                     inside |= self.block(case.body, live, raised)
                     inside |= reads(case.pattern, *([case.guard] if case.guard else []))
-                return self.expression(each.subject, inside)
+                return self.expression(node.subject, inside)
             case ast.Assign():
-                for target in reversed(each.targets):
+                for target in reversed(node.targets):
                     live = self.target(target, live)
-                return self.expression(each.value, live)
+                return self.expression(node.value, live)
             case ast.AnnAssign():
-                if each.value is None:
-                    return live | reads(each.target)
-                return self.expression(each.value, self.target(each.target, live))
+                if node.value is None:
+                    return live | reads(node.target)
+                return self.expression(node.value, self.target(node.target, live))
             case ast.AugAssign():
-                return self.expression(each.value, live) | reads(each)
+                return self.expression(node.value, live) | reads(node)
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                return (live - {each.name}) | reads(each)
+                return (live - {node.name}) | reads(node)
             case ast.Import() | ast.ImportFrom():
-                return live - binds(each).keys()
+                return live - binds(node).keys()
             case ast.Expr() | ast.Return():
-                return live if each.value is None else self.expression(each.value, live)
-        return live | reads(each)
+                return live if node.value is None else self.expression(node.value, live)
+        return live | reads(node)
 
-    def attempt(self, each: Any, live: Names, raised: Names) -> Names:
-        after = self.block(each.finalbody, live, raised)
+    def attempt(self, node: Any, live: Names, raised: Names) -> Names:
+        after = self.block(node.finalbody, live, raised)
         caught = after | raised
-        for handler in each.handlers:
+        for handler in node.handlers:
             inside = self.block(handler.body, after, after | raised)
             inside -= {handler.name}
             caught |= inside | (reads(handler.type) if handler.type is not None else set())
-        orelse = self.block(each.orelse, after, after | raised)
-        return self.block(each.body, orelse, caught)
+        orelse = self.block(node.orelse, after, after | raised)
+        return self.block(node.body, orelse, caught)
 
-    def loop(self, each: Any, live: Names, raised: Names) -> Names:
+    def loop(self, node: Any, live: Names, raised: Names) -> Names:
         """The names read from the head of the loop on."""
-        is_for = isinstance(each, ast.For)
+        is_for = isinstance(node, ast.For)
         if is_for:
-            self.later[each] = live | self.outside
-        ends = live.union(stops(each))
-        head = ends if is_for or stops(each) else self.expression(each.test, live)
+            self.later[node] = live | self.outside
+        ends = live.union(stops(node))
+        head = ends if is_for or stops(node) else self.expression(node.test, live)
         while True:
-            inside = self.block(each.body, head, raised)
+            inside = self.block(node.body, head, raised)
             if is_for:
-                grown = head | self.target(each.target, inside)
+                grown = head | self.target(node.target, inside)
             else:
-                grown = head | self.expression(each.test, live | inside)
+                grown = head | self.expression(node.test, live | inside)
             if grown == head:
                 break
             head = grown
-        parts = [each.target, *each.body] if is_for else [each.test, *each.body]
-        carried = head if is_for else head | (inside & binds(each.test).keys())
-        self.note(each, parts, carried)
+        parts = [node.target, *node.body] if is_for else [node.test, *node.body]
+        carried = head if is_for else head | (inside & binds(node.test).keys())
+        self.note(node, parts, carried)
         return head
 
-    def note(self, each: ast.AST, parts: Sequence[ast.AST], live: Names) -> None:
+    def note(self, construct: ast.AST, parts: Sequence[ast.AST], live: Names) -> None:
         live |= self.always
         bound = self.assignments.binds(parts)
         names = [name for name in bound if name in live]
@@ -158,41 +158,41 @@ class _Liveness:
         shared = [name for name in self.shared if calls and name not in names and name not in changed]
         handed = names + changed + shared
         scratch = [name for name in bound if name not in handed]
-        self.names[each] = (handed, scratch)
+        self.names[construct] = (handed, scratch)
 
-    def target(self, each: Any, live: Names) -> Names:
-        """Before the assignment to ``each`` of a value that is there already."""
-        match each:
+    def target(self, node: Any, live: Names) -> Names:
+        """Before the assignment to ``node`` of a value that is there already."""
+        match node:
             case ast.Name():
-                return live - {each.id}
+                return live - {node.id}
             case ast.Tuple() | ast.List():
-                for element in reversed(each.elts):
+                for element in reversed(node.elts):
                     live = self.target(element, live)
                 return live
             case ast.Starred():
-                return self.target(each.value, live)
-        return live | reads(each)
+                return self.target(node.value, live)
+        return live | reads(node)
 
-    def expression(self, each: ast.AST, live: Names) -> Names:
-        """Before ``each`` is evaluated, in Python's order; parts that may be skipped overwrite nothing."""
-        match each:
+    def expression(self, node: ast.AST, live: Names) -> Names:
+        """Before ``node`` is evaluated, in Python's order; parts that may be skipped overwrite nothing."""
+        match node:
             case ast.Name():
-                return live | {each.id}
+                return live | {node.id}
             case ast.NamedExpr():
-                return self.expression(each.value, live - {each.target.id})
+                return self.expression(node.value, live - {node.target.id})
             case ast.BoolOp():
-                first, *others = each.values
+                first, *others = node.values
                 return self.expression(first, self.skippable(others, live))
             case ast.Compare():
-                first, *others = each.comparators
+                first, *others = node.comparators
                 live = self.expression(first, self.skippable(others, live))
-                return self.expression(each.left, live)
+                return self.expression(node.left, live)
             case ast.IfExp():
-                branches = self.expression(each.body, live) | self.expression(each.orelse, live)
-                return self.expression(each.test, branches)
-        if isinstance(each, _LAZY):
-            return live | reads(each)
-        for child in reversed(list(ast.iter_child_nodes(each))):
+                branches = self.expression(node.body, live) | self.expression(node.orelse, live)
+                return self.expression(node.test, branches)
+        if isinstance(node, _LAZY):
+            return live | reads(node)
+        for child in reversed(list(ast.iter_child_nodes(node))):
             live = self.expression(child, live)
         return live
 

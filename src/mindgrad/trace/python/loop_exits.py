@@ -1,4 +1,4 @@
-"""Names that a loop's exits define: bound where it is left by ``break``, and nowhere before the loop.
+"""Definite assignment at loop exits finds the names that every ``break`` binds.
 
     for t in e:                   for t in e:
         if c:                         if c:
@@ -44,66 +44,66 @@ class _Exits:
         self.breaks: list[list[Names]] = []
 
     def block(self, body: Sequence[ast.stmt], bound: Names | None) -> Names | None:
-        """What is bound behind the statements; ``None`` if nothing leads there."""
-        for each in body:
+        """The names bound behind the statements; ``None`` if nothing leads there."""
+        for statement in body:
             if bound is None:
                 return None
-            bound = self.statement(each, bound)
+            bound = self.statement(statement, bound)
         return bound
 
-    def statement(self, each: Any, bound: Names) -> Names | None:
-        match each:
+    def statement(self, node: Any, bound: Names) -> Names | None:
+        match node:
             case ast.Break():
                 self.breaks[-1].append(bound)
                 return None
             case ast.Continue() | ast.Return() | ast.Raise():
                 return None
             case ast.If():
-                return _either(self.block(each.body, bound), self.block(each.orelse, bound))
+                return _either(self.block(node.body, bound), self.block(node.orelse, bound))
             case ast.While() | ast.For():
-                return self.loop(each, bound)
+                return self.loop(node, bound)
             case ast.With():
-                for item in each.items:
+                for item in node.items:
                     bound |= _of(item.optional_vars)
-                return self.block(each.body, bound)
+                return self.block(node.body, bound)
             case ast.Try() | ast.TryStar():
-                for part in (each.body, *(handler.body for handler in each.handlers), each.orelse):
+                for part in (node.body, *(handler.body for handler in node.handlers), node.orelse):
                     self.block(part, bound)
-                return self.block(each.finalbody, bound)
+                return self.block(node.finalbody, bound)
             case ast.Match():
-                for case in each.cases:
+                for case in node.cases:
                     self.block(case.body, bound)
                 return bound
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                return bound | {each.name}
+                return bound | {node.name}
             case ast.Delete():
-                return bound - {name for target in each.targets for name in _names(target)}
+                return bound - {name for target in node.targets for name in _names(target)}
             case ast.Assign():
-                return bound.union(*map(_of, each.targets))
+                return bound.union(*map(_of, node.targets))
             case ast.AnnAssign() | ast.AugAssign():
-                return bound if each.value is None else bound | _of(each.target)
+                return bound if node.value is None else bound | _of(node.target)
             case ast.Import() | ast.ImportFrom():
-                return bound | binds(each).keys()
+                return bound | binds(node).keys()
         return bound
 
-    def loop(self, each: Any, bound: Names) -> Names:
-        is_endless = isinstance(each, ast.While) and isinstance(each.test, ast.Constant) and each.test.value
+    def loop(self, node: Any, bound: Names) -> Names:
+        is_endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and node.test.value
         self.breaks.append([])
-        self.block(each.body, bound | _of(each.target) if isinstance(each, ast.For) else bound)
+        self.block(node.body, bound | _of(node.target) if isinstance(node, ast.For) else bound)
         breaks = self.breaks.pop()
-        otherwise = None if is_endless else self.block(each.orelse, bound)
+        otherwise = None if is_endless else self.block(node.orelse, bound)
         if not breaks:
             return bound if otherwise is None else otherwise
         left = frozenset.intersection(*breaks)
         found = left if otherwise is None else left & otherwise
-        each.leaving = tuple(sorted(found - bound))
+        node.leaving = tuple(sorted(found - bound))
         return found
 
 
-def _either(one: Names | None, other: Names | None) -> Names | None:
-    if one is None or other is None:
-        return other if one is None else one
-    return one & other
+def _either(first: Names | None, second: Names | None) -> Names | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return first & second
 
 
 def _names(target: ast.AST) -> Names:

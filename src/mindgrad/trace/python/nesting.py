@@ -1,4 +1,4 @@
-"""``:=`` behind ``and`` in the test of an ``if``: the test is taken apart, so that the variable has a value.
+"""Assignment expressions behind ``and`` are moved out of the test of an ``if``.
 
     if a and (m := f(x)) > 1:            if a:
         return x * m              ->         if (m := f(x)) > 1:

@@ -1,4 +1,4 @@
-"""Calls of a function in its own ``return``: they become another trip of a loop.
+"""Tail calls of a function to itself become further trips of a loop.
 
     def f(x, n):                     def f(x, n):
         if n > 0:                        while True:
@@ -57,28 +57,28 @@ class _TailCalls:
 
     def block(self, body: Block) -> Block:
         done: Block = []
-        for each in body:
-            if isinstance(each, ast.If):
-                made = ast.If(each.test, self.block(each.body), self.block(each.orelse))
-                done.append(at(made, each))
-            elif isinstance(each, ast.Return):
-                done += self._return(each)
+        for statement in body:
+            if isinstance(statement, ast.If):
+                made = ast.If(statement.test, self.block(statement.body), self.block(statement.orelse))
+                done.append(at(made, statement))
+            elif isinstance(statement, ast.Return):
+                done += self._return(statement)
             else:
-                done.append(each)
+                done.append(statement)
         return done
 
     def _return(self, node: ast.Return) -> Block:
         call = node.value
-        given = self._arguments(call)
-        if given is None or not isinstance(call, ast.Call):
+        arguments = self._arguments(call)
+        if arguments is None or not isinstance(call, ast.Call):
             return [node]
         self.found = True
-        names, values = list(given), list(given.values())
+        names, values = list(arguments), list(arguments.values())
         target: Any = at(
-            ast.Tuple([at(ast.Name(each, ast.Store()), node) for each in names], ast.Store()), node
+            ast.Tuple([at(ast.Name(parameter, ast.Store()), node) for parameter in names], ast.Store()), node
         )
         assigned = at(ast.Assign([target], at(ast.Tuple(values, ast.Load()), node)), node)
-        first = min([self.function.lineno, *[each.lineno for each in self.function.decorator_list]])
+        first = min([self.function.lineno, *[parameter.lineno for parameter in self.function.decorator_list]])
         test = runtime(
             "is_itself", [call.func, constant(self.function.name, node), constant(first, node)], node
         )
@@ -99,9 +99,9 @@ class _TailCalls:
             return None
         if any(isinstance(each, ast.Starred) for each in call.args) or len(call.args) > len(expected):
             return None
-        given = dict(zip(expected, call.args, strict=False))
+        arguments = dict(zip(expected, call.args, strict=False))
         for keyword in call.keywords:
-            if keyword.arg is None or keyword.arg in given or keyword.arg not in expected:
+            if keyword.arg is None or keyword.arg in arguments or keyword.arg not in expected:
                 return None
-            given[keyword.arg] = keyword.value
-        return given if set(given) == set(expected) else None
+            arguments[keyword.arg] = keyword.value
+        return arguments if set(arguments) == set(expected) else None

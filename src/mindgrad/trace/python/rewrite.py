@@ -1,4 +1,4 @@
-"""Python functions whose control flow the runtime decides: source to source.
+"""The source-to-source rewriter replaces control flow of Python functions by calls of the runtime.
 
 The rewritten function has one closure variable more, ``mg__``, the runtime. Every ``if`` and loop
 becomes a call of it, with the blocks as inner functions that share the function's variables::
@@ -58,7 +58,7 @@ _OPERATORS = {
 
 
 def rewrite_function(function: ast.FunctionDef, owner: str | None) -> ast.FunctionDef:
-    """``function`` with its body rewritten, in place; what is evaluated outside it stays.
+    """``function`` with its body rewritten in place; expressions evaluated outside of it stay.
 
     ``owner`` is the name of the class that its text stands in (``None``: in no class).
     """
@@ -80,7 +80,7 @@ class _Function(Expressions):
         body = function.body
         if ast.get_docstring(function, clean=False) is not None:
             head, body = [body[0]], body[1:]
-        place = body[0] if body else function
+        origin = body[0] if body else function
         captured = scope.captured  # found in the text as it was written, before it changes
         if not captured & scope.locals.keys():  # each call has variables of its own, each trip has not
             body = tail_calls_as_loop(function, body, set(captured), set(scope.locals))
@@ -93,98 +93,102 @@ class _Function(Expressions):
         done = self.block(lowered)
         for declare, declared in ((ast.Global, scope.globals), (ast.Nonlocal, scope.nonlocals)):
             if declared:
-                head.append(at(declare(sorted(declared)), place))
+                head.append(at(declare(sorted(declared)), origin))
         elsewhere = {*scope.parameters, *scope.globals, *scope.nonlocals}
-        unbound = [each for each in self.variables if each not in elsewhere]
+        unbound = [identifier for identifier in self.variables if identifier not in elsewhere]
         if unbound:
-            targets = [at(ast.Name(each, ast.Store()), place) for each in unbound]
-            never = at(ast.Assign(targets, constant(None, place)), place)
-            head.append(at(ast.If(constant(False, place), [never], []), place))
-        head += [self._setter(each, place) for each in self.setters]
+            targets = [at(ast.Name(identifier, ast.Store()), origin) for identifier in unbound]
+            never = at(ast.Assign(targets, constant(None, origin)), origin)
+            head.append(at(ast.If(constant(False, origin), [never], []), origin))
+        head += [self._setter(identifier, origin) for identifier in self.setters]
         if self.needs_locals:
-            head.append(self._locals(place))
-        function.body = [*head, *done] or [at(ast.Pass(), place)]
+            head.append(self._locals(origin))
+        function.body = [*head, *done] or [at(ast.Pass(), origin)]
 
-    def _setter(self, identifier: str, place: ast.AST) -> ast.stmt:
-        value = name("value__", place)
-        body = [*self._declared([identifier], place), assign(identifier, value, place)]
-        body.append(at(ast.Return(name("value__", place)), place))
-        return define(f"set__{identifier}", ["value__"], body, place)
+    def _setter(self, identifier: str, origin: ast.AST) -> ast.stmt:
+        value = name("value__", origin)
+        body = [*self._declared([identifier], origin), assign(identifier, value, origin)]
+        body.append(at(ast.Return(name("value__", origin)), origin))
+        return define(f"set__{identifier}", ["value__"], body, origin)
 
-    def _locals(self, place: ast.AST) -> ast.stmt:
-        """What ``locals()`` gives: the variables that are bound, by name."""
-        body: Block = [assign("found__", at(ast.Dict([], []), place), place)]
-        for each in self.variables:
-            if each in self.scope.locals or each in self.scope.nonlocals:
-                key = mangled(each, self.owner)
-                target = at(ast.Subscript(name("found__", place), constant(key, place), ast.Store()), place)
-                body.append(self._if_bound([at(ast.Assign([target], name(each, place)), place)], [], place))
-        body.append(at(ast.Return(name("found__", place)), place))
-        return define("locals__", [], body, place)
+    def _locals(self, origin: ast.AST) -> ast.stmt:
+        """The helper for ``locals()``: the variables that are bound, by name."""
+        body: Block = [assign("found__", at(ast.Dict([], []), origin), origin)]
+        for identifier in self.variables:
+            if identifier in self.scope.locals or identifier in self.scope.nonlocals:
+                key = mangled(identifier, self.owner)
+                target = at(
+                    ast.Subscript(name("found__", origin), constant(key, origin), ast.Store()), origin
+                )
+                body.append(
+                    self._if_bound([at(ast.Assign([target], name(identifier, origin)), origin)], [], origin)
+                )
+        body.append(at(ast.Return(name("found__", origin)), origin))
+        return define("locals__", [], body, origin)
 
     # -- helper functions ------------------------------------------------------------------------
 
-    def _declared(self, names: Any, place: ast.AST) -> Block:
+    def _declared(self, names: Any, origin: ast.AST) -> Block:
         """Declarations for a helper function that binds ``names``."""
         of_module = [each for each in names if each in self.scope.globals]
         of_function = [each for each in names if each not in self.scope.globals]
-        done: Block = [at(ast.Global(of_module), place)] if of_module else []
-        return done + ([at(ast.Nonlocal(of_function), place)] if of_function else [])
+        done: Block = [at(ast.Global(of_module), origin)] if of_module else []
+        return done + ([at(ast.Nonlocal(of_function), origin)] if of_function else [])
 
     def _helper(
-        self, identifier: str, body: Block, place: ast.AST, parameters: tuple[str, ...] = ()
+        self, identifier: str, body: Block, origin: ast.AST, parameters: tuple[str, ...] = ()
     ) -> ast.stmt:
         """A helper function that runs statements of the function (not yet rewritten)."""
-        declared = self._declared(self.assignments.binds(body), place)
-        return define(identifier, parameters, declared + self.block(body), place)
+        declared = self._declared(self.assignments.binds(body), origin)
+        return define(identifier, parameters, declared + self.block(body), origin)
 
     def _if_bound(self, body: Block, otherwise: Block, place: ast.AST) -> ast.stmt:
         handler = ast.ExceptHandler(name("NameError", place), None, otherwise or [at(ast.Pass(), place)])
         return at(ast.Try(body, [at(handler, place)], [], []), place)
 
-    def _get(self, identifier: str, names: tuple[str, ...], place: ast.AST) -> ast.stmt:
+    def _get(self, identifier: str, names: tuple[str, ...], origin: ast.AST) -> ast.stmt:
         """Gives the values of the variables; the first ``try`` holds when all are bound."""
 
         def values(of: list[str]) -> ast.stmt:
-            elements = [name(each, place) for each in of]
-            return at(ast.Return(at(ast.Tuple(elements, ast.Load()), place)), place)
+            elements = [name(each, origin) for each in of]
+            return at(ast.Return(at(ast.Tuple(elements, ast.Load()), origin)), origin)
 
         if not names:
-            return define(identifier, [], [values([])], place)
-        body: Block = [self._if_bound([values(list(names))], [], place)]
-        held = [f"value__{number}" for number in range(len(names))]
-        for target, each in zip(held, names, strict=True):
-            undefined = at(ast.Attribute(name(RUNTIME, place), "undefined", ast.Load()), place)
-            bound = assign(target, name(each, place), place)
-            body.append(self._if_bound([bound], [assign(target, undefined, place)], place))
-        return define(identifier, [], [*body, values(held)], place)
+            return define(identifier, [], [values([])], origin)
+        body: Block = [self._if_bound([values(list(names))], [], origin)]
+        targets = [f"value__{number}" for number in range(len(names))]
+        for target, variable in zip(targets, names, strict=True):
+            undefined = at(ast.Attribute(name(RUNTIME, origin), "undefined", ast.Load()), origin)
+            bound = assign(target, name(variable, origin), origin)
+            body.append(self._if_bound([bound], [assign(target, undefined, origin)], origin))
+        return define(identifier, [], [*body, values(targets)], origin)
 
-    def _put(self, identifier: str, names: tuple[str, ...], place: ast.AST) -> ast.stmt:
+    def _put(self, identifier: str, names: tuple[str, ...], origin: ast.AST) -> ast.stmt:
         """Binds the variables, and unbinds those whose value is ``undefined``."""
         if not names:
-            return define(identifier, ["values__"], [], place)
-        targets = [at(ast.Name(each, ast.Store()), place) for each in names]
-        together = at(ast.Tuple(targets, ast.Store()), place)
-        body = self._declared(names, place)
-        body.append(at(ast.Assign([together], name("values__", place)), place))
-        for each in names:
-            undefined = at(ast.Attribute(name(RUNTIME, place), "undefined", ast.Load()), place)
-            test = at(ast.Compare(name(each, place), [ast.Is()], [undefined]), place)
-            unbind = at(ast.Delete([at(ast.Name(each, ast.Del()), place)]), place)
-            body.append(at(ast.If(test, [unbind], []), place))
-        return define(identifier, ["values__"], body, place)
+            return define(identifier, ["values__"], [], origin)
+        targets = [at(ast.Name(variable, ast.Store()), origin) for variable in names]
+        together = at(ast.Tuple(targets, ast.Store()), origin)
+        body = self._declared(names, origin)
+        body.append(at(ast.Assign([together], name("values__", origin)), origin))
+        for variable in names:
+            undefined = at(ast.Attribute(name(RUNTIME, origin), "undefined", ast.Load()), origin)
+            test = at(ast.Compare(name(variable, origin), [ast.Is()], [undefined]), origin)
+            unbind = at(ast.Delete([at(ast.Name(variable, ast.Del()), origin)]), origin)
+            body.append(at(ast.If(test, [unbind], []), origin))
+        return define(identifier, ["values__"], body, origin)
 
     def _handed_on(self, node: ast.AST, number: int) -> tuple[Block, list[ast.expr]]:
-        """The helpers ``get`` and ``put`` of a construct, and the last arguments of its call.
+        """The helpers ``getter`` and ``setter`` of a construct, and the last arguments of its call.
 
         They are of the names that it hands on, then of its scratch names.
         """
         names, scratch = self.names[node]
         every = names + scratch
-        get, put = f"get__{number}", f"put__{number}"
+        getter, setter = f"get__{number}", f"put__{number}"
         listed = constant(tuple(mangled(each, self.owner) for each in names), node)
-        done = [self._get(get, every, node), self._put(put, every, node)]
-        return done, [name(get, node), name(put, node), listed]
+        done = [self._get(getter, every, node), self._put(setter, every, node)]
+        return done, [name(getter, node), name(setter, node), listed]
 
     def _later(self, node: ast.AST) -> ast.expr:
         """A function, never called, of the variables that are read behind a construct."""
@@ -196,12 +200,12 @@ class _Function(Expressions):
     def block(self, body: Block) -> Block:
         """The statements, rewritten."""
         done: Block = []
-        for each in body:
-            handler = getattr(self, "do_" + type(each).__name__, None)
+        for node in body:
+            handler = getattr(self, "do_" + type(node).__name__, None)
             if handler is None:
-                done.append(self.generic_visit(each))  # type: ignore[arg-type]
+                done.append(self.generic_visit(node))  # type: ignore[arg-type]
             else:
-                done += handler(each)
+                done += handler(node)
         return done
 
     def do_If(self, node: ast.If) -> Block:
@@ -354,12 +358,12 @@ class _Function(Expressions):
                 return self._store_in("set_item", [target.value, target.slice], [], value, target)
         parts: list[tuple[ast.expr, str]] = []
         elements: list[ast.expr] = []
-        for each in target.elts:
-            inner = each.value if isinstance(each, ast.Starred) else each
+        for item in target.elts:
+            inner = item.value if isinstance(item, ast.Starred) else item
             parts.append((inner, self._temporary()))
-            element = at(ast.Name(parts[-1][1], ast.Store()), each)
+            element = at(ast.Name(parts[-1][1], ast.Store()), item)
             elements.append(
-                at(ast.Starred(element, ast.Store()), each) if isinstance(each, ast.Starred) else element
+                at(ast.Starred(element, ast.Store()), item) if isinstance(item, ast.Starred) else element
             )
         done: Block = [at(ast.Assign([at(ast.Tuple(elements, ast.Store()), target)], value), target)]
         for inner, temporary in parts:
@@ -367,7 +371,7 @@ class _Function(Expressions):
         return done
 
     def _store_in(
-        self, method: str, parts: list[ast.expr], others: list[ast.expr], value: ast.expr, place: ast.AST
+        self, method: str, parts: list[ast.expr], others: list[ast.expr], value: ast.expr, origin: ast.AST
     ) -> Block:
         """``mg__.method(*parts, *others, value)``; Python evaluates the value before the parts."""
         done: Block = []
@@ -376,7 +380,7 @@ class _Function(Expressions):
             done.append(assign(temporary, value, value))
             value = name(temporary, value)
         args = [*(self.visit(each) for each in parts), *others, value]
-        return [*done, statement(runtime(method, args, place))]
+        return [*done, statement(runtime(method, args, origin))]
 
     def do_AugAssign(self, node: ast.AugAssign) -> Block:
         operator = constant(_OPERATORS[type(node.op)], node)

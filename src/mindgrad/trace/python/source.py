@@ -1,4 +1,4 @@
-"""The syntax tree of a function object, from whatever its text was typed into.
+"""Source lookup finds the syntax tree of a function object, wherever its text was typed in.
 
 A function knows the file and line of its code. The whole text of that file is parsed once (files,
 notebook cells, doctests and ``python -m mindgrad -c`` by ``linecache``; ``python -c``, redirected standard
@@ -32,11 +32,11 @@ _HISTORY = 2000  # lines typed at a prompt that are searched
 
 
 class NoSource(Exception):
-    """Why there is no source to be had; the text is a clause that begins with "its source"."""
+    """The source is unavailable; the message is a clause that begins with "its source"."""
 
 
 class Source(NamedTuple):
-    """Where a function's text was found.
+    """The definition of a function, its class and its file.
 
     Attributes:
         node: its definition; a lambda's as a function that returns its value. A tree of its own.
@@ -90,7 +90,7 @@ _syntax_trees = threading.RLock()
 
 
 def _in_child() -> None:
-    """In a forked process nobody is left who would free the lock."""
+    """Renew the lock in a forked process, where no thread is left to release it."""
     global _syntax_trees
     _syntax_trees = threading.RLock()
 
@@ -110,21 +110,21 @@ def find_source(function: types.FunctionType) -> Source:
         NoSource: there is no text, or it is not the text that the function was compiled from.
     """
     code = function.__code__
-    found = None
+    definition = None
     for file, lines in _texts(code, function.__globals__):
         parsed = _files.get(file)
         if parsed is None or (parsed.lines is not lines and parsed.lines != lines):
             parsed = _files[file] = _File(lines)
-        found = _match(code, parsed)
-        if found is not None:
-            return Source(_as_function(found.node), found.owner, file)
-    if found is None and not linecache.getlines(code.co_filename, function.__globals__):
+        definition = _match(code, parsed)
+        if definition is not None:
+            return Source(_as_function(definition.node), definition.owner, file)
+    if definition is None and not linecache.getlines(code.co_filename, function.__globals__):
         raise NoSource(without_text(code))
     raise NoSource(f"its source in {code.co_filename} is not what the running program was made from")
 
 
 def without_text(code: types.CodeType) -> str:
-    """Why there is no text of a code."""
+    """The reason why a code has no text."""
     return f"its source cannot be found ({_maker(code)})"
 
 
@@ -139,12 +139,12 @@ def _maker(code: types.CodeType) -> str:
 def _texts(code: types.CodeType, module: dict[str, Any]) -> Iterator[tuple[str, Sequence[str]]]:
     """Names and lines of the texts that may hold the function, the likeliest first."""
     file = code.co_filename
-    known = linecache.getlines(file, module)
-    if known:
-        yield file, known
+    lines = linecache.getlines(file, module)
+    if lines:
+        yield file, lines
         linecache.checkcache(file)
         again = linecache.getlines(file, module)
-        if again != known:
+        if again != lines:
             yield file, again
     if file == "<string>" and (text := _given_as_text()) is not None:
         yield _registered("<python -c>", text)
@@ -204,7 +204,7 @@ def _typed(code: types.CodeType) -> Iterator[tuple[str, Sequence[str]]]:
 
 def _statement(lines: Sequence[str]) -> str | None:
     """The longest beginning of ``lines`` that is one statement."""
-    found = None
+    statement = None
     for count in range(1, len(lines) + 1):
         text = "\n".join(lines[:count]) + "\n"
         try:
@@ -212,12 +212,12 @@ def _statement(lines: Sequence[str]) -> str | None:
                 module = ast.parse(text)
             if len(module.body) > 1:
                 break
-            found = text
+            statement = text
         except (SyntaxError, ValueError):
             # not complete yet, as after a decorator; or something else has begun
-            if found is not None and not lines[count - 1][:1].isspace() and count - 1 > _lines(found):
+            if statement is not None and not lines[count - 1][:1].isspace() and count - 1 > _lines(statement):
                 break
-    return found
+    return statement
 
 
 def _lines(text: str) -> int:
@@ -230,31 +230,31 @@ def _lines(text: str) -> int:
 def _match(code: types.CodeType, file: _File) -> _Definition | None:
     """The definition that ``code`` was compiled from."""
     alike: list[tuple[_Definition, types.CodeType]] = []
-    for each in file.definitions.get((code.co_name, code.co_firstlineno), ()):
+    for definition in file.definitions.get((code.co_name, code.co_firstlineno), ()):
         try:
-            compiled = compile_function(each.node, each.owner, code, "<candidate>", file.imports)
+            compiled = compile_function(definition.node, definition.owner, code, "<candidate>", file.imports)
         except (SyntaxError, ValueError):
             continue
         if _same(code, compiled) or _is_instrumented(code, compiled):
-            alike.append((each, compiled))
+            alike.append((definition, compiled))
     if len(alike) > 1:
         positions = list(code.co_positions())
         alike.sort(key=lambda pair: list(pair[1].co_positions()) != positions)
     return alike[0][0] if alike else None
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(first: Any, second: Any) -> bool:
     """Whether two codes, or two constants of codes, do the same."""
-    if type(one) is not type(other):
+    if type(first) is not type(second):
         return False
-    if isinstance(one, types.CodeType):
+    if isinstance(first, types.CodeType):
         names = ("co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars")
-        return all(getattr(one, each) == getattr(other, each) for each in names) and _same(
-            _constants(one), _constants(other)
+        return all(getattr(first, name) == getattr(second, name) for name in names) and _same(
+            _constants(first), _constants(second)
         )
-    if isinstance(one, tuple):
-        return len(one) == len(other) and all(map(_same, one, other))
-    return repr(one) == repr(other) if isinstance(one, (float, complex)) else one == other
+    if isinstance(first, tuple):
+        return len(first) == len(second) and all(map(_same, first, second))
+    return repr(first) == repr(second) if isinstance(first, (float, complex)) else first == second
 
 
 def _constants(code: types.CodeType) -> tuple[Any, ...]:
@@ -275,7 +275,7 @@ def _is_instrumented(code: types.CodeType, plain: types.CodeType) -> bool:
 
 
 def _as_function(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
-    """A copy of the definition that can be changed, without what is evaluated around it."""
+    """A mutable copy of the definition, without the expressions evaluated around it."""
     if isinstance(node, ast.Lambda):
         whole: Any = ast.FunctionDef("lambda__", node.args, [at(ast.Return(node.body), node.body)], [])
         whole.type_params = []
@@ -283,15 +283,17 @@ def _as_function(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
     function = copied(node)
     function.returns = None
     arguments = function.args
-    arguments.defaults = [at(ast.Constant(None), each) for each in arguments.defaults]
-    arguments.kw_defaults = [each and at(ast.Constant(None), each) for each in arguments.kw_defaults]
-    for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-        each.annotation = None
-    for each in (arguments.vararg, arguments.kwarg):
-        if each is not None:
-            each.annotation = None
+    arguments.defaults = [at(ast.Constant(None), argument) for argument in arguments.defaults]
+    arguments.kw_defaults = [
+        argument and at(ast.Constant(None), argument) for argument in arguments.kw_defaults
+    ]
+    for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        argument.annotation = None
+    for argument in (arguments.vararg, arguments.kwarg):
+        if argument is not None:
+            argument.annotation = None
     # the first line of a code object is that of the first decorator
-    function.decorator_list = [at(ast.Constant(None), each) for each in function.decorator_list[:1]]
+    function.decorator_list = [at(ast.Constant(None), argument) for argument in function.decorator_list[:1]]
     return function
 
 
@@ -309,12 +311,12 @@ def copied(node: Any) -> Any:
     parts = (*kind._fields, *kind._attributes)
     if not parts:
         return node
-    made = kind.__new__(kind)
+    duplicate = kind.__new__(kind)
     for key in parts:
         value = getattr(node, key, copied)  # an optional one may be missing
         if value is not copied:
-            setattr(made, key, copied(value) if isinstance(value, (ast.AST, list)) else value)
-    return made
+            setattr(duplicate, key, copied(value) if isinstance(value, (ast.AST, list)) else value)
+    return duplicate
 
 
 def compile_function(
@@ -337,12 +339,12 @@ def compile_function(
         inner.type_params = []
     elif isinstance(node, ast.FunctionDef) and node.name not in original.co_freevars:
         before = [at(ast.Global([node.name]), node)]  # it may call itself: not a variable of `around__`
-    parameters = [at(ast.arg(each), node) for each in (*original.co_freevars, RUNTIME)]
+    parameters = [at(ast.arg(item), node) for item in (*original.co_freevars, RUNTIME)]
     arguments = ast.arguments([], parameters, None, [], [], None, [])
     around: Any = ast.FunctionDef("around__", arguments, [*before, inner], [])
     around.type_params = []
-    future = [each for each in imports if isinstance(each, ast.ImportFrom) and each.module == "__future__"]
-    others = [each for each in imports if each not in future]
+    future = [item for item in imports if isinstance(item, ast.ImportFrom) and item.module == "__future__"]
+    others = [item for item in imports if item not in future]
     module = ast.Module([*others, at(around, node)], [])
     flags = original.co_flags & _FUTURE
     with _syntax_trees:
@@ -350,6 +352,6 @@ def compile_function(
     name = getattr(node, "name", "<lambda>")
     for expected in ("around__", *([_CLASS + owner.lstrip("_")] if owner is not None else []), name):
         code = next(
-            each for each in code.co_consts if isinstance(each, types.CodeType) and each.co_name == expected
+            item for item in code.co_consts if isinstance(item, types.CodeType) and item.co_name == expected
         )
     return code

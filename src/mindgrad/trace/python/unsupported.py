@@ -1,4 +1,4 @@
-"""What cannot be compiled is refused before anything runs.
+"""Unsupported syntax is refused before anything runs.
 
 Only what has no meaning in a compiled program is refused here, from the text alone. What depends on
 values (a tensor that is read, branches that do not join) is refused where it happens, by the runtime.
@@ -12,7 +12,7 @@ import types
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from mindgrad._base.refusal import Place, refuse
+from mindgrad._base.refusal import SourceLocation, refuse
 from mindgrad.trace.python.bindings import within
 
 __all__ = ["check", "is_generator_function", "refuse_depth", "refuse_generator"]
@@ -29,20 +29,20 @@ def is_generator_function(code: types.CodeType) -> bool:
 def refuse_generator(function: types.FunctionType) -> NoReturn:
     """Refuse to compile a generator or coroutine function as such."""
     code = function.__code__
-    place = Place(code.co_filename, code.co_firstlineno, None, None, code.co_name)
+    location = SourceLocation(code.co_filename, code.co_firstlineno, None, None, code.co_name)
     if code.co_flags & inspect.CO_GENERATOR:
         refuse(
             f"'{code.co_name}' is a generator function (it has a yield): it gives its values one by one "
             "while the caller runs, which one compiled program cannot",
             "collect the values in a list and return it; a generator that is only used inside a compiled "
             "function is fine.",
-            at=place,
+            at=location,
         )
     refuse(
         f"'{code.co_name}' is an async function: it waits for others while it runs, which a compiled "
         "program cannot",
         "compile a function without async and await, and call that from the async one.",
-        at=place,
+        at=location,
     )
 
 
@@ -53,12 +53,12 @@ def refuse_depth(function: types.FunctionType) -> NoReturn:
         f"'{code.co_name}' is nested too deeply: blocks in blocks, a long elif chain, many early returns, or "
         "an expression of a thousand operators",
         "split it into several functions.",
-        at=Place(code.co_filename, code.co_firstlineno, None, None, code.co_name),
+        at=SourceLocation(code.co_filename, code.co_firstlineno, None, None, code.co_name),
     )
 
 
 def check(function: ast.FunctionDef, name: str, file: str) -> None:
-    """Refuse what the text of a function (and of those inside it) says that cannot be compiled."""
+    """Refuse syntax of a function, and of those inside it, that cannot be compiled."""
     for node in within(*function.body):
         if isinstance(node, (ast.Try, ast.TryStar)):
             for jump in _leaving(node.finalbody, _JUMPS):
@@ -74,17 +74,17 @@ def check(function: ast.FunctionDef, name: str, file: str) -> None:
 
 def _refuse_node(reason: str, instead: str, node: Any, name: str, file: str) -> None:
     end = node.end_col_offset if node.end_lineno == node.lineno else None
-    refuse(reason, instead, at=Place(file, node.lineno, node.col_offset, end, name))
+    refuse(reason, instead, at=SourceLocation(file, node.lineno, node.col_offset, end, name))
 
 
 def _leaving(body: Sequence[ast.AST], kinds: tuple[type, ...]) -> list[ast.AST]:
     """The jumps that leave the statements: not those of loops inside."""
-    found: list[ast.AST] = []
+    jumps: list[ast.AST] = []
     for node in body:
         if isinstance(node, kinds):
-            found.append(node)
+            jumps.append(node)
         elif isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
-            found += _leaving(node.body, (ast.Return,)) + _leaving(node.orelse, kinds)
+            jumps += _leaving(node.body, (ast.Return,)) + _leaving(node.orelse, kinds)
         elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.expr)):
-            found += _leaving(list(ast.iter_child_nodes(node)), kinds)
-    return found
+            jumps += _leaving(list(ast.iter_child_nodes(node)), kinds)
+    return jumps

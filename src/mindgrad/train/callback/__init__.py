@@ -1,4 +1,4 @@
-"""Callbacks: what happens besides training, before and after runs, epochs and steps."""
+"""Callbacks run before and after runs, epochs and steps of training."""
 
 from mindgrad.train.callback._callback import (  # noqa: F401
     _CallbackManager,

@@ -1,4 +1,4 @@
-"""Callbacks: what a :class:`~mindgrad.train.Model` calls before and after training, epochs and steps."""
+"""Callbacks are called by a :class:`~mindgrad.train.Model` before and after training, epochs and steps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Callback", "CallbackParameters", "Callbacks", "LambdaCallback", "Run
 
 
 class CallbackParameters(dict):
-    """What a callback may look at: a dict whose items are attributes too; what is not there is ``None``.
+    """The state of a run for callbacks: a dict whose items are attributes too; missing ones are ``None``.
 
     ``network``, ``train_network``, ``eval_network``, ``optimizer``, ``loss_fn``, ``epoch_num``,
     ``batch_num`` (steps of an epoch, 0 if the dataset does not know), ``cur_epoch_num`` and
@@ -32,7 +32,7 @@ class CallbackParameters(dict):
 
 
 class RunContext:
-    """What each callback gets: the state of the run, and the way to stop it.
+    """The argument of each callback: the state of the run, and a method to stop it.
 
     Args:
         original_args: the state.
@@ -70,7 +70,7 @@ class RunContext:
 
 
 class Callback:
-    """What callbacks are derived from; a class of your own defines some of its methods.
+    """Base class of callbacks; a class of your own defines some of its methods.
 
     The methods of MindSpore 2.x tell training from evaluation; those of r1.x (``begin``,
     ``step_end``, …) are called for both. Each gets the :class:`RunContext`.
@@ -196,10 +196,10 @@ class Callbacks:
 
     def __init__(self, given: Any) -> None:
         listed = [] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
-        for each in listed:
-            if not isinstance(each, Callback):
+        for callback in listed:
+            if not isinstance(callback, Callback):
                 raise TypeError(
-                    f"For 'Model', the 'callbacks' must be Callbacks, but got {type(each).__name__}."
+                    f"For 'Model', the 'callbacks' must be Callbacks, but got {type(callback).__name__}."
                 )
         self.listed: list[Callback] = listed
 
@@ -219,7 +219,7 @@ class Callbacks:
 
 
 def loss_of(outputs: Any) -> Any:
-    """The loss in what a training step gave, a float; ``None`` if there is none."""
+    """The loss among the outputs of a training step, a float; ``None`` if there is none."""
     if isinstance(outputs, (tuple, list)) and outputs:
         outputs = outputs[0]
     if isinstance(outputs, Tensor):

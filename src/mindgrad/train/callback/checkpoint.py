@@ -1,4 +1,4 @@
-"""Checkpoints while training: when they are written, and how many are kept."""
+"""Checkpoint callbacks write Parameters while training, and limit how many files are kept."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CheckpointManager = absent(
 
 
 class CheckpointConfig:
-    """When a :class:`ModelCheckpoint` writes files, and how many it keeps.
+    """The interval at which a :class:`ModelCheckpoint` writes files, and the number that it keeps.
 
     Args:
         save_checkpoint_steps: after how many steps; 0 or ``None``: not by steps.
@@ -82,14 +82,15 @@ class CheckpointConfig:
             )
         self.saved_network = saved_network
         self.append_info = list(append_info or [])
-        for each in self.append_info:
-            if each not in ("epoch_num", "step_num") and not isinstance(each, dict):
+        for entry in self.append_info:
+            if entry not in ("epoch_num", "step_num") and not isinstance(entry, dict):
                 raise TypeError(
-                    f"For '{owner}', the 'append_info' holds epoch_num, step_num and dicts, but got {each!r}."
+                    f"For '{owner}', the 'append_info' holds epoch_num, step_num and dicts, but got "
+                    f"{entry!r}."
                 )
 
     def get_checkpoint_policy(self) -> dict[str, int]:
-        """What was chosen, as a dict."""
+        """The settings, as a dict."""
         return {
             "save_checkpoint_steps": self.save_checkpoint_steps,
             "save_checkpoint_seconds": self.save_checkpoint_seconds,
@@ -175,11 +176,11 @@ class ModelCheckpoint(Callback):
         step = state.cur_step_in_epoch or state.cur_step_num
         path = os.path.join(self._directory, f"{self._prefix}-{state.cur_epoch_num}_{step}.ckpt")
         entries: dict[str, Any] = {}
-        for each in self._config.append_info:
-            if isinstance(each, dict):
-                entries.update(each)
+        for entry in self._config.append_info:
+            if isinstance(entry, dict):
+                entries.update(entry)
             else:
-                entries[each] = state.cur_epoch_num if each == "epoch_num" else state.cur_step_num
+                entries[entry] = state.cur_epoch_num if entry == "epoch_num" else state.cur_step_num
         network = self._config.saved_network
         save_checkpoint(
             state.train_network if network is None else network, path, append_dict=entries or None

@@ -1,4 +1,4 @@
-"""Callbacks that tell how a run goes: the loss, the time, a progress bar, what was so far."""
+"""Monitoring callbacks report the loss, the time and the progress of a run."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class History(Callback):
         self.history = {}
 
     def epoch_end(self, run_context: RunContext) -> None:
-        """Keep what the epoch ended with."""
+        """Record the values at the end of the epoch."""
         state = run_context.original_args()
         if state.mode == "eval":
             return
@@ -161,7 +161,7 @@ class ProgressBar(Callback):
 
     @property
     def stream(self) -> TextIO:
-        """Where the bar is written."""
+        """The stream to which the bar is written."""
         return sys.stderr if self._stream is None else self._stream
 
     def is_terminal(self) -> bool:

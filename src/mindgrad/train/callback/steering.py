@@ -1,4 +1,4 @@
-"""Callbacks that change how a run goes: its learning rate, and when it stops."""
+"""Control callbacks change the learning rate of a run, or stop it early."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ class LearningRateScheduler(Callback):
         state = run_context.original_args()
         if state.mode == "eval":
             return
-        held = _fixed_rate("LearningRateScheduler", state.optimizer)
-        rate = float(held.asnumpy())
+        parameter = _fixed_rate("LearningRateScheduler", state.optimizer)
+        rate = float(parameter.asnumpy())
         new = self.learning_rate_function(rate, state.cur_step_num)
         if new != rate:
-            held.set_data(Tensor(np.asarray(new, held.dtype.numpy)))
+            parameter.set_data(Tensor(np.asarray(new, parameter.dtype.numpy)))
 
 
 class _Watching(Callback):
@@ -92,22 +92,22 @@ class _Watching(Callback):
         return value > than + self.min_delta
 
     def _value(self, state: Any) -> float:
-        """What is watched, after an epoch.
+        """The monitored value, after an epoch.
 
         Raises:
             ValueError: there is no such value.
         """
         if self.monitor == "loss":
-            found = loss_of(state.net_outputs)
+            value = loss_of(state.net_outputs)
         else:
-            found = (state.eval_results or {}).get(self.monitor)
-        if found is None:
-            known = ["loss", *(state.eval_results or {})]
+            value = (state.eval_results or {}).get(self.monitor)
+        if value is None:
+            names = ["loss", *(state.eval_results or {})]
             raise ValueError(
                 f"For '{type(self).__name__}', there is no {self.monitor!r} to watch: this run has "
-                f"{', '.join(known)}. Metrics are there in Model.fit with a valid_dataset."
+                f"{', '.join(names)}. Metrics are there in Model.fit with a valid_dataset."
             )
-        return float(np.mean(np.asarray(found)))
+        return float(np.mean(np.asarray(value)))
 
 
 class EarlyStopping(_Watching):
@@ -223,7 +223,7 @@ class ReduceLROnPlateau(_Watching):
     def on_train_epoch_end(self, run_context: RunContext) -> None:
         """Look at the value."""
         state = run_context.original_args()
-        held = _fixed_rate("ReduceLROnPlateau", state.optimizer)
+        parameter = _fixed_rate("ReduceLROnPlateau", state.optimizer)
         value = self._value(state)
         if self.cooldown_counter > 0:
             self.cooldown_counter -= 1
@@ -232,10 +232,10 @@ class ReduceLROnPlateau(_Watching):
             self.best, self.wait = value, 0
         elif self.cooldown_counter <= 0:
             self.wait += 1
-            rate = float(held.asnumpy())
+            rate = float(parameter.asnumpy())
             if self.wait >= max(self.patience, 1) and rate > self.min_lr:
                 new = max(rate * self.factor, self.min_lr)
-                held.set_data(Tensor(np.asarray(new, held.dtype.numpy)))
+                parameter.set_data(Tensor(np.asarray(new, parameter.dtype.numpy)))
                 self.cooldown_counter, self.wait = self.cooldown, 0
                 if self.verbose:
                     _say(f"Epoch {state.cur_epoch_num}: the learning rate shrinks to {new:g}.")
