@@ -60,7 +60,7 @@ def init_status() -> Tensor:
 
 
 class LossScaler(ABC):
-    """What loss scalers are derived from: ``scale``, ``unscale`` and ``adjust``.
+    """Base class of loss scalers: ``scale``, ``unscale`` and ``adjust``.
 
     >>> import mindgrad as ms
     >>> issubclass(ms.amp.StaticLossScaler, ms.amp.LossScaler)

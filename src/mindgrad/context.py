@@ -148,7 +148,7 @@ def set_deterministic(deterministic: bool) -> None:
 
 
 def set_recursion_limit(recursion_limit: int = 1000) -> None:
-    """How deep calls may be nested in a function that is compiled: Python's own limit, raised if need be.
+    """Set the depth of calls in a compiled function: Python's own limit, raised if need be.
 
     Raises:
         TypeError: it is no int.
@@ -197,7 +197,7 @@ def get_context(attr_key: str) -> Any:
 
 
 class ParallelMode:
-    """How MindSpore divides the work among processes; of one process all are the same.
+    """Modes in which MindSpore divides the work among processes; of one process all are the same.
 
     >>> from mindgrad.context import ParallelMode
     >>> ParallelMode.DATA_PARALLEL
