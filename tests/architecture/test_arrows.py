@@ -29,6 +29,7 @@ MAY_IMPORT_LATER = {"__init__.py", "ops/__init__.py", "cli.py"}
 TRACERS = {
     "trace/closed_program.py", "trace/tracing.py", "execution/record.py", "api/recompute.py", "eager/segments.py",
 }  # fmt: skip
+MOST_LINES_OF_FUNCTION = 60  # without its docstring
 MOST_LINES = 450  # above that, a file holds more than one idea
 DERIVATIVES = {
     "grad", "value_and_grad", "jvp", "vjp", "jacfwd", "jacrev", "jacobian", "hessian", "linearize",
@@ -93,12 +94,24 @@ def faults(path: str, text: str) -> list[str]:
             and path not in TRACERS
         ):
             found.append(f"{here}: a program is traced by trace.closed_program.trace")
+        if isinstance(node, ast.FunctionDef) and lines_of(node) > MOST_LINES_OF_FUNCTION:
+            found.append(
+                f"{here}: '{node.name}' has more than {MOST_LINES_OF_FUNCTION} lines; split it by idea"
+            )
         if isinstance(node, ast.Attribute) and re.search(r"\b_?jax\b", ast.unparse(node.value)):
             if node.attr in DERIVATIVES:
                 found.append(f"{here}: jax.{node.attr} is jax's own differentiation")
             if node.attr in {"_src", "interpreters"}:
                 found.append(f"{here}: {node.attr} is not public API of jax")
     return found
+
+
+def lines_of(function: ast.FunctionDef) -> int:
+    """How many lines a function has besides its docstring."""
+    lines = function.end_lineno - function.lineno + 1
+    if ast.get_docstring(function, clean=False) is None:
+        return lines
+    return lines - (function.body[0].end_lineno - function.body[0].lineno + 1)
 
 
 def test_source_keeps_the_rules():
@@ -133,6 +146,7 @@ def test_source_keeps_the_rules():
         ("__init__.py", "def f():\n    from mindgrad import nn", "inside a function"),
         ("ops/__init__.py", "def f():\n    _import_module('mindgrad.train')", "ops may not import train"),
         ("solvers/ode.py", "scope = GraphScope()", "closed_program"),
+        ("nn/cell.py", "def f():\n" + "    x = 1\n" * 60, "'f' has more than"),
         ("utils.py", "", "no place"),
         ("ir/graph.py", "\n" * (MOST_LINES + 1), "lines"),
     ],

@@ -176,94 +176,132 @@ def walk_back(
     Returns:
         The sums, and the cotangents of the first carry.
     """
-    loop, np = jax.lax.while_loop, jax.numpy
-    zero, one = np.int32(0), np.int32(1)
+    callables = step, expensive, coefficients, pull, totals
+    return _ReverseTrips(jax, *callables, trips, period, buffers, needed, slots, rows).run(cotangents, sums)
 
-    def chunk(state: Any) -> Any:
+
+class _ReverseTrips:
+    """The trips of a loop from the last to the first, block by block; arguments as of :func:`walk_back`."""
+
+    def __init__(
+        self,
+        jax: Any,
+        step: Callable[[Any], Any],
+        expensive: Callable[[Sequence[Any]], Any],
+        coefficients: Callable[[Sequence[Any], Sequence[Any]], Any],
+        pull: Callable[[Any, Any], Any],
+        totals: Callable[[Any, Any], Any],
+        trips: Any,
+        period: Any,
+        buffers: Sequence[Any],
+        needed: Sequence[int],
+        slots: int,
+        rows: int,
+    ) -> None:
+        self.jax, self.np, self.loop = jax, jax.numpy, jax.lax.while_loop
+        self.zero, self.one = self.np.int32(0), self.np.int32(1)
+        self.step, self.expensive, self.coefficients = step, expensive, coefficients
+        self.pull, self.totals = pull, totals
+        self.trips, self.period, self.buffers = trips, period, buffers
+        self.needed, self.slots, self.rows = needed, slots, rows
+        self.is_saved = _saves_every(buffers)
+
+    def run(self, cotangents: Sequence[Any], sums: Sequence[Any]) -> tuple[Any, ...]:
+        """The sums over all trips, and the cotangents of the first carry."""
+        jax, np, slots = self.jax, self.np, self.slots
+        after = _empty(jax, cotangents, self.rows + 1) if self.rows > 1 else ()
+        if not self.needed:  # the trips are linear: there is nothing to replay
+            last = (self.trips - 1) // self.rows
+            start: Any = (last, self.trips, tuple(sums), tuple(cotangents), (), after)
+            state = self.loop(lambda state: state[0] >= 0, self._chunk, start)
+            return (*state[2], *state[3])
+        last = np.where(self.trips > 0, ((self.trips - 1) // slots) * slots, -self.one)
+        saved = tuple([self.buffers[k] for k in self.needed])
+        if not self.is_saved:
+            saved = _empty(jax, [x[0] for x in saved], slots)
+        stack = _empty(jax, [buffer[0] for buffer in self.buffers], _depth(slots))
+        places = np.zeros((_depth(slots),), "int32")
+        start = (last, tuple(sums), tuple(cotangents), saved, after, stack, places, self.zero)
+        state = self.loop(lambda state: state[0] >= 0, self._block, start)
+        return (*state[1], *state[2])
+
+    def _chunk(self, state: Any) -> Any:
         """The last ``rows`` trips of a block, or those that are left of them."""
+        jax, rows, one = self.jax, self.rows, self.one
         at, count, sums, cts, saved, after = state
         if rows == 1:
             carry = _get(jax, saved, at)
-            residuals = coefficients(carry, _once(jax, count > 0, expensive, carry))
+            residuals = self.coefficients(carry, _once(jax, count > 0, self.expensive, carry))
             if sums:
-                sums = tuple([a + b for a, b in zip(sums, totals(residuals, cts), strict=True)])
-            return at - one, count, sums, pull(residuals, cts), saved, after
+                sums = tuple([a + b for a, b in zip(sums, self.totals(residuals, cts), strict=True)])
+            return at - one, count, sums, self.pull(residuals, cts), saved, after
         first = at * rows
-        trips_left = np.minimum(count - first, rows)
-        residuals = coefficients(tuple([_rows(jax, buffer, first, rows) for buffer in saved]), ())
+        trips_left = self.np.minimum(count - first, rows)
+        residuals = self.coefficients(tuple([_rows(jax, buffer, first, rows) for buffer in saved]), ())
         after = _put(jax, after, trips_left, cts)
 
         def back(inner: Any) -> Any:
             k, after = inner
-            return k - one, _put(jax, after, k, pull(_get(jax, residuals, k), _get(jax, after, k + one)))
+            pulled = self.pull(_get(jax, residuals, k), _get(jax, after, k + one))
+            return k - one, _put(jax, after, k, pulled)
 
-        _, after = loop(lambda inner: inner[0] >= 0, back, (trips_left - one, after))
+        _, after = self.loop(lambda inner: inner[0] >= 0, back, (trips_left - one, after))
         if sums:
             # only the chunk that is the first to be walked back can have rows that no trip fills: zeros
-            more = totals(residuals, [buffer[1:] for buffer in after])
+            more = self.totals(residuals, [buffer[1:] for buffer in after])
             sums = tuple([a + b for a, b in zip(sums, more, strict=True)])
-        return at - one, count, sums, _get(jax, after, zero), saved, after
+        return at - one, count, sums, _get(jax, after, self.zero), saved, after
 
-    def walk(state: Any) -> Any:
-        """Go half the way to the block that starts at ``first``, or replay it and walk it back."""
+    def _block(self, state: Any) -> Any:
+        """Half the way to the block that starts at ``first``, or the replay of it and its trips backwards."""
+        jax, np, zero, one, slots = self.jax, self.np, self.zero, self.one, self.slots
         first, sums, cts, saved, after, stack, places, depth = state
         # at most one carry on the stack lies behind this block: the start of the one before
         depth = depth - np.where((depth > 0) & (places[np.maximum(depth - 1, 0)] > first), one, zero)
-        top, segment = np.maximum(depth - 1, 0), first // period
-        x = tuple(
-            [
-                np.where(depth > 0, a, b)
-                for a, b in zip(_get(jax, stack, top), _get(jax, buffers, segment), strict=True)
-            ]
-        )
-        position = np.where(depth > 0, places[top], segment * period)
+        top, segment = np.maximum(depth - 1, 0), first // self.period
+        carries = zip(_get(jax, stack, top), _get(jax, self.buffers, segment), strict=True)
+        x = tuple([np.where(depth > 0, a, b) for a, b in carries])
+        position = np.where(depth > 0, places[top], segment * self.period)
         blocks = (first - position) // slots
         is_here = blocks == 0
-        count = np.where(is_here, np.minimum(slots, trips - first), slots * ((blocks + 1) // 2))
-        saved = _put(jax, saved, zero, [x[k] for k in needed])
+        count = np.where(is_here, np.minimum(slots, self.trips - first), slots * ((blocks + 1) // 2))
+        x, saved = self._replayed(x, saved, is_here, count)
+        stack = _put(jax, stack, depth, x)
+        places = jax.lax.dynamic_update_index_in_dim(places, position + count, depth, 0)
+        last = np.where(is_here, (count - 1) // self.rows, -one)
+        start = (last, count, sums, cts, saved, after)
+        _, _, sums, cts, saved, after = self.loop(lambda state: state[0] >= 0, self._chunk, start)
+        first = np.where(is_here, first - slots, first)
+        return first, sums, cts, saved, after, stack, places, np.where(is_here, depth, depth + one)
+
+    def _replayed(self, x: Any, saved: Any, is_block: Any, count: Any) -> tuple[Any, Any]:
+        """The carry after ``count`` trips from ``x``, and ``saved`` with what is needed of those before.
+
+        ``is_block``: whether the trips are the block itself, of which the last trip is not replayed.
+        """
+        jax, np, zero, rows = self.jax, self.np, self.zero, self.rows
+        saved = _put(jax, saved, zero, [x[k] for k in self.needed])
 
         def advance(inner: Any) -> Any:
             # the carry behind the trip is stored, not the one before it, which would have to be copied
             k, x, saved = inner
-            x = step(x)
-            k = k + one
-            return k, x, _put(jax, saved, k & np.int32(slots - 1), [x[part] for part in needed])
+            x = self.step(x)
+            k = k + self.one
+            return k, x, _put(jax, saved, k & np.int32(self.slots - 1), [x[part] for part in self.needed])
 
-        # the last trip of a block is not replayed, and none if all are saved
-        replayed = np.where(trips > slots, count - 1, zero) if is_saved else count - 1
-        end = np.where(is_here, replayed, count)
-        _, x, saved = loop(lambda inner: inner[0] < end, advance, (zero, x, saved))
+        # none is replayed if all are saved
+        replayed = np.where(self.trips > self.slots, count - 1, zero) if self.is_saved else count - 1
+        end = np.where(is_block, replayed, count)
+        _, x, saved = self.loop(lambda inner: inner[0] < end, advance, (zero, x, saved))
         if rows > 1:
             # rows of the last chunk that no trip fills get a carry, of which nothing infinite can come
-            fill = np.where(is_here, (count + (rows - 1)) // rows * rows, zero)
-            _, saved = loop(
+            fill = np.where(is_block, (count + (rows - 1)) // rows * rows, zero)
+            _, saved = self.loop(
                 lambda inner: inner[0] < fill,
-                lambda inner: (inner[0] + one, _put(jax, inner[1], inner[0], _get(jax, inner[1], zero))),
+                lambda inner: (inner[0] + self.one, _put(jax, inner[1], inner[0], _get(jax, inner[1], zero))),
                 (count, saved),
             )
-        stack = _put(jax, stack, depth, x)
-        places = jax.lax.dynamic_update_index_in_dim(places, position + count, depth, 0)
-        last = np.where(is_here, (count - 1) // rows, -one)
-        state = (last, count, sums, cts, saved, after)
-        _, _, sums, cts, saved, after = loop(lambda state: state[0] >= 0, chunk, state)
-        first = np.where(is_here, first - slots, first)
-        return first, sums, cts, saved, after, stack, places, np.where(is_here, depth, depth + one)
-
-    after = _empty(jax, cotangents, rows + 1) if rows > 1 else ()
-    if not needed:  # the trips are linear: there is nothing to replay
-        state = ((trips - 1) // rows, trips, tuple(sums), tuple(cotangents), (), after)
-        state = loop(lambda state: state[0] >= 0, chunk, state)
-        return (*state[2], *state[3])
-    last = np.where(trips > 0, ((trips - 1) // slots) * slots, -one)
-    is_saved = _saves_every(buffers)
-    saved = tuple([buffers[k] for k in needed])
-    if not is_saved:
-        saved = _empty(jax, [x[0] for x in saved], slots)
-    stack = _empty(jax, [buffer[0] for buffer in buffers], _depth(slots))
-    places = np.zeros((_depth(slots),), "int32")
-    start = (last, tuple(sums), tuple(cotangents), saved, after, stack, places, zero)
-    state = loop(lambda state: state[0] >= 0, walk, start)
-    return (*state[1], *state[2])
+        return x, saved
 
 
 def _once(jax: Any, always: Any, compute: Callable[[Any], Any], xs: Sequence[Any]) -> tuple[Any, ...]:

@@ -81,51 +81,14 @@ def ctc_loss(
     labels = _labels(targets, target_lengths, batch)
     counts = _lengths(target_lengths, "target_lengths", batch, labels.shape[1])
 
-    # a blank in front of, between and behind the labels
-    some = labels.shape[1]
-    blanks = layout.reshape(broadcast_to(operand(blank, "CTCLoss", labels), labels.shape), (batch, some, 1))
-    between = layout.reshape(stack([blanks, layout.reshape(labels, (batch, some, 1))], 2), (batch, 2 * some))
-    read = concat([between, broadcast_to(operand(blank, "CTCLoss", labels), (batch, 1))], 1)
-    width = 2 * some + 1
+    read = _with_blanks(labels, blank)
+    width = read.shape[1]
     emitted = gather_elements(
         y, 2, broadcast_to(layout.reshape(read, (1, batch, width)), (times, batch, width))
     )
+    shown, alpha = _forward_logarithms(emitted, read, ends, counts)
 
-    # a blank between two labels may be left out if they differ
-    odd = np.arange(width) % 2 == 1
-    two_before = read
-    if some:
-        nobody = broadcast_to(operand(-1, "CTCLoss", read), (batch, 2))
-        two_before = concat([nobody, movement.slice_axis(read, 1, 0, width - 2)], 1)
-    may_skip = comparison.logical_and(
-        broadcast_to(Tensor(odd & (np.arange(width) > 1)), (batch, width)),
-        comparison.not_equal(read, two_before),
-    )
-    place = broadcast_to(Tensor(np.arange(width, dtype=np.int32)), (batch, width))
     last = arithmetic.mul(layout.reshape(counts, (batch, 1)), 2)
-    is_real = comparison.less_equal(place, broadcast_to(last, (batch, width)))
-    begins = comparison.logical_and(is_real, broadcast_to(Tensor(np.arange(width) < 2), (batch, width)))
-
-    def forward(logs: Any, held: Any) -> tuple[Any, Tensor]:
-        alpha, now = held
-        one = _behind(alpha, 1)
-        reached = math.logaddexp(math.logaddexp(alpha, one), choose(may_skip, _behind(alpha, 2), _IMPOSSIBLE))
-        is_first = broadcast_to(comparison.equal(now, 0), alpha.shape)
-        reached = choose(is_first, _start(begins, alpha), reached)
-        reached = choose(is_real, arithmetic.add(reached, logs), _IMPOSSIBLE)
-        runs = comparison.less(now, layout.reshape(ends, (batch, 1)))
-        alpha = choose(broadcast_to(runs, alpha.shape), reached, alpha)
-        shown = choose(
-            comparison.logical_and(
-                broadcast_to(runs, alpha.shape), comparison.greater(alpha, 0.5 * _IMPOSSIBLE)
-            ),
-            alpha,
-            float("-inf"),
-        )
-        return (alpha, arithmetic.add(now, 1)), shown
-
-    nothing = broadcast_to(operand(_IMPOSSIBLE, "CTCLoss", y), (batch, width))
-    shown, (alpha, _) = over_time(forward, emitted, (nothing, operand(0, "CTCLoss", counts)))
     first = gather_elements(alpha, 1, last)
     second = gather_elements(alpha, 1, choose(comparison.greater(last, 0), arithmetic.sub(last, 1), last))
     both = math.logaddexp(first, choose(comparison.greater(last, 0), second, _IMPOSSIBLE))
@@ -136,6 +99,61 @@ def ctc_loss(
     if reduction == "mean":
         loss = arithmetic.div(loss, cast(choose(comparison.equal(counts, 0), 1, counts), x.dtype))
     return summarised("CTCLoss", loss, reduction), cast(layout.moveaxis(shown, 0, 1), x.dtype)
+
+
+def _with_blanks(labels: Tensor, blank: int) -> Tensor:
+    """The labels with a blank in front of, between and behind them, of shape (n, 2 s + 1)."""
+    batch, count = labels.shape
+    blanks = layout.reshape(broadcast_to(operand(blank, "CTCLoss", labels), labels.shape), (batch, count, 1))
+    pairs = stack([blanks, layout.reshape(labels, (batch, count, 1))], 2)
+    last = broadcast_to(operand(blank, "CTCLoss", labels), (batch, 1))
+    return concat([layout.reshape(pairs, (batch, 2 * count)), last], 1)
+
+
+def _may_skip(read: Tensor) -> Tensor:
+    """Whether the blank before a label may be left out: if the label before that is another."""
+    batch, width = read.shape
+    two_before = read
+    if width > 1:
+        nobody = broadcast_to(operand(-1, "CTCLoss", read), (batch, 2))
+        two_before = concat([nobody, movement.slice_axis(read, 1, 0, width - 2)], 1)
+    is_label = (np.arange(width) % 2 == 1) & (np.arange(width) > 1)
+    return comparison.logical_and(
+        broadcast_to(Tensor(is_label), (batch, width)), comparison.not_equal(read, two_before)
+    )
+
+
+def _forward_logarithms(emitted: Tensor, read: Tensor, ends: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
+    """Logarithms of the forward probabilities at each time, −∞ where impossible, and those at the end.
+
+    Args:
+        emitted: logarithms of the probabilities of what is read, of shape (t, n, 2 s + 1).
+        read: labels with blanks.
+        ends: how many times of each sequence count.
+        counts: how many labels do.
+    """
+    batch, width = read.shape
+    may_skip = _may_skip(read)
+    index = broadcast_to(Tensor(np.arange(width, dtype=np.int32)), (batch, width))
+    last = arithmetic.mul(layout.reshape(counts, (batch, 1)), 2)
+    is_real = comparison.less_equal(index, broadcast_to(last, (batch, width)))
+    begins = comparison.logical_and(is_real, broadcast_to(Tensor(np.arange(width) < 2), (batch, width)))
+
+    def forward(logs: Any, carry: Any) -> tuple[Any, Tensor]:
+        alpha, now = carry
+        stayed = math.logaddexp(alpha, _behind(alpha, 1))
+        reached = math.logaddexp(stayed, choose(may_skip, _behind(alpha, 2), _IMPOSSIBLE))
+        is_first = broadcast_to(comparison.equal(now, 0), alpha.shape)
+        reached = choose(is_first, _start(begins, alpha), reached)
+        reached = choose(is_real, arithmetic.add(reached, logs), _IMPOSSIBLE)
+        runs = broadcast_to(comparison.less(now, layout.reshape(ends, (batch, 1))), alpha.shape)
+        alpha = choose(runs, reached, alpha)
+        is_possible = comparison.logical_and(runs, comparison.greater(alpha, 0.5 * _IMPOSSIBLE))
+        return (alpha, arithmetic.add(now, 1)), choose(is_possible, alpha, float("-inf"))
+
+    start = broadcast_to(operand(_IMPOSSIBLE, "CTCLoss", emitted), (batch, width))
+    shown, (alpha, _) = over_time(forward, emitted, (start, operand(0, "CTCLoss", counts)))
+    return shown, alpha
 
 
 def _start(begins: Tensor, like: Tensor) -> Tensor:
