@@ -4,6 +4,7 @@ Smoke tests run first: those marked `smoke`, and everything in tests/smoke. The 
 test and "warnings are errors" are in pyproject.toml.
 """
 
+import gc
 import os
 from importlib.metadata import version
 from pathlib import Path
@@ -19,6 +20,8 @@ from mindgrad.ir import verify
 FAST_COMPILATION = ["--xla_backend_optimization_level=0"]
 if version("jaxlib").startswith("0.10."):
     FAST_COMPILATION += ["--xla_cpu_use_fusion_emitters=false", "--xla_cpu_parallel_codegen_split_count=1"]
+    LOOP_PASSES = "simplify-while-loops,while-loop-invariant-code-motion,while-loop-trip-count-annotator"
+    FAST_COMPILATION.append(f"--xla_disable_hlo_passes={LOOP_PASSES}")
 
 SMOKE = Path(__file__).parent / "smoke"
 
@@ -29,6 +32,10 @@ os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 # saves (docs/decisions/0017-time-of-the-tests.md). With XLA_FLAGS= in the environment the programs are compiled as
 # users have them; tests/programs/test_as_users_compile.py always does so.
 os.environ.setdefault("XLA_FLAGS", " ".join(FAST_COMPILATION))
+
+# Objects of the collected tests, of jax and of scipy live until the end. The garbage collector does not run while
+# they are made, is told afterwards to leave them alone, and then looks at what tests leave less often than by default.
+gc.disable()
 
 # When calls of eager mode become hot is a matter of time, and results before and after differ in the last bits:
 # tests of tiers turn them on. With MINDGRAD_EAGER=compiled in the environment all tests run with them.
@@ -63,4 +70,11 @@ def pytest_collect_file():
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the smoke tests first; the sort is stable, so the rest keeps its order."""
-    items.sort(key=lambda item: item.get_closest_marker("smoke") is None and SMOKE not in item.path.parents)
+    items.sort(key=lambda item: "smoke" not in item.keywords and item.path.parent != SMOKE)
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector begin behind the collected tests."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
+    gc.enable()

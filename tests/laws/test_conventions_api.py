@@ -20,9 +20,6 @@ from mindgrad.ir import settings
 from tests.laws.harness import difference
 from tests.laws.test_conventions import IDS, TABLE, Convention
 
-#: one worker computes all results
-pytestmark = pytest.mark.xdist_group("conventions of the API")
-
 MODES = ("eager", "compiled", "compiled without rewrites")
 
 

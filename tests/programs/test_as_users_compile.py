@@ -5,22 +5,20 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
+from tests.programs.test_control_corpus import COMPILED
 from tests.programs.test_corpus import PROGRAMS
 
 ROOT = Path(__file__).parents[2]
-SAMPLE = list(PROGRAMS)[::16]
+TESTS = [
+    *[f"test_corpus.py::test_eager_and_compiled_agree[{name}]" for name in list(PROGRAMS)[::16]],
+    *[f"test_control_corpus.py::test_compiled_is_eager[{name}]" for name in COMPILED[::80]],
+]
 
 
-@pytest.mark.parametrize("half", [0, 1])
-def test_compiled_is_eager_with_the_options_of_users(half):
-    tests = [
-        f"tests/programs/test_corpus.py::test_eager_and_compiled_agree[{name}]" for name in SAMPLE[half::2]
-    ]
+def test_compiled_is_eager_with_the_options_of_users():
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests],
-        cwd=ROOT,
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS],
+        cwd=ROOT / "tests" / "programs",
         env=os.environ | {"XLA_FLAGS": ""},
         capture_output=True,
         text=True,
@@ -28,4 +26,4 @@ def test_compiled_is_eager_with_the_options_of_users(half):
         check=False,
     )
     assert run.returncode == 0, run.stdout + run.stderr
-    assert f"{len(tests)} passed" in run.stdout
+    assert f"{len(TESTS)} passed" in run.stdout

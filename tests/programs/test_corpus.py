@@ -29,13 +29,6 @@ from tests.programs.corpus.program import PROGRAMS, Program, normal
 ROOMS = (contraction, control, indexing, layout, nested, nets, physics, pointwise, reductions, types)
 
 
-def each(names):
-    """Parameters of a test for the programs with these names, of which one worker runs all tests."""
-    return pytest.mark.parametrize(
-        "name", [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in names]
-    )
-
-
 @pytest.fixture(scope="module")
 def checked():
     """Each program with its derivatives, run once."""
@@ -55,7 +48,7 @@ def agree(found, expected, what, rtol, atol):
         np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=atol, err_msg=f"{what}, tensor {index}")
 
 
-@each(PROGRAMS)
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_eager_and_compiled_agree(checked, name):
     """Compiled with rewrites; and the program without them, which is not compiled a second time."""
     found = checked(name)
@@ -70,7 +63,7 @@ def test_eager_and_compiled_agree(checked, name):
         agree(found.compiled[mode], as_written[mode], f"{mode}, as written", rtol, atol)
 
 
-@each(PROGRAMS)
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_gradients_have_the_types_of_what_they_belong_to(checked, name):
     found = checked(name)
     wanted = [x.dtype for x in found.xs] + [w.asnumpy().dtype for w in found.weights]
@@ -87,7 +80,7 @@ def agrees_with_jax(found):
         agree(found.eager[mode], by_jax[mode], mode, found.program.rtol, found.program.atol * scale)
 
 
-@each([name for name, program in PROGRAMS.items() if program.oracle])
+@pytest.mark.parametrize("name", [name for name, program in PROGRAMS.items() if program.oracle])
 def test_jax_agrees(checked, name):
     agrees_with_jax(checked(name))
 
@@ -106,7 +99,7 @@ def agrees_with_finite_differences(found):
     np.testing.assert_allclose(second, first, rtol=1e-9, atol=1e-9)
 
 
-@each([name for name, program in PROGRAMS.items() if program.smooth])
+@pytest.mark.parametrize("name", [name for name, program in PROGRAMS.items() if program.smooth])
 def test_finite_differences_agree(checked, name):
     agrees_with_finite_differences(checked(name))
 
@@ -120,7 +113,7 @@ def agrees_with_the_formula(program):
     agree([t.asnumpy() for t in flatten(found)[0]], expected, "gradient", 1e-9, 1e-11)
 
 
-@each([name for name, program in PROGRAMS.items() if program.gradient])
+@pytest.mark.parametrize("name", [name for name, program in PROGRAMS.items() if program.gradient])
 def test_known_formulas_agree(name):
     agrees_with_the_formula(PROGRAMS[name])
 

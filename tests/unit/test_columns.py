@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.ndimage import correlate1d
+import scipy
 
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops
@@ -94,7 +94,8 @@ def similarity(x, y, size, sigma, top):
     half = size // 2
 
     def blurred(a):
-        full = correlate1d(correlate1d(a, w, 2, mode="constant"), w, 3, mode="constant")
+        correlate = scipy.ndimage.correlate1d
+        full = correlate(correlate(a, w, 2, mode="constant"), w, 3, mode="constant")
         return full[:, :, half:-half, half:-half]
 
     mx, my = blurred(x), blurred(y)

@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from scipy.signal import correlate
+import scipy
 from scipy.special import erf, expit
 
 import mindgrad as ms
@@ -141,7 +141,10 @@ def convolved(x, w, stride=1, pads=None, dilation=1):
     wide = np.zeros((*w.shape[:2], *((k - 1) * dilation + 1 for k in w.shape[2:])))
     wide[(slice(None), slice(None), *(slice(None, None, dilation),) * axes)] = w
     rows = [
-        [sum(correlate(x[n, c], wide[o, c], "valid") for c in range(w.shape[1])) for o in range(w.shape[0])]
+        [
+            sum(scipy.signal.correlate(x[n, c], wide[o, c], "valid") for c in range(w.shape[1]))
+            for o in range(w.shape[0])
+        ]
         for n in range(x.shape[0])
     ]
     return np.array(rows)[(slice(None), slice(None), *(slice(None, None, stride),) * axes)]

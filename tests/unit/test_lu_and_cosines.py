@@ -2,10 +2,7 @@
 
 import numpy as np
 import pytest
-import scipy.fft
-import scipy.linalg
-import scipy.optimize
-import scipy.special
+import scipy
 
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
+import scipy
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
@@ -35,7 +35,7 @@ def predators(y, t, p):
 
 
 def reference(start, rates, times):
-    run = solve_ivp(
+    run = scipy.integrate.solve_ivp(
         lambda t, y: slopes(y, rates), (times[0], times[-1]), start, t_eval=times, rtol=1e-12, atol=1e-12
     )
     return run.y.T
@@ -68,7 +68,7 @@ def test_values_agree_with_scipy():
 def test_a_step_and_its_dense_output_are_those_of_scipy():
     """One accepted step of the same length gives the same state, and the same states within it."""
     times = np.array([0.0, 0.01, 0.02, 0.04])
-    run = solve_ivp(
+    run = scipy.integrate.solve_ivp(
         lambda t, y: slopes(y, RATES), (0, 0.04), START, t_eval=times, rtol=1, atol=1, first_step=0.04
     )
     found = ms.odeint(predators, double(START), double(times), double(RATES), rtol=1, atol=1, has_aux=True)

@@ -12,6 +12,8 @@ from types import ModuleType
 
 PACKAGE = __name__.partition(".")[0]
 _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
+#: how names begin that Python and test runners ask every module for: no misspelled ones
+_MACHINERY = ("_", "pytest")
 #: from this depth on (``ops.operations.math_ops``) a module also gives names of the package above it
 _DIVIDED = 3
 
@@ -79,7 +81,7 @@ def explain_missing_names(module: ModuleType) -> None:
         loaded = sys.modules.get(f"{module.__name__}.{name}")
         if loaded is not None:
             return loaded
-        if name.startswith("_"):  # asked for by machinery, of Python or of a test runner: no misspelled name
+        if name.startswith(_MACHINERY):
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
         if is_divided(module.__name__):
             above = sys.modules[module.__name__.rpartition(".")[0]]
