@@ -17,7 +17,8 @@ from mindgrad.core.tensor import Number, Tensor, make_number, make_tensor, scala
 from mindgrad.core.types import TensorType, tensor_type
 from mindgrad.frontend import state
 from mindgrad.primitives.arithmetic import select
-from mindgrad.primitives.structural import broadcast_in_dim, convert
+from mindgrad.primitives.static_slices import concatenate
+from mindgrad.primitives.structural import broadcast_in_dim, convert, reshape
 
 __all__ = [
     "accepted",
@@ -41,6 +42,8 @@ __all__ = [
     "unary",
 ]
 
+#: operators that stack an operand which is a tuple or list of tensors
+_STACKING = frozenset({"Add", "Sub", "FloorDiv"})
 _NUMBER = (bool, int, float, complex, np.generic)
 
 # (row, element type) pairs that the row's type rule has let pass; a few hundred at most
@@ -79,10 +82,13 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
                 return make_tensor(np.asarray(number, dtype.numpy))
             return Tensor(number, dtype)
         if isinstance(x, (list, tuple)) and any(isinstance(each, Tensor) for each in x):
-            raise TypeError(
-                f"For '{operator}', the input is a {type(x).__name__} that holds tensors; "
-                f"join them first: ops.stack(...)."
-            )
+            if operator not in _STACKING:
+                kind = type(x).__name__
+                raise TypeError(
+                    f"For '{operator}', the input is a {kind} that holds tensors; join them first: ops.stack(...)."
+                )
+            rows = [apply(reshape, row, shape=(1, *row.shape)) for row in promoted(operator, *x, broadcast=False)]
+            return apply(concatenate, *rows, axis=0)
         return Tensor(x)
     raise TypeError(
         f"For '{operator}', the input must be a Tensor or a number, but got {x!r} of type {type(x).__name__}."
