@@ -1,8 +1,8 @@
 """The score of public programs: how many networks, science programs and cells of documents run on mindgrad.
 
-The programs lie in checkouts of MindSpore's public repositories (mindcv, models, mindscience, docs) in one folder,
-which the user names. Each runs in a process of its own, in an empty folder; packages that they import besides are
-looked for on PYTHONPATH. Nothing of the checkouts is written to.
+The programs lie in checkouts of MindSpore's public repositories (mindcv, models, mindscience, docs) in one
+folder, which the user names. Each runs in a process of its own, in an empty folder; packages that they import
+besides are looked for on PYTHONPATH. Nothing of the checkouts is written to.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--mode", choices=MODES, action="append", help="both where none is given")
     parser.add_argument("--limit", type=float, default=300, metavar="SECONDS", help="for one program (300)")
     parser.add_argument("--reference", type=Path, metavar="PYTHON", help="an interpreter with MindSpore")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="results are added there, and not run again")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="results are added there, and not run again"
+    )
     parser.add_argument(
         "--record", type=Path, metavar="FILE", help="put the scores into a file (docs/coverage/programs.json)"
     )
@@ -100,7 +102,9 @@ def run(command: list[str], environment: dict[str, str], limit: float, program: 
 def outcome(result: dict[str, Any]) -> str:
     """One line on a result."""
     if "cells" in result:
-        return ", ".join(f"{n} {status}" for status, n in Counter(c["status"] for c in result["cells"]).items())
+        return ", ".join(
+            f"{n} {status}" for status, n in Counter(c["status"] for c in result["cells"]).items()
+        )
     return f"loss {result['losses'][0]:.6g}" if "losses" in result else cause(result["error"])
 
 
@@ -204,7 +208,9 @@ def main() -> int:
             score = summary(results, kind, mode)
             if score is None:
                 continue
-            console.print(f"{kind}, {mode}: {score['passed']} of {score['counted']}", score.get("reference", ""))
+            console.print(
+                f"{kind}, {mode}: {score['passed']} of {score['counted']}", score.get("reference", "")
+            )
             for name, reason in score["remains"].items():
                 console.print(f"  {name}: {reason}", markup=False)
             if options.record:

@@ -1,5 +1,5 @@
-"""The page docs/coverage.md is written from the names of MindSpore, the scores of its tests and of public programs, and
-this package.
+"""The page docs/coverage.md is written from the names of MindSpore, the scores of its tests and of public
+programs, and this package.
 
 python docs/coverage/page.py            writes the page
 python docs/coverage/page.py --check    exits with 1 if it would be another one
@@ -52,10 +52,10 @@ PROGRAMS = """
 
 Measured by `scripts/score programs FOLDER --record docs/coverage/programs.json` on checkouts of MindSpore's
 public repositories mindcv, models, mindscience and docs, which are no part of this one; `bench/score/public`
-says which programs, at which sizes and with which data in place of files that would be downloaded. *Networks*:
-a step of training, with the gradient with respect to every weight. *Science*: three steps of training programs,
-as they are. *Documents*: cells of notebooks and pages, run in order. *Of MindSpore's* counts those that
-MindSpore 2.10 itself runs on a CPU, where that was measured too.
+says which programs, at which sizes and with which data in place of files that would be downloaded.
+*Networks*: a step of training, with the gradient with respect to every weight. *Science*: three steps of
+training programs, as they are. *Documents*: cells of notebooks and pages, run in order. *Of MindSpore's*
+counts those that MindSpore 2.10 itself runs on a CPU, where that was measured too.
 
 | programs, mode | measured | run | of | | of MindSpore's |
 |---|---|---|---|---|---|
@@ -150,14 +150,20 @@ def programs() -> list[str]:
         row = [name, score["date"], str(score["passed"]), str(score["counted"]), share, theirs]
         rows.append(f"| {' | '.join(row)} |")
         details += ["", f"### What remains of {name}", ""]
-        details += [f"- {program}: `{reason}`" for program, reason in score["remains"].items()] or ["Nothing."]
+        details += [f"- {program}: `{reason}`" for program, reason in score["remains"].items()] or [
+            "Nothing."
+        ]
         if score.get("disagree"):
             differing = [f"{program} ({error})" for program, error in score["disagree"].items()]
-            text = f"Losses that differ from MindSpore's by more than 0.1 %, relatively: {', '.join(differing)}."
+            text = (
+                f"Losses that differ from MindSpore's by more than 0.1 %, relatively: {', '.join(differing)}."
+            )
             details += ["", textwrap.fill(text, 120)]
         if score.get("not_counted"):
             reasons = [f"{number} ({reason})" for reason, number in score["not_counted"].items()]
-            text = f"Of the cells of {score['documents']} documents do not count, by rule: {', '.join(reasons)}."
+            text = (
+                f"Of the cells of {score['documents']} documents do not count, by rule: {', '.join(reasons)}."
+            )
             details += ["", textwrap.fill(text, 120)]
     return [PROGRAMS + "\n".join(rows), *details, ""]
 

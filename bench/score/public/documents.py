@@ -1,7 +1,7 @@
 """Cells of public documents: the Python examples of a notebook or page, run in order in one process.
 
-A cell that cannot run anywhere but at its author's is told apart by rule: by what its source asks for, or by the
-error in which it ends.
+A cell that cannot run anywhere but at its author's is told apart by rule: by what its source asks for, or by
+the error in which it ends.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import linecache
 import re
 import signal
 import sys
+import traceback
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,7 +31,8 @@ DOCUMENTS = {
     "tutorials/source_zh_cn": """
         beginner/tensor beginner/model beginner/autograd beginner/dataset beginner/train beginner/quick_start
         beginner/save_load beginner/accelerate_with_static_graph beginner/mixed_precision
-        custom_program/hook_program custom_program/operation/op_custom_prim custom_program/operation/op_custom_adv
+        custom_program/hook_program custom_program/operation/op_custom_prim
+        custom_program/operation/op_custom_adv
         compile/statements compile/static_graph_expert_programming compile/python_builtin_functions
         dataset/cache dataset/record dataset/eager dataset/python_objects dataset/augment dataset/optimize
         dataset/sampler nlp/sentiment_analysis nlp/sequence_labeling orange_pi/dev_start generative/gan
@@ -43,11 +45,11 @@ DOCUMENTS = {
 
 #: What a cell's source asks for that is not there; the first that fits says why it does not count.
 SOURCES = {
-    "device": r"""device_target\s*=\s*["'](?:Ascend|GPU)|set_device\(|mindspore\.communication|communication import"""
-    r"""|\bTBE\b|Ascend|\.so["']|\bakg\b|\.aot|func_type""",
+    "device": r"""device_target\s*=\s*["'](?:Ascend|GPU)|set_device\(|mindspore\.communication"""
+    r"""|communication import|\bTBE\b|Ascend|\.so["']|\bakg\b|\.aot|func_type""",
     "package": r"mindformers|import torch|\bcv2\b|msgpack|pycocotools|\bsix\b|\brequests\b",
-    "network": r"""https?://(?!\S*(?:MNIST|cifar-10|Canidae|vit_imagenet|faces))\S+["']|model_zoo|urlopen""",
-    "shell": r"^\s*[!]|\bdocker\b|cache_admin",
+    "network": r"model_zoo|urlopen",
+    "shell": r"^\s*[!]|\bdocker\b|cache_admin|os\.(?:popen|system)",
 }
 FENCED = re.compile(r"^( *)```python\n(.*?)^ *```", re.M | re.S)
 OUTPUT = re.compile(r"(?:\s|(?!```)[^\n]*\n){0,12}?\s*```(?:text|out)?\n(.*?)```", re.S)
@@ -85,22 +87,28 @@ def cells(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def bound(tree: ast.AST) -> set[str]:
-    """The names that a program binds anywhere."""
+    """The names that a cell binds for the cells behind it."""
     names: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            names.add(node.id)
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+    nodes = [tree]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
             names.add(node.name)
         elif isinstance(node, ast.alias):
             names.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            names.add(node.id)
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda | ast.comprehension):
+            nodes += ast.iter_child_nodes(node)
     return names
 
 
 def absent_package(error: BaseException) -> bool:
     """Whether an error is that of a package which is not installed, other than MindSpore."""
     name = (getattr(error, "name", None) or "").partition(".")[0]
-    return isinstance(error, ModuleNotFoundError) and name not in ("", "mindspore") and find_spec(name) is None
+    return (
+        isinstance(error, ModuleNotFoundError) and name not in ("", "mindspore") and find_spec(name) is None
+    )
 
 
 class Document:
@@ -138,9 +146,7 @@ class Document:
             self.lost |= names - self.available
         return {"status": status, "why": why}
 
-    def _status(
-        self, number: int, code: str, tree: ast.Module, output: str, source: str
-    ) -> tuple[str, str]:
+    def _status(self, number: int, code: str, tree: ast.Module, output: str, source: str) -> tuple[str, str]:
         for reason, pattern in SOURCES.items():
             if re.search(pattern, source, re.M):
                 return reason, ""
@@ -160,7 +166,8 @@ class Document:
 
     def _reason(self, error: BaseException, output: str) -> str:
         """The status of a cell that ends in an error."""
-        if isinstance(error, NameError):
+        frames = traceback.extract_tb(error.__traceback__)
+        if isinstance(error, NameError) and frames[-1].filename.startswith("<cell"):
             name = error.name or str(error).split("'")[1]
             if name in self.lost and name not in self.available:
                 return "needs a cell that does not count"
@@ -171,7 +178,9 @@ class Document:
         if isinstance(error, ConnectionError):
             return "network"
         text = str(error)
-        if isinstance(error, FileNotFoundError | OSError | ValueError | RuntimeError) and FILE_ERRORS.search(text):
+        if isinstance(error, FileNotFoundError | OSError | ValueError | RuntimeError) and FILE_ERRORS.search(
+            text
+        ):
             return "needs a cell that does not count" if self.left_out_before else "files"
         if "Traceback" in output or type(error).__name__ in output or "Error" in output:
             return "ok"  # the document shows an error there

@@ -9,7 +9,7 @@ import importlib
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +122,9 @@ def unet(at: Path) -> Network:
 
 
 def unet_nested(at: Path) -> Network:
-    return Folder(at, "official/cv/Unet")("src.unet_nested.unet_model").NestedUNet(1, 2), [normal(1, 1, 32, 32)]
+    return Folder(at, "official/cv/Unet")("src.unet_nested.unet_model").NestedUNet(1, 2), [
+        normal(1, 1, 32, 32)
+    ]
 
 
 def deeplab_v3(at: Path) -> Network:
@@ -377,7 +379,7 @@ def tensors(output: Any) -> list[Tensor]:
     """The tensors of an output (written so that MindSpore compiles it)."""
     if isinstance(output, dict):
         output = list(output.values())
-    if isinstance(output, (tuple, list)):  # noqa: UP038
+    if isinstance(output, (tuple, list)):
         results = []
         for value in output:
             results += tensors(value)

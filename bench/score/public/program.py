@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import numpy as np  # noqa: E402
-import stand_ins  # noqa: E402
+import numpy as np
+import stand_ins
 
 #: names that NumPy had when most programs were written
 OUTDATED = {"float": float, "int": int, "bool": bool, "complex": complex, "object": object}

@@ -38,7 +38,7 @@ def cifar(folder: Path, generator: np.random.RandomState) -> None:
 
 def images(folder: Path, generator: np.random.RandomState, names: list[str], count: int) -> None:
     """Photographs, ``count`` in each folder."""
-    from PIL import Image  # noqa: PLC0415 (optional)
+    from PIL import Image
 
     for name in names:
         target = folder / name
@@ -60,9 +60,7 @@ def download(url: str, path: str = "./", kind: str = "file", replace: bool = Fal
     elif "cifar-10" in url:
         cifar(folder, generator)
     elif "Canidae" in url:
-        parts = [
-            f"data/Canidae/{part}/{name}" for part in ("train", "val") for name in ("dogs", "wolves")
-        ]
+        parts = [f"data/Canidae/{part}/{name}" for part in ("train", "val") for name in ("dogs", "wolves")]
         images(folder, generator, parts, 10)
     elif "vit_imagenet" in url:
         parts = [

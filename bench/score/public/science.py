@@ -1,8 +1,8 @@
-"""Training programs of the mindscience repository: their train.py runs as it is, for three steps on small data.
+"""Training programs of mindscience: their train.py runs as it is, for three steps on small data.
 
-SciAI's and MindFlow's programs set the mode, the device and their data themselves. Here the mode is the one that is
-measured, files of data that would be downloaded are arrays of random numbers, weights are filled by their position,
-and the program is left behind its third step.
+SciAI's and MindFlow's programs set the mode, the device and their data themselves. Here the mode is the one
+that is measured, files of data that would be downloaded are arrays of random numbers, weights are filled by their
+position, and the program is left behind its third step.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import mindspore
 import numpy as np
+import scipy.io
 from mindspore import Tensor, nn
 
 STEPS = 3
@@ -99,7 +100,14 @@ MINDFLOW = {
     "boltzmann": Program("physics_driven/boltzmann"),
     "darcy": Program("physics_driven/darcy"),
 }
-DEVICE_SETTINGS = ("device_target", "device_id", "save_graphs", "save_graphs_path", "max_call_depth", "pynative_synchronize")
+DEVICE_SETTINGS = (
+    "device_target",
+    "device_id",
+    "save_graphs",
+    "save_graphs_path",
+    "max_call_depth",
+    "pynative_synchronize",
+)
 #: keys of MindFlow's settings that say how many points there are; so many here
 SIZES = ("size", "batch_size", "train_batch_size")
 POINTS = 64
@@ -159,6 +167,16 @@ def fill(parameters: list[mindspore.Parameter]) -> None:
         parameter.set_data(Tensor(values.astype(np.float32)).astype(parameter.dtype))
 
 
+class Arrays:
+    """A file of arrays that is not there: each is random."""
+
+    def __init__(self, generator: np.random.RandomState) -> None:
+        self.generator = generator
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.generator.random_sample((20, 20)).astype(np.float32)
+
+
 @contextlib.contextmanager
 def replaced(owner: Any, **members: Any) -> Iterator[None]:
     """Other members of a module or class."""
@@ -176,7 +194,7 @@ def replaced(owner: Any, **members: Any) -> Iterator[None]:
 def measured(program: Program, mode: int, steps: Steps) -> Iterator[None]:
     """MindSpore and NumPy as the program is to see them."""
     set_context, initialise, call = mindspore.set_context, nn.Optimizer.__init__, nn.Cell.__call__
-    generator = np.random.RandomState(SEED)
+    generator, read_arrays = np.random.RandomState(SEED), np.load
 
     def set_mode(**settings: Any) -> None:
         kept = {name: value for name, value in settings.items() if name not in DEVICE_SETTINGS}
@@ -188,7 +206,7 @@ def measured(program: Program, mode: int, steps: Steps) -> Iterator[None]:
             fill(parameters)
         initialise(self, rate, parameters, *args, **kwargs)
         steps.optimizers.append(self)
-        np.random.seed(SEED)
+        np.random.seed(SEED)  # noqa: NPY002 (the generator of the programs)
 
     step = steps.measured(call)
 
@@ -201,13 +219,15 @@ def measured(program: Program, mode: int, steps: Steps) -> Iterator[None]:
     def load(*_: Any, **__: Any) -> dict[str, np.ndarray]:
         return {name: array(generator) for name, array in program.data.items()}
 
-    import scipy.io  # noqa: PLC0415 (the program's data, not needed by the others)
+    def load_arrays(path: Any, *args: Any, **kwargs: Any) -> Any:
+        return read_arrays(path, *args, **kwargs) if os.path.exists(path) else Arrays(generator)
 
     with contextlib.ExitStack() as stack:
         stack.enter_context(replaced(mindspore, set_context=set_mode))
         stack.enter_context(replaced(mindspore.context, set_context=set_mode))
         stack.enter_context(replaced(nn.Optimizer, __init__=initialised))
         stack.enter_context(replaced(nn.Cell, __call__=called))
+        stack.enter_context(replaced(np, load=load_arrays))
         if program.data:
             stack.enter_context(replaced(scipy.io, loadmat=load))
         yield
@@ -216,8 +236,16 @@ def measured(program: Program, mode: int, steps: Steps) -> Iterator[None]:
 def options_of_sciai(program: Program, mode: int) -> list[str]:
     """The command line: what the program's settings know of."""
     known = Path("config.yaml").read_text()
-    settings = {"mode": str(mode), "save_fig": "false", "save_ckpt": "false", "print_interval": "1", "amp_level": "O0"}
-    options = [word for name, value in settings.items() if f"\n{name}:" in known for word in (f"--{name}", value)]
+    settings = {
+        "mode": str(mode),
+        "save_fig": "false",
+        "save_ckpt": "false",
+        "print_interval": "1",
+        "amp_level": "O0",
+    }
+    options = [
+        word for name, value in settings.items() if f"\n{name}:" in known for word in (f"--{name}", value)
+    ]
     return ["train.py", *options, *program.options]
 
 
@@ -260,7 +288,9 @@ def prepared_mindflow(steps: Steps) -> Iterator[None]:
 
     with (
         replaced(utilities, load_yaml_config=lambda path: smaller(read(path))),
-        replaced(mindspore, data_sink=lambda *args, **kwargs: steps.measured(sink(*args, **kwargs)), jit=compiled),
+        replaced(
+            mindspore, data_sink=lambda *args, **kwargs: steps.measured(sink(*args, **kwargs)), jit=compiled
+        ),
     ):
         yield
 
@@ -269,14 +299,17 @@ def run(checkouts: Path, name: str, mode: int) -> dict[str, Any]:
     """Runs a program for three steps.
 
     Returns:
-        ``losses`` and ``times`` of the steps, ``weights``: the sum of magnitudes of each Parameter behind them.
+        ``losses`` and ``times`` of the steps, ``weights``: the sum of magnitudes of each Parameter behind
+        them.
     """
     repository = checkouts / "mindscience"
     is_sciai = name in SCIAI
     program = SCIAI[name] if is_sciai else MINDFLOW[name]
     package, folder = ("SciAI", "sciai/model") if is_sciai else ("MindFlow", "applications")
     sys.path.insert(0, str(repository / package))
-    shutil.copytree(repository / package / folder / program.folder, "program", ignore=shutil.ignore_patterns("*.ipynb"))
+    shutil.copytree(
+        repository / package / folder / program.folder, "program", ignore=shutil.ignore_patterns("*.ipynb")
+    )
     os.chdir("program")
     sys.path.insert(0, os.getcwd())
     steps = Steps()
@@ -287,7 +320,7 @@ def run(checkouts: Path, name: str, mode: int) -> dict[str, Any]:
         else ["train.py", "--mode", mode_name, "--device_target", "GPU"]
     )
     prepared = prepared_sciai if is_sciai else prepared_mindflow
-    np.random.seed(SEED)
+    np.random.seed(SEED)  # noqa: NPY002
     log = io.StringIO()
     with prepared(steps), measured(program, mode, steps), contextlib.redirect_stdout(log):
         try:

@@ -64,6 +64,7 @@ from mindgrad.ops.fourier import *  # noqa: F403
 from mindgrad.ops.grid_sampling import *  # noqa: F403
 from mindgrad.ops.histograms import *  # noqa: F403
 from mindgrad.ops.im2col import fold, unfold  # noqa: F401
+from mindgrad.ops.incomplete import *  # noqa: F403
 from mindgrad.ops.indexing import *  # noqa: F403
 from mindgrad.ops.introspection import *  # noqa: F403
 from mindgrad.ops.introspection import is_sequence_value_unknown  # noqa: F401

@@ -83,12 +83,12 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
             return Tensor(number, dtype)
         if isinstance(x, (list, tuple)) and any(isinstance(each, Tensor) for each in x):
             if operator not in _STACKING:
-                kind = type(x).__name__
                 raise TypeError(
-                    f"For '{operator}', the input is a {kind} that holds tensors; join them first: ops.stack(...)."
+                    f"For '{operator}', the input is a {type(x).__name__} that holds tensors; "
+                    f"join them first: ops.stack(...)."
                 )
-            rows = [apply(reshape, row, shape=(1, *row.shape)) for row in promoted(operator, *x, broadcast=False)]
-            return apply(concatenate, *rows, axis=0)
+            rows = promoted(operator, *x, broadcast=False)
+            return apply(concatenate, *(apply(reshape, y, shape=(1, *y.shape)) for y in rows), axis=0)
         return Tensor(x)
     raise TypeError(
         f"For '{operator}', the input must be a Tensor or a number, but got {x!r} of type {type(x).__name__}."
