@@ -139,9 +139,9 @@ def deeplab_v3_plus(at: Path) -> Network:
 
 def yolo_v5(at: Path) -> Network:
     folder = Folder(at, "official/cv/YOLOv5")
-    shape = [12, 16, 32, 64, 128, 256, 1]
+    shape = [3, 16, 32, 64, 128, 256, 1]
     backbone = folder("src.backbone").YOLOv5Backbone(shape=shape)
-    return folder("src.yolo").YOLO(backbone=backbone, shape=shape), [normal(1, 3, 64, 64)]
+    return folder("src.yolo").YOLO(backbone=backbone, shape=shape), [normal(1, 12, 64, 64)]
 
 
 def darknet53(at: Path) -> Network:

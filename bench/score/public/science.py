@@ -1,8 +1,8 @@
 """Training programs of mindscience: their train.py runs as it is, for three steps on small data.
 
 SciAI's and MindFlow's programs set the mode, the device and their data themselves. Here the mode is the one
-that is measured, files of data that would be downloaded are arrays of random numbers, weights are filled by their
-position, and the program is left behind its third step.
+that is measured, files of data that would be downloaded are arrays of random numbers, weights are filled by
+their position, and the program is left behind its third step.
 """
 
 from __future__ import annotations

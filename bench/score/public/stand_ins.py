@@ -21,10 +21,11 @@ import numpy as np
 #: of drawing, tables, files, downloads and reports
 PACKAGES = frozenset(
     [
-        "Ofpp", "acl", "cv2", "download", "filelock", "h5py", "imageio", "imgaug", "librosa", "lmdb",
-        "matplotlib", "mindinsight", "moxing", "mpl_toolkits", "netCDF4", "numpy_indexed", "openpyxl",
-        "pandas", "prettytable", "pycocotools", "pyevtk", "pyvista", "requests", "seaborn", "six",
-        "skimage", "sklearn", "soundfile", "tensorboardX", "terminaltables", "tikzplotlib", "vtk", "xlrd",
+        "Ofpp", "acl", "cv2", "download", "filelock", "gensim", "h5py", "imageio", "imgaug", "librosa",
+        "lmdb", "matplotlib", "mindinsight", "moxing", "mpl_toolkits", "netCDF4", "numpy_indexed",
+        "openpyxl", "pandas", "prettytable", "pycocotools", "pyevtk", "pyvista", "requests", "seaborn",
+        "six", "skimage", "sklearn", "soundfile", "tensorboardX", "terminaltables", "tikzplotlib", "vtk",
+        "xlrd",
     ]
 )  # fmt: skip
 
