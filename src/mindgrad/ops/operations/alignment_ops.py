@@ -99,7 +99,7 @@ def ctc_greedy_decoder(
 
     Returns:
         The sequence and the place of each of k labels, of shape (k, 2); the labels, of shape (k,); the number
-        of sequences and the most labels of one; and of each sequence −Σ of its largest logits, of shape (n, 1).
+        of sequences and the most labels of one; and of each sequence −Σ of its largest logits, (n, 1).
 
     Raises:
         TypeError: an input is of another type.
