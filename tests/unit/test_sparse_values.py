@@ -37,6 +37,13 @@ def test_stored_values(run):
     for name, expected in (("Add", [3, 4, 11]), ("Mul", [2, 4, 24]), ("Div", [0.5, 1, 0.375])):
         operator = getattr(ops, f"SparseDenseCwise{name}")()
         equal(run(lambda i, v, d, f=operator: f(i, v, SHAPE, d))(INDICES, VALUES, dense), expected)
+    column = Tensor([[1.0], [2.0], [4.0]])
+    equal(
+        run(lambda i, v, s: ops.SparseDenseCwiseMul()(i, v, s, column))(INDICES, VALUES, Tensor(SHAPE)),
+        [4, 2, 3],
+    )
+    with pytest.raises(ValueError, match="SparseDenseCwiseAdd"):
+        ops.SparseDenseCwiseAdd()(INDICES, VALUES, SHAPE, ops.ones(3))
     share = np.exp(2) / (np.exp(2) + np.exp(3))
     equal(run(lambda i, v: ops.SparseSoftmax()(i, v, SHAPE))(INDICES, VALUES), [1, share, 1 - share])
     ones = ops.ones((4, 2)), ops.ones((3, 2))
@@ -57,6 +64,7 @@ def test_rows_over_segments(run):
             result = run(lambda x, i, s, f=operator, n=number: f(x, i, s, n))(Tensor(ROWS), places, ids)
             equal(result, sums / counts**power)
     equal(ops.SparseSegmentSum()(Tensor(ROWS), places, ids), sums)
+    equal(ops.sparse_segment_mean(Tensor(ROWS), places, ids), sums / counts)
     equal(ops.SparseSegmentSqrtN()(Tensor(ROWS), places, ids), sums / np.sqrt(counts))
     with pytest.raises(RuntimeError, match="SparseSegmentSumWithNumSegments"):
         ms.jit(ops.SparseSegmentSum())(Tensor(ROWS), places, ids)

@@ -99,6 +99,7 @@ from mindgrad.ops.shuffling import *  # noqa: F403
 from mindgrad.ops.signs import *  # noqa: F403
 from mindgrad.ops.slices import *  # noqa: F403
 from mindgrad.ops.sparse import *  # noqa: F403
+from mindgrad.ops.sparse_values import sparse_segment_mean  # noqa: F401
 from mindgrad.ops.special import *  # noqa: F403
 from mindgrad.ops.spectrograms import *  # noqa: F403
 from mindgrad.ops.statistics import *  # noqa: F403

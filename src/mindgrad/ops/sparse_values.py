@@ -9,12 +9,12 @@ from mindgrad.core.tensor import Tensor
 from mindgrad.ops import arithmetic, comparison, creation, indexing, joining, layout, math, ordering
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.index_checks import known
-from mindgrad.ops.operands import broadcast_to, cast, operand
+from mindgrad.ops.operands import broadcast_shapes, cast, operand
 from mindgrad.ops.segments import unsorted_segment_max, unsorted_segment_sum
 
 __all__ = [
     "segment_of_rows", "sparse_dense_cwise_add", "sparse_dense_cwise_div", "sparse_dense_cwise_mul",
-    "sparse_reorder", "sparse_reshape", "sparse_softmax",
+    "sparse_reorder", "sparse_reshape", "sparse_segment_mean", "sparse_softmax",
 ]  # fmt: skip
 
 
@@ -150,7 +150,6 @@ def sparse_dense_cwise_add(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: A
     Raises:
         TypeError: an input is of another type.
         ValueError: the shapes do not belong together.
-        RuntimeError: ``x1_shape`` is computed by the program being compiled.
     """
     return arithmetic.add(x1_values, _at("SparseDenseCwiseAdd", x1_indices, x1_shape, x2))
 
@@ -172,8 +171,21 @@ def sparse_dense_cwise_div(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: A
 
 
 def _at(operator: str, indices: Any, shape: Any, dense: Any) -> Tensor:
-    whole = broadcast_to(operand(dense, operator), known_sizes(operator, shape))
-    return indexing.gather_nd(whole, operand(indices, operator))
+    places, whole = operand(indices, operator), operand(dense, operator)
+    rank = places.shape[1]
+    sizes = shape if isinstance(shape, tuple | list) else known(operand(shape, operator))
+    if sizes is not None:
+        broadcast_shapes(operator, whole.shape, tuple(map(int, sizes)))
+    if not 0 < whole.ndim <= rank:
+        raise ValueError(
+            f"For '{operator}', the dense tensor must have 1 to {rank} axes, as the sparse one, but has "
+            f"{whole.ndim}."
+        )
+    columns = [
+        places[:, axis] if size > 1 else creation.zeros((places.shape[0],), places.dtype)  # type: ignore[index]
+        for axis, size in enumerate(whole.shape, rank - whole.ndim)
+    ]
+    return indexing.gather_nd(whole, joining.stack(columns, 1))
 
 
 # --- segments ---------------------------------------------------------------------------------------
@@ -220,3 +232,27 @@ def segment_of_rows(
     sizes = unsorted_segment_sum(creation.ones(ids.shape, rows.dtype), ids, count)
     scale = arithmetic.pow(indexing.where(comparison.greater(sizes, 0), sizes, 1.0), -power)
     return arithmetic.mul(total, layout.reshape(scale, (count, *(1 for _ in rows.shape[1:]))))
+
+
+def sparse_segment_mean(x: Any, indices: Any, segment_ids: Any) -> Tensor:
+    """The means of chosen rows over segments.
+
+    Args:
+        x: a tensor of shape (a, …).
+        indices: the n rows that are taken, integers.
+        segment_ids: the segment of each, n integers in ascending order; the last is that of the last segment.
+
+    Returns:
+        Tensor of shape (segments, …); a segment without rows is 0.
+
+    Raises:
+        TypeError: an input is of another type.
+        ValueError: the shapes do not belong together.
+        RuntimeError: ``segment_ids`` are computed by the program being compiled.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.sparse_segment_mean(Tensor([[1.0], [3.0], [5.0]]), Tensor([0, 2, 1]), Tensor([0, 0, 1])))
+    [[3.]
+     [3.]]
+    """
+    return segment_of_rows("SparseSegmentMean", x, indices, segment_ids, None, 1.0)

@@ -193,6 +193,11 @@ def _segments(name: str, power: float, counted: bool) -> Any:
     return operation(__name__, name, function, example=f"ops.{name}()({ones}{', 1' * counted})", prints=shown)
 
 
+SparseSegmentMean = operation(
+    __name__, "SparseSegmentMean", sparse_values.sparse_segment_mean,
+    example="ops.SparseSegmentMean()(Tensor([[1.0], [3.0]]), Tensor([0, 1]), Tensor([0, 0]))",
+    prints="[[2.]]",
+)  # fmt: skip
 SparseSegmentSum = _segments("SparseSegmentSum", 0.0, False)
 SparseSegmentSqrtN = _segments("SparseSegmentSqrtN", 0.5, False)
 SparseSegmentSumWithNumSegments = _segments("SparseSegmentSumWithNumSegments", 0.0, True)
