@@ -257,6 +257,7 @@ def silu(x: Any) -> Tensor:
     return mul(x, sigmoid(x))
 
 
+@also_named(input="x")
 def mish(x: Any) -> Tensor:
     """x · tanh(softplus(x)).
 
