@@ -144,3 +144,9 @@ def test_time_between_steps(capsys):
     monitor.epoch_end(context)
     printed = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in printed] == ["Train epoch time", "Train data time"]
+
+
+def test_element_types_with_names_of_python():
+    from_dtype = (ms.dtype.bool, ms.dtype.int, ms.dtype.float)
+    assert (ms.bool, ms.int, ms.float) == from_dtype == (ms.bool_, ms.int32, ms.float32)
+    assert not {"bool", "int", "float"} & set(ms.__all__)
