@@ -135,6 +135,7 @@ class Document:
             return {"status": "shell"}
         try:
             tree = ast.parse(code)
+            compile(tree, "<cell>", "exec")
         except SyntaxError:
             return {"status": "fragment"}
         names = bound(tree)
