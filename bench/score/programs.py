@@ -151,6 +151,7 @@ def summary(results: dict[str, Results], kind: str, mode: str) -> dict[str, Any]
         return {"date": today, **_cells(own, reference)}
     passed = [name for name, result in own.items() if "losses" in result]
     score: dict[str, Any] = {"date": today, "passed": len(passed), "counted": len(own)}
+    score["listed"] = len(names_of(kind))
     failing = {name: cause(result["error"]) for name, result in own.items() if "losses" not in result}
     if reference:
         runs = [name for name, result in reference.items() if "losses" in result]

@@ -147,7 +147,9 @@ def programs() -> list[str]:
         theirs = f"{reference['both']} of {reference['passed']}" if reference else ""
         if reference and reference["counted"] < score["counted"]:
             theirs += f", {reference['counted']} measured"
-        row = [name, score["date"], str(score["passed"]), str(score["counted"]), share, theirs]
+        listed = score.get("listed", score["counted"])
+        counted = str(score["counted"]) + (f" ({listed} listed)" if listed > score["counted"] else "")
+        row = [name, score["date"], str(score["passed"]), counted, share, theirs]
         rows.append(f"| {' | '.join(row)} |")
         details += ["", f"### What remains of {name}", ""]
         details += [f"- {program}: `{reason}`" for program, reason in score["remains"].items()] or [

@@ -144,4 +144,5 @@ def test_scores_against_a_reference(monkeypatch):
     score = summary(results, "networks", "graph")
     assert score["reference"] == {"passed": 3, "counted": 4, "both": 2}
     assert list(score["disagree"]) == ["b"]
+    assert score["counted"] < score["listed"]
     assert score["remains"] == {"c": "no", "d": "no; MindSpore: nor"}
