@@ -1,4 +1,5 @@
-"""The page docs/coverage.md is written from the names of MindSpore, the scores of its tests and this package.
+"""The page docs/coverage.md is written from the names of MindSpore, the scores of its tests and of public
+programs, and this package.
 
 python docs/coverage/page.py            writes the page
 python docs/coverage/page.py --check    exits with 1 if it would be another one
@@ -42,6 +43,21 @@ that part of the suite. *Outdated* tests do not count: they call what NumPy 2 or
 or has another result, why.
 
 | checkout, suite | measured | pass | of | | with outdated tests |
+|---|---|---|---|---|---|
+"""
+
+
+PROGRAMS = """
+## Public programs
+
+Measured by `scripts/score programs FOLDER --record docs/coverage/programs.json` on checkouts of MindSpore's
+public repositories mindcv, models, mindscience and docs, which are no part of this one; `bench/score/public`
+says which programs, at which sizes and with which data in place of files that would be downloaded.
+*Networks*: a step of training, with the gradient with respect to every weight. *Science*: three steps of
+training programs, as they are. *Documents*: cells of notebooks and pages, run in order. *Of MindSpore's*
+counts those that MindSpore 2.10 itself runs on a CPU, where that was measured too.
+
+| programs, mode | measured | run | of | | of MindSpore's |
 |---|---|---|---|---|---|
 """
 
@@ -121,6 +137,39 @@ def scores() -> list[str]:
     return [SCORES + "\n".join(rows), *details, ""]
 
 
+def programs() -> list[str]:
+    """The lines on public programs: a table, and why those that do not run do not."""
+    record = json.loads((FOLDER / "programs.json").read_text())
+    rows, details = [], []
+    for name, score in record.items():
+        reference = score.get("reference")
+        share = f"{100 * score['passed'] / score['counted']:.0f} %"
+        theirs = f"{reference['both']} of {reference['passed']}" if reference else ""
+        if reference and reference["counted"] < score["counted"]:
+            theirs += f", {reference['counted']} measured"
+        listed = score.get("listed", score["counted"])
+        counted = str(score["counted"]) + (f" ({listed} listed)" if listed > score["counted"] else "")
+        row = [name, score["date"], str(score["passed"]), counted, share, theirs]
+        rows.append(f"| {' | '.join(row)} |")
+        details += ["", f"### What remains of {name}", ""]
+        details += [f"- {program}: `{reason}`" for program, reason in score["remains"].items()] or [
+            "Nothing."
+        ]
+        if score.get("disagree"):
+            differing = [f"{program} ({error})" for program, error in score["disagree"].items()]
+            text = (
+                f"Losses that differ from MindSpore's by more than 0.1 %, relatively: {', '.join(differing)}."
+            )
+            details += ["", textwrap.fill(text, 120)]
+        if score.get("not_counted"):
+            reasons = [f"{number} ({reason})" for reason, number in score["not_counted"].items()]
+            text = (
+                f"Of the cells of {score['documents']} documents do not count, by rule: {', '.join(reasons)}."
+            )
+            details += ["", textwrap.fill(text, 120)]
+    return [PROGRAMS + "\n".join(rows), *details, ""]
+
+
 def page() -> str:
     """The text of the page."""
     record = json.loads((FOLDER / "names.json").read_text())
@@ -139,6 +188,7 @@ def page() -> str:
     share = 100 * total[1] / total[0]
     lines.append(f"| **all** | {total[0]} | {total[1]} ({share:.0f} %) | {total[2]} | {total[3]} |")
     lines += scores()
+    lines += programs()
     for module in compared:
         if module.missing or module.importable:
             lines += ["", f"## {module.path}", ""]

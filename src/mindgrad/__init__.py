@@ -77,7 +77,6 @@ from mindgrad.common.dtype import (
     uintp,
     ushort,
 )
-from mindgrad.common.dtype import bool_ as bool
 from mindgrad.common.generator import Generator, default_generator, initial_seed, manual_seed, seed
 from mindgrad.common.parameter import Parameter, ParameterTuple
 from mindgrad.common.seed import get_rng_state, get_seed, set_rng_state, set_seed
@@ -226,7 +225,6 @@ __all__ = [
     "argmin",
     "bfloat16",
     "biharmonic",
-    "bool",
     "bool_",
     "byte",
     "cache_info",
@@ -341,6 +339,12 @@ def __getattr__(name: str) -> object:
     if name in _LATER:
         value = globals()[name] = getattr(_import_module(_LATER[name]), name)
         return value
+    if name in (
+        "bool",
+        "float",
+        "int",
+    ):  # names of Python's too, which `from mindspore import *` leaves alone
+        return getattr(_import_module("mindgrad.common.dtype"), name)
     module = _sys.modules[__name__]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=module)
 

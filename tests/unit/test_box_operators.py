@@ -195,6 +195,17 @@ def test_sizes_and_padding_of_two_more_classes():
     assert places[0, 0].asnumpy().tolist() == [[10, 11], [14, 15]]
 
 
+@both_modes
+def test_lines_resized(run):
+    line = Tensor([[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]])
+    aligned = run(lambda x: ops.operations.ResizeLinear1D()(x, Tensor([6])))(line)
+    close(aligned[0], [np.interp(np.linspace(0, 2, 6), range(3), row) for row in line.asnumpy()[0]])
+    halves = run(lambda x: ops.operations.ResizeLinear1D("half_pixel")(x, (6,)))(line)
+    close(halves[0, 0], [1, 1.25, 1.75, 2.25, 2.75, 3])
+    with pytest.raises(ValueError, match="coordinate_transformation_mode"):
+        ops.operations.ResizeLinear1D("asymmetric")(line, (6,))
+
+
 def test_overflow_and_spacing():
     assert ops.FloatStatus()(Tensor([1.0, np.nan])).asnumpy().tolist() == [1.0]
     assert ops.FloatStatus()(Tensor([1.0, 2.0])).asnumpy().tolist() == [0.0]

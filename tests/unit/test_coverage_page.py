@@ -48,3 +48,21 @@ def test_a_program_of_the_documentation_finds_what_it_imports(name):
     if name.startswith("figures"):
         pytest.importorskip("matplotlib")
     runpy.run_path(str(COVERAGE.parent / name))
+
+
+def test_programs_are_shown_with_what_remains(tmp_path):
+    page = runpy.run_path(str(COVERAGE / "page.py"))
+    networks = {"date": "2026-01-02", "passed": 3, "counted": 4, "listed": 5, "remains": {"vgg": "an error"}}
+    networks |= {"reference": {"passed": 2, "counted": 3, "both": 2}, "disagree": {"bit": "0.01"}}
+    cells = {"date": "2026-01-02", "passed": 9, "counted": 9, "documents": 2, "remains": {}}
+    cells |= {"not_counted": {"device": 3}}
+    (tmp_path / "programs.json").write_text(
+        json.dumps({"networks, graph": networks, "documents, pynative": cells})
+    )
+    page["programs"].__globals__["FOLDER"] = tmp_path
+    text = "\n".join(page["programs"]())
+    assert "| networks, graph | 2026-01-02 | 3 | 4 (5 listed) | 75 % | 2 of 2, 3 measured |" in text
+    assert "| documents, pynative | 2026-01-02 | 9 | 9 | 100 % |  |" in text
+    assert "- vgg: `an error`" in text
+    assert "relatively: bit (0.01)." in text
+    assert "Of the cells of 2 documents do not count, by rule: 3 (device)." in text

@@ -124,3 +124,29 @@ def test_modules_that_programs_import():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout == "linear sum\n", done.stderr
+
+
+def test_second_names_of_arguments():
+    x = Tensor([1.0, -2.0])
+    for function in (ms.mint.nn.functional.mish, ms.mint.nn.functional.selu, ops.mish, ops.selu):
+        assert function(input=x).asnumpy().tolist() == function(x).asnumpy().tolist()
+    assert ops.true_divide(dividend=x, divisor=2).asnumpy().tolist() == [0.5, -1.0]
+    parameter = ms.Parameter(x, name="w", storage_format="", device="CPU")
+    assert parameter.asnumpy().tolist() == [1.0, -2.0]
+
+
+def test_time_between_steps(capsys):
+    monitor = ms.train.TimeMonitor(data_time=True)
+    context = ms.train.RunContext({"cur_step_in_epoch": 2, "mode": "train"})
+    monitor.epoch_begin(context)
+    monitor.step_begin(context)
+    monitor.step_end(context)
+    monitor.epoch_end(context)
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in printed] == ["Train epoch time", "Train data time"]
+
+
+def test_element_types_with_names_of_python():
+    from_dtype = (ms.dtype.bool, ms.dtype.int, ms.dtype.float)
+    assert (ms.bool, ms.int, ms.float) == from_dtype == (ms.bool_, ms.int32, ms.float32)
+    assert not {"bool", "int", "float"} & set(ms.__all__)

@@ -34,3 +34,19 @@ def test_labels_that_need_more_times():
 def test_refusals(option):
     with pytest.raises(NotImplementedError, match="collapse repeated labels before"):
         ops.CTCLoss(**option)(Tensor(X), INDICES, VALUES, LENGTHS)
+
+
+def test_greedy_decoding():
+    logits = np.random.RandomState(0).randn(6, 3, 4).astype(np.float32)
+    lengths = np.array([6, 4, 1])
+    merged = ops.CTCGreedyDecoder()(Tensor(logits), Tensor(lengths))
+    assert [part.asnumpy().tolist() for part in merged[:3]] == [[[0, 0], [0, 1], [1, 0]], [0, 1, 0], [3, 2]]
+    scores = [[-logits[:length, row].max(-1).sum()] for row, length in enumerate(lengths)]
+    np.testing.assert_allclose(merged[3].asnumpy(), scores, rtol=1e-6)
+    indices, labels, shape, _ = ops.CTCGreedyDecoder(False)(Tensor(logits), Tensor(lengths))
+    assert indices.asnumpy().tolist() == [[0, 0], [0, 1], [0, 2], [0, 3], [1, 0], [1, 1], [1, 2]]
+    assert (labels.asnumpy().tolist(), shape.asnumpy().tolist()) == ([0, 0, 0, 1, 0, 0, 0], [3, 4])
+    with pytest.raises(ValueError, match="above the number of times"):
+        ops.CTCGreedyDecoder()(Tensor(logits), Tensor([7, 1, 1]))
+    with pytest.raises(RuntimeError, match="unknown while"):
+        ms.jit(lambda x: ops.CTCGreedyDecoder()(x, Tensor(lengths)))(Tensor(logits))

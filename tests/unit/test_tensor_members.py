@@ -580,3 +580,20 @@ def test_arrays_of_tensors_never_change_tensors():
         np.add([1.0, 1.0], 1.0, out=x)
     for tensor in (x, same, row, parameter):
         assert tensor.asnumpy().ravel().tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("run", [lambda f: f, ms.jit], ids=["eager", "compiled"])
+def test_sums_and_differences_with_tuples_of_tensors(run):
+    x, parts = Tensor([[3.0, 4.0], [5.0, 6.0]]), (Tensor(1.0), Tensor(2.0))
+
+    def results(x, first, second):
+        pair = (first, second)
+        return x + pair, pair + x, x - [first, second], pair - x, x // pair
+
+    whole = np.array([[3.0, 4.0], [5.0, 6.0]]), np.array([1.0, 2.0])
+    expected = [whole[0] + whole[1]] * 2 + [whole[0] - whole[1], whole[1] - whole[0], whole[0] // whole[1]]
+    for result, value in zip(run(results)(x, *parts), expected, strict=True):
+        np.testing.assert_array_equal(result.asnumpy(), value)
+    assert ms.grad(lambda p: ops.sum(x - (p, 2.0)))(Tensor(1.0)).asnumpy() == -2
+    with pytest.raises(TypeError, match="holds tensors"):
+        x * parts

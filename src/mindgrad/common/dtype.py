@@ -109,7 +109,11 @@ def pytype_to_dtype(obj: Any) -> DType:
 
 
 def __getattr__(name: str) -> Any:
-    """``bool``, which as a name of the module would hide Python's in it."""
+    """``bool``, ``int`` and ``float``, which as names of the module would hide Python's in it."""
+    if name == "int":
+        return int32
+    if name == "float":
+        return float32
     if name == "bool":
         return bool_
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

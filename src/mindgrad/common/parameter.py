@@ -32,6 +32,8 @@ class Parameter(Tensor):
         requires_grad: whether ``trainable_params`` lists it.
         layerwise_parallel: accepted for compatibility; one process owns every Parameter.
         parallel_optimizer: accepted for compatibility.
+        storage_format: accepted for compatibility; arrays lie in the order of rows.
+        device: accepted for compatibility; a program's device is that of the context.
 
     Raises:
         TypeError: ``name`` is no string, or ``requires_grad`` no bool.
@@ -57,6 +59,8 @@ class Parameter(Tensor):
         requires_grad: bool = True,
         layerwise_parallel: bool = False,
         parallel_optimizer: bool = True,
+        storage_format: str = "",
+        device: str | None = None,
     ) -> None:
         if isinstance(default_input, Parameter):
             default_input = default_input.value()

@@ -7,7 +7,8 @@ from typing import Any
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import functional
 from mindgrad.ops.arguments import varargs
-from mindgrad.ops.operands import cast, normalize_axis, operand
+from mindgrad.ops.axes import normalize_axis
+from mindgrad.ops.operands import cast, operand
 
 __all__ = [
     "arange", "baddbmm", "bmm", "cat", "cdist", "chunk", "clone", "concat", "diag", "empty", "empty_like",

@@ -9,18 +9,11 @@ from mindgrad.ir.dtype import as_dtype
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arithmetic import add, mul, neg, sub
+from mindgrad.ops.axes import normalize_axes, normalize_axis
 from mindgrad.ops.comparison import greater
 from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.math import exp, tanh
-from mindgrad.ops.operands import (
-    accepted,
-    cast,
-    choose,
-    inexact,
-    normalize_axes,
-    normalize_axis,
-    operand,
-)
+from mindgrad.ops.operands import accepted, cast, choose, inexact, operand
 from mindgrad.ops.reduction import widened, with_reduced_axes
 from mindgrad.ops.special import erf
 from mindgrad.rows import elementwise, piecewise, special
@@ -257,6 +250,7 @@ def silu(x: Any) -> Tensor:
     return mul(x, sigmoid(x))
 
 
+@also_named(input="x")
 def mish(x: Any) -> Tensor:
     """x · tanh(softplus(x)).
 

@@ -44,10 +44,11 @@ mul = binary_function(
     __name__, "mul", rows.mul, "x · y; its derivatives are y and x.",
     "Tensor([1.0, 2.0]), Tensor([[3.0], [4.0]])", "[[3. 6.]\n [4. 8.]]",
 )  # fmt: skip
-true_divide = binary_function(
+_ratio = binary_function(
     __name__, "true_divide", rows.div, "x / y; its derivatives are 1 / y and −x / y².",
     "Tensor([1, 2]), 4", "[0.25 0.5 ]", float_only=True,
 )  # fmt: skip
+true_divide = also_named(dividend="input", divisor="other")(_ratio)
 floor_div = binary_function(
     __name__, "floor_div", piecewise.floor_div,
     "x / y rounded down, as Python's ``//``; its derivatives are 0.",
@@ -108,7 +109,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     [0.25 0.5 ] [ 3 -3]
     """
     if rounding_mode is None:
-        return true_divide(input, other)
+        return _ratio(input, other)
     if rounding_mode == "floor":
         return floor_div(input, other)
     if rounding_mode == "trunc":

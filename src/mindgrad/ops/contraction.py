@@ -14,9 +14,10 @@ from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic
 from mindgrad.ops.arguments import one_or_more, whole_number
+from mindgrad.ops.axes import normalize_axis
 from mindgrad.ops.complexes import conj
 from mindgrad.ops.define import also_named
-from mindgrad.ops.operands import normalize_axis, promoted
+from mindgrad.ops.operands import promoted
 from mindgrad.ops.reduction import reduce_sum, whole_as_int64
 from mindgrad.rows.contraction import dot as dot_row
 from mindgrad.rows.einsum import Plan, contraction_plan, einsum_plan, matmul_plan

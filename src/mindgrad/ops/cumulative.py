@@ -8,7 +8,8 @@ from mindgrad.ir.dtype import as_dtype, int32, int64
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops.operands import accepted, cast, full_tensor, normalize_axis, operand
+from mindgrad.ops.axes import normalize_axis
+from mindgrad.ops.operands import accepted, cast, full_tensor, operand
 from mindgrad.ops.reduction import flag, whole_as_int64
 from mindgrad.rows import cumulative as rows
 from mindgrad.rows.indexing import gather

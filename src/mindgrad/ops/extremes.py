@@ -15,6 +15,7 @@ from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import clipping
+from mindgrad.ops.axes import normalize_axes, normalize_axis
 from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import (
     accepted,
@@ -23,8 +24,6 @@ from mindgrad.ops.operands import (
     cast,
     choose,
     full_tensor,
-    normalize_axes,
-    normalize_axis,
     operand,
     truth,
 )

@@ -116,10 +116,11 @@ def qr(input: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
 
     Args:
         input: a tensor of shape (…, m, n).
-        mode: ``"reduced"``; ``"complete"``, with Q square, only where m ≤ n, where it is the same.
+        mode: ``"reduced"``; ``"complete"``, with Q square. The columns that it adds are some basis of what is
+            orthogonal to the others, and move with them, but not among each other.
 
     Returns:
-        Q of shape (…, m, k) and R of shape (…, k, n), with k = min(m, n).
+        Q of shape (…, m, k) and R of shape (…, k, n), with k = min(m, n), or m in ``"complete"`` mode.
 
     Raises:
         TypeError: ``input`` is no tensor, or has half precision.
@@ -135,18 +136,31 @@ def qr(input: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     if a.ndim < 2:
         raise ValueError(f"For 'Qr', the input must have at least two axes, but its shape is {a.shape}.")
     rows, columns = a.shape[-2:]
-    if mode not in ("reduced", "complete") or (mode == "complete" and rows > columns):
-        raise ValueError(
-            f"For 'Qr', the 'mode' must be 'reduced' (with more rows than columns the vectors that "
-            f"'complete' adds to Q are not unique and have no derivative), but got {mode!r} for the shape "
-            f"{a.shape}."
-        )
+    if mode not in ("reduced", "complete"):
+        raise ValueError(f"For 'Qr', the 'mode' must be 'reduced' or 'complete', but got {mode!r}.")
     if rows >= columns:
-        return applied(linalg.qr, "Qr", a)
+        q, r = applied(linalg.qr, "Qr", a)
+        if mode == "reduced" or rows == columns:
+            return q, r
+        below = Tensor(np.zeros((*a.shape[:-2], rows - columns, columns), a.dtype.numpy))
+        return completed(q), apply(concatenate, r, below, axis=a.ndim - 2)
     # the first columns make Q; R takes the others in its basis
     q, r = applied(linalg.qr, "Qr", _columns(a, 0, rows))
     rest = matmul(adjoint_of(q), _columns(a, rows, columns))
     return q, apply(concatenate, r, rest, axis=a.ndim - 1)
+
+
+def completed(q: Tensor) -> Tensor:
+    """Orthonormal columns, of shape (…, m, k), with m − k more that are orthogonal to them.
+
+    Those are N = P B Lᴴ⁻¹ for a constant basis B, the projection P = 1 − Q Qᴴ and the Cholesky factor L of
+    the products of P B: orthonormal in every order of derivatives, they turn no further than they must.
+    """
+    basis = apply(eigh_svd.complement, q)
+    rest = arithmetic.sub(basis, matmul(q, matmul(adjoint_of(q), basis)))
+    factor = applied(linalg.cholesky, "Qr", matmul(adjoint_of(rest), rest))
+    rest = adjoint_of(triangle_solved("Qr", factor, adjoint_of(rest), lower=True, transposed=False))
+    return apply(concatenate, q, rest, axis=q.ndim - 1)  # type: ignore[no-any-return]
 
 
 def _columns(a: Tensor, start: int, limit: int) -> Tensor:
@@ -261,16 +275,18 @@ def svd(input: Any, full_matrices: bool = False, compute_uv: bool = True) -> Any
 
     Args:
         input: a tensor of shape (…, m, n).
-        full_matrices: whether U and V are square; only where m = n, where they are.
+        full_matrices: whether U and V are square, with some basis of what is orthogonal to their columns; it
+            moves with them, but not in itself.
         compute_uv: whether U and V are given too.
 
     Returns:
-        (s, U, V), as MindSpore orders them, of shapes (…, k), (…, m, k) and (…, n, k) with k = min(m, n);
+        (s, U, V), as MindSpore orders them, of shapes (…, k), (…, m, k) and (…, n, k) with k = min(m, n), or
+        (…, m, m) and (…, n, n) with ``full_matrices``;
         s, real and descending, alone without ``compute_uv``.
 
     Raises:
         TypeError: ``input`` is no tensor or has half precision, or a flag is no bool.
-        ValueError: ``input`` has less than two axes, or ``full_matrices`` is set and m ≠ n.
+        ValueError: ``input`` has less than two axes.
 
     >>> from mindgrad import Tensor, ops
     >>> s, u, v = ops.svd(Tensor([[3.0, 0.0], [0.0, 4.0]]))
@@ -283,12 +299,12 @@ def svd(input: Any, full_matrices: bool = False, compute_uv: bool = True) -> Any
     if not compute_uv:
         return applied(eigh_svd.svdvals, "Svd", a)
     u, s, vh = applied(eigh_svd.svd, "Svd", a)
-    if full_matrices and a.shape[-1] != a.shape[-2]:
-        raise ValueError(
-            f"For 'Svd', the 'full_matrices' must be False for matrices that are not square (their shape "
-            f"is {a.shape}): the vectors that it adds are not unique and have no derivative."
-        )
-    return s, u, adjoint_of(vh)
+    v, (rows, columns) = adjoint_of(vh), a.shape[-2:]
+    if full_matrices and rows > columns:
+        u = completed(u)
+    if full_matrices and rows < columns:
+        v = completed(v)
+    return s, u, v
 
 
 def svdvals(input: Any) -> Tensor:

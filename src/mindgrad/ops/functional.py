@@ -63,6 +63,7 @@ from mindgrad.ops.fourier import *  # noqa: F403
 from mindgrad.ops.grid_sampling import *  # noqa: F403
 from mindgrad.ops.histograms import *  # noqa: F403
 from mindgrad.ops.im2col import fold, unfold  # noqa: F401
+from mindgrad.ops.incomplete import *  # noqa: F403
 from mindgrad.ops.indexing import *  # noqa: F403
 from mindgrad.ops.introspection import *  # noqa: F403
 from mindgrad.ops.introspection import is_sequence_value_unknown  # noqa: F401
@@ -97,6 +98,7 @@ from mindgrad.ops.shuffling import *  # noqa: F403
 from mindgrad.ops.signs import *  # noqa: F403
 from mindgrad.ops.slices import *  # noqa: F403
 from mindgrad.ops.sparse import *  # noqa: F403
+from mindgrad.ops.sparse_values import sparse_segment_mean  # noqa: F401
 from mindgrad.ops.special import *  # noqa: F403
 from mindgrad.ops.spectrograms import *  # noqa: F403
 from mindgrad.ops.statistics import *  # noqa: F403

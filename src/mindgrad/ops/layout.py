@@ -16,8 +16,9 @@ from mindgrad.ops.arguments import (
     one_or_more,
     sizes,
 )
+from mindgrad.ops.axes import is_plain
 from mindgrad.ops.define import also_named
-from mindgrad.ops.operands import is_plain, operand
+from mindgrad.ops.operands import operand
 from mindgrad.rows import structural as rows
 
 __all__ = [

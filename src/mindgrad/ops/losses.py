@@ -14,11 +14,8 @@ from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, clipping, comparison, math, rectifiers, rounding, statistics
 from mindgrad.ops.activation import number, real_operand
-from mindgrad.ops.operands import (
-    choose,
-    normalize_axis,
-    promoted,
-)
+from mindgrad.ops.axes import normalize_axis
+from mindgrad.ops.operands import choose, promoted
 from mindgrad.ops.reduction import flag
 from mindgrad.ops.reduction import mean as mean_of
 from mindgrad.ops.reduction import sum as sum_of

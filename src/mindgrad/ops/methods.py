@@ -29,6 +29,7 @@ from mindgrad.ops import (
     getitem,
     histograms,
     im2col,
+    incomplete,
     indexing,
     interoperation,
     introspection,
@@ -136,6 +137,7 @@ _FUNCTIONS: tuple[tuple[ModuleType, str], ...] = (
     (extremes, "amax amin"),
     (factorisation, "cholesky cholesky_inverse cholesky_solve eigvals pinv qr svd"),
     (histograms, "histc"),
+    (incomplete, "igamma igammac"),
     (
         indexing,
         "gather_elements gather_nd index_select masked_fill masked_select",

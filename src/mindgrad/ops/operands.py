@@ -16,7 +16,8 @@ from mindgrad.ir.scope import apply, as_it_is
 from mindgrad.ir.tensor import Number, Tensor, make_number, make_tensor, scalar_tensor
 from mindgrad.ir.types import TensorType, tensor_type
 from mindgrad.rows.arithmetic import select
-from mindgrad.rows.structural import broadcast_in_dim, convert
+from mindgrad.rows.static_slices import concatenate
+from mindgrad.rows.structural import broadcast_in_dim, convert, reshape
 from mindgrad.trace import state
 
 __all__ = [
@@ -31,9 +32,6 @@ __all__ = [
     "choose",
     "full_tensor",
     "inexact",
-    "is_plain",
-    "normalize_axes",
-    "normalize_axis",
     "operand",
     "pointwise",
     "promoted",
@@ -41,6 +39,8 @@ __all__ = [
     "unary",
 ]
 
+#: operators that stack an operand which is a tuple or list of tensors
+_STACKING = frozenset({"Add", "Sub", "FloorDiv"})
 _NUMBER = (bool, int, float, complex, np.generic)
 
 # (row, element type) pairs that the row's type rule has let pass; a few hundred at most
@@ -79,10 +79,13 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
                 return make_tensor(np.asarray(number, dtype.numpy))
             return Tensor(number, dtype)
         if isinstance(x, (list, tuple)) and any(isinstance(each, Tensor) for each in x):
-            raise TypeError(
-                f"For '{operator}', the input is a {type(x).__name__} that holds tensors; "
-                f"join them first: ops.stack(...)."
-            )
+            if operator not in _STACKING:
+                raise TypeError(
+                    f"For '{operator}', the input is a {type(x).__name__} that holds tensors; "
+                    f"join them first: ops.stack(...)."
+                )
+            rows = promoted(operator, *x, broadcast=False)
+            return apply(concatenate, *(apply(reshape, y, shape=(1, *y.shape)) for y in rows), axis=0)
         return Tensor(x)
     raise TypeError(
         f"For '{operator}', the input must be a Tensor or a number, but got {x!r} of type {type(x).__name__}."
@@ -395,49 +398,6 @@ def unary(primitive: Primitive, operator: str, x: Any, float_only: bool = False,
     if tensor is x:
         _AS_THEY_ARE.add((primitive, tensor.type.dtype, float_only))
     return apply(primitive, tensor, **parameters)
-
-
-_INTS = {int}
-
-
-def is_plain(value: Any) -> bool:
-    """Whether ``value``, some sizes or axes, is a tuple of ints, by which what it means can be looked up.
-
-    Not one with truth values or NumPy's integers in it, which are equal to ints.
-    """
-    return type(value) is tuple and {*map(type, value)} <= _INTS
-
-
-def normalize_axis(axis: Any, rank: int, operator: str) -> int:
-    """``axis`` counted from the front.
-
-    Raises:
-        TypeError: it is no int.
-        ValueError: it is outside ``[-rank, rank)``.
-    """
-    if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)):
-        raise TypeError(f"For '{operator}', the 'axis' must be an int, but got {type(axis).__name__}.")
-    if not -rank <= axis < max(rank, 1):
-        raise ValueError(f"For '{operator}', the 'axis' must be in range [{-rank}, {rank}), but got {axis}.")
-    return int(axis) % max(rank, 1)
-
-
-def normalize_axes(axis: Any, rank: int, operator: str) -> tuple[int, ...]:
-    """An axis, several, or none (all of them), as axes counted from the front in order."""
-    if isinstance(axis, Tensor) and axis.dtype.kind in ("int", "uint"):
-        if axis._array is None:
-            raise TypeError(
-                f"For '{operator}', the 'axis' is a tensor whose values are unknown while the program is "
-                f"being compiled: give ints, or make it a constant, Tensor(..., const_arg=True)."
-            )
-        axis = tuple(axis.host_array().reshape(-1).tolist())
-    if axis is None or (isinstance(axis, (tuple, list)) and not axis):
-        return tuple(range(rank))
-    listed: Sequence[Any] = axis if isinstance(axis, (tuple, list)) else (axis,)
-    axes = tuple(sorted(normalize_axis(each, rank, operator) for each in listed))
-    if len(set(axes)) != len(axes):
-        raise ValueError(f"For '{operator}', the axes {axis} name one axis twice.")
-    return axes
 
 
 def full_tensor(number: Any, dtype: DType, shape: tuple[int, ...]) -> Tensor:

@@ -66,6 +66,7 @@ def elu(input_x: Any, alpha: float = 1.0) -> Tensor:
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 
+@also_named(input="input_x")
 def selu(input_x: Any) -> Tensor:
     """1.0507 times :func:`elu` with α = 1.6733: keeps mean and variance (Klambauer et al., 2017).
 

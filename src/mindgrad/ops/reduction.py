@@ -16,17 +16,9 @@ from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import TensorType
 from mindgrad.ops import arithmetic
+from mindgrad.ops.axes import is_plain, normalize_axes
 from mindgrad.ops.define import also_named
-from mindgrad.ops.operands import (
-    accepted_types,
-    cast,
-    full_tensor,
-    inexact,
-    is_plain,
-    normalize_axes,
-    operand,
-    truth,
-)
+from mindgrad.ops.operands import accepted_types, cast, full_tensor, inexact, operand, truth
 from mindgrad.rows import reduction as rows
 from mindgrad.rows.arithmetic import not_equal
 from mindgrad.rows.structural import reshape

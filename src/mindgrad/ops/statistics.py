@@ -9,19 +9,11 @@ from mindgrad.ir.dtype import as_dtype, int64
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, clipping, extremes, reduction, rounding
+from mindgrad.ops.axes import normalize_axes, normalize_axis
 from mindgrad.ops.comparison import not_equal
 from mindgrad.ops.extremes import taken_along
 from mindgrad.ops.joining import stack
-from mindgrad.ops.operands import (
-    accepted,
-    applied,
-    cast,
-    choose,
-    inexact,
-    normalize_axes,
-    normalize_axis,
-    operand,
-)
+from mindgrad.ops.operands import accepted, applied, cast, choose, inexact, operand
 from mindgrad.ops.reduction import flag, reduced, widened, with_reduced_axes
 from mindgrad.rows import reduction as rows
 from mindgrad.rows.eigh_svd import svdvals

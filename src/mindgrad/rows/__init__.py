@@ -15,6 +15,7 @@ from mindgrad.rows import (
     elementwise,
     fourier,
     general_eig,
+    incomplete,
     indexing,
     linalg,
     logic,
@@ -34,6 +35,6 @@ from mindgrad.rows import (
 __all__ = [
     "arithmetic", "assignment", "bessel", "bessel_second", "complexes", "contraction", "convolution",
     "cumulative", "determinant", "eigh_svd", "einsum", "elementwise", "fourier", "general_eig",
-    "indexing", "linalg", "logic", "lu", "neighbours", "piecewise", "random", "reduction", "slicing",
-    "sorting", "special", "static_slices", "structural", "unstacking",
+    "incomplete", "indexing", "linalg", "logic", "lu", "neighbours", "piecewise", "random", "reduction",
+    "slicing", "sorting", "special", "static_slices", "structural", "unstacking",
 ]  # fmt: skip

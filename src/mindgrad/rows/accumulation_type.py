@@ -30,9 +30,10 @@ def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
 def in_single_xla(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """:func:`in_single` for kernels ``kernel(jax, x, …)``."""
 
-    def run(jax: Any, x: Any, **parameters: Any) -> Any:
-        if is_half(x.dtype):
-            return kernel(jax, x.astype(np.float32), **parameters).astype(x.dtype)
-        return kernel(jax, x, **parameters)
+    def run(jax: Any, *xs: Any, **parameters: Any) -> Any:
+        dtype = xs[0].dtype
+        if is_half(dtype):
+            return kernel(jax, *(x.astype(np.float32) for x in xs), **parameters).astype(dtype)
+        return kernel(jax, *xs, **parameters)
 
     return run

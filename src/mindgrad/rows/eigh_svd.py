@@ -133,6 +133,35 @@ column_pivots = constant(
 )
 
 
+def _complement(numpy: Any, q: Any) -> Any:
+    whole = numpy.linalg.qr(q, mode="complete")[0][..., q.shape[-1] :]
+    return (whole * phases(numpy, whole)).astype(q.dtype)
+
+
+def _complement_type(q: TensorType) -> TensorType:
+    check_matrix("complement", q)
+    *batch, rows, columns = q.shape
+    if rows < columns:
+        raise ValueError(f"For 'complement', a matrix of shape {q.shape} has no independent columns.")
+    return q.with_shape((*batch, rows, rows - columns))
+
+
+#: ``complement(q)`` of orthonormal columns (m, k): m − k more, some basis of what is orthogonal to them whose
+#: first large components are positive. No derivative: no basis is singled out
+complement = constant(
+    "complement",
+    type_rule=_complement_type,
+    numpy=on_failure_nan(lambda q: _complement(np, q)),
+    xla=lambda jax, q: _complement(jax.numpy, q),
+    batch=batched_in_front("complement"),
+    samples=[
+        case(reals()[4, 2], prepare=lambda a: [np.linalg.qr(a)[0]]),
+        case(reals()[2, 3, 2], prepare=lambda a: [np.linalg.qr(a)[0]]),
+        case(reals()[3, 3], prepare=lambda a: [np.linalg.qr(a)[0]]),
+    ],
+)
+
+
 def _turn(v: Any, dv: Any) -> Any:
     """iθ for each column such that v̇ − iθ v keeps the first large component real."""
     where = column_pivots(v)

@@ -29,8 +29,8 @@ from mindgrad.rows.special_kernels import (
 )
 
 __all__ = [
-    "digamma", "erf", "erfc", "erfinv", "lgamma", "logaddexp", "polygamma", "sigmoid",
-    "softplus",
+    "digamma", "digamma_in_xla", "erf", "erfc", "erfinv", "lgamma", "logaddexp", "polygamma",
+    "polygamma_in_xla", "sigmoid", "softplus",
 ]  # fmt: skip
 
 
@@ -79,7 +79,8 @@ lgamma = elementwise(
 )
 
 
-def _digamma_xla(jax: Any, x: Any) -> Any:
+def digamma_in_xla(jax: Any, x: Any) -> Any:
+    """ψ(x)."""
     return jax.numpy.where(x == 0, jax.numpy.full_like(x, -np.inf), jax.lax.digamma(x))
 
 
@@ -87,7 +88,7 @@ def _digamma_xla(jax: Any, x: Any) -> Any:
 digamma = elementwise(
     "digamma",
     numpy=in_double(digamma_kernel),
-    xla=_digamma_xla,
+    xla=digamma_in_xla,
     partials=lambda y, x: [polygamma(x, n=1)],
     accepts="float",
     samples=reals(0.3, 4),
@@ -102,13 +103,13 @@ def _polygamma_type(x: TensorType, *, n: int) -> TensorType:
     return x
 
 
-def _polygamma_xla(jax: Any, x: Any, *, n: int) -> Any:
+def polygamma_in_xla(jax: Any, x: Any, *, n: int) -> Any:
     """(−1)ⁿ⁺¹ n! ζ(n + 1, x), as ``polygamma_kernel``; XLA's own ζ is wrong for x < −9."""
     jnp, dtype, order = jax.numpy, x.dtype, n + 1
     if dtype.itemsize == 2:
         x = x.astype(np.float32)
     if n == 0:
-        return _digamma_xla(jax, x).astype(dtype)
+        return digamma_in_xla(jax, x).astype(dtype)
 
     def zeta(at: Any) -> Any:
         return jax.lax.zeta(jnp.full_like(at, order), at)
@@ -131,7 +132,7 @@ polygamma = elementwise(
     "polygamma",
     type_rule=_polygamma_type,
     numpy=in_double(polygamma_kernel),
-    xla=_polygamma_xla,
+    xla=polygamma_in_xla,
     partials=lambda y, x, *, n: [polygamma(x, n=n + 1)],
     simplify=lambda x, *, n: digamma(x) if n == 0 else None,
     accepts="float",

@@ -9,9 +9,10 @@ from mindgrad.nn.cell import Cell
 from mindgrad.nn.function_cells import function_cell, function_cells
 from mindgrad.ops import contraction, creation, reduction
 from mindgrad.ops.activation import real_operand
+from mindgrad.ops.axes import normalize_axes
 from mindgrad.ops.layout import squeeze, swapaxes
 from mindgrad.ops.normalization import statistics
-from mindgrad.ops.operands import cast, normalize_axes, operand
+from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.operations.base import boolean, integers
 from mindgrad.ops.reduction import flag, widened
 

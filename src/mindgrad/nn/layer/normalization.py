@@ -11,7 +11,8 @@ from mindgrad.nn.layer.parameters import check_data_format, parameter
 from mindgrad.ops import normalization
 from mindgrad.ops.activation import number, real_operand
 from mindgrad.ops.arguments import sizes, whole_number
-from mindgrad.ops.operands import normalize_axis, operand
+from mindgrad.ops.axes import normalize_axis
+from mindgrad.ops.operands import operand
 from mindgrad.ops.operations import layer_ops
 from mindgrad.ops.reduction import flag
 

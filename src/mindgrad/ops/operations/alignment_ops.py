@@ -1,19 +1,31 @@
-"""Connectionist temporal classification with labels of a sparse matrix, as a class."""
+"""Connectionist temporal classification, as classes: with labels of a sparse matrix, and greedy decoding."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from mindgrad.api.gradient import grad
-from mindgrad.ir.dtype import int32
+from mindgrad.ir.dtype import int32, int64
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops import activation, creation, reduction, scattering
+from mindgrad.ops import (
+    activation,
+    comparison,
+    creation,
+    cumulative,
+    extremes,
+    indexing,
+    layout,
+    ordering,
+    reduction,
+    scattering,
+)
 from mindgrad.ops.alignments import ctc_loss
 from mindgrad.ops.index_checks import known
+from mindgrad.ops.joining import concat, stack
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.operations.base import boolean, operation
 
-__all__ = ["CTCLoss"]
+__all__ = ["CTCGreedyDecoder", "CTCLoss"]
 
 
 def sparse_ctc_loss(
@@ -72,4 +84,65 @@ CTCLoss = operation(
     example="ops.CTCLoss()(ops.zeros((2, 1, 2)), Tensor([[0, 0]]), Tensor([0]), Tensor([2]))[0]"
     ".asnumpy().round(4)",
     prints="[0.2877]",
+)  # fmt: skip
+
+
+def ctc_greedy_decoder(
+    inputs: Any, sequence_length: Any, merge_repeated: bool = True
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The labels that the likeliest class of each time reads as, as a sparse matrix.
+
+    Args:
+        inputs: logits of shape (t, n, c): time, batch, classes, of which the last is the blank.
+        sequence_length: how many times of each sequence count: n integers up to t.
+        merge_repeated: whether a class that follows itself is read once.
+
+    Returns:
+        The sequence and the place of each of k labels, of shape (k, 2); the labels, of shape (k,); the number
+        of sequences and the most labels of one; and of each sequence −Σ of its largest logits, (n, 1).
+
+    Raises:
+        TypeError: an input is of another type.
+        ValueError: ``inputs`` has another shape, or a length is too large.
+        RuntimeError: the values are unknown while compiling: they decide on the number of labels.
+
+    >>> from mindgrad import Tensor, ops
+    >>> logits = Tensor([[[2.0, 0.0]], [[2.0, 0.0]], [[0.0, 2.0]]])
+    >>> print(ops.CTCGreedyDecoder()(logits, Tensor([3]))[1])
+    [0]
+    """
+    logits, lengths = operand(inputs, "CTCGreedyDecoder"), operand(sequence_length, "CTCGreedyDecoder")
+    if logits.ndim != 3 or lengths.shape != logits.shape[1:2]:
+        raise ValueError(
+            f"For 'CTCGreedyDecoder', the shapes must be (t, n, c) and (n,), but are {logits.shape} and "
+            f"{lengths.shape}."
+        )
+    times, _, classes = logits.shape
+    values = known(lengths)
+    if values is not None and values.max(initial=0) > times:
+        raise ValueError(f"For 'CTCGreedyDecoder', a length is above the number of times, {times}.")
+    best = cast(layout.swapaxes(extremes.argmax(logits, -1), 0, 1), int64)
+    is_counted = comparison.less(creation.arange(times), layout.expand_dims(lengths, 1))
+    is_label = comparison.logical_and(is_counted, comparison.not_equal(best, classes - 1))
+    if merge_repeated:
+        is_new = comparison.not_equal(best[:, 1:], best[:, :-1])  # type: ignore[index]
+        first = creation.ones_like(is_label[:, :1])  # type: ignore[index]
+        is_label = comparison.logical_and(is_label, concat((first, is_new), 1))
+    numbers = cumulative.cumsum(cast(is_label, int64), 1) - 1  # type: ignore[operator]
+    rows = ordering.nonzero(is_label)[:, 0]  # type: ignore[index]
+    indices = stack((rows, indexing.masked_select(numbers, is_label)), 1)
+    most = extremes.amax(numbers) + 1  # type: ignore[operator]
+    shape = stack((creation.full((), logits.shape[1], dtype=int64), most))
+    best_logits = layout.swapaxes(extremes.amax(logits, -1), 0, 1)
+    score = -reduction.sum(indexing.where(is_counted, best_logits, 0.0), 1, True)  # type: ignore[operator]
+    return indices, indexing.masked_select(best, is_label), shape, score
+
+
+CTCGreedyDecoder = operation(
+    __name__, "CTCGreedyDecoder", ctc_greedy_decoder, attributes={"merge_repeated": boolean(True)},
+    run=lambda self, inputs, sequence_length: ctc_greedy_decoder(
+        inputs, sequence_length, self.merge_repeated
+    ),
+    example="ops.CTCGreedyDecoder()(Tensor([[[2.0, 0.0]], [[2.0, 0.0]], [[0.0, 2.0]]]), Tensor([3]))[1]",
+    prints="[0]",
 )  # fmt: skip

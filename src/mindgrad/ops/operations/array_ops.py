@@ -20,7 +20,7 @@ from mindgrad.ops import (
     scattering,
     slices,
 )
-from mindgrad.ops.operands import normalize_axis
+from mindgrad.ops.axes import normalize_axis
 from mindgrad.ops.operations.base import (
     anything,
     boolean,
@@ -63,6 +63,10 @@ DType = operation(
 )  # fmt: skip
 Reshape = operation(__name__, "Reshape", layout.reshape)
 Transpose = operation(__name__, "Transpose", layout.transpose)
+TransposeView = operation(
+    __name__, "TransposeView", layout.transpose,
+    example="ops.operations.TransposeView()(Tensor([[1.0, 2.0]]), (1, 0))", prints="[[1.]\n [2.]]",
+)  # fmt: skip
 ExpandDims = operation(__name__, "ExpandDims", layout.expand_dims)
 Squeeze = operation(
     __name__, "Squeeze", layout.squeeze, attributes={"axis": integers(())},

@@ -102,6 +102,25 @@ ResizeNearestNeighborV2 = operation(
 )  # fmt: skip
 
 
+def _resized_line(self: Any, x: Any, size: Any) -> Tensor:
+    mode = self.coordinate_transformation_mode
+    if mode not in ("align_corners", "half_pixel"):
+        raise ValueError(
+            f"For 'ResizeLinear1D', the 'coordinate_transformation_mode' must be 'align_corners' or "
+            f"'half_pixel', but got {mode!r}."
+        )
+    (length,) = size.asnumpy().tolist() if isinstance(size, Tensor) else size
+    return resizing.interpolate(x, length, mode="linear", align_corners=mode == "align_corners")
+
+
+ResizeLinear1D = operation(
+    __name__, "ResizeLinear1D", resizing.interpolate,
+    attributes={"coordinate_transformation_mode": text("align_corners")},
+    run=_resized_line,
+    example="ops.operations.ResizeLinear1D()(Tensor([[[0.0, 1.0]]]), (3,))", prints="[[[0.  0.5 1. ]]]",
+)  # fmt: skip
+
+
 def _padded(self: Any, x: Any, paddings: Any, constant_value: Any = None) -> Tensor:
     flat = paddings.asnumpy().tolist() if isinstance(paddings, Tensor) else list(paddings)
     if not self.paddings_contiguous:  # all that stand before, then all that stand behind

@@ -7,7 +7,8 @@ from typing import Any
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import normalization, pooling
 from mindgrad.ops.activation import real_operand
-from mindgrad.ops.operands import cast, normalize_axis
+from mindgrad.ops.axes import normalize_axis
+from mindgrad.ops.operands import cast
 from mindgrad.ops.operations.base import (
     anything,
     boolean,

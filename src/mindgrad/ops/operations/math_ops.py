@@ -15,6 +15,7 @@ from mindgrad.ops import (
     creation,
     cumulative,
     extremes,
+    incomplete,
     math,
     reduction,
     rounding,
@@ -84,6 +85,9 @@ Expm1 = operation(__name__, "Expm1", math.expm1)
 Floor = operation(__name__, "Floor", rounding.floor)
 Heaviside = operation(__name__, "Heaviside", rounding.heaviside)
 Hypot = operation(__name__, "Hypot", math.hypot)
+Betainc = operation(__name__, "Betainc", incomplete.betainc)
+Igamma = operation(__name__, "Igamma", incomplete.igamma)
+Igammac = operation(__name__, "Igammac", incomplete.igammac)
 Imag = operation(__name__, "Imag", complexes.imag)
 Inv = operation(__name__, "Inv", math.inv)
 IsFinite = operation(__name__, "IsFinite", rounding.isfinite)

@@ -6,6 +6,7 @@ from typing import Any
 
 from mindgrad.common.sparse_tensor import COOTensor
 from mindgrad.ir.tensor import Tensor
+from mindgrad.ops import arithmetic, sparse_values
 from mindgrad.ops.layout import swapaxes
 from mindgrad.ops.operands import operand
 from mindgrad.ops.operations.base import boolean, classes, operation
@@ -93,6 +94,28 @@ def sparse_tensor_dense_add(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: 
     return x + dense  # type: ignore[no-any-return]
 
 
+def sparse_addmm(
+    indices: Any, values: Any, sparse_shape: Any, x2_dense: Any, x3_dense: Any, alpha: Any, beta: Any
+) -> Tensor:
+    """alpha · (sparse matrix) (dense matrix) + beta · (dense matrix).
+
+    Args:
+        indices: integers of shape (n, 2), the rows and columns of n elements.
+        values: their values, of shape (n,).
+        sparse_shape: (rows, columns).
+        x2_dense: the matrix that is multiplied.
+        x3_dense: the matrix that is added.
+        alpha: a number, or a tensor of one.
+        beta: the same.
+
+    Raises:
+        TypeError: an input is of another type.
+        ValueError: the shapes do not belong together.
+    """
+    product = sparse_tensor_dense_matmul(indices, values, sparse_shape, x2_dense)
+    return arithmetic.add(arithmetic.mul(alpha, product), arithmetic.mul(beta, x3_dense))
+
+
 def _sparse(owner: str, indices: Any, values: Any, shape: Any) -> COOTensor:
     sizes = tuple(shape.asnumpy().tolist()) if isinstance(shape, Tensor) else tuple(shape)
     places, stored = operand(indices, owner), operand(values, owner)
@@ -116,5 +139,69 @@ SparseTensorDenseAdd = operation(
     example=f"ops.SparseTensorDenseAdd()({_INDICES}, {_VALUES}, (2, 3), ops.ones((2, 3)))",
     prints="[[1. 2. 1.]\n [1. 1. 3.]]",
 )  # fmt: skip
+
+# --- stored values ------------------------------------------------------------------------------------
+
+_ELEMENTS = f"{_INDICES}, {_VALUES}, (2, 3)"
+SparseAddmm = operation(
+    __name__, "SparseAddmm", sparse_addmm,
+    example=f"ops.SparseAddmm()({_ELEMENTS}, ops.ones((3, 1)), ops.ones((2, 1)), 1.0, 2.0)",
+    prints="[[3.]\n [4.]]",
+)  # fmt: skip
+SparseDenseCwiseAdd = operation(
+    __name__, "SparseDenseCwiseAdd", sparse_values.sparse_dense_cwise_add,
+    example=f"ops.SparseDenseCwiseAdd()({_ELEMENTS}, Tensor([1.0, 2.0, 3.0]))", prints="[3. 5.]",
+)  # fmt: skip
+SparseDenseCwiseMul = operation(
+    __name__, "SparseDenseCwiseMul", sparse_values.sparse_dense_cwise_mul,
+    example=f"ops.SparseDenseCwiseMul()({_ELEMENTS}, Tensor([1.0, 2.0, 3.0]))", prints="[2. 6.]",
+)  # fmt: skip
+SparseDenseCwiseDiv = operation(
+    __name__, "SparseDenseCwiseDiv", sparse_values.sparse_dense_cwise_div,
+    example=f"ops.SparseDenseCwiseDiv()({_ELEMENTS}, Tensor([1.0, 2.0, 4.0]))", prints="[0.5 0.5]",
+)  # fmt: skip
+SparseReorder = operation(
+    __name__, "SparseReorder", sparse_values.sparse_reorder,
+    example="ops.SparseReorder()(Tensor([[1, 0], [0, 1]]), Tensor([1.0, 2.0]), (2, 2))[1]", prints="[2. 1.]",
+)  # fmt: skip
+SparseReshape = operation(
+    __name__, "SparseReshape", sparse_values.sparse_reshape,
+    example="ops.SparseReshape()(Tensor([[1, 0]]), (2, 3), (3, -1))[0]", prints="[[1 1]]",
+)  # fmt: skip
+SparseSoftmax = operation(
+    __name__, "SparseSoftmax", sparse_values.sparse_softmax,
+    example=f"ops.SparseSoftmax()({_ELEMENTS})", prints="[1. 1.]",
+)  # fmt: skip
+
+
+# --- segments of rows ---------------------------------------------------------------------------------
+
+
+def _segments(name: str, power: float, counted: bool) -> Any:
+    """The class that sums rows over segments, with or without their number as an input."""
+
+    def with_number(x: Any, indices: Any, segment_ids: Any, num_segments: Any) -> Tensor:
+        return sparse_values.segment_of_rows(name, x, indices, segment_ids, num_segments, power)
+
+    def without_number(x: Any, indices: Any, segment_ids: Any) -> Tensor:
+        return sparse_values.segment_of_rows(name, x, indices, segment_ids, None, power)
+
+    function = with_number if counted else without_number
+    function.__doc__ = sparse_values.segment_of_rows.__doc__
+    ones = "Tensor([[1.0], [3.0], [5.0], [7.0]]), Tensor([0, 1, 2, 3]), Tensor([0, 0, 0, 0])"
+    shown = {0.0: "[[16.]]", 0.5: "[[8.]]", 1.0: "[[4.]]"}[power]
+    return operation(__name__, name, function, example=f"ops.{name}()({ones}{', 1' * counted})", prints=shown)
+
+
+SparseSegmentMean = operation(
+    __name__, "SparseSegmentMean", sparse_values.sparse_segment_mean,
+    example="ops.SparseSegmentMean()(Tensor([[1.0], [3.0]]), Tensor([0, 1]), Tensor([0, 0]))",
+    prints="[[2.]]",
+)  # fmt: skip
+SparseSegmentSum = _segments("SparseSegmentSum", 0.0, False)
+SparseSegmentSqrtN = _segments("SparseSegmentSqrtN", 0.5, False)
+SparseSegmentSumWithNumSegments = _segments("SparseSegmentSumWithNumSegments", 0.0, True)
+SparseSegmentSqrtNWithNumSegments = _segments("SparseSegmentSqrtNWithNumSegments", 0.5, True)
+SparseSegmentMeanWithNumSegments = _segments("SparseSegmentMeanWithNumSegments", 1.0, True)
 
 __all__ = list(classes(globals()))

@@ -76,18 +76,30 @@ class TimeMonitor(Callback):
 
     Args:
         data_size: how many steps to divide by; ``None``: those of the epoch.
+        data_time: whether the time between the steps, in which data are fetched, is printed too.
 
     >>> import mindgrad as ms
     >>> monitor = ms.train.TimeMonitor(data_size=10)
     """
 
-    def __init__(self, data_size: int | None = None) -> None:
+    def __init__(self, data_size: int | None = None, data_time: bool = False) -> None:
         self.data_size = None if data_size is None else positive_int("TimeMonitor", "data_size", data_size)
-        self._start = time.perf_counter()
+        self.data_time = data_time
+        self._start = self._step_end = time.perf_counter()
+        self._fetching = 0.0
 
     def epoch_begin(self, run_context: RunContext) -> None:
         """Start the clock."""
-        self._start = time.perf_counter()
+        self._start = self._step_end = time.perf_counter()
+        self._fetching = 0.0
+
+    def step_begin(self, run_context: RunContext) -> None:
+        """Count the time since the last step."""
+        self._fetching += time.perf_counter() - self._step_end
+
+    def step_end(self, run_context: RunContext) -> None:
+        """Start the clock between steps."""
+        self._step_end = time.perf_counter()
 
     def epoch_end(self, run_context: RunContext) -> None:
         """Print the time."""
@@ -96,6 +108,8 @@ class TimeMonitor(Callback):
         steps = self.data_size or state.cur_step_in_epoch or state.batch_num or 1
         name = "Eval" if state.mode == "eval" else "Train"
         _say(f"{name} epoch time: {milliseconds:5.3f} ms, per step time: {milliseconds / steps:5.3f} ms")
+        if self.data_time:
+            _say(f"{name} data time: {self._fetching * 1000:5.3f} ms")
 
 
 class History(Callback):

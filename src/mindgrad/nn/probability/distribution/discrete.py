@@ -133,7 +133,7 @@ class Poisson(Distribution):
         seed, dtype, name: see :class:`Distribution`.
 
     Raises:
-        NotImplementedError: ``cdf`` or ``entropy`` is asked for.
+        NotImplementedError: ``entropy`` is asked for.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.nn.probability.distribution import Poisson
@@ -154,6 +154,14 @@ class Poisson(Distribution):
         is_count = ops.logical_and(value >= 0.0, value == ops.floor(value))
         count = ops.where(is_count, value, 0.0)
         return ops.where(is_count, ops.xlogy(count, rate) - rate - ops.lgamma(count + 1.0), _NONE)
+
+    def _cdf(self, value: Any, rate: Any) -> Any:
+        count = ops.floor(value) + 1.0  # waiting times of so many events are gamma numbers
+        return ops.where(count > 0.0, ops.igammac(ops.where(count > 0.0, count, 1.0), rate), 0.0)
+
+    def _survival(self, value: Any, rate: Any) -> Any:
+        count = ops.floor(value) + 1.0
+        return ops.where(count > 0.0, ops.igamma(ops.where(count > 0.0, count, 1.0), rate), 1.0)
 
     def _mean(self, rate: Any) -> Any:
         return rate

@@ -80,9 +80,6 @@ class Gamma(Distribution):
         rate: above 0.
         seed, dtype, name: see :class:`Distribution`.
 
-    Raises:
-        NotImplementedError: ``cdf`` is asked for, an incomplete gamma function.
-
     >>> from mindgrad import Tensor
     >>> from mindgrad.nn.probability.distribution import Gamma
     >>> print(f"{Gamma([2.0], [3.0]).prob(Tensor([1.0])).item():.4f}")
@@ -101,6 +98,12 @@ class Gamma(Distribution):
     def _log_prob(self, value: Any, concentration: Any, rate: Any) -> Any:
         constant = concentration * ops.log(rate) - ops.lgamma(concentration)
         return ops.xlogy(concentration - 1.0, value) - rate * value + constant
+
+    def _cdf(self, value: Any, concentration: Any, rate: Any) -> Any:
+        return ops.igamma(concentration, rate * ops.relu(value))
+
+    def _survival(self, value: Any, concentration: Any, rate: Any) -> Any:
+        return ops.igammac(concentration, rate * ops.relu(value))
 
     def _mean(self, concentration: Any, rate: Any) -> Any:
         return concentration / rate
@@ -132,9 +135,6 @@ class Beta(Distribution):
         concentration0: b, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
-    Raises:
-        NotImplementedError: ``cdf`` is asked for, an incomplete beta function.
-
     >>> from mindgrad import Tensor
     >>> from mindgrad.nn.probability.distribution import Beta
     >>> print(f"{Beta([2.0], [2.0]).prob(Tensor([0.5])).item():.4f}")
@@ -153,6 +153,12 @@ class Beta(Distribution):
 
     def _log_prob(self, value: Any, a: Any, b: Any) -> Any:
         return ops.xlogy(a - 1.0, value) + ops.xlogy(b - 1.0, 1.0 - value) - _log_beta(a, b)
+
+    def _cdf(self, value: Any, a: Any, b: Any) -> Any:
+        return ops.betainc(a, b, ops.clamp(value, 0.0, 1.0))
+
+    def _survival(self, value: Any, a: Any, b: Any) -> Any:
+        return ops.betainc(b, a, 1.0 - ops.clamp(value, 0.0, 1.0))
 
     def _mean(self, a: Any, b: Any) -> Any:
         return a / (a + b)

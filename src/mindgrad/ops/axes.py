@@ -1,0 +1,52 @@
+"""Arguments that name axes or sizes are checked, and axes counted from the front."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.tensor import Tensor
+
+__all__ = ["is_plain", "normalize_axes", "normalize_axis"]
+
+_INTS = {int}
+
+
+def is_plain(value: Any) -> bool:
+    """Whether ``value``, some sizes or axes, is a tuple of ints, by which what it means can be looked up.
+
+    Not one with truth values or NumPy's integers in it, which are equal to ints.
+    """
+    return type(value) is tuple and {*map(type, value)} <= _INTS
+
+
+def normalize_axis(axis: Any, rank: int, operator: str) -> int:
+    """``axis`` counted from the front.
+
+    Raises:
+        TypeError: it is no int.
+        ValueError: it is outside ``[-rank, rank)``.
+    """
+    if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)):
+        raise TypeError(f"For '{operator}', the 'axis' must be an int, but got {type(axis).__name__}.")
+    if not -rank <= axis < max(rank, 1):
+        raise ValueError(f"For '{operator}', the 'axis' must be in range [{-rank}, {rank}), but got {axis}.")
+    return int(axis) % max(rank, 1)
+
+
+def normalize_axes(axis: Any, rank: int, operator: str) -> tuple[int, ...]:
+    """An axis, several, or none (all of them), as axes counted from the front in order."""
+    if isinstance(axis, Tensor) and axis.dtype.kind in ("int", "uint"):
+        if axis._array is None:
+            raise TypeError(
+                f"For '{operator}', the 'axis' is a tensor whose values are unknown while the program is "
+                f"being compiled: give ints, or make it a constant, Tensor(..., const_arg=True)."
+            )
+        axis = tuple(axis.host_array().reshape(-1).tolist())
+    if axis is None or (isinstance(axis, (tuple, list)) and not axis):
+        return tuple(range(rank))
+    listed: Sequence[Any] = axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = tuple(sorted(normalize_axis(each, rank, operator) for each in listed))
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"For '{operator}', the axes {axis} name one axis twice.")
+    return axes

@@ -1,0 +1,258 @@
+"""Operators on the stored values of a sparse tensor, and sums of chosen rows over segments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.ir.dtype import int64
+from mindgrad.ir.tensor import Tensor
+from mindgrad.ops import arithmetic, comparison, creation, indexing, joining, layout, math, ordering
+from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.index_checks import known
+from mindgrad.ops.operands import broadcast_shapes, cast, operand
+from mindgrad.ops.segments import unsorted_segment_max, unsorted_segment_sum
+
+__all__ = [
+    "segment_of_rows", "sparse_dense_cwise_add", "sparse_dense_cwise_div", "sparse_dense_cwise_mul",
+    "sparse_reorder", "sparse_reshape", "sparse_segment_mean", "sparse_softmax",
+]  # fmt: skip
+
+
+def known_sizes(operator: str, shape: Any) -> tuple[int, ...]:
+    """A shape, a tuple or a tensor whose values are known, as ints.
+
+    Raises:
+        RuntimeError: it is a tensor that the program being compiled computes.
+    """
+    if not isinstance(shape, Tensor):
+        return tuple(int(size) for size in shape)
+    values = known(shape)
+    if values is None:
+        raise RuntimeError(
+            f"For '{operator}', the shape is a tensor whose values are unknown while the program is being "
+            f"compiled; give a tuple of ints."
+        )
+    return tuple(values.tolist())
+
+
+def _flat(indices: Any, sizes: Any) -> Tensor:
+    """The place of each element in the order of rows."""
+    place: Any = creation.zeros((indices.shape[0],), int64)
+    for axis in range(indices.shape[1]):
+        place = place * sizes[axis] + cast(indices[:, axis], int64)
+    return place  # type: ignore[no-any-return]
+
+
+# --- one tensor -------------------------------------------------------------------------------------
+
+
+def sparse_reorder(indices: Any, values: Any, shape: Any) -> tuple[Tensor, Tensor]:
+    """The elements in the order of rows.
+
+    Args:
+        indices: integers of shape (n, k), the indices of n elements.
+        values: their values, of shape (n,).
+        shape: the shape of the tensor, a tuple or a tensor of k ints.
+
+    Returns:
+        The indices and the values, sorted.
+
+    Raises:
+        TypeError: an input is of another type.
+    """
+    places, stored = operand(indices, "SparseReorder"), operand(values, "SparseReorder")
+    order = ordering.argsort(_flat(places, shape))
+    return indexing.gather(places, order, 0), indexing.gather(stored, order, 0)
+
+
+def sparse_reshape(indices: Any, shape: Any, new_shape: Any) -> tuple[Tensor, Tensor]:
+    """The indices of the elements in another shape.
+
+    Args:
+        indices: integers of shape (n, k), the indices of n elements.
+        shape: the shape of the tensor, a tuple or a tensor of k ints.
+        new_shape: the new one, likewise; one of its sizes may be −1, where its values are known.
+
+    Returns:
+        The new indices, of shape (n, m), and the new shape, an Int64 tensor.
+
+    Raises:
+        TypeError: an input is of another type.
+        ValueError: the number of elements differs.
+        RuntimeError: ``new_shape`` is computed by the program being compiled.
+    """
+    places = operand(indices, "SparseReshape")
+    sizes, wanted = (list(known_sizes("SparseReshape", given)) for given in (shape, new_shape))
+    count = 1
+    for size in sizes:
+        count *= size
+    rest = 1
+    for size in wanted:
+        rest *= 1 if size == -1 else size
+    wanted = [count // max(rest, 1) if size == -1 else size for size in wanted]
+    total = 1
+    for size in wanted:
+        total *= size
+    if total != count:
+        raise ValueError(
+            f"For 'SparseReshape', the shape {tuple(sizes)} has {count} elements, but {tuple(wanted)} has "
+            f"{total}."
+        )
+    place: Any = _flat(places, sizes)
+    columns = []
+    for size in reversed(wanted):
+        columns.append(place % size)
+        place = place // size
+    return joining.stack(columns[::-1], 1), Tensor(wanted, int64)
+
+
+def sparse_softmax(indices: Any, values: Any, shape: Any) -> Tensor:
+    """exp(x) / Σ exp(x) over the stored elements of each row of the last axis.
+
+    Args:
+        indices: integers of shape (n, k), the indices of n elements.
+        values: their values, of shape (n,).
+        shape: the shape of the tensor, a tuple or a tensor of k ints.
+
+    Returns:
+        Tensor of shape (n,).
+
+    Raises:
+        TypeError: an input is of another type.
+        RuntimeError: ``shape`` is computed by the program being compiled.
+    """
+    places, stored = operand(indices, "SparseSoftmax"), operand(values, "SparseSoftmax")
+    sizes = known_sizes("SparseSoftmax", shape)
+    rows = _flat(places[:, :-1], sizes[:-1])  # type: ignore[index]
+    count = 1
+    for size in sizes[:-1]:
+        count *= size
+    largest = indexing.gather(unsorted_segment_max(stored, rows, count), rows, 0)
+    powers = math.exp(arithmetic.sub(stored, largest))
+    return arithmetic.div(powers, indexing.gather(unsorted_segment_sum(powers, rows, count), rows, 0))
+
+
+# --- with a dense tensor ----------------------------------------------------------------------------
+
+
+def sparse_dense_cwise_add(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: Any) -> Tensor:
+    """The stored values plus the elements of a dense tensor at their indices.
+
+    Args:
+        x1_indices: integers of shape (n, k), the indices of n elements.
+        x1_values: their values, of shape (n,).
+        x1_shape: the shape of the sparse tensor, a tuple or a tensor of k ints.
+        x2: the dense tensor, of a shape that broadcasts to it.
+
+    Returns:
+        Tensor of shape (n,).
+
+    Raises:
+        TypeError: an input is of another type.
+        ValueError: the shapes do not belong together.
+    """
+    return arithmetic.add(x1_values, _at("SparseDenseCwiseAdd", x1_indices, x1_shape, x2))
+
+
+def sparse_dense_cwise_mul(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: Any) -> Tensor:
+    """The stored values times the elements of a dense tensor at their indices.
+
+    Arguments and errors as for :func:`sparse_dense_cwise_add`.
+    """
+    return arithmetic.mul(x1_values, _at("SparseDenseCwiseMul", x1_indices, x1_shape, x2))
+
+
+def sparse_dense_cwise_div(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: Any) -> Tensor:
+    """The stored values over the elements of a dense tensor at their indices.
+
+    Arguments and errors as for :func:`sparse_dense_cwise_add`.
+    """
+    return arithmetic.div(x1_values, _at("SparseDenseCwiseDiv", x1_indices, x1_shape, x2))
+
+
+def _at(operator: str, indices: Any, shape: Any, dense: Any) -> Tensor:
+    places, whole = operand(indices, operator), operand(dense, operator)
+    rank = places.shape[1]
+    sizes = shape if isinstance(shape, tuple | list) else known(operand(shape, operator))
+    if sizes is not None:
+        broadcast_shapes(operator, whole.shape, tuple(map(int, sizes)))
+    if not 0 < whole.ndim <= rank:
+        raise ValueError(
+            f"For '{operator}', the dense tensor must have 1 to {rank} axes, as the sparse one, but has "
+            f"{whole.ndim}."
+        )
+    columns = [
+        places[:, axis] if size > 1 else creation.zeros((places.shape[0],), places.dtype)  # type: ignore[index]
+        for axis, size in enumerate(whole.shape, rank - whole.ndim)
+    ]
+    return indexing.gather_nd(whole, joining.stack(columns, 1))
+
+
+# --- segments ---------------------------------------------------------------------------------------
+
+
+def segment_of_rows(
+    operator: str, x: Any, indices: Any, segment_ids: Any, num_segments: Any, power: float
+) -> Tensor:
+    """Sums of chosen rows over segments, divided by a power of the number of rows in each.
+
+    Args:
+        operator: the name in messages.
+        x: a tensor of shape (a, …).
+        indices: the n rows that are taken, integers.
+        segment_ids: the segment of each, n integers in ascending order.
+        num_segments: how many there are; ``None`` for the last one's number plus 1.
+        power: 0 for the sum, ½ for the sum over √n, 1 for the mean.
+
+    Returns:
+        Tensor of shape (segments, …); a segment without rows is 0.
+
+    Raises:
+        TypeError: an input is of another type.
+        ValueError: the shapes do not belong together.
+        RuntimeError: the number of segments is unknown while compiling.
+    """
+    ids = operand(segment_ids, operator)
+    if num_segments is None:
+        values = known(ids)
+        if values is None:
+            raise RuntimeError(
+                f"For '{operator}', the number of segments depends on 'segment_ids', which are unknown while "
+                f"the program is being compiled; use '{operator}WithNumSegments' with an int."
+            )
+        count = int(values[-1]) + 1 if values.size else 0
+    elif isinstance(num_segments, Tensor):
+        (count,) = known_sizes(operator, layout.reshape(num_segments, (1,)))
+    else:
+        count = whole_number(num_segments, operator, "num_segments", least=1)
+    rows = indexing.gather(operand(x, operator), operand(indices, operator), 0)
+    total = unsorted_segment_sum(rows, ids, count)
+    if not power:
+        return total
+    sizes = unsorted_segment_sum(creation.ones(ids.shape, rows.dtype), ids, count)
+    scale = arithmetic.pow(indexing.where(comparison.greater(sizes, 0), sizes, 1.0), -power)
+    return arithmetic.mul(total, layout.reshape(scale, (count, *(1 for _ in rows.shape[1:]))))
+
+
+def sparse_segment_mean(x: Any, indices: Any, segment_ids: Any) -> Tensor:
+    """The means of chosen rows over segments.
+
+    Args:
+        x: a tensor of shape (a, …).
+        indices: the n rows that are taken, integers.
+        segment_ids: the segment of each, n integers in ascending order; the last is that of the last segment.
+
+    Returns:
+        Tensor of shape (segments, …); a segment without rows is 0.
+
+    Raises:
+        TypeError: an input is of another type.
+        ValueError: the shapes do not belong together.
+        RuntimeError: ``segment_ids`` are computed by the program being compiled.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.sparse_segment_mean(Tensor([[1.0], [3.0], [5.0]]), Tensor([0, 2, 1]), Tensor([0, 0, 1])))
+    [[3.]
+     [3.]]
+    """
+    return segment_of_rows("SparseSegmentMean", x, indices, segment_ids, None, 1.0)
