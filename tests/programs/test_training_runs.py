@@ -2,14 +2,12 @@
 
 import importlib.util
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import mindgrad as ms
-from mindgrad.cli import install
 
 FOLDER = Path(__file__).parent / "training"
 LOSSES = json.loads((FOLDER / "losses.json").read_text())
@@ -17,12 +15,10 @@ MODES = {"eager": ms.PYNATIVE_MODE, "compiled": ms.GRAPH_MODE}
 
 
 @pytest.fixture(scope="module")
-def programs():
+def programs(standing_in):
     """The programs, as they are: they import mindspore."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sys.meta_path", list(sys.meta_path))
+    with pytest.MonkeyPatch.context() as patch, standing_in():
         patch.setattr("mindgrad.__version__", ms.__version__)
-        install()
         spec = importlib.util.spec_from_file_location("training_programs", FOLDER / "programs.py")
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)

@@ -16,7 +16,7 @@ import scipy.special
 
 import mindgrad as ms
 from mindgrad._base.location import PACKAGE
-from mindgrad._base.refusal import CompileError, place_of, refuse, without_own_frames
+from mindgrad._base.refusal import CompileError, location_of, refuse, without_own_frames
 from mindgrad.trace.python import convert as room
 from mindgrad.trace.python.convert import convert, convertible, reason_unconverted, refuse_unconvertible
 from tests.unit.plain_runtime import PlainRuntime
@@ -412,9 +412,9 @@ def test_columns_count_characters():
     linecache.cache["<wide>"] = (len(text), None, text.splitlines(keepends=True), "<wide>")
     module = {}
     exec(compile(text, "<wide>", "exec"), module)
-    place = place_of(raised(module["f"], 1).__traceback__.tb_next.tb_frame)
-    assert text.splitlines()[1][place.column : place.end_column] == "x.missing"
-    lines = refusal(lambda: refuse("no", at=place)).splitlines()
+    location = location_of(raised(module["f"], 1).__traceback__.tb_next.tb_frame)
+    assert text.splitlines()[1][location.column : location.end_column] == "x.missing"
+    lines = refusal(lambda: refuse("no", at=location)).splitlines()
     # Chinese characters take two columns of a terminal each
     assert lines[3].index("^") - lines[2].index("x.missing") == 4
     assert lines[3].count("^") == 9

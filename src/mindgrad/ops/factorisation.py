@@ -20,7 +20,7 @@ from mindgrad.ops.creation import eye
 from mindgrad.ops.extremes import amax
 from mindgrad.ops.linalg import adjoint_of, matrix_operand, solution, system, triangle_solved
 from mindgrad.ops.matrices import tril, triu
-from mindgrad.ops.operands import applied, choose, promoted
+from mindgrad.ops.operands import applied, cast, choose, promoted
 from mindgrad.ops.reduction import flag
 from mindgrad.rows import eigh_svd, general_eig, linalg
 from mindgrad.rows.elementwise import safe_reciprocal
@@ -153,10 +153,10 @@ def qr(input: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
 def completed(q: Tensor) -> Tensor:
     """Orthonormal columns, of shape (…, m, k), with m − k more that are orthogonal to them.
 
-    Those are N = P B Lᴴ⁻¹ for a constant basis B, the projection P = 1 − Q Qᴴ and the Cholesky factor L of
+    Those are N = P B Lᴴ⁻¹ for unit vectors B, the projection P = 1 − Q Qᴴ and the Cholesky factor L of
     the products of P B: orthonormal in every order of derivatives, they turn no further than they must.
     """
-    basis = apply(eigh_svd.complement, q)
+    basis = cast(apply(eigh_svd.complement_pivots, q), q.dtype)
     rest = arithmetic.sub(basis, matmul(q, matmul(adjoint_of(q), basis)))
     factor = applied(linalg.cholesky, "Qr", matmul(adjoint_of(rest), rest))
     rest = adjoint_of(triangle_solved("Qr", factor, adjoint_of(rest), lower=True, transposed=False))

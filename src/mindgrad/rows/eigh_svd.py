@@ -133,31 +133,61 @@ column_pivots = constant(
 )
 
 
-def _complement(numpy: Any, q: Any) -> Any:
-    whole = numpy.linalg.qr(q, mode="complete")[0][..., q.shape[-1] :]
-    return (whole * phases(numpy, whole)).astype(q.dtype)
+def _complement_pivots(numpy: Any, loop: Any, q: Any) -> Any:
+    """A pivoted Cholesky factorisation of the projection 1 − Q Qᴴ, of which only the pivots are used."""
+    *batch, rows, columns = q.shape
+    steps = numpy.arange(rows - columns)
+    remaining = (1 - numpy.sum(numpy.abs(q) ** 2, axis=-1)).astype(numpy.abs(q).dtype)
+
+    def step(k: Any, state: Any) -> Any:
+        remaining, factor, units = state
+        unit = numpy.arange(rows) == numpy.argmax(remaining, axis=-1)[..., None]
+        pivot = numpy.sum(numpy.where(unit, remaining, 0), axis=-1)[..., None]
+        both = numpy.concatenate([q, factor], axis=-1)
+        products = numpy.sum(numpy.where(unit[..., None], both, 0), axis=-2)
+        column = unit - numpy.sum(both * numpy.conj(products)[..., None, :], axis=-1)
+        column = column / numpy.sqrt(numpy.where(pivot > 0, pivot, 1))
+        remaining = numpy.where(unit | (remaining < 0), -1, remaining - numpy.abs(column) ** 2)
+        factor = numpy.where(steps == k, column[..., None].astype(q.dtype), factor)
+        return remaining, factor, units | ((steps == k) & unit[..., None])
+
+    shape = (*batch, rows, rows - columns)
+    return loop(rows - columns, step, (remaining, numpy.zeros(shape, q.dtype), numpy.zeros(shape, bool)))[2]
 
 
-def _complement_type(q: TensorType) -> TensorType:
-    check_matrix("complement", q)
+def _repeated(count: int, step: Any, state: Any) -> Any:
+    for k in range(count):
+        state = step(k, state)
+    return state
+
+
+def _orthonormal(a: Any) -> list[Any]:
+    q = np.linalg.qr(a.astype(np.result_type(a, np.float32)))[0]  # LAPACK has no half precision
+    return [q.astype(a.dtype)]
+
+
+def _complement_pivots_type(q: TensorType) -> TensorType:
+    check_matrix("complement_pivots", q)
     *batch, rows, columns = q.shape
     if rows < columns:
-        raise ValueError(f"For 'complement', a matrix of shape {q.shape} has no independent columns.")
-    return q.with_shape((*batch, rows, rows - columns))
+        raise ValueError(f"For 'complement_pivots', columns of shape {q.shape} are dependent.")
+    return q.with_dtype(bool_).with_shape((*batch, rows, rows - columns))
 
 
-#: ``complement(q)`` of orthonormal columns (m, k): m − k more, some basis of what is orthogonal to them whose
-#: first large components are positive. No derivative: no basis is singled out
-complement = constant(
-    "complement",
-    type_rule=_complement_type,
-    numpy=on_failure_nan(lambda q: _complement(np, q)),
-    xla=lambda jax, q: _complement(jax.numpy, q),
-    batch=batched_in_front("complement"),
+#: ``complement_pivots(q)`` of orthonormal columns (m, k): m − k columns, each true at one component.
+#: These unit vectors complete the columns of q to a basis that is far from dependent
+complement_pivots = constant(
+    "complement_pivots",
+    type_rule=_complement_pivots_type,
+    numpy=lambda q: _complement_pivots(np, _repeated, q),
+    xla=lambda jax, q: _complement_pivots(
+        jax.numpy, lambda count, step, state: jax.lax.fori_loop(0, count, step, state), q
+    ),
+    batch=batched_in_front("complement_pivots"),
     samples=[
-        case(reals()[4, 2], prepare=lambda a: [np.linalg.qr(a)[0]]),
-        case(reals()[2, 3, 2], prepare=lambda a: [np.linalg.qr(a)[0]]),
-        case(reals()[3, 3], prepare=lambda a: [np.linalg.qr(a)[0]]),
+        case(reals()[4, 2], prepare=_orthonormal),
+        case(reals()[2, 3, 2], prepare=_orthonormal),
+        case(reals()[3, 3], prepare=_orthonormal),
     ],
 )
 
