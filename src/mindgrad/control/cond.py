@@ -86,34 +86,34 @@ def _simplify(predicate: Any, *xs: Any, true: Graph, false: Graph) -> Any:
     return None
 
 
-def _jvp(y: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any], true: Graph, false: Graph) -> list[Any]:
-    if not y:
-        return []
+def _jvp_with_values(xs: Sequence[Any], ts: Sequence[Any], true: Graph, false: Graph) -> tuple[Any, Any]:
     active_inputs = active(ts[1:])
     active_outputs = tuple(sorted({*reach(true, active_inputs), *reach(false, active_inputs)}))
+    count = len(true.outputs)
+    result: list[Any] = [None] * count
     if not active_outputs:
-        return [None] * len(y)
+        return cond(*xs, true=true, false=false), result
     directions = [ts[1 + k] for k in active_inputs]
-    equation: Equation = y[0].made_by
     if any(t.linear for t in directions):
-        tangents = _linear(equation, directions, active_inputs, active_outputs)
+        ys, tangents = _linear(xs, (true, false), directions, active_inputs, active_outputs)
     else:
-        parameters = {
-            name: marked(forward_body(branch, active_inputs, active_outputs), (*xs[1:], *directions))
+        branches = {
+            name: forward_body(branch, active_inputs, active_outputs)
             for name, branch in (("true", true), ("false", false))
         }
-        inputs = (*xs, *directions)
-        made = current().supersede(equation, cond, inputs, parameters, range(len(y)))
-        tangents = made[len(y) :]
-    result: list[Any] = [None] * len(y)
+        results = cond(*xs, *directions, **branches)
+        ys, tangents = results[:count], results[count:]
     for k, t in zip(active_outputs, tangents, strict=True):
         result[k] = t
-    return result
+    return ys, result
 
 
-def _linear(equation: Equation, directions: list[Any], active_inputs: Any, active_outputs: Any) -> Any:
-    """The equation made to give the residuals too, and the linear ``cond`` that uses them."""
-    parts = [split(equation.parameters[name], active_inputs, active_outputs) for name in ("true", "false")]
+def _linear(
+    xs: Sequence[Any], branches: tuple[Graph, Graph], directions: list[Any], active_inputs: tuple[int, ...],
+    active_outputs: tuple[int, ...],
+) -> tuple[Any, Any]:  # fmt: skip
+    """The values, by an equation that gives the residuals too, and the linear ``cond`` that uses them."""
+    parts = [split(branch, active_inputs, active_outputs) for branch in branches]
     types, places = _shared_slots(parts)
     primal, linear = [], []
     for part, at in zip(parts, places, strict=True):
@@ -121,11 +121,12 @@ def _linear(equation: Equation, directions: list[Any], active_inputs: Any, activ
         for residual, k in zip(part.residuals, at, strict=True):
             slots[k] = residual
         primal.append(part.primal([zeros(t) if x is None else x for x, t in zip(slots, types, strict=True)]))
-        known = [Variable(t) if x is None else x for x, t in zip(slots, types, strict=True)]
-        linear.append(part.linear_graph([*part.inputs, *known]))
-    residuals = current().extend(equation, {"true": primal[0], "false": primal[1]}, types)
-    predicate, *xs = equation.inputs
-    return cond(predicate, *xs, *residuals, *directions, true=linear[0], false=linear[1])
+        inputs = [Variable(t) if x is None else x for x, t in zip(slots, types, strict=True)]
+        linear.append(part.linear_graph([*part.inputs, *inputs]))
+    results = cond(*xs, true=primal[0], false=primal[1])
+    count = len(branches[0].outputs)
+    tangents = cond(*xs, *results[count:], *directions, true=linear[0], false=linear[1])
+    return results[:count], tangents
 
 
 def _shared_slots(parts: Sequence[Split]) -> tuple[list[TensorType], list[list[int]]]:
@@ -178,10 +179,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
         for name, branch in (("true", true), ("false", false))
     }
     count = len(equation.outputs)
-    if is_same and active_outputs:
-        results = current().supersede(equation, cond, operands, branches, range(count))
-    else:
-        results = cond(*operands, **silent(branches))
+    results = cond(*operands, **(branches if is_same else silent(branches)))
     return series_results(results, count, results[count:], active_outputs, order)
 
 
@@ -221,7 +219,7 @@ cond = Primitive(
     type_rule=_types,
     numpy=_numpy,
     xla=_xla,
-    jvp=_jvp,
+    jvp_with_values=_jvp_with_values,
     transpose=_transpose,
     batch=_batch,
     simplify=_simplify,

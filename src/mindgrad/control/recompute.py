@@ -63,26 +63,24 @@ def _simplify(*xs: Any, body: Graph) -> Any:
     return recomputed(*xs, body=now) if now is not body else None
 
 
-def _jvp(y: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any], body: Graph) -> list[Any]:
+def _jvp_with_values(xs: Sequence[Any], ts: Sequence[Any], body: Graph) -> tuple[Any, Any]:
     active_inputs = active(ts)
     active_outputs = reach(body, active_inputs)
-    result: list[Any] = [None] * len(y)
-    if not active_outputs:
-        return result
+    count = len(body.outputs)
+    result: list[Any] = [None] * count
     directions = [ts[k] for k in active_inputs]
-    if any(t.linear for t in directions):
-        tangents = recomputed_tangent(
-            *xs, *directions, body=body, active_inputs=active_inputs, active_outputs=active_outputs
-        )
+    if active_outputs and not any(t.linear for t in directions):
+        results = recomputed(*xs, *directions, body=forward_body(body, active_inputs, active_outputs))
+        ys, tangents = results[:count], results[count:]
     else:
-        inputs = (*xs, *directions)
-        pushed = marked(forward_body(body, active_inputs, active_outputs), inputs)
-        equation: Equation = y[0].made_by
-        made = current().supersede(equation, recomputed, inputs, {"body": pushed}, range(len(y)))
-        tangents = made[len(y) :]
+        ys, tangents = recomputed(*xs, body=body), ()
+        if active_outputs:
+            tangents = recomputed_tangent(
+                *xs, *directions, body=body, active_inputs=active_inputs, active_outputs=active_outputs
+            )
     for k, t in zip(active_outputs, tangents, strict=True):
         result[k] = t
-    return result
+    return ys, result
 
 
 def _batch(size: int, operands: Sequence[Any], at: Sequence[int | None], body: Graph) -> Any:
@@ -100,10 +98,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     operands = (*xs, *series_operands(xs, coefficients, active_inputs))
     parameters = {"body": marked(taylor_body(body, active_inputs, active_outputs, order), operands)}
     count = len(equation.outputs)
-    if is_same and active_outputs:
-        results = current().supersede(equation, recomputed, operands, parameters, range(count))
-    else:
-        results = recomputed(*operands, **silent(parameters))
+    results = recomputed(*operands, **(parameters if is_same else silent(parameters)))
     return series_results(results, count, results[count:], active_outputs, order)
 
 
@@ -113,7 +108,7 @@ recomputed = Primitive(
     type_rule=_types,
     numpy=lambda *xs, body: tuple(evaluate(body, xs)),
     xla=lambda jax, *xs, body: tuple(body(*xs)),
-    jvp=_jvp,
+    jvp_with_values=_jvp_with_values,
     batch=_batch,
     simplify=_simplify,
     series=_series,

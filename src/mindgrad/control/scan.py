@@ -159,74 +159,71 @@ def _fused(body: Graph, consts: int, carries: int, active_inputs: Indices, start
     return _Fused(body, consts, carries, active_inputs, start)
 
 
-def _jvp(
-    y: Sequence[Any], operands: Any, ts: Any, body: Graph, length: int, consts: int, carries: int,
-    reverse: bool = False,
-) -> list[Any]:  # fmt: skip
-    result: list[Any] = [None] * len(y)
-    if not y:
-        return result
+def _jvp_with_values(operands: Any, ts: Any, **parameters: Any) -> tuple[Any, Any]:
+    consts, carries = parameters["consts"], parameters["carries"]
     end = consts + carries
     start = tuple([k for k, t in enumerate(ts[consts:end]) if t is not None])
     active_inputs = tuple([k for k in active(ts) if not consts <= k < end])
-    equation: Equation = y[0].made_by
-    if any(t is not None and t.linear for t in ts):
-        active_outputs, tangents = _linear(equation, ts, active_inputs, start)
-    else:
-        active_outputs, tangents = _forward(equation, ts, active_inputs, start)
+    rule = _linear if any(t is not None and t.linear for t in ts) else _forward
+    ys, active_outputs, tangents = rule(operands, ts, active_inputs, start, parameters)
+    result: list[Any] = [None] * len(ys)
     for k, t in zip(active_outputs, tangents, strict=True):
         result[k] = t
-    return result
+    return ys, result
 
 
-def _forward(equation: Equation, ts: Any, active_inputs: Indices, start: Indices) -> tuple[Indices, Any]:
-    parameters = equation.parameters
+#: the values of a scan, the outputs that have tangents, and these
+Pushed = tuple[Sequence[Any], Indices, Sequence[Any]]
+
+
+def _forward(
+    operands: Any, ts: Any, active_inputs: Indices, start: Indices, parameters: dict[str, Any]
+) -> Pushed:
     body, consts, carries = parameters["body"], parameters["consts"], parameters["carries"]
     fused = _fused(body, consts, carries, active_inputs, start)
     if not fused.wanted:
-        return (), ()
-    c, x, s = _divided(equation.inputs, consts, carries)
+        return scan(*operands, **parameters), (), ()
+    c, x, s = _divided(operands, consts, carries)
     of_c, of_x, of_s = _divided(ts, consts, carries)
     moving = [zeros(x[k].type) if of_x[k] is None else of_x[k] for k in fused.moving]
     inputs = (
         *c, *[t for t in of_c if t is not None], *x, *moving, *s, *[t for t in of_s if t is not None]
     )  # fmt: skip
-    moved, count = len(moving), len(equation.outputs)
+    moved, count = len(moving), len(body.outputs)
     fixed = consts + sum(t is not None for t in of_c)
     parameters = parameters | {
         "body": marked_loop(fused.body, inputs, fixed, carries + moved),
         "consts": fixed,
         "carries": carries + moved,
     }
-    places = [*range(carries), *range(carries + moved, moved + count)]
-    made = current().supersede(equation, scan, inputs, parameters, places)
-    return fused.wanted, (*made[carries : carries + moved], *made[moved + count :])
+    results = scan(*inputs, **parameters)
+    ys = (*results[:carries], *results[carries + moved : moved + count])
+    return ys, fused.wanted, (*results[carries : carries + moved], *results[moved + count :])
 
 
 # -- reverse mode --------------------------------------------------------------------------------
 
 
-def _linear(equation: Equation, ts: Any, active_inputs: Indices, start: Indices) -> tuple[Indices, Any]:
-    """The equation made to stack the residuals too, and the linear scan that uses them."""
-    parameters = equation.parameters
+def _linear(
+    operands: Any, ts: Any, active_inputs: Indices, start: Indices, parameters: dict[str, Any]
+) -> Pushed:
+    """The values, by an equation that stacks the residuals too, and the linear scan that uses them."""
     body, length = parameters["body"], parameters["length"]
     consts, carries = parameters["consts"], parameters["carries"]
     moving = closure(body, consts, active_inputs, start, carries)
     places = _active_inputs(active_inputs, consts, moving)
     active_outputs = (*moving, *[k for k in reach(body, places) if k >= carries])
     if not active_outputs:
-        return (), ()
+        return scan(*operands, **parameters), (), ()
     part = partial_eval_body(body, consts, carries, places, active_outputs)
-    c, x, s = _divided(equation.inputs, consts, carries)
-    fresh: tuple[Any, ...] = ()
-    if part.stacked_types:
-        types = [_stacked(each, length) for each in part.stacked_types]
-        fresh = current().extend(equation, parameters | {"body": part.body}, types)
-    stacks = [*[equation.outputs[k] for k in part.reused], *fresh]
+    c, x, s = _divided(operands, consts, carries)
+    count = len(body.outputs)
+    ys = scan(*operands, **parameters | {"body": part.body if part.stacked_types else body})
+    stacks = [*[ys[k] for k in part.reused], *ys[count:]]
     outside = current().inline(part.outside, c)
     of_c, of_x, of_s = _divided(ts, consts, carries)
     before = [*outside, *[t for t in of_c if t is not None]]
-    results = scan(
+    tangents = scan(
         *before,
         *[zeros(x[k].type) if of_x[k] is None else of_x[k] for k in moving],
         *[s[k] for k in part.streamed],
@@ -238,7 +235,7 @@ def _linear(equation: Equation, ts: Any, active_inputs: Indices, start: Indices)
         carries=len(moving),
         reverse=parameters.get("reverse", False),
     )
-    return active_outputs, results
+    return ys[:count], active_outputs, tangents
 
 
 def _is_zero(ct: Any) -> bool:
@@ -329,11 +326,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
         "carries": carries + moved,
     }
     count = len(equation.outputs)
-    if is_same and active_outputs:
-        at = [*range(carries), *range(carries + moved, count + moved)]
-        results = current().supersede(equation, scan, tuple(operands), used, at)
-    else:
-        results = scan(*operands, **silent(used))
+    results = scan(*operands, **(used if is_same else silent(used)))
     ys = [*results[:carries], *results[carries + moved : count + moved]]
     of_results = [*results[carries : carries + moved], *results[count + moved :]]
     return series_results(ys, count, of_results, active_outputs, order)
@@ -378,7 +371,7 @@ scan = Primitive(
     type_rule=_types,
     numpy=_numpy,
     xla=_xla,
-    jvp=_jvp,
+    jvp_with_values=_jvp_with_values,
     transpose=_transpose,
     batch=_batch,
     multiple=True,

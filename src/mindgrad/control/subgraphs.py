@@ -216,10 +216,9 @@ class Split:
         builder = Builder()
         with building(builder):
             self.inputs = builder.inputs_like(graph.inputs)
-            self.outputs = builder.inline(graph, self.inputs)
-            self.directions, tangents = linearize(
-                builder, [self.inputs[i] for i in active_inputs], self.outputs
-            )
+            outputs = builder.inline(graph, self.inputs)
+            self.directions, tangents = linearize(builder, [self.inputs[i] for i in active_inputs], outputs)
+            self.outputs = [builder.value(y) for y in outputs]
         self.tangents = [
             zeros(self.outputs[k].type) if tangents[k] is None else tangents[k] for k in active_outputs
         ]

@@ -191,48 +191,47 @@ def divided(ts: Sequence[Any], consts: int) -> tuple[Indices, list[Any], dict[in
     return active_consts, [ts[k] for k in active_consts], of_carry
 
 
-def _jvp(
-    y: Sequence[Any], xs: Any, ts: Any, condition: Graph, body: Graph, consts: int, slots: int = 0
-) -> list[Any]:
-    result: list[Any] = [None] * len(y)
+def _jvp_with_values(
+    xs: Any, ts: Any, condition: Graph, body: Graph, consts: int, slots: int = 0
+) -> tuple[Any, Any]:
+    parameters: dict[str, Any] = {"condition": condition, "body": body, "consts": consts}
+    if slots:
+        parameters["slots"] = slots
     active_consts, of_consts, of_carry = divided(ts, consts)
-    start = tuple(of_carry)
+    start, carries = tuple(of_carry), len(body.outputs)
     if any(t.linear for t in (*of_consts, *of_carry.values())):
         moving = closure(body, consts, active_consts, start)
-        if not moving:
-            return result
-        saved = _saved(y[0].made_by)
-        tangents = REGISTRY["while_tangent"](
-            *xs, *saved, *of_consts, *of_carry.values(), condition=condition, body=body, consts=consts,
-            slots=saved[2].shape[0], active_consts=active_consts, start=start, moving=moving,
-        )  # fmt: skip
+        if moving and not slots:
+            parameters["slots"] = checkpoints.slots_for([x.type for x in xs[consts:]], is_in_loop())
+        results = while_(*xs, **parameters)
+        tangents: Sequence[Any] = ()
+        if moving:
+            saved = results[carries:]
+            tangents = REGISTRY["while_tangent"](
+                *xs, *saved, *of_consts, *of_carry.values(), condition=condition, body=body, consts=consts,
+                slots=saved[2].shape[0], active_consts=active_consts, start=start, moving=moving,
+            )  # fmt: skip
+        ys = results if slots else results[:carries]
     else:
         fused = fused_loop(condition, body, consts, active_consts, start)
         moving = fused.active_carry
-        if not moving:
-            return result
-        equation: Equation = y[0].made_by
-        parameters = fused.parameters | ({"slots": slots} if slots else {})
-        operands = fused.operands(xs, of_consts, of_carry)
-        parameters["body"] = marked_loop(fused.body, operands, parameters["consts"], len(fused.body.outputs))
-        count, shift = fused.carries, len(moving)
-        places = [*range(count), *[k + shift for k in range(count, len(y))]]
-        made = current().supersede(equation, while_, operands, parameters, places)
-        tangents = made[fused.carries : fused.carries + len(moving)]
+        if moving:
+            operands = fused.operands(xs, of_consts, of_carry)
+            parameters |= fused.parameters
+            parameters["body"] = marked_loop(
+                fused.body, operands, parameters["consts"], len(fused.body.outputs)
+            )
+            results = while_(*operands, **parameters)
+            tangents = results[carries : carries + len(moving)]
+            # the buffers of tangents stand behind those of values
+            saved = len(_saved_types([y.type for y in body.outputs], slots))
+            ys = (*results[:carries], *results[carries + len(moving) :][:saved])
+        else:
+            ys, tangents = while_(*xs, **parameters), ()
+    of_ys: list[Any] = [None] * len(ys)
     for k, t in zip(moving, tangents, strict=True):
-        result[k] = t
-    return result
-
-
-def _saved(equation: Equation) -> tuple[Any, ...]:
-    """Trips, period and buffers of the loop; it is made to save them if it does not yet."""
-    parameters = equation.parameters
-    carries = len(equation.inputs) - parameters["consts"]
-    if parameters.get("slots"):
-        return equation.outputs[carries:]
-    carry = [x.type for x in equation.inputs[parameters["consts"] :]]
-    slots = checkpoints.slots_for(carry, is_in_loop())
-    return current().extend(equation, parameters | {"slots": slots}, _saved_types(carry, slots))
+        of_ys[k] = t
+    return ys, of_ys
 
 
 # -- series ---------------------------------------------------------------------------------------
@@ -293,11 +292,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     carries, shift = len(body.outputs), order * len(loop.moving)
     used = loop.parameters | {k: v for k, v in parameters.items() if k == "slots"}
     used["body"] = marked_loop(loop.body, operands, loop.consts, len(loop.body.outputs))
-    if is_same:
-        places = [*range(carries), *range(carries + shift, len(equation.outputs) + shift)]
-        results = current().supersede(equation, while_, operands, used, places)
-    else:
-        results = while_(*operands, **silent(used))
+    results = while_(*operands, **(used if is_same else silent(used)))
     # saved carries have no coefficients: they only save work
     ys = [*results[:carries], *results[carries + shift :][: len(equation.outputs) - carries]]
     return series_results(ys, len(equation.outputs), results[carries : carries + shift], loop.moving, order)
@@ -398,7 +393,7 @@ while_ = Primitive(
     type_rule=_types,
     numpy=_numpy,
     xla=_xla,
-    jvp=_jvp,
+    jvp_with_values=_jvp_with_values,
     batch=_batch,
     simplify=_simplify,
     series=_series,

@@ -42,7 +42,6 @@ from mindgrad.control.while_ import (
     while_,
 )
 from mindgrad.control.while_reverse_step import linear_trip
-from mindgrad.ir.build import current
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.graph import Equation, Graph, without_effects
 from mindgrad.ir.primitive import Primitive
@@ -205,8 +204,8 @@ def _pullback_parameters(
     }  # fmt: skip
 
 
-def _pullback_jvp(
-    y: Sequence[Any], operands: Any, ts: Any, condition: Graph, body: Graph, consts: int, slots: int,
+def _pullback_jvp_with_values(
+    operands: Any, ts: Any, condition: Graph, body: Graph, consts: int, slots: int,
     active_consts: Indices, moving: Indices, **_: Any,
 ) -> Any:  # fmt: skip
     xs, cts = _pullback_parts(operands, body)
@@ -214,11 +213,9 @@ def _pullback_jvp(
     turned, of_consts, of_carry = divided(x_tangents, consts)
     rates = {k: t for k, t in zip(moving, ct_tangents, strict=True) if t is not None}
     every = [*of_consts, *of_carry.values(), *rates.values()]
-    if not every:
-        return [None] * len(y)
     parameters = _pullback_parameters(condition, body, consts, slots, active_consts, moving)
     if any(t.linear for t in every):
-        return while_pullback_tangent(
+        return while_pullback(*operands, **parameters), while_pullback_tangent(
             *xs, *cts, *every, turned=turned, start=tuple(of_carry), rated=tuple(rates), **parameters
         )
     fused = fused_loop(condition, body, consts, turned, tuple(of_carry))
@@ -234,15 +231,15 @@ def _pullback_jvp(
     inputs, used = _pullback_of(fused, operands_of, slots, values, tangents, wanted_consts, start)
     at_consts, at_carry = len(used["active_consts"]), used["moving"]
     firsts = [*range(len(active_consts)), *[at_consts + at_carry.index(k) for k in moving]]
-    if covers:
-        seconds = [
-            *range(len(active_consts), 2 * len(active_consts)),
-            *[at_consts + at_carry.index(k) for k in fused.tangents_at(moving)],
-        ]
-        results = current().supersede(y[0].made_by, while_pullback, inputs, used, seconds)
-    else:
-        results = while_pullback(*inputs, **used)
-    return [results[k] for k in firsts]
+    results = while_pullback(*inputs, **used)
+    of_cotangents = [results[k] for k in firsts]
+    if not covers:
+        return while_pullback(*operands, **parameters), of_cotangents
+    seconds = [
+        *range(len(active_consts), 2 * len(active_consts)),
+        *[at_consts + at_carry.index(k) for k in fused.tangents_at(moving)],
+    ]
+    return [results[k] for k in seconds], of_cotangents
 
 
 def _pullback_series(
@@ -257,7 +254,7 @@ def _pullback_series(
     parameters = equation.parameters
     condition, body, consts, slots = (parameters[k] for k in ("condition", "body", "consts", "slots"))
     active_consts, moving = parameters["active_consts"], parameters["moving"]
-    firsts, is_same = starts_of(equation.inputs, coefficients)
+    firsts, _ = starts_of(equation.inputs, coefficients)
     xs, _ = _pullback_parts(firsts, body)
     of_xs, of_cts = _pullback_parts(coefficients, body)
     active_inputs = varying(of_xs)
@@ -289,14 +286,7 @@ def _pullback_series(
     cts = [cotangents[at] if at in cotangents else zeros(of_part[at].type) for at in moved]
     used = _pullback_parameters(loop.condition, loop.body, loop.consts, slots, active_constants, moved)
     inputs = (*operands, *carried[parts:], *cts)
-    places = [
-        *[active_constants.index(in_consts[k][-1]) for k in active_consts],
-        *[len(active_constants) + moved.index(in_carry[k][-1]) for k in moving],
-    ]
-    if is_same:
-        results = current().supersede(equation, while_pullback, inputs, used, places)
-    else:
-        results = while_pullback(*inputs, **used)
+    results = while_pullback(*inputs, **used)
     return [
         *[[results[active_constants.index(at)] for at in reversed(in_consts[k])] for k in active_consts],
         *[[results[len(active_constants) + moved.index(at)] for at in reversed(in_carry[k])] for k in moving],
@@ -346,7 +336,7 @@ while_pullback = Primitive(
     type_rule=_pullback_types,
     numpy=_pullback_numpy,
     xla=_pullback_xla,
-    jvp=_pullback_jvp,
+    jvp_with_values=_pullback_jvp_with_values,
     batch=_pullback_batch,
     simplify=_pullback_simplify,
     series=_pullback_series,

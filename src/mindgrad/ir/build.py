@@ -13,11 +13,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import contextmanager
+from operator import is_ as is_same
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mindgrad.ir.graph import Constant, Equation, Graph, Variable, live_equations, silent
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable, live_equations
 from mindgrad.ir.types import TensorType
 
 if TYPE_CHECKING:
@@ -75,8 +76,8 @@ class Builder:
     """Collects the equations of one graph."""
 
     __slots__ = (
-        "_constants", "_inlined", "_table",
-        "derived", "equations", "inputs", "is_ordered", "linear_equations", "operands", "source",
+        "_constants", "_inlined", "_rebound", "_table",
+        "derived", "equations", "inputs", "linear_equations", "operands", "source",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -84,8 +85,6 @@ class Builder:
         self.equations: list[Equation] = []
         self.linear_equations: list[Equation] = []
         self.source: tuple[str, int] | None = None
-        #: whether every equation stands behind those that it needs (see :meth:`supersede`)
-        self.is_ordered = True
         #: what was made of programs that are written in this way, see ``execution.record``
         self.derived: dict[Any, Any] = {}
         #: what operators of the traced program were applied to, simplified or not
@@ -93,6 +92,8 @@ class Builder:
         self._table: dict[Any, Any] = {}
         self._constants: dict[Any, Constant] = {}
         self._inlined: dict[Any, list[Any]] = {}
+        #: what stands for values that were computed anew (:meth:`rebind`)
+        self._rebound: dict[Any, Any] = {}
 
     def input(self, type: TensorType, linear: bool = False, tainted: bool = False) -> Variable:
         """A new input of the graph; a ``linear`` one is a tangent and no input of the result."""
@@ -126,6 +127,8 @@ class Builder:
 
     def emit(self, primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any]) -> Any:
         """Apply ``primitive``; the variable (tuple of variables) that holds the result."""
+        if self._rebound:
+            inputs = tuple([self.value(x) for x in inputs])
         linear = False
         tainted = False
         folds = True
@@ -154,10 +157,7 @@ class Builder:
             folded = self._fold(primitive, inputs, parameters)
             if folded is not None:
                 return folded
-        operands = inputs
-        if primitive.commutative and id(inputs[0]) > id(inputs[1]):
-            operands = (inputs[1], inputs[0])
-        key = (primitive, operands, tuple(parameters.items()))
+        key = self._key(primitive, inputs, parameters)
         found = self._table.get(key)
         if found is not None:
             return found
@@ -177,6 +177,11 @@ class Builder:
         if not equation.is_unique:
             self._table[key] = result
         return result
+
+    def _key(self, primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any]) -> Any:
+        if primitive.commutative and id(inputs[0]) > id(inputs[1]):
+            inputs = (inputs[1], inputs[0])
+        return primitive, inputs, tuple(parameters.items())
 
     def _fold(self, primitive: Primitive, inputs: tuple[Constant, ...], parameters: dict) -> Any:
         """Evaluate an equation on constants now, when that is cheap and stays a small constant."""
@@ -224,89 +229,59 @@ class Builder:
             self._inlined[call] = outputs
         return list(outputs)
 
-    # -- loops and branches: an equation that is there is made to give more ------------------------
+    # -- values computed anew, together with their derivatives ------------------------------------
 
-    def extend(
-        self, equation: Equation, parameters: dict[str, Any], types: Sequence[TensorType]
-    ) -> tuple[Variable, ...]:
-        """Let ``equation`` be made with other parameters and have further outputs; gives the new ones.
+    def value(self, atom: Any) -> Any:
+        """The atom that has the value of ``atom`` now, after loops and branches were replayed."""
+        rebound = self._rebound
+        while atom in rebound:
+            atom = rebound[atom]
+        return atom
 
-        The values of the outputs that it has must stay the same.
+    def rebind(self, atoms: Sequence[Any], values: Sequence[Any]) -> None:
+        """Let ``values`` stand for ``atoms`` in all that is emitted from now on, and in the outputs."""
+        for old, new in zip(atoms, values, strict=True):
+            if new is old:
+                continue
+            self._rebound[old] = new
+            if old.tainted and type(new) is Variable and not new.linear:
+                new.tainted = True  # a mark that was set later, of a cotangent that is masked out
+
+    def replay(self, equations: Iterable[Equation]) -> Iterator[tuple[Equation, bool]]:
+        """Take all equations out, and give them one after another, with whether each is among ``equations``.
+
+        The caller puts each back (:meth:`again`) or emits what computes its values together with others
+        (:meth:`rebind`): a loop and its tangent run once, where the loop stood, effects included.
         """
-        tainted = is_tainted(equation.primitive, equation.inputs, parameters)
-        fresh = tuple(Variable(type, False, tainted) for type in types)
-        outputs = equation.outputs + fresh
-        made = Equation(equation.primitive, equation.inputs, parameters, outputs, equation.source)
-        self.equations[self.equations.index(equation)] = made
-        self._define(made)
-        return fresh
+        selection = set(equations)
+        taken, self.equations = self.equations, []
+        if not selection.issubset(taken):
+            raise AssertionError("equations are replayed that were replaced before: a mistake of mindgrad's.")
+        self._table.clear()
+        self._inlined.clear()
+        for equation in taken:
+            yield equation, equation in selection
 
-    def supersede(
-        self,
-        equation: Equation,
-        primitive: Primitive,
-        inputs: tuple[Any, ...],
-        parameters: dict[str, Any],
-        places: Sequence[int],
-    ) -> tuple[Variable, ...]:
-        """Apply ``primitive``, whose outputs at ``places`` are those of ``equation``; gives all outputs.
-
-        The value of ``equation`` is then made by the new one alone: a loop and its tangent run once, effects
-        included. The new equation stands in the place of ``equation``, in front of operands that are newer,
-        until :meth:`restore_order`.
-        """
-        found = self._table.get((primitive, inputs, tuple(parameters.items())))
-        if found is not None:
-            return found
-        if equation not in self.equations:  # its value, and what it prints, is another's by now
-            return self.emit(primitive, inputs, silent(parameters))
-        types = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
-        old = dict(zip(places, equation.outputs, strict=True))
-        tainted = is_tainted(primitive, inputs, parameters)
-        outputs = tuple([old.get(k) or Variable(type, False, tainted) for k, type in enumerate(types)])
-        made = Equation(primitive, inputs, parameters, outputs, equation.source)
-        self.equations[self.equations.index(equation)] = made
-        self.is_ordered = False
-        self._define(made)
-        return outputs
-
-    def _define(self, equation: Equation) -> None:
-        for output in equation.outputs:
-            output.made_by = equation
-        if not equation.is_unique:
-            key = (equation.primitive, equation.inputs, tuple(equation.parameters.items()))
-            self._table[key] = equation.outputs
-
-    def restore_order(self) -> None:
-        """Put every equation behind those that it needs, else in the order in which they stand.
-
-        Effects keep their order: what a superseding equation needs is older than it, or has no effect.
-        """
-        if self.is_ordered:
-            return
-        waiting = dict.fromkeys(self.equations)
-        ordered: list[Equation] = []
-        while waiting:
-            stack = [next(iter(waiting))]
-            while stack:
-                equation = stack[-1]
-                needed = [
-                    atom.made_by
-                    for atom in equation.inputs
-                    if type(atom) is Variable and atom.made_by in waiting
-                ]
-                if needed:
-                    stack.extend(needed)  # type: ignore[arg-type]
-                    continue
-                stack.pop()
-                if equation in waiting:
-                    del waiting[equation]
-                    ordered.append(equation)
-        self.equations = ordered
-        self.is_ordered = True
+    def again(self, equation: Equation) -> Sequence[Any]:
+        """``equation`` at its turn of a replay, on the values that its operands have now; its results."""
+        operands = tuple([self.value(x) for x in equation.inputs])
+        if all(map(is_same, operands, equation.inputs)):
+            key = self._key(equation.primitive, operands, equation.parameters)
+            result = self._table.get(key)
+            if result is None:
+                self.equations.append(equation)
+                if not equation.is_unique:
+                    is_multiple = equation.primitive.multiple
+                    self._table[key] = equation.outputs if is_multiple else equation.outputs[0]
+                return equation.outputs
+            results = result if equation.primitive.multiple else (result,)
+        else:
+            results = self.emit_again(equation, operands)
+        self.rebind(equation.outputs, results)
+        return results
 
     def close(self, outputs: Sequence[Any], inputs: Sequence[Variable] | None = None) -> Graph:
         """The finished graph of ``outputs``, without equations that they do not need."""
-        self.restore_order()
+        outputs = [self.value(y) for y in outputs]
         kept = live_equations(self.equations, outputs)
         return Graph(self.inputs if inputs is None else inputs, kept, outputs)

@@ -12,6 +12,8 @@ Conventions of the rules (``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cota
   come as functions from arrays to a list of arrays.
 - ``jvp(y, xs, ts, **parameters)`` gives the output's tangent, linear in ``ts``; a tangent that is
   known to be zero is ``None``, on the way in and on the way out.
+- ``jvp_with_values(xs, ts, **parameters)``, of loops and branches, gives outputs and tangents: one equation
+  computes both, and stands for the one that computed the outputs alone.
 - ``transpose(ct, *xs, **parameters)`` exists for operators that are linear in the operands whose
   ``linear`` is set; it gives one cotangent per operand, ``None`` for those that are not linear.
 - ``taint`` says whether the output can be infinite or NaN: ``"starts"``: yes, ``"passes"``: if an
@@ -53,6 +55,7 @@ class Primitive:
         "commutative",
         "effect",
         "jvp",
+        "jvp_with_values",
         "keeps_type",
         "kind",
         "multiple",
@@ -79,6 +82,7 @@ class Primitive:
         numpy: Callable[..., Any],
         xla: str | Callable[..., Any],
         jvp: Callable[..., Any] | None = None,
+        jvp_with_values: Callable[..., Any] | None = None,
         transpose: Callable[..., Any] | None = None,
         batch: Callable[..., Any] | None = None,
         samples: Any = None,
@@ -100,6 +104,9 @@ class Primitive:
         self.keeps_type = getattr(type_rule, "keeps_type", False)
         self.numpy = numpy
         self.xla = xla
+        self.jvp_with_values = jvp_with_values
+        if jvp is None and jvp_with_values is not None:
+            jvp = _tangents_of(jvp_with_values)
         self.jvp = jvp
         self.transpose = transpose
         self.batch = batch
@@ -124,6 +131,10 @@ class Primitive:
                 operands = lift(operands)
                 break
         return build.current().emit(self, operands, parameters)
+
+
+def _tangents_of(jvp_with_values: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda ys, xs, ts, **parameters: jvp_with_values(xs, ts, **parameters)[1]
 
 
 def lift(operands: tuple[Any, ...]) -> tuple[Any, ...]:

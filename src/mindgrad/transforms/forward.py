@@ -22,26 +22,45 @@ def push_tangents(equations: Iterable[Equation], tangents: dict[Any, Any]) -> No
     """Emit the tangent of every equation that depends on a variable of ``tangents``.
 
     ``tangents`` maps variables to their tangents and is extended in place; a variable that is not
-    in it has tangent zero. The primal equations must already be in the current builder.
+    in it has tangent zero. The primal equations must already be in the current builder. A loop or branch
+    with a tangent is replaced by one that computes values and tangents, and its values are rebound there.
     """
-    lookup = tangents.get
-    for equation in equations:
-        ts = [lookup(x) for x in equation.inputs]
-        if not any(t is not None for t in ts):
+    equations = list(equations)
+    if all(equation.primitive.jvp_with_values is None for equation in equations):
+        for equation in equations:
+            _push(equation, equation.inputs, equation.outputs, tangents)
+        return
+    builder = current()
+    for equation, is_selected in builder.replay(equations):
+        rule = equation.primitive.jvp_with_values
+        ts = [tangents.get(x) for x in equation.inputs if is_selected]
+        if rule is not None and any(t is not None for t in ts):
+            xs = [builder.value(x) for x in equation.inputs]
+            builder.source = equation.source
+            ys, of_ys = rule(xs, ts, **equation.parameters)
+            builder.source = None
+            builder.rebind(equation.outputs, ys)
+            _note(equation, of_ys, tangents)
             continue
-        primitive = equation.primitive
-        if primitive.jvp is None:
-            continue
-        if primitive.multiple:
-            found = primitive.jvp(equation.outputs, equation.inputs, ts, **equation.parameters)
-            for y, t in zip(equation.outputs, found, strict=True):
-                if t is not None:
-                    tangents[y] = t
-        else:
-            t = primitive.jvp(equation.outputs[0], equation.inputs, ts, **equation.parameters)
-            if t is not None:
-                tangents[equation.outputs[0]] = t
-    current().restore_order()
+        ys = builder.again(equation)
+        if is_selected:
+            _push(equation, [builder.value(x) for x in equation.inputs], ys, tangents)
+
+
+def _push(equation: Equation, xs: Sequence[Any], ys: Sequence[Any], tangents: dict[Any, Any]) -> None:
+    """Emit the tangents of one equation, whose operands have the values ``xs`` and whose outputs ``ys``."""
+    lookup, primitive = tangents.get, equation.primitive
+    ts = [lookup(x) for x in equation.inputs]
+    if primitive.jvp is None or not any(t is not None for t in ts):
+        return
+    if primitive.multiple:
+        _note(equation, primitive.jvp(ys, xs, ts, **equation.parameters), tangents)
+    else:
+        _note(equation, [primitive.jvp(ys[0], xs, ts, **equation.parameters)], tangents)
+
+
+def _note(equation: Equation, ts: Sequence[Any], tangents: dict[Any, Any]) -> None:
+    tangents.update((y, t) for y, t in zip(equation.outputs, ts, strict=True) if t is not None)
 
 
 def forward(graph: Graph, active: Sequence[int]) -> Graph:

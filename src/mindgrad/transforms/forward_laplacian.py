@@ -97,7 +97,7 @@ def collapse(
         sides = [sweep.left, sweep.right] if paired else [sweep.left]
         made = [sweep.at_front(y, side) for side in sides for y in outputs]
         made += [sweep.second_or_zero(y) for y in outputs]
-        return builder.close([*[sweep.value(y) for y in outputs], *made])
+        return builder.close([*outputs, *made])
 
 
 class Collapse:
@@ -116,7 +116,7 @@ class Collapse:
         sums: for each variable that stands for a sum over all directions, that over these.
     """
 
-    __slots__ = ("_is_part", "_values", "_weights", "left", "right", "second", "size", "sums")
+    __slots__ = ("_is_part", "_weights", "left", "right", "second", "size", "sums")
 
     def __init__(self, size: int, weights: Any = None, is_part: bool = False) -> None:
         self.size = size
@@ -126,8 +126,6 @@ class Collapse:
         self.right = self.left
         self.second: dict[Any, Any] = {}
         self._weights = weights
-        #: what stands for values that are made anew together with their derivatives
-        self._values: dict[Any, Any] = {}
 
     def start(self, x: Any, left: Stack, right: Stack | None = None, second: Any = None) -> None:
         """Move ``x`` along these directions; all that is moved has a ``right``, or nothing has."""
@@ -143,7 +141,7 @@ class Collapse:
 
     def value(self, y: Any) -> Any:
         """The value of ``y``."""
-        return self._values.get(y, y)
+        return current().value(y)
 
     def second_or_zero(self, y: Any) -> Any:
         """The term ``c`` of ``y``, zeros where nothing reaches it."""
@@ -161,26 +159,24 @@ class Collapse:
 
     def push(self, equations: Iterable[Equation]) -> None:
         """Emit stacks and terms of every equation that depends on what is moved."""
-        for equation in equations:
-            moves = any(x in self.left or x in self.second for x in equation.inputs)
-            if moves and equation.primitive.kind == "control":
-                self._control(equation)
-                continue
-            if self._values and any(x in self._values for x in equation.inputs):
-                self._again(equation)
-            if moves and equation.primitive.jvp is not None:
+        equations = list(equations)
+        if all(equation.primitive.kind != "control" for equation in equations):
+            for equation in equations:
                 self._follow(equation)
-        current().restore_order()
-
-    def _again(self, equation: Equation) -> None:
-        """The same equation on values that were made anew; one with an effect stays where it is."""
-        if equation.has_effect:
             return
-        made = equation.primitive(*map(self.value, equation.inputs), **equation.parameters)
-        found = made if equation.primitive.multiple else (made,)
-        self._values.update(zip(equation.outputs, found, strict=True))
+        builder = current()
+        for equation, is_selected in builder.replay(equations):
+            builder.again(equation)
+            if is_selected:
+                self._follow(equation)
 
     def _follow(self, equation: Equation) -> None:
+        moves = any(x in self.left or x in self.second for x in equation.inputs)
+        if not moves or equation.primitive.jvp is None:
+            return
+        if equation.primitive.kind == "control":
+            self._control(equation)
+            return
         xs = [self.value(x) for x in equation.inputs]
         ys = [self.value(y) for y in equation.outputs]
         moved = [k for k, x in enumerate(equation.inputs) if x in self.left]
@@ -318,10 +314,6 @@ class Collapse:
 
     def _control(self, equation: Equation) -> None:
         """Values, stacks and terms of a branch or loop, by one equation for all directions."""
-        if equation.primitive.jvp is None:
-            if any(x in self._values for x in equation.inputs):
-                self._again(equation)
-            return
         xs = [self.value(x) for x in equation.inputs]
         moved = [k for k, x in enumerate(equation.inputs) if x in self.left or x in self.second]
         is_series = (
@@ -352,7 +344,7 @@ class Collapse:
         for k, y in enumerate(equation.outputs):
             value, at = made[k]
             if at is None and not equation.has_effect:
-                self._values[y] = value
+                current().rebind([self.value(y)], [value])
             if not y.type.dtype.is_inexact:
                 continue
             if is_series:

@@ -29,6 +29,7 @@ def linearize(
     """
     directions = [builder.input(x.type, linear=True) for x in inputs]
     tangents: dict[Atom, Atom] = dict(zip(inputs, directions, strict=True))
+    outputs = [builder.value(y) for y in outputs]
     builder.linear_equations.clear()
     push_tangents(live_equations(builder.equations, outputs), tangents)
     return directions, [tangents.get(y) for y in outputs]

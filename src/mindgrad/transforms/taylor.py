@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad.ir.build import Builder, building
-from mindgrad.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable, silent
 from mindgrad.rows.arithmetic import absorb, div, mul
 from mindgrad.rows.kinds import accumulate, product, zeros
 
@@ -57,18 +57,17 @@ def taylor(graph: Graph, active: Sequence[int], order: int, degree: int | None =
             series.start(inputs[index], builder.inputs_like(own))
         given = list(builder.inputs)  # before the variables that stand for rates
         outputs = builder.inline(graph, inputs)
-        primal = list(builder.equations)
-        made: list[list[Any]] = [[] for _ in outputs]
+        values = series.replay(list(builder.equations))
+        outputs = [builder.value(y) for y in outputs]
+        coefficients: list[list[Any]] = [[] for _ in outputs]
         for k in range(1, order + 1):
             # in the order of the program, so that what an equation asks for is there already
-            for equation in primal:
-                for variable in equation.outputs:
-                    series.coefficient(variable, k)
-            for listed, y in zip(made, outputs, strict=True):
-                found = series.coefficient(y, k)
-                listed.append(zeros(y.type) if found is None else found)
-        coefficients = [atom for listed in made for atom in listed]
-        return builder.close([*outputs, *coefficients], given)
+            for value in values:
+                series.coefficient(value, k)
+            for of_one, y in zip(coefficients, outputs, strict=True):
+                atom = series.coefficient(y, k)
+                of_one.append(zeros(y.type) if atom is None else atom)
+        return builder.close([*outputs, *[atom for of_one in coefficients for atom in of_one]], given)
 
 
 class _Series:
@@ -89,6 +88,19 @@ class _Series:
         self._depends[variable] = True
         for k, atom in enumerate(coefficients, 1):
             self._known[variable, k] = atom
+
+    def replay(self, equations: Sequence[Equation]) -> list[Any]:
+        """Replace each branch and loop that varies by that of its coefficients; the values of the program."""
+        if all(equation.primitive.series is None for equation in equations):
+            return [y for equation in equations for y in equation.outputs]
+        values: list[Any] = []
+        for equation, _ in self._builder.replay(equations):
+            operands = [self._builder.value(x) for x in equation.inputs]
+            if equation.primitive.series is not None and any(map(self._varies, operands)):
+                values += self._replaced(equation)
+            else:
+                values += self._builder.again(equation)
+        return values
 
     def coefficient(self, atom: Any, k: int) -> Any:
         """Coefficient ``k`` of the series of ``atom``, ``None`` where it is zero."""
@@ -159,14 +171,33 @@ class _Series:
         found = None if rate is None else self.coefficient(rate, k - 1)
         return None if found is None else found * (1 / k) if k > 1 else found
 
+    def _replaced(self, equation: Equation) -> list[Any]:
+        """The values of a branch or loop, computed together with their coefficients by another one."""
+        builder = self._builder
+        operands = tuple([builder.value(x) for x in equation.inputs])
+        builder.source = equation.source
+        series = self._series(equation, operands, equation.parameters)
+        builder.source = None
+        values = [coefficients[0] for coefficients in series]
+        builder.rebind(equation.outputs, values)
+        for value, coefficients in zip(values, series, strict=True):
+            self._depends.setdefault(value, any(c is not None for c in coefficients[1:]))
+            for k, c in enumerate(coefficients[1:], 1):
+                self._known.setdefault((value, k), c)
+        return values
+
     def _whole(self, equation: Equation) -> None:
-        """Every coefficient of every output of a branch or loop."""
+        """Every coefficient of every output of a branch or loop in the derivative of another row."""
+        series = self._series(equation, equation.inputs, silent(equation.parameters))
+        for y, coefficients in zip(equation.outputs, series, strict=True):
+            self._known.update(((y, k), c) for k, c in enumerate(coefficients))
+
+    def _series(self, equation: Equation, operands: tuple[Any, ...], parameters: dict[str, Any]) -> Any:
+        rule: Any = equation.primitive.series
         orders = range(self._order + 1)
-        given = [[self.coefficient(x, k) for k in orders] for x in equation.inputs]
-        series: Any = equation.primitive.series
-        found = series(equation, given, self._order)
-        for y, coefficients in zip(equation.outputs, found, strict=True):
-            self._known.update(((y, k), c) for k, c in zip(orders, coefficients, strict=True))
+        coefficients = [[self.coefficient(x, k) for k in orders] for x in operands]
+        applied = Equation(equation.primitive, operands, parameters, equation.outputs, equation.source)
+        return rule(applied, coefficients, self._order)
 
     def _linear(self, equation: Equation, k: int) -> Any:
         """The operator on the coefficients; operands in which it is not linear do not vary."""

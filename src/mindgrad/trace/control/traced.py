@@ -14,7 +14,7 @@ import numpy as np
 
 from mindgrad._base.refusal import refuse
 from mindgrad.ir.build import building
-from mindgrad.ir.graph import Graph, Variable, live_equations
+from mindgrad.ir.graph import Graph, Variable
 from mindgrad.ir.scope import BodyScope, as_it_is, identity, lifted, opened
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import TensorType
@@ -172,7 +172,5 @@ def assemble(
     graphs = []
     for body, by_key, results, first in zip(bodies, inside, outputs, firsts, strict=True):
         inputs = [by_key[key] if key in by_key else Variable(t.type) for key, t in tensors.items()]
-        builder = body.scope.builder
-        builder.restore_order()
-        graphs.append(Graph([*inputs, *first], live_equations(builder.equations, results), results))
+        graphs.append(body.scope.builder.close(results, [*inputs, *first]))
     return graphs, list(tensors.values())
