@@ -100,7 +100,7 @@ def custom_root(
     if solve is None:
         xs, aux = newton(function, start, solver, tol, maxiter)
     else:
-        xs, aux = _found(owner, solve, _plain(f, args), function, start, structure, has_aux)
+        xs, aux = _user_solution(owner, solve, _plain(f, args), function, start, structure, has_aux)
     x = _passed(function, xs, solver, structure)
     return (x, aux) if has_aux else x
 
@@ -160,7 +160,7 @@ def fixed_point(
     if solve is None:
         xs, aux = iterated(function, start, tol, maxiter)
     else:
-        xs, aux = _found(owner, solve, once, None, start, structure, has_aux)
+        xs, aux = _user_solution(owner, solve, once, None, start, structure, has_aux)
     x = _passed(function, xs, solver, structure)
     return (x, aux) if has_aux else x
 
@@ -222,7 +222,7 @@ def argmin(
     if solve is None:
         xs, aux = minimised(objective, function, start, solver, tol, maxiter)
     else:
-        xs, aux = _found(owner, solve, once, objective, start, structure, has_aux)
+        xs, aux = _user_solution(owner, solve, once, objective, start, structure, has_aux)
     x = _passed(function, xs, solver, structure)
     return (x, aux) if has_aux else x
 
@@ -341,7 +341,7 @@ def _passed(function: Function, xs: Sequence[Value], solver: LinearSolver, struc
     return unflatten(structure, list(xs))
 
 
-def _found(
+def _user_solution(
     owner: str,
     solve: Callable[..., Any],
     f: Callable[..., Any],

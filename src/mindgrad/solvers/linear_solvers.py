@@ -104,7 +104,7 @@ class LinearSolver:
 
         def solve(*symbols: Any) -> Values:
             with effect_log.isolated():
-                return user_calls.run(self._found, product, list(symbols[:consts]), list(symbols[consts:]))
+                return user_calls.run(self._solution, product, list(symbols[:consts]), list(symbols[consts:]))
 
         program = trace(solve, [x.type for x in (*product.inputs[:consts], *product.outputs)])
         if program.captured:
@@ -114,7 +114,7 @@ class LinearSolver:
             )
         return program.graph
 
-    def _found(self, product: Graph, given: Values, bs: Values) -> Values:
+    def _solution(self, product: Graph, given: Values, bs: Values) -> Values:
         def matvec(xs: Values) -> Values:
             return inline_here(product, [*given, *xs])
 

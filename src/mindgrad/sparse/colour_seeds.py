@@ -107,7 +107,7 @@ def _seeds(type: TensorType, colours: Any, count: int) -> Any:
 
 
 def at_once(derive: Any, seeds: Sequence[Any], count: int) -> Any:
-    """The rule that runs ``derive`` on the seeds of all colours as a batch: one flat piece for each result."""
+    """The rule that runs ``derive`` on the seeds of all colours as a batch: a flat piece for each result."""
 
     def rule(builder: Builder, zs: Sequence[Any], ys: Sequence[Any], _: Any = ()) -> list[Any]:
         if not count:

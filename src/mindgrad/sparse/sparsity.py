@@ -194,7 +194,7 @@ class Propagation(Patterns):
         return self._evaluated(atom)
 
     def constant(self, atom: Any) -> Any:
-        """The value of ``atom`` if it is the same in every call (no mask that is an argument), else ``None``."""
+        """The value of ``atom`` if it is the same in every call (not an argument's), else ``None``."""
         return None if atom in self._given else self._evaluated(atom)
 
     def known(self, atom: Any) -> tuple[Any, bool] | None:

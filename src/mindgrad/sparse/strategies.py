@@ -141,11 +141,11 @@ class _Level:
                 )
             self.pattern = sparse.csr_array(np.ones(shape, bool))
         else:
-            self.pattern = self._found(environment) if finer is None else finer._projected(shape[1])
+            self.pattern = self._propagated(environment) if finer is None else finer._projected(shape[1])
         self.widest = int(np.diff(self.pattern.indptr).max(initial=0))
         self.is_dense = min(shape) > _SMALL and self.pattern.nnz > _NEARLY * math.prod(shape)
 
-    def _found(self, environment: Known) -> Any:
+    def _propagated(self, environment: Known) -> Any:
         """The pattern by the parts."""
         graph, first = self.graph, self._constants
         # a step copies the program: its variables are others, in the same order
