@@ -226,8 +226,9 @@ class _ReverseTrips:
         return (*state[1], *state[2])
 
     def _chunk(self, state: Any) -> Any:
-        """The last ``rows`` trips of a block, or those that are left of them."""
-        jax, rows, one = self.jax, self.rows, self.one
+        """The last ``rows`` trips of a block, or fewer if fewer are left, walked back."""
+        jax, rows = self.jax, self.rows
+        zero, one = self.zero, self.one
         at, count, sums, cts, saved, after = state
         if rows == 1:
             carry = _get(jax, saved, at)
@@ -247,10 +248,10 @@ class _ReverseTrips:
 
         _, after = self.loop(lambda inner: inner[0] >= 0, back, (trips_left - one, after))
         if sums:
-            # only the chunk that is the first to be walked back can have rows that no trip fills: zeros
+            # rows without a trip, which are zero, occur in the chunk that is walked back first alone
             more = self.totals(residuals, [buffer[1:] for buffer in after])
             sums = tuple([a + b for a, b in zip(sums, more, strict=True)])
-        return at - one, count, sums, _get(jax, after, self.zero), saved, after
+        return at - one, count, sums, _get(jax, after, zero), saved, after
 
     def _block(self, state: Any) -> Any:
         """Half the way to the block that starts at ``first``, or the replay of it and its trips backwards."""

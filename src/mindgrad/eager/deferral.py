@@ -2,15 +2,15 @@
 
     deferred(f)(x) = f(x), bit for bit where operators run one by one, to rounding where a program ran
 
-Operators of a call whose structure is known do not run: each is compared with what the last calls did at this
-place, and its result is a tensor whose array is pending. When the call ends as predicted, one program makes
-all values that outlive it. Until there is a program, the same events are replayed operator by operator; and
-where a call goes another way than predicted, what was recorded is replayed at once and the rest runs as in
-eager mode, recorded for the next time. A value that somebody asks for in between is computed from what it
-depends on.
+Operators of a call whose structure is known do not run: each is compared with the event of the last calls at
+this position, and its result is a tensor whose array is pending. If the call ends as predicted, one program
+computes all values that outlive it. Until this program is compiled, the same events are replayed operator by
+operator. If a call diverges from the prediction, the recorded events are replayed at once and the remaining
+operators run as in eager mode, recorded for the next call. A value that is asked for during the call is
+computed from the values it depends on.
 
 Cost: a comparison and two small objects for each operator. Limits: operators with side effects on Python
-(hooks) are not deferred, nor are calls that give back a recording (``vjp``).
+(hooks) are not deferred, nor are calls that return a recording (``vjp``).
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ class Deferral:
     """One call that is deferred, or recorded while it runs operator by operator.
 
     Args:
-        structures: what calls of this kind have done so far, the likeliest first; none: this one is recorded.
+        structures: the structures of calls of this kind so far, the likeliest first; if none, this call is
+            recorded.
         arguments: the arguments of the call, whose tensors are no constants.
 
     Attributes:
@@ -161,7 +162,7 @@ class Deferral:
         transform: Any,
         extras: Sequence[Tensor | None],
         chosen: Sequence[Tensor],
-        kept: Sequence[Tensor],
+        outer_results: Sequence[Tensor],
         shortcut: Any = None,
         applied: Any = None,
     ) -> tuple[list[Tensor], list[Tensor]]:
@@ -169,9 +170,9 @@ class Deferral:
         parameters = (
             scope.index, transform, shortcut, applied, len(chosen), tuple([x is not None for x in extras])
         )  # fmt: skip
-        operands = [*chosen, *[x for x in extras if x is not None], *kept]
+        operands = [*chosen, *[x for x in extras if x is not None], *outer_results]
         results = self._step(FINISH, operands, parameters)
-        return results[: len(kept)], results[len(kept) :]
+        return results[: len(outer_results)], results[len(outer_results) :]
 
     def detached(self, tensor: Tensor) -> Tensor:
         """The value of ``tensor``, which nothing differentiates."""
@@ -318,13 +319,13 @@ class Deferral:
         values: dict[int, Tensor] = {}
         replay = Replay()
         scopes = [scope for event in structure.events[:position] for scope in event.scopes]
-        # what programs have computed already stays as it is: the call may have been decided by it
-        known = {
+        # values that programs have computed stay as they are: the call may have branched on them
+        computed = {
             p.number: make_tensor(p.value, p.type)
             for p in self._pendings
             if p.value is not None and not scopes[p.number]
         }
-        replay.run(structure.events[:position], self._values.leaf_tensors(), values, replaced=known)
+        replay.run(structure.events[:position], self._values.leaf_tensors(), values, replaced=computed)
         for pending in self._pendings:
             pending.shadow = values.get(pending.number)
         self._pendings.clear()
@@ -376,12 +377,12 @@ class Deferral:
             return array.number
         array = settled(array)
         type_ = tensor.type
-        known = self._values.leaf_numbers.get((id(array), type_))
-        if known is None:
-            known = self._values.add_leaf(array, type_, tensor)
+        number = self._values.leaf_numbers.get((id(array), type_))
+        if number is None:
+            number = self._values.add_leaf(array, type_, tensor)
             is_variable = is_variable or tensor.is_parameter or id(array) in self._values.arguments
             self._specifications.append(Leaf(type_, array, is_variable))
-        return ~known
+        return ~number
 
     # -- its end -------------------------------------------------------------------------------------
 

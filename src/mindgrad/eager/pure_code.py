@@ -1,6 +1,6 @@
-"""Purity of a function's text: a walk through its syntax tree looks up every name in the objects there are.
+"""Purity of a function's source: a walk through its syntax tree looks up every name in its live objects.
 
-What a name leads to is for the analysis (``purity``) to judge; what the statements do to it is judged here.
+The walk judges the statements; the analysis (``purity``) judges the objects that the names refer to.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _trees: weakref.WeakKeyDictionary[types.CodeType, ast.FunctionDef] = weakref.Wea
 
 
 class Impure(Exception):
-    """Why the code is not known to be pure."""
+    """The code is not known to be pure; the message is the reason."""
 
 
 class Body:

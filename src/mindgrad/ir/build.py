@@ -249,25 +249,27 @@ class Builder:
         parameters: dict[str, Any],
         places: Sequence[int],
     ) -> tuple[Variable, ...]:
-        """Apply ``primitive``, whose outputs at ``places`` are those of ``equation``; gives all outputs.
+        """Replace ``equation`` by one of ``primitive``, with its outputs at ``places`` among the outputs.
 
-        The value of ``equation`` is then made by the new one alone: a loop and its tangent run once, effects
-        included. The new equation stands in the place of ``equation``, in front of operands that are newer,
-        until :meth:`restore_order`.
+        The new equation alone computes them: a loop and its tangent run once, effects included. It has the
+        position of ``equation`` in the list, before operands that are newer, until :meth:`restore_order`.
+
+        Returns:
+            All outputs of the new equation.
         """
-        found = self._table.get((primitive, inputs, tuple(parameters.items())))
-        if found is not None:
-            return found
-        if equation not in self.equations:  # its value, and what it prints, is another's by now
+        numbered = self._table.get((primitive, inputs, tuple(parameters.items())))
+        if numbered is not None:
+            return numbered
+        if equation not in self.equations:  # replaced already: another equation has its value and effects
             return self.emit(primitive, inputs, silent(parameters))
         types = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
         old = dict(zip(places, equation.outputs, strict=True))
         tainted = is_tainted(primitive, inputs, parameters)
         outputs = tuple([old.get(k) or Variable(type, False, tainted) for k, type in enumerate(types)])
-        made = Equation(primitive, inputs, parameters, outputs, equation.source)
-        self.equations[self.equations.index(equation)] = made
+        replacement = Equation(primitive, inputs, parameters, outputs, equation.source)
+        self.equations[self.equations.index(equation)] = replacement
         self.is_ordered = False
-        self._define(made)
+        self._define(replacement)
         return outputs
 
     def _define(self, equation: Equation) -> None:

@@ -194,10 +194,10 @@ def rebind(tensor: Tensor, value: Tensor) -> None:
 
 
 def identity(tensor: Tensor) -> Any:
-    """What makes two tensors the same value: one place in one scope, or one array."""
+    """The key that tensors of the same value share: a scope and an atom of it, or an array."""
     if tensor.is_traced:
-        place = tensor._atom
-        return (id(tensor._scope), place if isinstance(place, int) else id(place))
+        atom = tensor._atom
+        return (id(tensor._scope), atom if isinstance(atom, int) else id(atom))
     array = tensor._array
     if type(array) is PendingArray and array.value is not None:
         array = array.value
@@ -205,21 +205,21 @@ def identity(tensor: Tensor) -> Any:
 
 
 class Scope:
-    """What eager and compiled scopes share: a level, and the Parameters bound in them.
+    """The base class of eager and compiled scopes: a level, and the Parameters bound in them.
 
     Attributes:
         level: 1 for the outermost scope, 0 once it is closed.
-        bindings: what a Parameter's name stands for inside the scope, by ``id`` of the Parameter.
+        bindings: by ``id`` of a Parameter, the tensor that it stands for inside the scope.
         written: Parameters assigned inside the scope.
         rebound: tensors that were bound to a value of the scope by item assignment.
         restored: such tensors from outside of a compiled program, as they were before.
         runs: the latest runs of Cells inside the scope (``trace.replayed_forward``), ``None`` if there
-        was none.
+            was none.
     """
 
     __slots__ = ("__weakref__", "bindings", "level", "rebound", "restored", "runs", "written")
 
-    #: whether it has the values of its tensors, so that they can be seen further out once it is closed
+    #: whether the scope has the values of its tensors, which outer scopes can then use once it is closed
     lifts = False
 
     def __init__(self) -> None:

@@ -52,24 +52,24 @@ def verify(graph: Graph) -> None:
     defined: set[Variable] = set()
     # a mark may be set later than what was computed from its variable, of an input too
     infinite: set[Any] = set()
-    for place, variable in enumerate(graph.inputs):
+    for position, variable in enumerate(graph.inputs):
         if variable in defined:
-            raise _malformed(graph, f"input {place} is an input twice")
+            raise _malformed(graph, f"input {position} is an input twice")
         defined.add(variable)
     for index, equation in enumerate(graph.equations):
         where = f"equation {index}, '{equation.primitive.name}'"
-        for place, atom in enumerate(equation.inputs):
+        for position, atom in enumerate(equation.inputs):
             if type(atom) is not Constant and atom not in defined:
-                raise _malformed(graph, f"operand {place} of {where}, is not defined before it")
+                raise _malformed(graph, f"operand {position} of {where}, is not defined before it")
         _verify_types(graph, equation, where)
         _verify_marks(graph, equation, infinite, where)
         for variable in equation.outputs:
             if variable in defined:
                 raise _malformed(graph, f"{where}, defines a variable that is defined already")
             defined.add(variable)
-    for place, atom in enumerate(graph.outputs):
+    for position, atom in enumerate(graph.outputs):
         if type(atom) is not Constant and atom not in defined:
-            raise _malformed(graph, f"output {place} is not defined in the graph")
+            raise _malformed(graph, f"output {position} is not defined in the graph")
 
 
 def _verify_types(graph: Graph, equation: Equation, where: str) -> None:

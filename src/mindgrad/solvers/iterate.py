@@ -1,4 +1,4 @@
-"""Iterations on tensors and functions as graphs: what solvers are made of."""
+"""The building blocks of solvers: iterations on tensors, and functions as graphs."""
 
 from __future__ import annotations
 
@@ -168,14 +168,14 @@ def _check_result(
             f"{len(expected)} Tensor(s) in the same containers, but it returned {len(types)} Tensor(s)"
             f"{'' if len(types) != len(expected) else ' in others'}."
         )
-    for k, (found, wanted) in enumerate(zip(types, expected, strict=True)):
-        if found.shape != wanted.shape:
+    for k, (type, expected_type) in enumerate(zip(types, expected, strict=True)):
+        if type.shape != expected_type.shape:
             raise ValueError(
                 f"For '{owner}', the '{label}' must return tensors of the shapes of its argument, but "
-                f"tensor {k} has the shape {found.shape} instead of {wanted.shape}."
+                f"tensor {k} has the shape {type.shape} instead of {expected_type.shape}."
             )
-        if found.dtype is not wanted.dtype:
+        if type.dtype is not expected_type.dtype:
             raise TypeError(
                 f"For '{owner}', the '{label}' must return tensors of the types of its argument, but "
-                f"tensor {k} is {found.dtype} instead of {wanted.dtype}."
+                f"tensor {k} is {type.dtype} instead of {expected_type.dtype}."
             )

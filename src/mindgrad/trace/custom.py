@@ -105,19 +105,19 @@ class CustomDerivative:
                 f"needed: {len(inputs)} inputs, but {len(returned)} gradients were returned."
             )
         checked: list[Tensor] = []
-        for index, (given, gradient) in enumerate(zip(inputs, returned, strict=False)):
-            given_leaves = [x for x in flatten(given)[0] if isinstance(x, Tensor)]
-            if not given_leaves:
+        for index, (argument, gradient) in enumerate(zip(inputs, returned, strict=False)):
+            tensors = [x for x in flatten(argument)[0] if isinstance(x, Tensor)]
+            if not tensors:
                 continue
-            found = flatten(gradient)[0] if gradient is not None else [None] * len(given_leaves)
-            if len(found) != len(given_leaves):
+            gradients = flatten(gradient)[0] if gradient is not None else [None] * len(tensors)
+            if len(gradients) != len(tensors):
                 raise ValueError(
                     f"For user defined method 'bprop' of {self.name}, the {index}th return value "
                     f"must have the structure of the {index}th argument."
                 )
             if not is_strict:
-                found = [_summed_to(g, x.shape) for x, g in zip(given_leaves, found, strict=True)]
-            pairs = zip(given_leaves, found, strict=True)
+                gradients = [_summed_to(g, x.shape) for x, g in zip(tensors, gradients, strict=True)]
+            pairs = zip(tensors, gradients, strict=True)
             checked.extend(self._checked(index, x, g, is_checked) for x, g in pairs)
         return checked
 

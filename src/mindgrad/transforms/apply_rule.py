@@ -19,7 +19,7 @@ Rule = Callable[..., list[Any]]
 
 
 def step(graph: Graph, constants: int, rule: Rule, templates: Sequence[Any] = ()) -> Graph:
-    """The graph of ``rule(builder, xs, ys, extras)``, where ``graph`` has constants and then ``xs`` as inputs.
+    """The graph of ``rule(builder, xs, ys, extras)``, for a ``graph`` of constants and then ``xs`` as inputs.
 
     Args:
         graph: the program.

@@ -21,8 +21,8 @@ which the directions share the second coefficient, ``c / D``.
 
 Cost: D + 2 times the program with ``p = q`` (2 D + 2 otherwise), against 2 D + 2 or 4 D for second
 derivatives along each direction; the products with ``f_kl`` are computed once, not per direction. Memory: two
-stacks alive at a time. Limits: rows that depend on a stack need a batch rule; a loop carries second-order terms of every
-direction.
+stacks alive at a time. Limits: rows that depend on a stack need a batch rule; a loop carries second-order
+terms of every direction.
 """
 
 from __future__ import annotations
