@@ -295,7 +295,7 @@ class _ReverseTrips:
         end = np.where(is_block, replayed, count)
         _, x, saved = self.loop(lambda inner: inner[0] < end, advance, (zero, x, saved))
         if rows > 1:
-            # rows of the last chunk that no trip fills get a carry, of which nothing infinite can come
+            # rows of the last chunk without a trip get the first carry, so that nothing infinite arises
             fill = np.where(is_block, (count + (rows - 1)) // rows * rows, zero)
             _, saved = self.loop(
                 lambda inner: inner[0] < fill,
@@ -306,12 +306,12 @@ class _ReverseTrips:
 
 
 def _once(jax: Any, always: Any, compute: Callable[[Any], Any], xs: Sequence[Any]) -> tuple[Any, ...]:
-    """``compute(xs)`` in a branch that is ``always`` taken: XLA cannot compute it anew for every use.
+    """``compute(xs)`` in a branch that is ``always`` taken, so that XLA does not recompute it for every use.
 
     Args:
         jax: the module.
-        always: true, which XLA must not know.
-        compute: a function without constants of its own to wait for.
+        always: a value that is true, but no constant for XLA.
+        compute: a function of its operands alone.
         xs: its operands.
     """
     types = jax.eval_shape(compute, xs)

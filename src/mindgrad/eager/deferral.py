@@ -134,7 +134,7 @@ class Deferral:
         return tuple(results) if primitive.multiple else results[0]
 
     def is_left(self) -> bool:
-        """Whether operators of the thread do not belong to it any more."""
+        """Whether the call has ended, so that operators of the thread do not belong to it any more."""
         return False
 
     def new_scope(self) -> DeferredScope:
@@ -194,14 +194,14 @@ class Deferral:
             self._values.stored[id(parameter)] = (parameter, parameter._array)
 
     def requested(self, pending: PendingArray) -> Any:
-        """The array of a value that somebody asks for."""
+        """The array of a pending value that is asked for during the call."""
         if pending.shadow is not None:
             pending.value = pending.shadow._array
             return pending.value
         structure = self.structure
         assert structure is not None, "a value that ran has a shadow"
-        with window:  # in which another thread may be computing it
-            is_abandoned = not self._pendings  # then segments have nowhere to put their values
+        with window:  # another thread may be computing it
+            is_abandoned = not self._pendings  # then there are no pending arrays for the values of segments
             if pending.value is None and not is_abandoned and threading.get_ident() == self._thread:
                 self._values.run_segments(structure, self._position)
             if pending.value is not None:
@@ -216,7 +216,7 @@ class Deferral:
         if is_abandoned:
             pass
         elif not recordings and all(self._values.is_quick(event) for event in events):
-            for event in events:  # from the next call on it is known where it arises
+            for event in events:  # from the next call on they run at once
                 event.is_immediate = True
         elif self._is_recording():
             structure.requests[pending.number] = segment + 1
@@ -246,7 +246,7 @@ class Deferral:
         leaf = structure.leaves[index]
         if leaf.type is not type_:
             return False
-        # an array that nobody can write into is what it was
+        # an array that nobody can write into has not changed
         is_known = leaf.array is array is not None and not (array.flags.writeable or tensor.is_parameter)
         if leaf.constant is not None and not is_known:
             is_on_host = isinstance(array, (np.ndarray, np.generic))
@@ -340,7 +340,7 @@ class Deferral:
         """Execute an event now, and record it."""
         replay = self._replay
         assert replay is not None
-        # what is differentiated is no constant
+        # a differentiated leaf is no constant
         numbers = tuple([self._number(t, kind is OPEN) for t in tensors])
         operands = [executed(t) for t in tensors]
         if type(kind) is not str and not self._obstacle and has_effect(kind, parameters):

@@ -32,7 +32,7 @@ _KEPT, _MOST_EQUATIONS = 16, 256
 
 
 class _KernelProgram:
-    """One traced call: its kernels, the slots that they read and write, and what it was traced with."""
+    """One traced call: its kernels, the slots that they read and write, and its guards."""
 
     __slots__ = (
         "_constants", "_kinds", "_parameters", "_results", "_steps", "_structure", "_types", "_written",

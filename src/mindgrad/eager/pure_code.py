@@ -34,7 +34,7 @@ class Analysis(Protocol):
         """Check an object that is used under ``name``."""
 
     def admit_elements(self, container: Any, name: str) -> None:
-        """Check what a container holds that is only read."""
+        """Check the elements of a container that is only read."""
 
     def of_cell(self, cell: Any, name: str) -> Any:
         """The attribute of a Cell, read without running code of the user's."""
@@ -135,7 +135,7 @@ class Body:
             self.analysis.admit(value, name)
 
     def _value(self, node: ast.expr) -> Any:
-        """The object that a name or a chain of attributes leads to."""
+        """The object that a name or a chain of attributes refers to."""
         if isinstance(node, ast.Name):
             return self._variable(node)
         if not isinstance(node, ast.Attribute):
@@ -195,7 +195,7 @@ class Body:
 
 
 def _label(node: ast.AST) -> str:
-    """A name for the object that an expression leads to."""
+    """A name for the object that an expression refers to."""
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else "it"
 
 

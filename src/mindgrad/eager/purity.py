@@ -88,7 +88,7 @@ class _Analysis:
     """The walk through all code that a call can reach.
 
     Attributes:
-        cells: the Cells that were met.
+        cells: the Cells that the code uses.
         attributes: the names of attributes that were read of values that the code computes.
         mutation: how a container may be changed in place; empty if it is not.
         container: the name of a container that is not the code's own; empty if it uses none.
@@ -99,7 +99,7 @@ class _Analysis:
         self.attributes: set[str] = set()
         self.mutation = self.container = ""
         self._seen: set[Any] = set()
-        self._alive: list[Any] = []  # so that no identity is used twice
+        self._alive: list[Any] = []  # keeps checked objects alive, so that their ids stay theirs
 
     def complete(self) -> None:
         """Follow the attributes of computed values into every Cell, and check what is changed in place.
@@ -175,7 +175,7 @@ class _Analysis:
             raise Impure(f"it uses '{name}', an object of {type(value).__name__}")
 
     def admit_elements(self, container: Any, name: str) -> None:
-        """Check what a container holds, which itself is only read."""
+        """Check the elements of a container that is only read."""
         self._admit_all(container.values() if type(container) is dict else container, name)
 
     def _admit_all(self, values: Iterable[Any], name: str) -> None:

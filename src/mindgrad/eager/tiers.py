@@ -43,8 +43,8 @@ __all__ = ["EagerCalls", "Tier", "wait_until_compiled"]
 #: seconds that all calls of a kind too short for XLA must have taken before one is traced, to run as kernels
 #: without its Python
 _WORTH_TRACING = 0.1
-#: programs of whole functions that may be compiled, and were not run twice, before their Python runs at each
-#: call; other functions of one code, each called a few times, after which it does too
+#: the most programs of a whole function that are compiled and not run twice before its Python runs at each
+#: call; the most functions of one code, each called a few times, before it does too
 _UNUSED, _STRANGERS = 3, 8
 #: kinds of calls for one function
 _KINDS = 64
@@ -62,7 +62,7 @@ VARIABLE, _AT_ONCE = "MINDGRAD_EAGER", ("compiled", "deferred")
 
 
 class _Local(threading.local):
-    #: whether a call is running that others are part of
+    #: whether a call is running in this thread, of which inner calls are part
     is_busy = False
 
 
@@ -143,7 +143,7 @@ class EagerCalls:
             local.is_busy = False
 
 
-#: the tiers of functions that are made anew, by their code, and by what else tells them apart
+#: the tiers of functions by code object, then by name and by the callables that they close over
 _by_code: weakref.WeakKeyDictionary[types.CodeType, dict[Any, dict[Any, Tier]]] = weakref.WeakKeyDictionary()
 
 
@@ -288,7 +288,7 @@ def _consider_short(calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: 
 
 
 def _prepare_kernels(calls: EagerCalls, args: Sequence[Any], kwargs: dict[str, Any]) -> str:
-    """Trace the function into a program of kernels; why there is none."""
+    """Trace the function into a program of kernels; the reason if that is impossible, else empty."""
     if calls.kernels is None:
         calls.kernels = KernelPrograms(calls.whole.function)
     with unheard() as warnings:

@@ -188,9 +188,9 @@ class Equation:
         self.parameters = parameters
         self.outputs = outputs
         self.source = source
-        #: whether it does something that is seen, so that it must not be left out
+        #: whether it has a side effect, so that it must not be eliminated
         self.has_effect = primitive.effect
-        #: whether it is another one each time: it, or its derivative, has an effect or is not linear
+        #: whether it takes no part in value numbering: it, or its derivative, has an effect or is not linear
         self.is_unique = primitive.unique
         if primitive.kind == "control":
             graphs = [value for value in parameters.values() if isinstance(value, Graph)]
@@ -199,7 +199,7 @@ class Equation:
 
     @property
     def is_only_effect(self) -> bool:
-        """Whether it is there for what is seen, and no value is made."""
+        """Whether it has a side effect and no outputs."""
         return self.has_effect and not self.outputs
 
 
@@ -231,7 +231,7 @@ class Graph:
         self.outputs = tuple(outputs)
         self.has_effect = any(equation.has_effect for equation in self.equations)
         self.is_unique = any(equation.is_unique for equation in self.equations)
-        #: what was made of it, see ``ir.memo``
+        #: results derived from the graph, see ``ir.memo``
         self.derived: dict[Any, Any] = {}
         if Graph.verifier is not None:
             Graph.verifier(self)

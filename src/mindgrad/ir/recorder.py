@@ -109,7 +109,7 @@ class Recorder(Scope):
     def _lift_entry(self, entry: int, outside: dict[int, Tensor]) -> None:
         primitive, operand_numbers, parameters, first, count = self.entries[entry]
         numbers = range(first, first + count)
-        # what was outside when it was lifted may have ended since, too
+        # the scope of a lifted operand may have ended since, too
         operands = [lifted(outside[n]) for n in operand_numbers]
         values = [self.values[n] for n in numbers]
         traced = [t._scope for t in operands if t.is_traced]

@@ -1,4 +1,4 @@
-"""Scopes: where an operator that is applied to tensors goes.
+"""Scopes decide whether an operator that is applied to tensors runs, is recorded, or is emitted.
 
     no scope       the kernel runs at once
     Recorder       the kernel runs at once and the application is recorded   (eager, under a gradient)
@@ -12,8 +12,8 @@ belongs to the highest level among its operands; an operand of a lower level is 
 an input of the inner program. Inner programs are therefore closed, which is what rules out the
 confusion of perturbations, and no derivative needs to know how deep it is nested.
 
-The body of a loop or branch is a scope too (:class:`BodyScope`). What is computed inside of it belongs
-to it, even from values of outside: a branch that is not taken must not run.
+The body of a loop or branch is a scope too (:class:`BodyScope`). All values computed inside belong to it,
+even those of operands from outside: a branch that is not taken must not run.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class opened:
 
 
 def as_it_is(tensor: Tensor) -> Tensor:
-    """The tensor as it is now: item assignment rebinds tensors, what was captured must not follow."""
+    """The tensor as it is now: captured tensors must not follow when item assignment rebinds it."""
     copy = _new_tensor(Tensor)
     copy._array, copy._type = tensor._array, tensor._type
     copy._scope, copy._atom = tensor._scope, tensor._atom
@@ -246,7 +246,7 @@ class Scope:
         raise RuntimeError("a scope is a Recorder or a GraphScope")
 
     def lift(self, number: int) -> Tensor:
-        """The value as one level further out sees it."""
+        """The value as a tensor of the next outer level."""
         raise RuntimeError("only a Recorder has values")
 
 

@@ -1,4 +1,4 @@
-"""Verification of graphs: what holds of every graph, whichever transform or rewrite made it.
+"""Verification of graphs checks the invariants of every graph, whichever transform or rewrite made it.
 
     verify(G)  ⟺  every variable is defined once, before its uses, in G itself
                and type(y) = type_rule(type(x)…) for each equation y = p(x…)
@@ -21,12 +21,12 @@ from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 
 __all__ = ["VARIABLE", "MalformedGraph", "always", "verify"]
 
-#: the variable of the environment: every graph is verified where it is set
+#: the environment variable that has every graph verified
 VARIABLE = "MINDGRAD_VERIFY"
 
 
 class MalformedGraph(AssertionError):
-    """A transform or rewrite of this package made a graph that means nothing: a mistake of ours."""
+    """A transform or rewrite of this package made an ill-formed graph: a mistake of ours."""
 
 
 def always(switch: bool) -> None:
@@ -50,7 +50,7 @@ def verify(graph: Graph) -> None:
     ...
     """
     defined: set[Variable] = set()
-    # a mark may be set later than what was computed from its variable, of an input too
+    # the mark of a variable, of an input too, may be set after values were computed from it
     infinite: set[Any] = set()
     for position, variable in enumerate(graph.inputs):
         if variable in defined:

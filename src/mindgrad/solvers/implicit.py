@@ -152,7 +152,7 @@ def fixed_point(
         start, structure = flatten(x)
         values, shape = as_tensors(owner, "result of the 'f'", user_calls.run(once, x))
         if shape != structure or [y.type for y in values] != [y.type for y in start]:
-            return unflatten(shape, values)  # refused, with the reason, where it is compared
+            return unflatten(shape, values)  # the check of the result refuses it with the reason
         return unflatten(structure, [y - x for y, x in zip(values, start, strict=True)])
 
     function, start, structure = _equation(owner, residual, initial_guess, ())
@@ -299,7 +299,7 @@ def custom_linear_solve(
     return x, SolverInfo(Tensor(-1), error, error <= bound)
 
 
-# -- what they share -------------------------------------------------------------------------------
+# -- shared steps ----------------------------------------------------------------------------------
 
 
 def _plain(f: Callable[..., Any], args: Sequence[Any]) -> Callable[[Any], Any]:
@@ -312,7 +312,7 @@ def _plain(f: Callable[..., Any], args: Sequence[Any]) -> Callable[[Any], Any]:
 def _equation(
     owner: str, f: Callable[..., Any], initial_guess: Any, args: Sequence[Any]
 ) -> tuple[Function, list[Value], Any]:
-    """``f`` as a graph, the tensors to begin with and their structure, checked."""
+    """``f`` as a graph, the tensors of the initial guess and their structure, checked."""
     check_callable(owner, f)
     start, structure = as_tensors(owner, "initial_guess", initial_guess)
     check_real_tensors(owner, "initial_guess", start)

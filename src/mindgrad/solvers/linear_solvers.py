@@ -32,14 +32,14 @@ from mindgrad.trace.closed_program import trace
 __all__ = ["NAMES", "LinearSolver", "dot", "norm", "split", "tolerance"]
 
 NAMES = ("auto", "dense", "diagonal", "cg", "bicgstab")
-#: systems of at most so many unknowns are solved with a matrix unless told otherwise
+#: the most unknowns of a system that "auto" solves with a dense matrix
 _DENSE = 1000
 
 Product = Callable[[Values], Values]
 
 
 def tolerance(x: Value) -> float:
-    """The error, relative to the size of a problem, that is asked for in the type of ``x``."""
+    """The default relative tolerance for the element type of ``x``."""
     return {8: 1e-12, 4: 1e-6}.get(x.dtype.itemsize, 1e-2)
 
 
@@ -154,7 +154,7 @@ class LinearSolver:
 
 
 def _is_diagonal(product: Graph, consts: int) -> bool:
-    """Whether every element of ``A x`` depends on the element of ``x`` at its place alone."""
+    """Whether the graph shows that A is diagonal: it is pointwise in a single ``x``."""
     if len(product.outputs) != 1:
         return False
     x = product.inputs[consts]

@@ -252,7 +252,7 @@ def _solved(
 
 
 def _is_reached(t: Value, target: Value, direction: Value) -> Value:
-    """Whether ``t`` is at ``target`` or beyond, up to what the sums of steps lose."""
+    """Whether ``t`` is at ``target`` or beyond, up to the rounding of the sum of steps."""
     precision = 8 * float(np.finfo(t.dtype.numpy).eps)
     return (target - t) * direction.sign() <= precision * (t.abs() + target.abs())
 
@@ -260,7 +260,7 @@ def _is_reached(t: Value, target: Value, direction: Value) -> Value:
 def _reach(
     slope: Slope, now: _Now, target: Value, end: Value, rtol: float, atol: float, max_steps: int
 ) -> _Now:
-    """Steps until ``target`` lies within the last one."""
+    """The last step of the integration to ``target``, which lies within it."""
     shortest = 16 * float(np.finfo(target.dtype.numpy).eps)
     direction = now.h
     count = len(now.y0)
@@ -318,7 +318,7 @@ def _step(slope: Slope, now: _Now, h: Value) -> tuple[Values, list[Values], Valu
 
 
 def _ratio(error: Values, before: Values, after: Values, rtol: float, atol: float) -> Value:
-    """The root mean square of the errors relative to what is allowed."""
+    """The root mean square of the errors relative to the tolerances."""
     total, size = None, 0
     for e, a, b in zip(error, before, after, strict=True):
         a, b = held(a).abs(), held(b).abs()

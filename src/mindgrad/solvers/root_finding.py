@@ -16,7 +16,7 @@ from mindgrad.solvers.linear_solvers import LinearSolver, dot, tolerance
 __all__ = ["SolverInfo", "iterated", "minimised", "newton"]
 
 _HALVINGS = 2.0**-20  # the shortest step of a line search
-_DECREASE = 1e-4  # the share of the predicted decrease that a step must give: Armijo's condition
+_DECREASE = 1e-4  # the fraction of the predicted decrease that a step must give: Armijo's condition
 
 
 class SolverInfo(NamedTuple):
@@ -42,7 +42,7 @@ def _largest(xs: Sequence[Value]) -> Value:
 
 
 def _is_small(change: Value, xs: Sequence[Value], tol: float) -> Value:
-    return change < tol * (1 + _largest(xs))  # not for infinite ones
+    return change < tol * (1 + _largest(xs))  # false if both are infinite
 
 
 def newton(

@@ -188,7 +188,7 @@ def _blocks(sparse: Any, key: Any, row_sizes: Sequence[int], column_sizes: Seque
             indices = (column - left[j]).astype(np.int32)
             per_row = np.bincount(row - above[i], minlength=rows)
             row_ends = np.concatenate([[0], np.cumsum(per_row)]).astype(np.int32)
-            for array in (indices, row_ends):  # they are those of every matrix that is made
+            for array in (indices, row_ends):  # every result shares them
                 array.flags.writeable = False
             like = sparse.csr_array((np.zeros(len(indices)), indices, row_ends), (rows, columns_), copy=False)
             like.has_sorted_indices = like.has_canonical_format = True

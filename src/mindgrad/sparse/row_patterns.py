@@ -156,7 +156,7 @@ def _convolved(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
         numbers = np.arange(1.0, x.type.size + 1).reshape(x.shape)
         per_group = output.shape[1] // groups
         for tap in np.ndindex(*w.shape[1:]):
-            # with one weight alone, what comes out is what goes in, moved
+            # a kernel with a single weight only moves the elements of x
             single = np.zeros((groups, *w.shape[1:]))
             single[:, *tap] = 1.0
             convolved = equation.primitive.numpy(numbers, single, **equation.parameters)

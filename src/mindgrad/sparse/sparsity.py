@@ -154,7 +154,7 @@ class Propagation(Patterns):
         self._known = environment
         self._values = {} if environment is None else {**environment.constants, **environment.values}
         self._knowable = set(self._values)
-        #: those that follow from values of inputs
+        #: the variables whose values follow from those of inputs
         self._given = set() if environment is None else set(environment.values)
 
     def pattern(self, atom: Any) -> Any:
@@ -188,7 +188,7 @@ class Propagation(Patterns):
         return atom in self._given
 
     def value(self, atom: Any) -> Any:
-        """The value of ``atom``, on which the pattern is going to depend; ``None`` where it is not known."""
+        """The value of ``atom``, noted as one that the pattern depends on; ``None`` if it is not known."""
         if self._known is not None and atom in self._given:
             self._known.ask(atom)
         return self._evaluated(atom)

@@ -126,7 +126,7 @@ class _Level:
         self.cut = split
         self._second = second
         self._constants = len(split.others)
-        # the outputs of a function whose gradient is taken are one number
+        # the output of the function is a scalar if the Hessian is asked for
         self.graph = step(split.graph, self._constants, _gradient) if second else split.graph
         self._source = np.concatenate([*split.sources, np.empty(0, np.int64)])
         self._parts = [z.type for z in split.parts]
@@ -158,7 +158,7 @@ class _Level:
         if not rows:
             return self._sparse.csr_array((0, len(self._source)), dtype=bool)
         pattern = rows[0] if len(rows) == 1 else self._sparse.vstack(rows, format="csr")
-        if self.is_symmetric:  # what is missing on one side of the diagonal is zero on the other too
+        if self.is_symmetric:  # an entry that is missing on one side of the diagonal is zero on both
             pattern = pattern.multiply(pattern.T.tocsr()).tocsr().astype(bool)
         pattern.sort_indices()
         return pattern
@@ -219,7 +219,7 @@ class _Level:
     def dense(self) -> Way:
         """A tangent for each column, or a cotangent for each row."""
         height, width = self.pattern.shape
-        self.is_symmetric = False  # nothing is read but in its own column
+        self.is_symmetric = False  # every entry is read under the colour of its own column
         if self._second or width <= height:
             every = np.arange(width, dtype=np.int32)
             way = self._forward_batch(_divided(every, self._parts), width, every)
@@ -296,7 +296,7 @@ class _Level:
         rows, elements, indices = self._coordinates()
         return rows, indices, colour[elements], indices
 
-    # -- what they share ---------------------------------------------------------------------------
+    # -- shared steps ------------------------------------------------------------------------------
 
     def _is_straight(self) -> bool:
         """Whether there are neither branches nor loops, nor very many parts."""

@@ -1,4 +1,4 @@
-"""Python functions with a derivative of their own: ``custom_vjp``, and what ``Cell.bprop`` becomes."""
+"""Custom derivatives of Python functions: ``custom_vjp``, and the form that ``Cell.bprop`` takes."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class CustomDerivative:
     """Calls a function whose reverse mode is ``bprop(*inputs, out, dout)``.
 
     Args:
-        function: the function; its own operators are not differentiated. What it reads besides its inputs,
-            such as Parameters, is a constant: the gradient with respect to it is zero.
-        bprop: gives a tuple with one gradient per input of ``function``; in PYNATIVE_MODE also a list, or
-            the one gradient, and gradients of a shape to which the input broadcasts, which are summed.
-        name: what errors call it.
+        function: the function; its own operators are not differentiated. Values that it reads besides its
+            inputs, such as Parameters, are constants: the gradient with respect to them is zero.
+        bprop: returns a tuple with one gradient per input of ``function``; in PYNATIVE_MODE also a list, or
+            a single gradient, and gradients of a shape to which the input broadcasts, which are summed.
+        name: the name of the function in errors.
 
-    ``bprop`` runs at every call, so that it sees what the Python objects that it reads are now; equal
-    pullbacks are one graph, so that what was derived from it is found again.
+    ``bprop`` runs at every call, so that it reads the current state of Python objects; equal pullbacks are
+    one graph, whose derivatives are computed once.
     """
 
     def __init__(self, function: Callable[..., Any], bprop: Callable[..., Any], name: str) -> None:
@@ -68,7 +68,7 @@ class CustomDerivative:
         ys: Sequence[Tensor],
         is_strict: bool,
     ) -> tuple[Graph, list[Tensor]]:
-        """The pullback as a graph, and the values from outside that it uses."""
+        """The pullback as a graph, and the tensors that it captures."""
         first, last = len(xs), len(xs) + len(ys)
 
         def pullback(*symbols: Tensor) -> list[Tensor]:
@@ -204,7 +204,7 @@ class custom_vjp:
 
 
 def _constant(value: Any) -> Any:
-    """``value`` without what it depends on, if it is a tensor that is differentiated."""
+    """``value`` as a constant, if it is a tensor that is differentiated."""
     return apply(stop_gradient, value) if isinstance(value, Tensor) and value.is_traced else value
 
 
@@ -213,7 +213,7 @@ def _conjugate(x: Tensor) -> Tensor:
 
 
 def _summed_to(gradient: Any, shape: Shape) -> Any:
-    """The gradient of what was broadcast from ``shape``; ``gradient`` itself if nothing was."""
+    """``gradient`` summed to ``shape``, the shape of the input that was broadcast, if it differs."""
     if not isinstance(gradient, Tensor) or gradient.shape == shape:
         return gradient
     gradient = state.read(gradient)
