@@ -276,7 +276,7 @@ class _ReverseTrips:
         return first, sums, cts, saved, after, stack, places, np.where(is_here, depth, depth + one)
 
     def _replayed(self, x: Any, saved: Any, is_block: Any, count: Any) -> tuple[Any, Any]:
-        """The carry after ``count`` trips from ``x``, and ``saved`` with what is needed of those before.
+        """The carry after ``count`` trips from ``x``, and ``saved`` with the needed parts of those before.
 
         ``is_block``: whether the trips are the block itself, of which the last trip is not replayed.
         """

@@ -80,7 +80,7 @@ def through(equation: Equation, operand: int, index: int, axis: int | None) -> i
 
 
 def _along(axis: int, operand: int, index: int, program: Graph, argnum: int, order: int) -> int | None:
-    """A Taylor coefficient carries what the value carries; the direction moves as its input does."""
+    """The axis of a Taylor coefficient, which carries axes as the value does; the direction as its input."""
     y: Any = program.outputs[index // order]
     carried = _of_input(program, argnum if operand == len(program.inputs) else operand).get(y)
     return None if carried is None else carried[axis]

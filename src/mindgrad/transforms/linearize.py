@@ -1,6 +1,6 @@
-"""Linearize: split the forward derivative into what is linear in the tangents and what is not.
+"""Linearization splits the forward derivative into a primal program and a program linear in the tangents.
 
-    G(x), and the linear program t ↦ J_G(x) t whose coefficients are values of the first part
+    G(x), and the linear program t ↦ J_G(x) t whose coefficients are values of the primal program
 
 The builder keeps equations that depend on a tangent in a list of their own, so the split costs
 nothing beyond forward mode.
