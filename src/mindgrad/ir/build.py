@@ -62,7 +62,7 @@ def building(builder: Builder) -> Iterator[Builder]:
 def is_tainted(
     primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any], passed: bool | None = None
 ) -> bool:
-    """Whether what ``primitive`` gives can be infinite; ``passed``: whether an operand can, if known."""
+    """Whether a result of ``primitive`` can be infinite; ``passed``: whether an operand can, if known."""
     taint: Any = primitive.taint
     if callable(taint):
         taint = taint(*inputs, **parameters)
@@ -86,9 +86,9 @@ class Builder:
         self.source: tuple[str, int] | None = None
         #: whether every equation stands behind those that it needs (see :meth:`supersede`)
         self.is_ordered = True
-        #: what was made of programs that are written in this way, see ``execution.record``
+        #: results derived from programs, by their structural keys, see ``execution.record``
         self.derived: dict[Any, Any] = {}
-        #: what operators of the traced program were applied to, simplified or not
+        #: the operands of all operators of the traced program, of simplified ones too
         self.operands: set[Any] = set()
         self._table: dict[Any, Any] = {}
         self._constants: dict[Any, Constant] = {}
@@ -146,7 +146,7 @@ class Builder:
             if _local.builder is self:
                 simpler = primitive.simplify(*inputs, **parameters)
             else:
-                with building(self):  # a rewrite emits what it puts in place
+                with building(self):  # a rewrite emits its replacement
                     simpler = primitive.simplify(*inputs, **parameters)
             if simpler is not None:
                 return simpler
@@ -213,7 +213,7 @@ class Builder:
     def inline(self, graph: Graph, inputs: Sequence[Any]) -> list[Any]:
         """Emit the equations of ``graph`` on ``inputs``; the atoms of its outputs."""
         call = (graph, *inputs)
-        if call in self._inlined:  # every equation would be found again
+        if call in self._inlined:  # value numbering would give the same results
             return list(self._inlined[call])
         values: dict[Variable, Any] = dict(zip(graph.inputs, inputs, strict=True))
         for equation in graph.equations:
@@ -224,14 +224,14 @@ class Builder:
             self._inlined[call] = outputs
         return list(outputs)
 
-    # -- loops and branches: an equation that is there is made to give more ------------------------
+    # -- loops and branches: an emitted equation gets further outputs ------------------------------
 
     def extend(
         self, equation: Equation, parameters: dict[str, Any], types: Sequence[TensorType]
     ) -> tuple[Variable, ...]:
-        """Let ``equation`` be made with other parameters and have further outputs; gives the new ones.
+        """Give ``equation`` other parameters and further outputs, which are returned.
 
-        The values of the outputs that it has must stay the same.
+        The values of its present outputs must stay the same.
         """
         tainted = is_tainted(equation.primitive, equation.inputs, parameters)
         fresh = tuple(Variable(type, False, tainted) for type in types)
@@ -249,25 +249,27 @@ class Builder:
         parameters: dict[str, Any],
         places: Sequence[int],
     ) -> tuple[Variable, ...]:
-        """Apply ``primitive``, whose outputs at ``places`` are those of ``equation``; gives all outputs.
+        """Replace ``equation`` by one of ``primitive``, with its outputs at ``places`` among the outputs.
 
-        The value of ``equation`` is then made by the new one alone: a loop and its tangent run once, effects
-        included. The new equation stands in the place of ``equation``, in front of operands that are newer,
-        until :meth:`restore_order`.
+        The new equation alone computes them: a loop and its tangent run once, effects included. It has the
+        position of ``equation`` in the list, before operands that are newer, until :meth:`restore_order`.
+
+        Returns:
+            All outputs of the new equation.
         """
-        found = self._table.get((primitive, inputs, tuple(parameters.items())))
-        if found is not None:
-            return found
-        if equation not in self.equations:  # its value, and what it prints, is another's by now
+        numbered = self._table.get((primitive, inputs, tuple(parameters.items())))
+        if numbered is not None:
+            return numbered
+        if equation not in self.equations:  # replaced already: another equation has its value and effects
             return self.emit(primitive, inputs, silent(parameters))
         types = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
         old = dict(zip(places, equation.outputs, strict=True))
         tainted = is_tainted(primitive, inputs, parameters)
         outputs = tuple([old.get(k) or Variable(type, False, tainted) for k, type in enumerate(types)])
-        made = Equation(primitive, inputs, parameters, outputs, equation.source)
-        self.equations[self.equations.index(equation)] = made
+        replacement = Equation(primitive, inputs, parameters, outputs, equation.source)
+        self.equations[self.equations.index(equation)] = replacement
         self.is_ordered = False
-        self._define(made)
+        self._define(replacement)
         return outputs
 
     def _define(self, equation: Equation) -> None:
@@ -278,7 +280,7 @@ class Builder:
             self._table[key] = equation.outputs
 
     def restore_order(self) -> None:
-        """Put every equation behind those that it needs, else in the order in which they stand.
+        """Sort the equations so that each stands behind those that it needs, otherwise in their order.
 
         Effects keep their order: what a superseding equation needs is older than it, or has no effect.
         """
